@@ -22,17 +22,33 @@ import replaykit
 from bench.__main__ import NAMES as BENCHMARKS
 from replaykit.cli.main import run
 from replaykit.grading.judges.check_comparisons import asking_of
+from replaykit.grading.judges.custom_judge import NAMES as PLACEHOLDERS
 from replaykit.grading.judges.judge_panel import members_of
 from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.judges.settings_file import named_judge
 from replaykit.grading.model_request import Asking
 from replaykit.recorder.scripted_user import load_user
-from replaykit.tasks.checks import Check, Expect, HtmlTarget, PageImages
+from replaykit.tasks.checks import Check, Expect, HtmlTarget, PageImages, StringMatch
+from replaykit.tasks.dialect import Dialect
+from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.network_checks import ExpectedRequest
-from replaykit.tasks.policy_rules import Fuzzy, Match, Policy, Rule, Scope, Secret, Text, Url
-from replaykit.tasks.state_checks import ExchangeChoice, Predicate
+from replaykit.tasks.policy_faults import GROUPS, KIND_FIELDS
+from replaykit.tasks.policy_rules import (
+    Dimension,
+    EventKind,
+    Fuzzy,
+    Match,
+    Policy,
+    Rule,
+    Scope,
+    Secret,
+    Text,
+    Url,
+)
+from replaykit.tasks.state_checks import ExchangeChoice, Operator, Predicate
 from replaykit.tasks.suite import load_policies, load_tasks
 from replaykit.tasks.task import Task
+from replaykit.tasks.task_values import ValueType
 from replaykit.testing import trajectory
 from tests.blocks import ROOT, block, blocks_of
 from tests.grading.workers.stand_in import Ray
@@ -123,6 +139,74 @@ def test_the_page_on_policies_names_every_field() -> None:
     kinds = (Policy, Scope, Match, Secret, Text, Fuzzy, Url, *get_args(Rule))
     names = {one.encode_name for kind in kinds for one in msgspec.structs.fields(kind)}
     assert [name for name in sorted(names) if not re.search(rf"`[^`]*\b{name}\b[^`]*`", text)] == []
+
+
+TABLE = re.compile(r"^\|.*\|\n\|[ |-]+\|\n((?:\|.*\|\n)+)", re.MULTILINE)
+
+
+def cells(row: str) -> list[str]:
+    """The cells of a row of a table; a bar in code is escaped."""
+    return [cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]]
+
+
+@pytest.mark.parametrize("name", ["tasks.md", "policies.md", "judges.md"])
+def test_every_row_with_an_example_has_a_name_a_meaning_and_one(name: str) -> None:
+    tables = [found[0].splitlines() for found in TABLE.finditer((ROOT / "docs" / name).read_text("utf-8"))]
+    rows = [row for head, _, *rows in tables for row in rows if cells(head)[-1].startswith("example")]
+    assert len(rows) > 20
+    assert [row for row in rows if not all(cells(row))] == []
+
+
+VOCABULARIES: dict[str, tuple[str, Any]] = {
+    "check types": ("tasks.md", [kind.__struct_config__.tag for kind in get_args(Check)]),
+    "operators of expect": ("tasks.md", Expect.__struct_fields__),
+    "operators of state": ("tasks.md", get_args(Operator)),
+    "value types": ("tasks.md", get_args(ValueType)),
+    "dialects": ("tasks.md", get_args(Dialect)),
+    "rule types": ("policies.md", [kind.__struct_config__.tag for kind in get_args(Rule)]),
+    "dimensions": ("policies.md", get_args(Dimension)),
+    "kinds of events": ("policies.md", get_args(EventKind)),
+    "groups of actions": ("policies.md", GROUPS),
+    "fields of when": ("policies.md", Scope.__struct_fields__),
+    "parts of a URL": ("policies.md", Url.__struct_fields__),
+    "fields of a secret": ("policies.md", Secret.__struct_fields__),
+    "fields of a match": ("policies.md", Match.__struct_fields__),
+    "options of judges": ("judges.md", set(JudgeSettings.__struct_fields__) - {"entry", "rubrics"}),
+    "placeholders": ("judges.md", [f"{{{{{name}}}}}" for name in (*PLACEHOLDERS, "images")]),
+}
+"""What people write, by the page that has a row for each; `entry` and `rubrics` are refused in files."""
+
+
+@pytest.mark.parametrize("words", VOCABULARIES)
+def test_every_word_of_a_file_has_a_row_with_its_meaning(words: str) -> None:
+    page, names = VOCABULARIES[words]
+    tables = TABLE.findall((ROOT / "docs" / page).read_text("utf-8"))
+    rows = [cells(row) for table in tables for row in table.splitlines()]
+    named = {name for first, *rest in rows if any(rest) for name in re.findall(r"`([^`]+)`", first)}
+    assert [name for name in names if name not in named] == []
+
+
+@pytest.mark.parametrize(
+    ("page", "head", "kind"),
+    [
+        ("tasks.md", "operator of `expect`", Expect),
+        ("tasks.md", "`op`", Predicate),
+        ("tasks.md", "type", StringMatch),
+        ("policies.md", "part", Url),
+    ],
+)
+def test_the_examples_of_a_table_load(page: str, head: str, kind: Any) -> None:
+    found = TABLE.finditer((ROOT / "docs" / page).read_text("utf-8"))
+    (rows,) = [rows for first, _, *rows in (one[0].splitlines() for one in found) if cells(first)[0] == head]
+    for row in rows:
+        written = yaml.safe_load(cells(row)[-1].strip("`").replace("\\|", "|"))
+        assert msgspec.convert(json.loads(json.dumps(written, default=str)), kind) is not None
+
+
+def test_the_page_on_policies_lists_what_each_group_and_kind_has() -> None:
+    text = (ROOT / "docs/policies.md").read_text("utf-8")
+    for name, listed in {**GROUPS, **KIND_FIELDS}.items():
+        assert re.search(rf"^\| `{name}` \|.*`{' '.join(listed)}`", text, flags=re.M), name
 
 
 def test_the_settings_of_the_page_on_judges_load(folder: Path) -> None:
