@@ -47,6 +47,7 @@ ROWS = [
     ],
     ["grading.findings"],
     ["grading.judges"],
+    ["grading.calibrated_judges"],
     [
         "grading.grader",
         "grading.mutation_counts",

@@ -183,9 +183,12 @@ def _named(sources: Sources, options: GradeOptions) -> tuple[Iterable[str], dict
     if options.judge_mode not in ASKING:
         return bundles_in(sources), {}
     # Loaded only for runs that ask models: it opens bundles, which workers do otherwise.
-    from replaykit.grading.workers.copies import distinct
+    from replaykit.grading.workers.copies import distinct, refuse_any
 
-    return distinct(bundles_in(sources))
+    found = distinct(bundles_in(sources))
+    if options.thresholds is not None:
+        refuse_any(found[0], options, options.thresholds)
+    return found
 
 
 def _items(names: Iterable[str], shards: Shards | None) -> Iterator[WorkItem]:

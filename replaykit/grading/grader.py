@@ -119,6 +119,10 @@ def case_of(bundle: Bundle, options: GradeOptions, task: Task | Mapping[str, Any
 def grade_case(case: Case, client: Client | None = None) -> Verdict:
     """Grade; see `grade`."""
     bundle, task, panel, options, verifiers = case
+    if options.thresholds is not None:
+        from replaykit.grading.calibrated_judges import refuse_uncalibrated  # for those who name thresholds
+
+        refuse_uncalibrated(panel, bundle, task, options.thresholds)
     replay = Replay(bundle)
     policies = _policies(task, replay, panel.mode, options)
     with staffed(panel, client) as asked, oracle_of(replay, options.replay) as oracle:
@@ -136,7 +140,7 @@ def grade_case(case: Case, client: Client | None = None) -> Verdict:
         )
         judgements, tape = judge_all(panel, bundle, task, replay, asked)
     if options.thresholds is not None:
-        judgements = tuple(by_thresholds(one, options.thresholds) for one in judgements)
+        judgements = tuple(by_thresholds(one, options.thresholds, task.id) for one in judgements)
     verdict = _verdict(
         bundle,
         task,

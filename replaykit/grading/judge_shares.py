@@ -50,6 +50,21 @@ class ThresholdFile(Struct, frozen=True, kw_only=True):
     """Digest of the file, `sha256:...`."""
     judges: Mapping[str, ShareThresholds]
     """Fingerprint of each judge to its thresholds."""
+    rubrics: Mapping[str, Mapping[str, tuple[str, ...]]] = {}
+    """Fingerprint to task to the digests of the criteria by which its labelled runs were judged."""
+
+    def check_judge(self, judge: str, fingerprint: str) -> ShareThresholds:
+        """Return the thresholds of a judge. Raises JudgeError for one that the file has none of."""
+        known = self.judges.get(fingerprint)
+        if known is None:
+            raise JudgeError(what=_unknown(judge, fingerprint, self))
+        return known
+
+    def check_rubric(self, judge: str, fingerprint: str, task: str, basis: str | None) -> None:
+        """Raise JudgeError for other criteria of a task than the calibrated ones; None = not known yet."""
+        known = self.rubrics.get(fingerprint, {}).get(task)
+        if known is not None and basis not in known:
+            raise JudgeError(what=_other_rubric(judge, task, basis, known))
 
 
 def share_of(one: Judgement) -> Share | None:
@@ -68,16 +83,17 @@ def share_of(one: Judgement) -> Share | None:
     return _of_process(one)
 
 
-def by_thresholds(one: Judgement, file: ThresholdFile) -> Judgement:
+def by_thresholds(one: Judgement, file: ThresholdFile, task: str) -> Judgement:
     """Return the judgement that the thresholds of its judge give.
 
-    Raises JudgeError for a judge that the file has no thresholds of.
+    Raises JudgeError for a judge that the file has no thresholds of, and for one that judged the task by
+    other criteria than the calibrated ones.
     """
     if one.outcome is JudgeOutcome.NOT_EVALUATED:
         return one
-    known = file.judges.get(one.fingerprint)
-    if known is None:
-        raise JudgeError(what=_unknown(one, file))
+    known = file.check_judge(one.judge, one.fingerprint)
+    for digest in one.bases:
+        file.check_rubric(one.judge, one.fingerprint, task, digest)
     basis = " ".join(filter(None, (one.rubric, f"calibration:{file.digest}")))
     share = share_of(one)
     if share is None:
@@ -122,9 +138,18 @@ def _decided(share: Share, known: ShareThresholds) -> JudgeOutcome:
     return A
 
 
-def _unknown(one: Judgement, file: ThresholdFile) -> str:
+def _unknown(judge: str, fingerprint: str, file: ThresholdFile) -> str:
     known = ", ".join(mark[:19] for mark in file.judges) or "none"
     return (
-        f"judge {one.judge}: fingerprint {one.fingerprint[:19]} has no thresholds in {file.name}, which has "
+        f"judge {judge}: fingerprint {fingerprint[:19]} has no thresholds in {file.name}, which has "
         f"those of {known}; write them with `replaykit agree LABELS REPORT --choose 'fpr<=0.05' -o FILE`"
+    )
+
+
+def _other_rubric(judge: str, task: str, basis: str | None, known: Sequence[str]) -> str:
+    here = f"its rubric is {basis[:19]}" if basis is not None else "it has no rubric yet"
+    calibrated = ", ".join(one[:19] for one in known)
+    return (
+        f"judge {judge} is not calibrated for task {task}: {here}, that of the calibration is {calibrated}; "
+        "give that one with --rubrics DIR, or on the tape"
     )

@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from replaykit.cli.main import run as run_cli
-from replaykit.errors import LabelError
+from replaykit.errors import JudgeError, LabelError
 from replaykit.grading.agreement.calibration_gate import read_thresholds
 from replaykit.grading.agreement.threshold_choice import chooses
 from replaykit.grading.engine import build_report, grade_many
+from replaykit.grading.grader import grade
 from replaykit.grading.judge_runs.judge_run import run_judges
+from replaykit.grading.judge_shares import ShareThresholds, ThresholdFile
 from replaykit.grading.judges.clients.client import CallableClient
 from replaykit.grading.judges.settings_file import load_judge
 from replaykit.grading.options import GradeOptions
@@ -23,6 +26,8 @@ from replaykit.report.json_report import as_json
 from replaykit.report.text.text_report import as_text
 from replaykit.report.write import write_report
 from replaykit.testing import trajectory
+from tests.grading.judges.messages_server import Server
+from tests.grading.judges.rubric_replies import as_client, by_stage
 
 LENIENT = "fpr<=0.5"
 """An aim that 5 tasks without an error reach."""
@@ -202,3 +207,114 @@ def test_the_commands_of_the_page(
     assert run_cli(shlex.split(agree.replace("fpr<=0.05", LENIENT))[1:]) == 0
     assert run_cli([*shlex.split(grade)[1:], "--fail-on", ""]) == 0
     assert "accepted from 1/3" in capfd.readouterr().out
+
+
+class _Counted:
+    """A client that counts what it is asked; its replies are synthetic."""
+
+    def __init__(self, say: Any) -> None:
+        self.asked: list[str] = []
+        self._say = say
+
+    def __call__(self, request: Any, pictures: Any) -> str:
+        self.asked.append(request.stage)
+        return str(self._say(request))
+
+
+def test_a_judge_without_thresholds_is_refused_before_anybody_is_asked(
+    files: tuple[Path, Path], tmp_path: Path, capfd: Any
+) -> None:
+    labels, report = files
+    output = tmp_path / "calibration.json"
+    run_cli(["agree", str(labels), str(report), "--choose", LENIENT, "-o", str(output)])
+    other = tmp_path / "other.yaml"
+    other.write_text("id: three\nprotocol: webvoyager\nvotes: 3\nimages: last:1\n")
+    panel = tmp_path / "panel.yaml"
+    panel.write_text("protocol: panel\nmembers: [webvoyager, claims]\n")
+    new = tmp_path / "new"
+    judged(new, other, {"t": "SSS"})
+    (new / "t.replies.jsonl").unlink()
+    client = _Counted(lambda request: "SUCCESS")
+    for judge in (other, panel):
+        options = GradeOptions(
+            judges=(load_judge(judge),), judge_mode="new", thresholds=read_thresholds(output)
+        )
+        with pytest.raises(JudgeError, match=r"has no thresholds in calibration\.json"):
+            grade(new / "t.zst", options=options, client=CallableClient(client))
+    assert client.asked == []
+    capfd.readouterr()
+    how = ["--calibrated", str(output), "--judge-mode", "new", "--judge-base-url", "http://127.0.0.1:9"]
+    assert run_cli(["grade", str(new), "--judge", str(other), *how]) == 3
+    assert "has no thresholds in calibration.json" in capfd.readouterr().err
+
+
+def test_one_uncovered_judge_of_many_runs_refuses_them_all(
+    files: tuple[Path, Path], judge: Path, tmp_path: Path, capfd: Any
+) -> None:
+    """The first run would be judged by its calibrated judge; the second names another: nothing is asked."""
+    labels, report = files
+    output = tmp_path / "calibration.json"
+    run_cli(["agree", str(labels), str(report), "--choose", LENIENT, "-o", str(output)])
+    new = tmp_path / "new"
+    new.mkdir()
+    for name, own in (("a", {}), ("b", {"judge": "webjudge"})):
+        built = trajectory({"id": name, "intent": "Find order 42.", **own})
+        built.goto("http://shop.test/", f"<p>{name}</p>").screenshot(colour=(1, 2, 3))
+        built.answer("It is 42.").write(new / f"{name}.zst")
+    with Server() as server:
+        how = ["--judge", str(judge), "--calibrated", str(output), "--judge-mode", "new"]
+        capfd.readouterr()
+        assert run_cli(["grade", str(new), *how, "--judge-base-url", server.url]) == 3
+        assert server.seen == []
+    assert "judge webjudge: fingerprint" in capfd.readouterr().err
+    assert list(new.glob("*.jsonl")) == []
+
+
+def calibrated_rubric(folder: Path) -> tuple[ThresholdFile, Path]:
+    """Return thresholds for the judge rubric, calibrated by one rubric of task `t`, and a run of it."""
+    folder.mkdir()
+    built = trajectory({"id": "t", "intent": "Find the order number."})
+    built.goto("http://shop.test/", "<p>1</p>").screenshot(colour=(1, 2, 3)).answer("It is 42.")
+    path = built.write(folder / "run.zst")
+    options = GradeOptions(judges=("rubric",), judge_mode="new")
+    run_judges([path], options, client=CallableClient(as_client(by_stage())))
+    (one,) = grade_many([path], GradeOptions(judges=("rubric",))).verdicts[0].judgements
+    assert isinstance(one.basis, str)
+    known = {one.fingerprint: ShareThresholds(accept="1", reject="0")}
+    rubrics = {one.fingerprint: {"t": (one.basis,)}}
+    return ThresholdFile(name="c.json", digest="sha256:c", judges=known, rubrics=rubrics), path
+
+
+def test_criteria_that_were_not_calibrated_are_refused_before_anybody_is_asked(tmp_path: Path) -> None:
+    file, path = calibrated_rubric(tmp_path / "runs")
+    client = _Counted(by_stage())
+    live = GradeOptions(judges=("rubric",), judge_mode="new", thresholds=file)
+    assert grade(path, options=live, client=CallableClient(client)).judgements[0].outcome == "SUCCESS"
+    assert client.asked == []  # the tape answers all of it
+    tape = path.with_suffix(".replies.jsonl")
+    lines = tape.read_text().splitlines(keepends=True)
+    tape.write_text("".join(line for line in lines if '"stage":"rubric"' not in line))
+    with pytest.raises(JudgeError, match="not calibrated for task t: it has no rubric yet"):
+        grade(path, options=live, client=CallableClient(client))
+    tape.write_text("".join(lines))
+    with pytest.raises(JudgeError, match="it has no rubric yet"):  # all of it would be asked for again
+        grade(path, options=replace(live, judge_mode="refresh"), client=CallableClient(client))
+    other = replace(file, rubrics={mark: {"t": ("sha256:" + "0" * 64,)} for mark in file.rubrics})
+    for mode in ("new", "none"):
+        with pytest.raises(JudgeError, match="not calibrated for task t: its rubric is sha256:"):
+            grade(path, options=replace(live, judge_mode=mode, thresholds=other))
+    assert client.asked == []
+    off = grade(path, options=replace(live, judge_mode="off", thresholds=other))
+    assert off.judgements[0].outcome == "NOT_EVALUATED"
+
+
+def test_a_calibration_gives_its_rubrics_to_its_thresholds(tmp_path: Path) -> None:
+    file = tmp_path / "c.json"
+    sides = {"accept": {"at": "1"}, "reject": {"at": None}}
+    plain = {"sha256:1": {"thresholds": sides, "rubrics": {"t": ["sha256:2"]}}}
+    file.write_text(json.dumps({"schema": "replaykit.calibration/2", "judges": plain}))
+    assert read_thresholds(file).rubrics == {"sha256:1": {"t": ("sha256:2",)}}
+    plain["sha256:1"]["rubrics"] = {"t": "sha256:2"}
+    file.write_text(json.dumps({"schema": "replaykit.calibration/2", "judges": plain}))
+    with pytest.raises(LabelError, match=r"it is not a calibration.*rubrics"):
+        read_thresholds(file)

@@ -74,7 +74,7 @@ def test_the_share_is_of_members_then_votes_then_the_process(one: Judgement, sha
 )
 def test_between_the_thresholds_there_is_no_verdict(votes: Any, outcome: JudgeOutcome, reason: str) -> None:
     before = S if votes.count(S) > 1 else F
-    found = by_thresholds(judgement(before, votes=votes), thresholds("1", "0"))
+    found = by_thresholds(judgement(before, votes=votes), thresholds("1", "0"), "t")
     assert (found.outcome, found.reason) == (outcome, reason)
     assert isinstance(found.share, dict)
     assert (found.share["accept"], found.share["reject"], found.share["was"]) == ("1", "0", str(before))
@@ -82,25 +82,25 @@ def test_between_the_thresholds_there_is_no_verdict(votes: Any, outcome: JudgeOu
 
 def test_a_threshold_decides_what_was_a_tie() -> None:
     tie = replace(judgement(A, votes=(S, S, F, F)), reason="tie")
-    found = by_thresholds(tie, thresholds("1/2"))
+    found = by_thresholds(tie, thresholds("1/2"), "t")
     assert (found.outcome, found.reason) == (S, "threshold")
 
 
 def test_an_abstention_keeps_its_reason_and_an_error_its_outcome() -> None:
     silent = replace(judgement(A, votes=(A, A, A)), reason="no_evidence")
-    assert by_thresholds(silent, thresholds("1", "0")).reason == "no_evidence"
+    assert by_thresholds(silent, thresholds("1", "0"), "t").reason == "no_evidence"
     lost = replace(judgement(E, votes=(E, E, S)), reason="timeout")
-    assert by_thresholds(lost, thresholds("1/3", "0")).outcome is E
+    assert by_thresholds(lost, thresholds("1/3", "0"), "t").outcome is E
     off = Judgement(judge="j", outcome=JudgeOutcome.NOT_EVALUATED, reason="off", fingerprint="")
-    assert by_thresholds(off, thresholds("1")) is off
+    assert by_thresholds(off, thresholds("1"), "t") is off
 
 
 def test_the_digest_of_the_file_goes_into_the_basis_and_the_rubric_stays_apart() -> None:
-    plain = by_thresholds(judgement(votes=(S, S)), thresholds("1"))
+    plain = by_thresholds(judgement(votes=(S, S)), thresholds("1"), "t")
     assert plain.basis == f"calibration:{FILE_DIGEST}"
     assert (plain.fingerprint, plain.rubric, plain.bases) == (MARK, None, ())
     process = {"score": 1.0, "upper": 1.0}
-    both = by_thresholds(judgement(basis=RUBRIC, process=process), thresholds("1"))
+    both = by_thresholds(judgement(basis=RUBRIC, process=process), thresholds("1"), "t")
     assert both.basis == f"{RUBRIC} calibration:{FILE_DIGEST}"
     assert (both.rubric, both.bases) == (RUBRIC, (RUBRIC,))
 
@@ -108,7 +108,7 @@ def test_the_digest_of_the_file_goes_into_the_basis_and_the_rubric_stays_apart()
 def test_a_judge_without_thresholds_is_refused() -> None:
     other = replace(judgement(votes=(S, S)), fingerprint="sha256:" + "9" * 64)
     with pytest.raises(JudgeError, match=r"fingerprint sha256:9{12} has no thresholds in c.json.*--choose"):
-        by_thresholds(other, thresholds("1"))
+        by_thresholds(other, thresholds("1"), "t")
 
 
 accepting = st.one_of(st.none(), st.integers(1, 20).map(lambda n: str(Fraction(n, 20))))
@@ -118,7 +118,7 @@ rejecting = st.one_of(st.none(), st.integers(0, 19).map(lambda n: str(Fraction(n
 @given(st.sampled_from([S, F, A]), st.floats(0, 1), st.floats(0, 1), accepting, rejecting)
 def test_a_process_score_never_makes_a_verdict(outcome, first, second, accept, reject) -> None:
     process = {"score": min(first, second), "upper": max(first, second)}
-    found = by_thresholds(judgement(outcome, process=process), thresholds(accept, reject))
+    found = by_thresholds(judgement(outcome, process=process), thresholds(accept, reject), "t")
     assert found.outcome in (outcome, A)
 
 
@@ -128,11 +128,11 @@ def test_less_said_for_it_never_makes_a_success(said, data, accept, reject) -> N
     less = [data.draw(st.sampled_from([F, A, E])) if n == place else one for n, one in enumerate(said)]
     known = thresholds(accept, reject)
     for kind in (panel, lambda *votes, outcome: judgement(outcome, votes=votes)):
-        before, after = (by_thresholds(kind(*one, outcome=A), known).outcome for one in (said, less))
+        before, after = (by_thresholds(kind(*one, outcome=A), known, "t").outcome for one in (said, less))
         if before is not S and said[place] is not E:
             assert after is not S
 
 
 @given(st.lists(st.sampled_from([S, F, A]), min_size=1, max_size=9))
 def test_no_panel_succeeds_while_a_member_is_missing(said) -> None:
-    assert by_thresholds(panel(*said, E, outcome=F), thresholds("1/9")).outcome is not S
+    assert by_thresholds(panel(*said, E, outcome=F), thresholds("1/9"), "t").outcome is not S

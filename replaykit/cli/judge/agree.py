@@ -13,8 +13,10 @@ from replaykit.errors import UsageError
 from replaykit.grading.agreement.calibration import agree, calibration
 from replaykit.grading.agreement.threshold_choice import read_aims
 from replaykit.grading.agreement.verifier_labels import LabelRule
+from replaykit.grading.judges.costs import prices
 from replaykit.grading.statistics import FEW
 from replaykit.report.json_text import json_text
+from replaykit.report.text.cost_text import judging_cost
 from replaykit.report.text.table import safe, table
 from replaykit.report.write import write_file
 from replaykit.trajectory.counted import counted
@@ -62,6 +64,13 @@ _SHOWN = ("precision", "recall", "tnr", "fpr", "npv", "f1", "accuracy", "balance
     help="CUAVerifierBench's tables: the strict majority of the blind judgements, a tie being "
     "unsure (default), or the final label.",
 )
+@click.option(
+    "--prices",
+    "priced",
+    metavar="IN/OUT",
+    help="Price of a million tokens read and written, such as 3/15. Also print what each judge took per run,"
+    " stage and correct verdict. Tokens that no tape holds are estimated (~).",
+)
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -74,6 +83,7 @@ def command(
     agent: str | None,
     label_rule: LabelRule | None,
     question: str | None,
+    priced: str | None,
 ) -> None:
     """Compare labels with a report's judges and checks, or with other labels.
 
@@ -83,7 +93,8 @@ def command(
     if question is not None and (output is not None or aims is not None):
         raise UsageError(what="--question: a calibration is of success; leave -o and --choose away")
     chosen = read_aims(aims) if aims is not None else None
-    agreed = agree(labels, other, agent=agent, rule=label_rule, aims=chosen, question=question)
+    at = prices(priced) if priced is not None else None
+    agreed = agree(labels, other, agent=agent, rule=label_rule, aims=chosen, question=question, at=at)
     if output is not None:
         plain = msgspec.json.encode(calibration(agreed))
         write_file(output, msgspec.json.format(plain, indent=1) + b"\n")
@@ -163,6 +174,8 @@ def _print_grader(grader: dict[str, Any], negative: str) -> None:
     )
     if "thresholds" in grader:
         _print_thresholds(grader["thresholds"])
+    if grader.get("cost") and grader["cost"]["prices"]:
+        click.echo(judging_cost(grader["cost"]))
     if grader["decided"]["few"]:
         click.echo(
             f"  few: {counted(grader['decided']['n'], 'run')} decided; below {FEW} these numbers say little"

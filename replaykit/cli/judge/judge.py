@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -28,6 +28,7 @@ from replaykit.grading.judge_runs.judge_run import (
     PlannedJudge,
     foreign_tapes,
     plan_judges,
+    recorded_stages,
     recorded_usage,
     requests_of,
     run_batches,
@@ -44,6 +45,7 @@ from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Judgement
 from replaykit.report.json_text import json_text
 from replaykit.report.text.attack_text import attack_text
+from replaykit.report.text.cost_text import plan_totals, stage_costs
 from replaykit.report.text.table import safe, table
 from replaykit.tasks.suite import load_suite
 from replaykit.trajectory.counted import counted
@@ -145,6 +147,8 @@ def plan(ctx: click.Context, /, said: str | None, attacks: str | None, is_json: 
         click.echo(json_text([_row(one) for one in planned], 1))
     elif planned:
         _print_plan(planned, recorded_usage(sources, how), at)
+        if at is not None:
+            click.echo("\n" + stage_costs(planned, recorded_stages(sources, how), at))
     ctx.exit(0 if planned else _nothing(sources))
 
 
@@ -390,7 +394,7 @@ def _row(one: PlannedJudge) -> dict[str, Any]:
 def _print_plan(planned: list[PlannedJudge], usage: tuple[int, Any], at: Prices | None) -> None:
     rows = [[str(value if value is not None else "-") for value in _row(one).values()] for one in planned]
     click.echo("\n".join(table([list(_row(planned[0])), *rows])))
-    click.echo("\n" + "\n".join(table(list(_totals(planned, at)))) + "\n")
+    click.echo("\n" + plan_totals(planned, at) + "\n")
     replies, billed = usage
     calls = sum(one.plan.at_most for one in planned)
     click.echo(
@@ -401,22 +405,8 @@ def _print_plan(planned: list[PlannedJudge], usage: tuple[int, Any], at: Prices 
     if at is not None:
         once = cost(billed, at)
         click.echo(f"recorded replies cost {float(once):.4f}; asking {RUNS} times: {float(once * RUNS):.2f}")
-        new = sum(one.plan.tokens for one in planned) * at.read / 1_000_000
+        new = sum(one.plan.tokens for one in planned) * at.read / PER
         click.echo(f"the missing requests cost about {float(new):.4f} for what is read")
-
-
-def _totals(planned: list[PlannedJudge], at: Prices | None) -> Iterator[list[str]]:
-    """Yield head and rows of what each judge would ask: calls at most, pictures and tokens as far as known.
-
-    Requests of later rounds are not known before the replies to the first; they count as calls alone.
-    """
-    yield ["judge", "model", "runs", "calls", "images", "tokens", *(["cost"] if at is not None else [])]
-    for judge, model in dict.fromkeys((one.judge, one.model) for one in planned):
-        own = [one.plan for one in planned if (one.judge, one.model) == (judge, model)]
-        tokens = sum(one.tokens for one in own)
-        numbers = [len(own), sum(one.at_most for one in own), sum(one.images for one in own), tokens]
-        cost = [f"{float(tokens * at.read / PER):.4f}"] if at is not None else []
-        yield [judge, model, *map(str, numbers), *cost]
 
 
 def _complain(failures: list[ReplyFailure]) -> None:

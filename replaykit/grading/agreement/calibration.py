@@ -28,10 +28,12 @@ from replaykit.grading.agreement.agreement_rates import (
 )
 from replaykit.grading.agreement.calibration_gate import SCHEMA as CALIBRATION
 from replaykit.grading.agreement.graders import FAILURE, SUCCESS, Grader, by_task, graders_of
+from replaykit.grading.agreement.judging_costs import judging_costs
 from replaykit.grading.agreement.labels import Label, Labels, read_labels
 from replaykit.grading.agreement.question_graders import answerers_of, asked
 from replaykit.grading.agreement.threshold_choice import Aims, LabelledShare, chosen
 from replaykit.grading.agreement.verifier_labels import LabelRule
+from replaykit.grading.judges.costs import Prices
 from replaykit.grading.statistics import weighted_kappa
 
 SCHEMA = "replaykit.agreement/1"
@@ -46,13 +48,15 @@ def agree(
     rule: LabelRule | None = None,
     aims: Aims | None = None,
     question: str | None = None,
+    at: Prices | None = None,
 ) -> dict[str, Any]:
     """Compare labels with the judges and checks of a report, or with other labels.
 
     `labels`, `other`: files of labels, or a report. `agent`: whose column to read from a file that labels the
     runs of several agents. `rule`: how several judgements of one run become one label, see `read_labels`.
     `aims`: greatest `fpr` and `fnr`, for which thresholds are chosen, see `threshold_choice`. `question`:
-    compare the answers to this question of the labels, see `question_graders`; yes is positive.
+    compare the answers to this question of the labels, see `question_graders`; yes is positive. `at`: prices
+    of tokens, for what each judge cost.
 
     Only `success` and `failure` are compared. All other labels are counted by reason. Labels that name tasks
     but no digests are joined by task. Returns plain values. Raises LabelError, also if a report has two
@@ -68,7 +72,10 @@ def agree(
     graders = graders_of(other, agent) if question is None else answerers_of(other, question)
     if truth.names_tasks:
         graders = [by_task(grader) for grader in graders]
-    compared = [{**_compared(truth, one), **_thresholds(truth, one, aims)} for one in graders]
+    compared = [
+        {**_compared(truth, one), **_thresholds(truth, one, aims), **_costs(truth, one, at)}
+        for one in graders
+    ]
     if question is not None:
         compared = [_of_answers(row) for row in compared]
     return {
@@ -148,7 +155,7 @@ def _measured(row: Mapping[str, Any]) -> dict[str, Any]:
         "sites": row["sites"],
         "decided": row["decided"]["matrix"],
         "fail_closed": m,
-        **({"thresholds": row["thresholds"]} if "thresholds" in row else {}),
+        **{name: row[name] for name in ("cost", "thresholds") if name in row},
     }
 
 
@@ -209,6 +216,13 @@ def _thresholds(labels: Labels, grader: Grader, aims: Aims | None) -> dict[str, 
         if run in grader.shares and label.label in (SUCCESS, FAILURE)
     ]
     return {"thresholds": chosen(rows, aims)}
+
+
+def _costs(labels: Labels, grader: Grader, at: Prices | None) -> dict[str, Any]:
+    """Return what a judge cost on the labelled runs; nothing of another grader."""
+    if grader.fingerprint is None:
+        return {}
+    return {"cost": judging_costs(labels.primary(), grader, at)}
 
 
 def _task(run: str, tasks: Mapping[str, str], label: Label | None) -> str:

@@ -93,7 +93,17 @@ def read_thresholds(path: str | Path) -> ThresholdFile:
         how = "write them with `replaykit agree LABELS REPORT --choose AIM -o FILE`"
         reason = f"no judge of it has thresholds: {how}"
         raise LabelError(source=name, line=0, reason=reason)
-    return ThresholdFile(name=name, digest="sha256:" + hashlib.sha256(data).hexdigest(), judges=known)
+    rubrics = {mark: _rubrics(judges[mark], name) for mark in known}
+    digest = "sha256:" + hashlib.sha256(data).hexdigest()
+    return ThresholdFile(name=name, digest=digest, judges=known, rubrics=rubrics)
+
+
+def _rubrics(plain: Any, name: str) -> dict[str, tuple[str, ...]]:
+    """Return task to the digests of the criteria that its labelled runs were judged by."""
+    try:
+        return convert(plain.get("rubrics", {}), dict[str, tuple[str, ...]])
+    except msgspec.ValidationError as error:
+        raise LabelError(source=name, line=0, reason=f"{_NONE}: rubrics: {error}") from error
 
 
 def _thresholds(plain: Any, name: str) -> ShareThresholds | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import UNSET, Struct
@@ -14,9 +15,11 @@ from replaykit.errors import LabelError
 from replaykit.grading.agreement.labels import Labels, read_labels
 from replaykit.grading.judge_shares import Share, share_of
 from replaykit.grading.judged_run import JudgedRun
-from replaykit.grading.verdict import Judgement, Report, Verdict
+from replaykit.grading.verdict import Judgement, JudgeOutcome, Report, Verdict
 
 SUCCESS, FAILURE = "success", "failure"
+
+_ASKED = (JudgeOutcome.SUCCESS, JudgeOutcome.FAILURE, JudgeOutcome.ABSTAIN)
 
 _VERDICTS = {"SUCCESS": SUCCESS, "PASS": SUCCESS, "FAILURE": FAILURE, "FAIL": FAILURE}
 
@@ -40,6 +43,8 @@ class Grader(Struct, frozen=True, kw_only=True):
     """Of a judge: run to whose it is, and where."""
     shares: dict[str, Share] = {}
     """Of a judge: run to how much speaks for a success, where it has a share."""
+    stages: dict[str, tuple[dict[str, Any], ...]] = {}
+    """Of a judge: run to each reply that contributed, of runs that it could be asked about."""
     depends_on: str | None = None
     """Of a judge: name of the grader that it is told of, or rests on."""
     has_thresholds: bool = False
@@ -83,6 +88,7 @@ def by_task(grader: Grader) -> Grader:
         rubrics={named[run]: digests for run, digests in grader.rubrics.items()},
         runs={named[run]: judged for run, judged in grader.runs.items()},
         shares={named[run]: share for run, share in grader.shares.items()},
+        stages={named[run]: stages for run, stages in grader.stages.items()},
     )
 
 
@@ -173,6 +179,7 @@ def _judges(verdicts: Mapping[str, Verdict], tasks: dict[str, str], duplicates: 
             rubrics={run: one.bases for run, one in given.items() if one.bases},
             runs={run: judged for run in given if (judged := verdicts[run].judged) is not UNSET},
             shares={run: share for run, one in given.items() if (share := share_of(one)) is not None},
+            stages={run: one.stages for run, one in given.items() if one.outcome in _ASKED},
             depends_on=next(
                 (one.depends_on for one in given.values() if isinstance(one.depends_on, str)), None
             ),

@@ -18,7 +18,7 @@ from replaykit.grading.judge_runs.check_requests import CHECKS, ask_for_checks, 
 from replaykit.grading.judges.clients.client import BatchClient, Client, ClientAnswer, SentRequest
 from replaykit.grading.judges.clients.shared_replies import SharedBatches, SharedReplies
 from replaykit.grading.judges.clients.transports import Transports
-from replaykit.grading.judges.costs import added
+from replaykit.grading.judges.costs import Spent, added, spent_on, together, usage_report
 from replaykit.grading.judges.judge_config import Panel, is_foreign, tape_of, unpacked
 from replaykit.grading.judges.judge_hearing import desk_of
 from replaykit.grading.judges.judge_loop import Asked
@@ -26,7 +26,7 @@ from replaykit.grading.judges.live_replies import CONCURRENCY, Desk, Slots, judg
 from replaykit.grading.judges.request_plan import RequestPlan, known_requests, plan
 from replaykit.grading.judges.tape.tape import request_key
 from replaykit.grading.judges.tape.tape_player import judge_from_tape
-from replaykit.grading.model_request import ReplyFailure, Usage
+from replaykit.grading.model_request import ModelReply, ReplyFailure, Usage
 from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Judgement, JudgeOutcome
 from replaykit.replay.player import Replay
@@ -128,6 +128,52 @@ def recorded_usage(sources: Sources, options: GradeOptions | None = None) -> tup
     tapes = (tape_of(case.bundle, case.panel.tape) for case in cases_of(sources, options))
     billed = [entry.reply.usage for tape in tapes if tape is not None for entry in tape.found.values()]
     return len(billed), added(billed)
+
+
+class StageCost(Struct, frozen=True, kw_only=True):
+    """What the recorded replies of one stage took, over all bundles."""
+
+    judge: str
+    """The judge, or who asks for checks."""
+    stage: str
+    """Where in its protocol."""
+    spent: Spent
+    """Their requests, pictures and tokens."""
+
+
+def recorded_stages(sources: Sources, options: GradeOptions | None = None) -> list[StageCost]:
+    """Return what the replies that these judges and checks use took, by judge and stage.
+
+    A request that bundles, votes or members share counts once.
+    """
+    found: dict[tuple[str, str], list[Spent]] = {}
+    shared: set[str] = set()
+    options = options or GradeOptions()
+    for case in cases_of(sources, options):
+        for asked, reply in _recorded_here(case, options):
+            key = request_key(asked.request)
+            if not asked.request.is_shared or key not in shared:
+                spent = spent_on({"usage": usage_report(asked.request, reply)})
+                found.setdefault((asked.request.judge, asked.request.stage), []).append(spent)
+            shared.add(key)
+    return [
+        StageCost(judge=judge, stage=stage, spent=together(spent)) for (judge, stage), spent in found.items()
+    ]
+
+
+def _recorded_here(case: JudgedBundle, options: GradeOptions) -> Iterator[tuple[Asked, ModelReply]]:
+    """Yield the requests about one bundle that its tape answers, each once."""
+    tape = tape_of(case.bundle, case.panel.tape)
+    if tape is None:
+        return
+    judges, mode = case.panel.judges, case.panel.mode
+    known = [one for judge in judges for one in known_requests(judge, case.task, case.replay(), tape, mode)]
+    known += asked_by_checks(case.bundle, case.task, options).asked
+    distinct = {(request_key(one.request), one.ordinal): one for one in known}
+    for asked in distinct.values():
+        reply = tape.reply(asked.request, asked.ordinal)
+        if reply is not None:
+            yield asked, reply
 
 
 def foreign_tapes(sources: Sources, options: GradeOptions | None = None) -> list[str]:

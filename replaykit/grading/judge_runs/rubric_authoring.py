@@ -12,7 +12,7 @@ from replaykit.errors import TaskError
 from replaykit.grading.grader import task_for
 from replaykit.grading.judges.clients.client import Client
 from replaykit.grading.judges.rubric.criteria import Criteria, read_rubric
-from replaykit.grading.judges.rubric.rubric_judge import RubricJudge
+from replaykit.grading.judges.rubric.rubric_judge import RubricJudge, starts
 from replaykit.grading.judges.tape.tape import request_key
 from replaykit.grading.model_request import ReplyFailure
 from replaykit.grading.options import GradeOptions
@@ -50,8 +50,7 @@ def author_rubrics(tasks: Iterable[Task], settings: JudgeSettings, client: Clien
     """Ask for the rubric of each task, one after the other."""
     judge = RubricJudge(settings)
     for task in tasks:
-        start = "\n".join([*task.start_urls, *task.sites]) or "(not said)"
-        request = judge.about_task(task.intent, start)
+        request = judge.about_task(task.intent, starts(task.start_urls, task.sites))
         reply = client.ask(request, {}).reply
         if isinstance(reply, ReplyFailure):
             yield Authored(task=task.id, criteria=None, reason=f"{reply.kind}: {reply.message}")

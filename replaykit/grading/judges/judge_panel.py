@@ -48,6 +48,17 @@ def members_of(settings: JudgeSettings, mode: str) -> tuple[JudgeSettings, ...]:
     return members
 
 
+def fingerprint_of(settings: JudgeSettings, mode: str) -> str:
+    """Return the fingerprint that the judgements of a judge or panel will have: nothing is asked for it.
+
+    Raises JudgeError for settings that no judge can have.
+    """
+    members = [build_judge(one, mode) for one in members_of(settings, mode)]
+    if not members:
+        return build_judge(settings, mode).fingerprint
+    return _fingerprint(settings, {one.name: one.fingerprint for one in members})
+
+
 def fold(
     said: Mapping[str, JudgeOutcome], success: int, failure: int, veto: Sequence[str] = ()
 ) -> tuple[JudgeOutcome, str]:
@@ -85,7 +96,7 @@ def folded(settings: JudgeSettings, judgements: Sequence[Judgement]) -> Judgemen
         judge=settings.id or PANEL,
         outcome=outcome,
         reason=lost.reason if lost is not None else reason,
-        fingerprint=_fingerprint(settings, judgements),
+        fingerprint=_fingerprint(settings, {one.judge: one.fingerprint for one in judgements}),
         stages=tuple({"member": one.judge, **stage} for one in judgements for stage in one.stages),
         images=_pictures(judgements),
         origins=_origins(judgements),
@@ -157,14 +168,13 @@ def _refuse_thresholds(settings: JudgeSettings, members: Sequence[JudgeSettings]
             raise JudgeError(what=f"option veto: {name!r} is no member; there are {', '.join(names)}")
 
 
-def _fingerprint(settings: JudgeSettings, judgements: Sequence[Judgement]) -> str:
+def _fingerprint(settings: JudgeSettings, members: Mapping[str, str]) -> str:
     success, failure = thresholds(settings)
-    members = {one.judge: one.fingerprint for one in judgements}
     return fingerprint(
         {
             "protocol": PANEL,
             "version": VERSION,
-            "members": members,
+            "members": dict(members),
             "success": success,
             "failure": failure,
             "veto": sorted(settings.veto),

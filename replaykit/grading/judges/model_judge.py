@@ -9,6 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from replaykit.errors import JudgeError
+from replaykit.grading.judges.costs import usage_report
 from replaykit.grading.judges.judge import fingerprint, provider_of, unasked, validated
 from replaykit.grading.judges.judge_evidence import JudgeEvidence, Wants
 from replaykit.grading.judges.prompts.prompt import digest, shipped
@@ -206,6 +207,7 @@ def stage_report(request: ModelRequest, reply: ModelReply, parsed: Mapping[str, 
         "request_key": request_key(request),
         "reply_text": reply.text,
         "stop_reason": reply.stop_reason,
+        "usage": usage_report(request, reply),
         "parsed": dict(parsed),
     }
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
 from replaykit.grading.judges.attacks import Attack, first_sample
+from replaykit.grading.judges.costs import tokens_of
 from replaykit.grading.judges.judge import Judge
 from replaykit.grading.judges.judge_evidence import JudgeEvidence
 from replaykit.grading.judges.judge_loop import Asked, Deliberation
@@ -15,16 +15,10 @@ from replaykit.grading.judges.judge_panel import members_of
 from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.judges.tape.tape import Tape, request_key
 from replaykit.grading.judges.tape.tape_player import gathered
-from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest, ReplyFailure
+from replaykit.grading.model_request import ImagePart, ModelReply, ReplyFailure
 from replaykit.replay.player import Replay
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.task import Task
-
-LETTERS = 4
-"""Characters of a text that are about one token."""
-
-PATCH = 28
-"""Pixels of the squares that a picture is billed by."""
 
 
 class RequestPlan(Struct, frozen=True, kw_only=True):
@@ -116,16 +110,6 @@ def plan_of(missing: tuple[Asked, ...], at_most: int = 0) -> RequestPlan:
         tokens=sum(tokens_of(request) for request in requests),
         images=sum(isinstance(part, ImagePart) for request in requests for part in request.content),
     )
-
-
-def tokens_of(request: ModelRequest) -> int:
-    """Return about how many tokens a request has: a quarter of its letters, and its pictures by area."""
-    letters = len(request.system) + sum(
-        len(part.text) for part in request.content if not isinstance(part, ImagePart)
-    )
-    pictures = [part for part in request.content if isinstance(part, ImagePart)]
-    areas = (math.ceil(one.width / PATCH) * math.ceil(one.height / PATCH) for one in pictures)
-    return math.ceil(letters / LETTERS) + sum(areas)
 
 
 def _known(judge: Judge, evidence: JudgeEvidence, tape: Tape | None, sample: int) -> Iterator[Asked]:

@@ -1,12 +1,16 @@
-"""Copies of one bundle: models are asked about a run once, whatever its files are called."""
+"""Before models are asked: copies of one bundle are found, and judges without a calibration are refused."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from replaykit.bundle.reader import open_bundle
-from replaykit.errors import ReplaykitError
+from replaykit.errors import BundleError, ReplaykitError, TaskError
+from replaykit.grading.calibrated_judges import refuse_uncalibrated
+from replaykit.grading.grader import case_of
+from replaykit.grading.judge_shares import ThresholdFile
 from replaykit.grading.judges.tape.tape import tape_beside
+from replaykit.grading.options import GradeOptions
 
 
 def distinct(sources: Iterable[str]) -> tuple[list[str], dict[str, list[str]]]:
@@ -18,6 +22,20 @@ def distinct(sources: Iterable[str]) -> tuple[list[str], dict[str, list[str]]]:
         sorted(same, key=lambda source: not tape_beside(source).exists()) for same in by_digest.values()
     ]
     return [same[0] for same in ordered], {same[0]: same[1:] for same in ordered if len(same) > 1}
+
+
+def refuse_any(sources: Iterable[str], options: GradeOptions, file: ThresholdFile) -> None:
+    """Raise JudgeError where the thresholds do not cover a judge of any bundle: then nothing is asked at all.
+
+    Bundles that cannot be read are left to their own rows.
+    """
+    for source in sources:
+        try:
+            with open_bundle(source) as bundle:
+                case = case_of(bundle, options)
+                refuse_uncalibrated(case.panel, case.bundle, case.task, file)
+        except (BundleError, TaskError):
+            continue
 
 
 def _digest(source: str) -> str:

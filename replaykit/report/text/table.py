@@ -50,4 +50,4 @@ def _width(text: str) -> int:
 
 
 def _is_number(text: str) -> bool:
-    return (not text.strip("0123456789.%-+/() ") and any(char.isdigit() for char in text)) or text == "-"
+    return (not text.strip("0123456789.%-+/()~ ") and any(char.isdigit() for char in text)) or text == "-"

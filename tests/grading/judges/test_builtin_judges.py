@@ -21,10 +21,10 @@ from replaykit.grading.engine import grade_many
 from replaykit.grading.gate import GateOptions
 from replaykit.grading.judge_runs.judge_run import requests_of, run_judges
 from replaykit.grading.judges.clients.client import CallableClient
+from replaykit.grading.judges.costs import tokens_of
 from replaykit.grading.judges.judge import PROTOCOLS, judge_settings
 from replaykit.grading.judges.model_judge import ModelJudge
 from replaykit.grading.judges.protocols import build_judge
-from replaykit.grading.judges.request_plan import tokens_of
 from replaykit.grading.judges.settings_file import load_judge
 from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest
 from replaykit.grading.options import GradeOptions
@@ -160,7 +160,7 @@ def test_a_plan_tells_calls_pictures_tokens_and_cost_of_every_judge(tmp_path: Pa
         assert calls >= len(RECORDINGS) // 2
         assert tokens > 0
         cost = f"{tokens * 3 / 1_000_000:.4f}"
-        (line,) = (line.split() for line in lines if line.startswith(f"{judge} "))
+        line = next(line.split() for line in lines if line.startswith(f"{judge} "))
         assert line[2:] == [str(len(own)), str(calls), str(images), str(tokens), cost]
 
 

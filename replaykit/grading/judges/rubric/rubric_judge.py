@@ -26,11 +26,12 @@ from replaykit.grading.judges.rubric.fold import Met, fold
 from replaykit.grading.judges.rubric.looks import Chosen, choose, read_looks
 from replaykit.grading.judges.rubric.readings import Item, Read, Shown, lenient, plain, read_items
 from replaykit.grading.judges.step_notes import CHANGES_VERSION
-from replaykit.grading.judges.tape.tape import request_key
+from replaykit.grading.judges.tape.tape import Tape, request_key
 from replaykit.grading.model_request import ModelReply, ModelRequest, Part, TextPart
 from replaykit.grading.verdict import Judgement, JudgeOutcome
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.rubric import CRITERIA_MAX, Criterion, intent_digest
+from replaykit.tasks.task import Task
 
 FOLD_VERSION = 1
 """Raised when readings are folded differently; part of the judge's fingerprint."""
@@ -120,6 +121,17 @@ class RubricJudge(ModelJudge):
         looks = len(self._batches(evidence))
         return (rubric is None) + looks + self.settings.story + readings
 
+    def known_criteria(self, task: Task, tape: Tape | None) -> Criteria | str | None:
+        """Return the criteria of a task that are given or on the tape, or why there are none in its reply.
+
+        None where the model has yet to be asked.
+        """
+        if self.settings.rubric is not None:
+            return against(self.settings.rubric, task.intent)
+        request = self.about_task(task.intent, starts(task.start_urls, task.sites))
+        reply = tape.reply(request, (0, 0)) if tape is not None else None
+        return None if reply is None else read_rubric(reply, task.id, task.intent, request_key(request))
+
     def about_task(self, task: str, start: str) -> ModelRequest:
         """Return the request for the criteria of a task: it holds nothing of any run."""
         said = self.untrusted({"task": task, "start": start})
@@ -171,8 +183,7 @@ class RubricJudge(ModelJudge):
         rubric = self.settings.rubric
         if rubric is not None:
             return self._with_outcome(evidence, asked, against(rubric, evidence.task))
-        start = "\n".join([*evidence.start_urls, *evidence.sites]) or "(not said)"
-        request = self.about_task(evidence.task, start)
+        request = self.about_task(evidence.task, starts(evidence.start_urls, evidence.sites))
         failed = yield from self._ask(evidence, asked, (request,))
         if failed is not None:
             return failed
@@ -346,6 +357,11 @@ class RubricJudge(ModelJudge):
                 one = read[place - last]
                 parsed.append({"reason": one} if isinstance(one, str) else one.report())
         return [stage_report(*pair, said) for pair, said in zip(asked, parsed, strict=True)]
+
+
+def starts(urls: Sequence[str], sites: Sequence[str]) -> str:
+    """Return where a task starts, as the request for its criteria names it."""
+    return "\n".join([*urls, *sites]) or "(not said)"
 
 
 def _together(read: Sequence[Read | str]) -> tuple[dict[str, Item], str, dict[str, Any] | None]:
