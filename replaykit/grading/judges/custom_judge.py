@@ -19,6 +19,7 @@ from replaykit.grading.judges.prompts.prompt_slots import Prompts, Slot
 from replaykit.grading.judges.replies.answer_tags import PeerRefusal, tags
 from replaykit.grading.judges.replies.score_replies import own_score, reward_line
 from replaykit.grading.judges.replies.status_line import status_line
+from replaykit.grading.judges.replies.strict_object import all_objects
 from replaykit.grading.judges.replies.verdict_token import (
     REPLY_MAX,
     Parsed,
@@ -84,6 +85,8 @@ class Custom(ModelJudge):
         """Return what else shapes its answer."""
         parser = self.settings.parser
         own = {} if isinstance(parser, str) else {"parser": msgspec.to_builtins(parser)}
+        if isinstance(parser, JsonParser):
+            own["json_version"] = JSON_VERSION
         return {**own, "changes_version": CHANGES_VERSION} if self.wants.notes else own
 
     def _request(self, evidence: JudgeEvidence) -> ModelRequest:
@@ -127,7 +130,7 @@ class Custom(ModelJudge):
             case ScoreParser() as parser:
                 return own_score(reply.text, reply.stop_reason, parser)
             case JsonParser() as parser:
-                return json_verdict(reply.text, reply.stop_reason, parser)
+                return json_verdict(reply.text, reply.stop_reason, parser, mode)
             case "reward_line":
                 return reward_line(reply.text, reply.stop_reason)
             case "status_line":
@@ -138,12 +141,32 @@ class Custom(ModelJudge):
                 return success_token(reply.text, reply.stop_reason, mode)
 
 
+JSON_VERSION = 2
+"""Raised when JSON is read differently; part of the fingerprint of judges that read it."""
+
 STARTS_MAX = 200
 """Opening braces that are tried: each failed try may read the rest of the reply."""
 
 
-def json_verdict(text: str, stop_reason: str, parser: JsonParser) -> Parsed:
-    """Read the value that a JSON pointer names in the last JSON object of a reply."""
+def json_verdict(text: str, stop_reason: str, parser: JsonParser, mode: str = "strict") -> Parsed:
+    """Read the value that a JSON pointer names in the last JSON object of a reply.
+
+    In strict mode the reply ends with that object, and an earlier one that says failure leaves a success
+    `ambiguous`. In compat mode the last object decides, whatever stands around it.
+    """
+    if mode == "compat":
+        return _last_document(text, stop_reason, parser)
+    found = all_objects(text, stop_reason)
+    if isinstance(found, str):
+        return abstain("empty_reply" if found == "no_object" and not text.strip() else found)
+    said = [_named(_word(_resolve(one, parser.pointer)), parser) for one in found]
+    outcomes = {one.outcome for one in said}
+    if said[-1].outcome is JudgeOutcome.SUCCESS and JudgeOutcome.FAILURE in outcomes:
+        return abstain("ambiguous")
+    return said[-1]
+
+
+def _last_document(text: str, stop_reason: str, parser: JsonParser) -> Parsed:
     stopped = unfinished(stop_reason)
     if stopped is not None:
         return stopped

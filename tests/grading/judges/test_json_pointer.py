@@ -16,13 +16,18 @@ PARSER = JsonParser(pointer="/verdict", success=("success", "pass"), failure="fa
     ("text", "outcome", "reason"),
     [
         ('{"verdict": "Success"}', "SUCCESS", "verdict"),
-        ('Here:\n```json\n{"verdict": " failure "}\n```\nDone [1].', "FAILURE", "verdict"),
-        ('{"verdict": "failure"} then {"verdict": "pass"}', "SUCCESS", "verdict"),
+        ('Here:\n```json\n{"verdict": " failure "}\n```\n', "FAILURE", "verdict"),
+        ('{"verdict": "pass"} then {"verdict": "failure"}', "FAILURE", "verdict"),
+        ('The page shows {"total": 3}.\n{"verdict": "pass"}', "SUCCESS", "verdict"),
+        ('{"verdict": "failure"} then {"verdict": "pass"}', "ABSTAIN", "ambiguous"),
+        ('{"verdict": "failure", "verdict": "pass"}', "ABSTAIN", "ambiguous"),
+        ('{"verdict": "failure", "page": {"verdict": "pass"}', "ABSTAIN", "no_object"),
+        ('{"verdict": "pass"} Done [1].', "ABSTAIN", "not_final"),
         ('{"verdict": "maybe"}', "ABSTAIN", "unknown_token"),
         ('{"other": "success"}', "ABSTAIN", "unknown_token"),
         ('{"verdict": ["success"]}', "ABSTAIN", "unknown_token"),
-        ("success", "ABSTAIN", "no_token"),
-        ('{"verdict": "success"', "ABSTAIN", "no_token"),
+        ("success", "ABSTAIN", "no_object"),
+        ('{"verdict": "success"', "ABSTAIN", "no_object"),
         ("", "ABSTAIN", "empty_reply"),
     ],
 )
@@ -45,5 +50,18 @@ def test_any_text_has_an_outcome(text):
 
 
 def test_deep_and_long_replies_end():
-    assert json_verdict('{"a":' * 100_000, "end_turn", PARSER).reason == "no_token"
-    assert json_verdict("{" * 1_000_000, "end_turn", PARSER).reason == "no_token"
+    for mode, reason in (("strict", "no_object"), ("compat", "no_token")):
+        assert json_verdict('{"a":' * 100_000, "end_turn", PARSER, mode).reason == reason
+        assert json_verdict("{" * 1_000_000, "end_turn", PARSER, mode).reason == reason
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ('Here:\n```json\n{"verdict": " failure "}\n```\nDone [1].', "FAILURE"),
+        ('{"verdict": "failure"} then {"verdict": "pass"}', "SUCCESS"),
+        ('{"verdict": "failure", "verdict": "pass"}', "SUCCESS"),
+    ],
+)
+def test_in_compat_mode_the_last_object_decides_whatever_stands_around_it(text, outcome):
+    assert json_verdict(text, "end_turn", PARSER, "compat").outcome == outcome

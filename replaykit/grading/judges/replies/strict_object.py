@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, NoReturn
 
 from replaykit.grading.model_request import cut_short
@@ -18,6 +19,9 @@ STARTS_MAX = 200
 
 _FENCE = "```"
 
+_BEGUN = re.compile(r'\{\s*"')
+"""How an object begins that names something, unlike a brace in prose."""
+
 
 class _RepeatedKey(Exception):
     """An object names a key twice."""
@@ -30,34 +34,45 @@ def last_object(text: str, stop_reason: str) -> dict[str, Any] | str:
     is not whole. `not_final`: words come after the object. `ambiguous`: a key stands twice. `no_object`:
     there is none, or it is larger than 64 KiB or deeper than 8.
     """
+    found = all_objects(text, stop_reason)
+    return found if isinstance(found, str) else found[-1]
+
+
+def all_objects(text: str, stop_reason: str) -> list[dict[str, Any]] | str:
+    """Return every top-level object of a reply that ends with one, in order; else see `last_object`."""
     stopped = cut_short(stop_reason)
     if stopped is not None:
         return stopped
     if len(text.encode("utf-8", "replace")) > REPLY_MAX:
         return "no_object"
     try:
-        found, rest = _last(text)
+        found, rest = _read(text)
     except _RepeatedKey:
         return "ambiguous"
-    if found is None or not _is_flat(found, DEPTH_MAX):
+    if not found or not _is_flat(found[-1], DEPTH_MAX):
         return "no_object"
     return "not_final" if rest.strip() not in ("", _FENCE) else found
 
 
-def _last(text: str) -> tuple[dict[str, Any] | None, str]:
-    """Return the last object and what follows it."""
+def _read(text: str) -> tuple[list[dict[str, Any]], str]:
+    """Return the top-level objects and what follows the last one."""
     decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_refuse)
-    found, at, end = None, 0, 0
+    found: list[dict[str, Any]] = []
+    at, end = 0, 0
     for _ in range(STARTS_MAX):
         start = text.find("{", at)
         if start < 0:
             return found, text[end:]
         try:
-            found, end = decoder.raw_decode(text, start)
+            one, end = decoder.raw_decode(text, start)
+            found.append(one)
             at = end
         except (ValueError, RecursionError):
+            if _BEGUN.match(text, start):
+                # What stands inside an object that is broken is part of it, and may be quoted from a page.
+                return found, text[end:]
             at = start + 1
-    return None, ""
+    return [], ""
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
