@@ -187,7 +187,7 @@ def test_the_example_of_the_page(tmp_path: Path, monkeypatch: Any, capfd: Any) -
     labels, _ = judged(tmp_path / "runs", "rubric", lambda request, _: by_stage()(request))
     monkeypatch.chdir(labels.parent)
     command, *shown = block(
-        "docs/judges.md", "$ replaykit agree labels.jsonl report.json --prices"
+        "docs/calibration.md", "$ replaykit agree labels.jsonl report.json --prices"
     ).text.splitlines()
     capfd.readouterr()
     assert run_cli(shlex.split(command.removeprefix("$ "))[1:]) == 0
