@@ -11,10 +11,12 @@ from playwright.sync_api import Browser, Page, expect
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.engine import build_report, grade_many
+from replaykit.report.html.measured_judges import JudgeMeasures
 from replaykit.report.html.report_file import HtmlOptions
 from replaykit.report.write import write_html_file, write_parting_file, write_report
 from tests.live.errands import DRIVERS, needs
 from tests.live.watched import RECORDINGS, hostile_run, judged
+from tests.report.html.test_measured_judges import attack, calibrated
 
 pytestmark = pytest.mark.live
 
@@ -47,7 +49,12 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("reports")
     paths = [RECORDINGS / f"{name}.zst" for name in NAMES]
     report = grade_many(paths)
-    write_report(report, folder / "report.html", sources=paths)
+    measured = HtmlOptions(
+        measures=JudgeMeasures(
+            attacks=(attack("again"), attack()), calibration={"sha256:1": calibrated(n=10)}
+        )
+    )
+    write_html_file(report, paths, folder / "report.html", measured)
     attacks = hostile_run().write(folder / "<img src=x onerror=alert(1)>.zst")
     write_report(judged(attacks), folder / "hostile.html", sources=[attacks])
     write_report(build_report([]), folder / "empty.html")

@@ -14,10 +14,13 @@ from fixtures.agents.pairs import load_pairs
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.engine import build_report, grade_many
 from replaykit.grading.verdict import Judgement, JudgeOutcome, Report
-from replaykit.report.write import write_report
+from replaykit.report.html.measured_judges import JudgeMeasures
+from replaykit.report.html.report_file import HtmlOptions
+from replaykit.report.write import write_html_file, write_report
 from replaykit.tasks.policy_rules import DIMENSIONS
 from replaykit.testing import Builder, trajectory
-from tests.live.watched import CONTRAST, RECORDINGS, Watched, hostile_run, judged
+from tests.live.watched import ATTACKS, CONTRAST, RECORDINGS, Watched, hostile_run, judged, readable_anywhere
+from tests.report.html.test_measured_judges import attack, calibrated
 
 pytestmark = pytest.mark.live
 
@@ -535,3 +538,23 @@ def test_everything_that_can_be_used_has_a_name(shipped: Watched) -> None:
         assert nameless == []
     expect(page.get_by_role("tabpanel")).to_be_visible()
     expect(page.get_by_role("navigation", name="Steps")).to_be_visible()
+
+
+def test_how_judges_were_measured_stands_on_the_first_screen(context: BrowserContext, tmp_path: Path) -> None:
+    """Attacks and calibration, on a desk and on a phone; hostile names do nothing."""
+    measures = JudgeMeasures(
+        attacks=(attack("again", "webvoyager"), attack("answer", ATTACKS[0])),
+        calibration={"sha256:1": calibrated(ATTACKS[3], n=10)},
+    )
+    file = tmp_path / "report.html"
+    write_html_file(build_report([]), (), file, HtmlOptions(measures=measures))
+    watched = Watched(context, file)
+    table = watched.page.get_by_role("region", name="Attacks")
+    expect(table.get_by_role("row")).to_have_count(3)
+    expect(table.get_by_role("row").last).to_contain_text("4 synthetic replies, not a judge of this report")
+    expect(table.get_by_role("row").last.get_by_role("cell")).to_have_text(
+        ["answer", "1 of 4", "1 of 3", "50.0 %", "1 of 1", "+25.0 %"]
+    )
+    expect(watched.page.get_by_role("region", name="Calibration")).to_contain_text("n is 10, below 50")
+    watched.is_inert()
+    readable_anywhere(watched.page)

@@ -10,10 +10,13 @@ from replaykit.cli.bundles import check_tape, find_bundles
 from replaykit.cli.console import notice, progress
 from replaykit.cli.maintain import completion
 from replaykit.errors import UsageError, told
+from replaykit.grading.agreement.calibration_gate import read_measured
 from replaykit.grading.engine import grade_many
 from replaykit.grading.gate import GateOptions
+from replaykit.grading.judge_runs.judge_attacks import read_attacks
 from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Report, Verdict
+from replaykit.report.html.measured_judges import JudgeMeasures
 from replaykit.report.html.report_file import EVIDENCE_MAX, HtmlOptions
 from replaykit.report.report_reader import is_report, load_report
 from replaykit.report.write import check_place, write_html_file
@@ -61,6 +64,18 @@ MIB = 2**20
     metavar="MIB",
     help="Most MiB of screenshots and pages in the file; 0 means no limit. Runs with problems come first.",
 )
+@click.option(
+    "--sensitivity",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Show how easily the judges are fooled: what `judge sensitivity --attacks all --json` printed.",
+)
+@click.option(
+    "--calibration",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Show how well the judges agree with people: what `agree -o FILE` wrote.",
+)
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -72,6 +87,8 @@ def command(
     jobs: int,
     require_proof: bool,
     max_size: int,
+    sensitivity: Path | None,
+    calibration: Path | None,
 ) -> None:
     """Write runs and their verdicts as one self-contained HTML page.
 
@@ -95,9 +112,13 @@ def command(
         raise UsageError(what=f"view writes a page: {output} does not end in .html")
     check_place(output)
     check_tape(replies)
+    measures = JudgeMeasures(
+        attacks=read_attacks(sensitivity) if sensitivity is not None else (),
+        calibration=read_measured(calibration) if calibration is not None else {},
+    )
     grading = GradeOptions(replies=replies, require_proof=require_proof)
     report = load_report(reports[0]) if reports else _graded(bundles, grading, jobs, label)
-    options = HtmlOptions(most=max_size * MIB or None, replies=replies)
+    options = HtmlOptions(most=max_size * MIB or None, replies=replies, measures=measures)
     with progress("writing", len(report.verdicts)) as tick:
         write_html_file(report, bundles, output, options, tick)
     notice(f"written: {output} ({counted(len(report.verdicts), 'run')})")

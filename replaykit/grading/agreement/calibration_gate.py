@@ -57,9 +57,14 @@ def read_calibration(path: str | Path, minimum: Mapping[str, float] = MINIMUM) -
 
     Raises LabelError.
     """
+    return {mark: _calibrated(one, minimum) for mark, one in read_measured(path).items()}
+
+
+def read_measured(path: str | Path) -> dict[str, Measured]:
+    """Return what a calibration says of each judge, by fingerprint. Raises LabelError."""
     name = Path(path).name
     _, judges = _judges(path)
-    return {mark: _calibrated(_measured(judges[mark], name), minimum) for mark in sorted(judges)}
+    return {mark: _measured(judges[mark], name) for mark in sorted(judges)}
 
 
 def _judges(path: str | Path) -> tuple[bytes, dict[str, Any]]:
@@ -162,11 +167,15 @@ def _measured(plain: Any, name: str) -> Measured:
 
 
 def _calibrated(judge: Measured, minimum: Mapping[str, float]) -> Calibrated:
-    lacks = tuple(_lacks(judge, minimum))
-    return Calibrated(lacks=lacks, rubrics=judge.rubrics, agents=judge.agents, sites=judge.sites)
+    return Calibrated(
+        lacks=tuple(missed_minimum(judge, minimum)),
+        rubrics=judge.rubrics,
+        agents=judge.agents,
+        sites=judge.sites,
+    )
 
 
-def _lacks(judge: Measured, minimum: Mapping[str, float]) -> Iterator[str]:
+def missed_minimum(judge: Measured, minimum: Mapping[str, float]) -> Iterator[str]:
     """Yield what a judge does not reach, each with its value and the minimum."""
     synthetic = judge.origins.get("synthetic", 0)
     if synthetic:

@@ -6,12 +6,16 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.bundle.byte_source import Sources, bundles_in
+from replaykit.decoders import decode
+from replaykit.errors import UsageError
 from replaykit.grading.agreement.agreement_rates import difference_p, rounded, share
 from replaykit.grading.agreement.labels import Labels
 from replaykit.grading.judge_runs.attack_donors import BothBlobs, lenders, lending
@@ -52,6 +56,8 @@ class AttackResult(Struct, frozen=True, kw_only=True):
 
     judge: str
     """The judge."""
+    fingerprint: str
+    """Digest of everything that shapes its answer, without the attack."""
     attack: str
     """The attack."""
     danger: str
@@ -144,12 +150,14 @@ def attack_judges(
     """Return what the tapes know of each judge under each attack. Nothing is sent."""
     failures = _failures(labels)
     trials: dict[tuple[str, str], list[_Trial | None]] = {}
+    marks: dict[str, str] = {}
     skipped: Counter[tuple[str, str]] = Counter()
     for case, lent in _attacked(sources, options, attacks):
         base, known = tape_of(case.bundle, case.panel.tape), _known(case)
         is_failure = case.bundle.digest in failures or case.task.id in failures
         for settings in case.panel.judges:
             before = judge_from_tape(settings, case.task, case.replay(), base, case.panel.mode)
+            marks.setdefault(before.judge, before.fingerprint)
             for name, attack in zip((one.name for one in attacks), lent, strict=True):
                 trial = None
                 if attack is not None:
@@ -162,11 +170,28 @@ def attack_judges(
     names = list(dict.fromkeys(judge for judge, _ in trials))
     return [
         _result(
-            name, attack, trials[name, attack.name], trials[name, AGAIN], skipped[name, attack.name], labels
+            (name, marks[name]),
+            attack,
+            trials[name, attack.name],
+            trials[name, AGAIN],
+            skipped[name, attack.name],
+            labels,
         )
         for name in names
         for attack in attacks
     ]
+
+
+def read_attacks(path: str | Path) -> tuple[AttackResult, ...]:
+    """Return the results that `judge sensitivity --attacks ... --json` printed. Raises UsageError."""
+    name = Path(path).name
+    how = "`replaykit judge sensitivity RUNS --attacks all --json` prints one"
+    try:
+        return decode(Path(path).read_bytes(), tuple[AttackResult, ...])
+    except OSError as error:
+        raise UsageError(what=f"cannot read {name}: {error.strerror}; {how}") from error
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise UsageError(what=f"{name} is not a list of attacks ({error}); {how}") from error
 
 
 def susceptibility_code(results: Sequence[AttackResult], most: float | None) -> int:
@@ -253,7 +278,7 @@ def _trial(before: Judgement, after: Judgement, attack: Attack, is_failure: bool
 
 
 def _result(
-    judge: str,
+    judge: tuple[str, str],
     attack: Attack,
     given: Sequence[_Trial | None],
     again: Sequence[_Trial | None],
@@ -266,7 +291,8 @@ def _result(
         origins.update(one.origins)
     beyond, p = _beyond(given, again)
     return AttackResult(
-        judge=judge,
+        judge=judge[0],
+        fingerprint=judge[1],
         attack=attack.name,
         danger=attack.danger,
         n=len(trials),

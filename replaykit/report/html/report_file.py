@@ -18,6 +18,7 @@ from replaykit.report.comparison import compare
 from replaykit.report.html.changes_page import Gradings, changes, gradings
 from replaykit.report.html.embedded_evidence import EmbeddedEvidence
 from replaykit.report.html.inert import data_block, packed_json
+from replaykit.report.html.measured_judges import JudgeMeasures, measured_judges, measured_text
 from replaykit.report.html.overview import is_well, overview, row, run_ids
 from replaykit.report.html.runs import facts, run_data, sources_of
 from replaykit.report.html.shell import data_behind, opening
@@ -37,6 +38,8 @@ class HtmlOptions(Struct, frozen=True, kw_only=True):
     """Tape, or folder of tapes; default: beside each bundle."""
     before: Report | None = None
     """An earlier report: the first screen is what lies between the two."""
+    measures: JudgeMeasures = JudgeMeasures()
+    """How its judges were measured."""
 
 
 OnRun = Callable[[str], None]
@@ -58,7 +61,7 @@ def write_html(
     options = options or HtmlOptions()
     with data_behind(file) as blocks:
         first = _write_runs(report, sources, blocks, options, on_run)
-        file.write(opening(_title(report, options.before), first, _fallback(report, options.before)))
+        file.write(opening(_title(report, options.before), first, _fallback(report, options)))
 
 
 def as_html(report: Report, sources: Iterable[str | Path] = ()) -> bytes:
@@ -95,6 +98,9 @@ def _write_runs(
             on_run(name)
     shown = [rows[place] for place in range(len(ids))]
     first = overview(report, shown[: len(report.verdicts)], _left_out(evidence, options))
+    measured = measured_judges(options.measures, report)
+    if measured:
+        first["measured"] = measured
     if options.before is not None:
         first["comparison"] = changes(options.before, report, told, ids)
         first["earlier"] = shown[len(report.verdicts) :]
@@ -121,6 +127,9 @@ def _title(report: Report, before: Report | None) -> str:
     )
 
 
-def _fallback(report: Report, before: Report | None) -> str:
+def _fallback(report: Report, options: HtmlOptions) -> str:
     said = as_text(report, details=len(report.verdicts) <= 100)
-    return said if before is None else f"{comparison_text(compare(before, report))}\n{said}"
+    measured = measured_text(options.measures)
+    if measured:
+        said = f"{said}\n{measured}"
+    return said if options.before is None else f"{comparison_text(compare(options.before, report))}\n{said}"

@@ -14,9 +14,9 @@ from replaykit.report.html.documents import page_style
 from replaykit.report.html.inert import data_block, inert_json, source_hash, text
 
 SCRIPTS = (
-    "nodes", "store", "words", "charts", "filters", "runs", "overview", "causes", "changes", "change_charts",
-    "stage", "film", "steps", "sides", "side_rows", "side_views", "verdict", "judge", "details", "run",
-    "keys", "main",
+    "nodes", "store", "words", "charts", "measured", "filters", "runs", "overview", "causes", "changes",
+    "change_charts", "stage", "film", "steps", "sides", "side_rows", "side_views", "verdict", "judge",
+    "details", "run", "keys", "main",
 )  # fmt: skip
 """Parts of the program, in order."""
 

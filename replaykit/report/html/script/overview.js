@@ -16,6 +16,7 @@ function overview_screen() {
       risk_chart((place) => narrow("broken", String(place))),
       steps_chart(),
       judges_chart((pair) => narrow("agree", pair)),
+      measured_cards(),
     ),
     bar,
     table.node,
