@@ -20,7 +20,7 @@ from replaykit.grading.agreement.labels import Label
 from replaykit.grading.engine import grade_many
 from replaykit.grading.judge_runs.judge_run import run_judges
 from replaykit.grading.judges.clients.client import CallableClient
-from replaykit.grading.judges.costs import Spent, prices, spent_on, together, tokens_of
+from replaykit.grading.judges.costs import Spent, read_prices, spent_on, together, tokens_of
 from replaykit.grading.model_request import ModelReply, Usage
 from replaykit.grading.options import GradeOptions
 from replaykit.report.write import write_report
@@ -58,7 +58,7 @@ def billed(text: str) -> ModelReply:
 
 def test_what_was_billed_is_counted_per_run_stage_and_correct_verdict(tmp_path: Path, capfd: Any) -> None:
     labels, report = judged(tmp_path / "runs", "webvoyager", lambda request, _: billed("SUCCESS"))
-    cost = agree(labels, report, at=prices("3/15"))["graders"][0]["cost"]
+    cost = agree(labels, report, prices="3/15")["graders"][0]["cost"]
     one = {"requests": 1.0, "images": 1.0, "read": 1000.0, "written": 100.0, "is_estimated": False}
     money = (READ * 3 + WRITTEN * 15) / 1_000_000
     assert (cost["runs"], cost["right"], cost["n_estimated"], cost["n_unknown"]) == (4, 2, 0, 0)
@@ -93,7 +93,7 @@ def test_what_no_tape_holds_is_estimated_and_marked(tmp_path: Path, capfd: Any) 
         return "SUCCESS!"
 
     labels, report = judged(tmp_path / "runs", "webvoyager", answer)
-    cost = agree(labels, report, at=prices("3/15"))["graders"][0]["cost"]
+    cost = agree(labels, report, prices="3/15")["graders"][0]["cost"]
     assert cost["n_estimated"] == 4
     assert cost["total"]["read"] == sum(sizes)
     assert cost["total"]["written"] == 4 * 2
@@ -106,7 +106,7 @@ def test_what_no_tape_holds_is_estimated_and_marked(tmp_path: Path, capfd: Any) 
 def test_a_request_that_all_runs_of_a_task_share_is_paid_once(tmp_path: Path, capfd: Any) -> None:
     answer = by_stage()
     labels, report = judged(tmp_path / "runs", "rubric", lambda request, _: billed(answer(request)))
-    cost = agree(labels, report, at=prices("3/15"))["graders"][0]["cost"]
+    cost = agree(labels, report, prices="3/15")["graders"][0]["cost"]
     stages = [(name, one["requests"]) for name, one in cost["stages"].items()]
     assert stages == [("rubric", 0.25), ("story", 1.0), ("reading", 1.0)]
     assert cost["n_estimated"] == 0  # the copies on the other tapes have no tokens: the first one counts
@@ -138,7 +138,7 @@ def test_a_report_without_tokens_says_so(tmp_path: Path, capfd: Any) -> None:
     report.write_text(json.dumps(plain))
     assert run_cli(["agree", str(labels), str(report), "--prices", "3/15"]) == 0
     assert "the report holds no tokens of 4 replies: grade the runs again" in capfd.readouterr().out
-    cost = agree(labels, report, at=prices("3/15"))["graders"][0]["cost"]
+    cost = agree(labels, report, prices="3/15")["graders"][0]["cost"]
     assert (cost["per_run"]["requests"], cost["per_run"]["read"], cost["per_run"]["money"]) == (1, None, None)
 
 
@@ -174,13 +174,13 @@ def test_a_stage_that_somebody_else_wrote_has_unknown_tokens(usage: Any) -> None
 
 @given(st.lists(st.builds(Spent, *[st.integers(0, 9)] * 5, st.just(0))))
 def test_sums_cost_what_their_parts_cost(parts: list[Spent]) -> None:
-    at = prices("3/15.5")
+    at = read_prices("3/15.5")
     assert together(parts).money(at) == sum((one.money(at) or 0) for one in parts)
 
 
 def test_prices_that_are_none_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="expected IN/OUT"):
-        prices("three")
+        read_prices("three")
 
 
 def test_the_example_of_the_page(tmp_path: Path, monkeypatch: Any, capfd: Any) -> None:

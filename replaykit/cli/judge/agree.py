@@ -13,7 +13,6 @@ from replaykit.errors import UsageError
 from replaykit.grading.agreement.calibration import agree, calibration
 from replaykit.grading.agreement.threshold_choice import read_aims
 from replaykit.grading.agreement.verifier_labels import LabelRule
-from replaykit.grading.judges.costs import prices
 from replaykit.grading.statistics import FEW
 from replaykit.report.json_text import json_text
 from replaykit.report.text.cost_text import judging_cost
@@ -93,8 +92,7 @@ def command(
     if question is not None and (output is not None or aims is not None):
         raise UsageError(what="--question: a calibration is of success; leave -o and --choose away")
     chosen = read_aims(aims) if aims is not None else None
-    at = prices(priced) if priced is not None else None
-    agreed = agree(labels, other, agent=agent, rule=label_rule, aims=chosen, question=question, at=at)
+    agreed = agree(labels, other, agent=agent, rule=label_rule, aims=chosen, question=question, prices=priced)
     if output is not None:
         plain = msgspec.json.encode(calibration(agreed))
         write_file(output, msgspec.json.format(plain, indent=1) + b"\n")

@@ -37,7 +37,7 @@ from replaykit.grading.judge_runs.judge_run import (
 )
 from replaykit.grading.judge_runs.rubric_authoring import tasks_of
 from replaykit.grading.judges.attacks import ATTACKS, attacks_named
-from replaykit.grading.judges.costs import PER, Prices, cost, prices
+from replaykit.grading.judges.costs import PER, Prices, cost, read_prices
 from replaykit.grading.judges.settings_file import named_judge
 from replaykit.grading.judges.tape.tape import plain_request
 from replaykit.grading.model_request import ReplyFailure
@@ -136,7 +136,7 @@ def command() -> None:
 @click.pass_context
 def plan(ctx: click.Context, /, said: str | None, attacks: str | None, is_json: bool, **options: Any) -> None:
     """Show what would be asked and what the tape already answers. Nothing is sent."""
-    at = prices(said) if said else None
+    at = read_prices(said) if said else None
     sources, how = _how(**options)
     planned = plan_judges(sources, how)
     if attacks is not None:

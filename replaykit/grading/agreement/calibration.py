@@ -33,7 +33,7 @@ from replaykit.grading.agreement.labels import Label, Labels, read_labels
 from replaykit.grading.agreement.question_graders import answerers_of, asked
 from replaykit.grading.agreement.threshold_choice import Aims, LabelledShare, chosen
 from replaykit.grading.agreement.verifier_labels import LabelRule
-from replaykit.grading.judges.costs import Prices
+from replaykit.grading.judges.costs import Prices, read_prices
 from replaykit.grading.statistics import weighted_kappa
 
 SCHEMA = "replaykit.agreement/1"
@@ -48,15 +48,15 @@ def agree(
     rule: LabelRule | None = None,
     aims: Aims | None = None,
     question: str | None = None,
-    at: Prices | None = None,
+    prices: str | None = None,
 ) -> dict[str, Any]:
     """Compare labels with the judges and checks of a report, or with other labels.
 
     `labels`, `other`: files of labels, or a report. `agent`: whose column to read from a file that labels the
     runs of several agents. `rule`: how several judgements of one run become one label, see `read_labels`.
     `aims`: greatest `fpr` and `fnr`, for which thresholds are chosen, see `threshold_choice`. `question`:
-    compare the answers to this question of the labels, see `question_graders`; yes is positive. `at`: prices
-    of tokens, for what each judge cost.
+    compare the answers to this question of the labels, see `question_graders`; yes is positive. `prices`:
+    money for a million tokens read and written, such as `3/15`, for what each judge cost.
 
     Only `success` and `failure` are compared. All other labels are counted by reason. Labels that name tasks
     but no digests are joined by task. Returns plain values. Raises LabelError, also if a report has two
@@ -66,6 +66,7 @@ def agree(
         found = replaykit.agree("labels.jsonl", "report.json")
         print(found["graders"])
     """
+    at = read_prices(prices) if prices is not None else None
     truth = read_labels(labels, agent, rule)
     if question is not None:
         question, truth = asked(truth, question)

@@ -34,7 +34,7 @@ class Prices(Struct, frozen=True, kw_only=True):
     """Tokens written."""
 
 
-def prices(said: str) -> Prices:
+def read_prices(said: str) -> Prices:
     """Read `IN/OUT`, such as `3/15`: money for a million tokens read, and written."""
     found = _PRICES.fullmatch(said)
     if found is None:
