@@ -23,6 +23,8 @@ from tests.blocks import ROOT, blocks_of
 PAGE = "docs/gallery.md"
 SHOP = "http://127.0.0.1:8000"
 """Where the page has the shop."""
+PUBLIC = Path(os.environ.get("REPLAYKIT_SHARED_DATA", ROOT.parent / "shared" / "data"))
+"""Files of public benchmarks, where there are any."""
 LAUNCH = """from playwright.sync_api import sync_playwright
 with sync_playwright() as playwright:
     playwright.chromium.launch()
@@ -55,11 +57,11 @@ class Example:
             text=True, timeout=300, check=False,
         )  # fmt: skip
 
-    def shows(self, title: str, **added: str) -> None:
+    def shows(self, title: str, code: int = 0, **added: str) -> None:
         """Run the commands of a section of the page; fails unless they end with the output that the page shows."""
         command, output = section(title)
         done = self.run(command, **added)
-        assert done.returncode == 0, done.stdout + done.stderr
+        assert done.returncode == code, done.stdout + done.stderr
         assert output and done.stdout.endswith(output), done.stdout + done.stderr
 
 
