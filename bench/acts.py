@@ -65,7 +65,7 @@ def crm(page: Page, url: str) -> Acts:
         lambda: page.get_by_text("Record a change").click(),
         lambda: page.get_by_label("Consent").select_option("withdrawn"),
         lambda: page.get_by_label("Remark").fill("By letter."),
-        lambda: page.get_by_role("link", name="Book a meeting").click(),
+        lambda: crm_desk.open_booking(page),
         lambda: form.get_by_label("Tuesday 10 March, 10:00").check(),
         lambda: form.get_by_label("Kind").select_option("Visit"),
         lambda: form.get_by_label("Topic").fill("Spinnaker"),
