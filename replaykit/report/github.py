@@ -10,12 +10,14 @@ from html import escape
 from pathlib import Path
 
 from replaykit.errors import UsageError, told
-from replaykit.grading.verdict import Judgement, Report, Verdict
+from replaykit.grading.verdict import Judgement, Outcome, Report, Verdict
 from replaykit.report.quoting import quoted
 from replaykit.report.reasons import said
 from replaykit.report.rule_lines import TaskFile
 from replaykit.report.text.text_report import compared, describe, few, lacks_checks
 from replaykit.report.text_cards import problems, step_of
+from replaykit.trajectory.completeness import ASSUMED
+from replaykit.trajectory.counted import counted
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
 """Variable that names the file of a step's summary."""
@@ -41,7 +43,8 @@ _ACTIVE = {char: f"&#{ord(char)};" for char in "&<>|`*_[]()#@\\~!"}
 
 def as_github(report: Report) -> bytes:
     """Return the summary as Markdown, cut at whole rows where it would be too long."""
-    head = "\n".join([f"## replaykit: {report.gate.status}", "", *_rates(report), "", *_head()])
+    opening = [f"## replaykit: gate {report.gate.status}", "", _sentence(report), *_notes(report)]
+    head = "\n".join([*opening, "", *_metrics(report), *_head()])
     rows = [_row(verdict, report.name(verdict)) for verdict in report.verdicts]
     room = SUMMARY_MAX - len(head.encode()) - len(_NOTE) - 16
     kept, size = 0, 0
@@ -58,20 +61,22 @@ def as_github(report: Report) -> bytes:
 def error_lines(report: Report, tasks: TaskFile | None = None) -> list[str]:
     """Return workflow commands for what failed the gate, at most ten.
 
-    With the file that holds the checks, each check and policy is marked at its line: UNDECIDED as a warning
-    unless the gate asks for it. Without it, the reasons of the gate are the lines.
+    Each check and policy has a line: UNDECIDED is a warning unless the gate asks for it. With the file that
+    holds them, each is marked at its place. Other reasons of the gate, such as a metric, come first.
     """
     if report.gate.status in ("passed", "none"):
         return []
-    marked = [] if tasks is None else [*_marks(report, tasks)]
-    lines = marked or [f"::error title=replaykit::{_data(reason)}" for reason in report.gate.reasons]
+    marks = dict(_marks(report, tasks))
+    others = [reason for reason in report.gate.reasons if reason not in marks]
+    lines = [*(f"::error title=replaykit::{_data(reason)}" for reason in others), *marks.values()]
     if len(lines) > ERRORS_MAX:
         more = f"{len(lines) - ERRORS_MAX + 1} more reasons: see the summary"
         return [*lines[: ERRORS_MAX - 1], f"::error title=replaykit::{_data(more)}"]
     return lines
 
 
-def _marks(report: Report, tasks: TaskFile) -> Iterator[str]:
+def _marks(report: Report, tasks: TaskFile | None) -> Iterator[tuple[str, str]]:
+    """Yield what the gate calls each check and policy that is not well, and its line."""
     is_open_gated = report.gate.status == "error"
     for verdict in report.verdicts:
         for kind, name, result in problems(verdict):
@@ -85,9 +90,14 @@ def _marks(report: Report, tasks: TaskFile) -> Iterator[str]:
                 "" if step is None else f"step {step}",
             ]
             title = f"{report.name(verdict)}: {kind} {name} is {result.outcome}"
-            place = f"file={_property(tasks.name)},line={tasks.line(verdict.task_id, kind, result.id)}"
+            place = "" if tasks is None else _place(tasks, verdict, kind, result.id)
             text = _data(", ".join(filter(None, words)))
-            yield f"::{'warning' if is_open else 'error'} {place},title={_property(title)}::{text}"
+            line = f"::{'warning' if is_open else 'error'} {place}title={_property(title)}::{text}"
+            yield f"{report.name(verdict)}: {kind} {result.id} is {result.outcome}", line
+
+
+def _place(tasks: TaskFile, verdict: Verdict, kind: str, id: str) -> str:
+    return f"file={_property(tasks.name)},line={tasks.line(verdict.task_id, kind, id)},"
 
 
 def write_github(report: Report, environ: Mapping[str, str], tasks: TaskFile | None = None) -> str:
@@ -129,15 +139,36 @@ def _line(text: str) -> str:
     return escape(plain if len(plain) <= LINE_MAX else plain[: LINE_MAX - 1] + "…")
 
 
-def _rates(report: Report) -> list[str]:
-    found = []
+def _sentence(report: Report) -> str:
+    """Return what the report comes to, for readers of one line."""
+    graded = [verdict for verdict in report.verdicts if verdict.error is None]
+    well = [verdict for verdict in graded if verdict.success is Outcome.PASS]
+    broken = [verdict for verdict in graded if any(p.outcome == "VIOLATED" for p in verdict.policies)]
+    open_ = [verdict for verdict in graded if verdict.success in (Outcome.UNDECIDED, Outcome.ERROR)]
+    lost = len(report.verdicts) - len(graded)
+    parts = [
+        f"{len(well)} of {counted(len(report.verdicts), 'run')} succeeded.",
+        f"{counted(len(broken), 'run')} violated a policy." if broken else "",
+        f"{counted(len(open_), 'run')} could not be decided." if open_ else "",
+        f"{counted(lost, 'bundle')} could not be graded." if lost else "",
+    ]
+    return " ".join(filter(None, parts))
+
+
+def _notes(report: Report) -> list[str]:
+    assumed = report.summary.get("assumes") or {}
+    lines = [f"This assumes {'; '.join(ASSUMED.get(who, _cell(who)) for who in assumed)}."] if assumed else []
+    return ["", *few(report), *lines] if report.summary.get("metrics") else ["", *lines]
+
+
+def _metrics(report: Report) -> list[str]:
+    rows = []
     for name, one in report.summary.get("metrics", {}).items():
         value = one.get("value") if isinstance(one, dict) else None
         if isinstance(value, int | float):
-            found.append(f"{name} {100 * value:.1f} % (n {one.get('n')})")
-    assumed = report.summary.get("assumes") or {}
-    lines = [f"assumes: {', '.join(map(_cell, assumed))}"] if assumed else []
-    return [*([", ".join(found)] if found else []), *(few(report) if found else []), *lines]
+            rows.append(f"| {_cell(name)} | {100 * value:.1f} % | {one.get('n')} |")
+    table = ["| metric | value | runs |", "| --- | ---: | ---: |", *rows]
+    return ["<details><summary>Metrics</summary>", "", *table, "", "</details>", ""] if rows else []
 
 
 def _head() -> list[str]:

@@ -99,6 +99,14 @@ def weakest(states: Iterable[str]) -> str | None:
     return max(states, key=STATES.index, default=None)
 
 
+ASSUMED = {
+    "page": "an agent that is trusted",
+    "cooperative agent": "an agent that uses only public methods of its driver",
+    "command agent": "nothing about the agent, which ran behind the proxy",
+}
+"""What verdicts assume, by the word of `assumes`."""
+
+
 def assumes(run: Trajectory) -> str:
     """Return whose tricks the recording would have noticed: a row of the table in SECURITY.md.
 

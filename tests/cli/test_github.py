@@ -41,14 +41,14 @@ def test_the_summary_goes_to_its_file_and_failures_become_annotations(
     assert done.returncode == code, done.stderr
     lines = done.stdout.splitlines()
     assert bool(lines) == bool(code)
-    assert all(line.startswith("::error title=replaykit::") for line in lines)
-    assert summary.read_text().startswith("before\n## replaykit: ")
+    assert all(line.startswith("::error title=run%3A check string_match[0] is FAIL::") for line in lines)
+    assert summary.read_text().startswith("before\n## replaykit: gate ")
 
 
 def test_without_the_variable_both_go_to_stdout(tmp_path: Path) -> None:
     done = grade(bundle(tmp_path, "the clay mug"))
-    assert done.stdout.startswith("## replaykit: failed")
-    assert "\n::error title=replaykit::" in done.stdout
+    assert done.stdout.startswith("## replaykit: gate failed\n\n0 of 1 run succeeded.")
+    assert "\n::error title=run" in done.stdout
 
 
 def test_a_summary_that_cannot_be_written_is_told(tmp_path: Path) -> None:

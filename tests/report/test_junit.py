@@ -96,7 +96,7 @@ def test_the_summary_is_a_table_and_errors_are_lines(tmp_path: Path) -> None:
     text = as_github(MIXED).decode()
     assert "| run | success |" in text and "p1 VIOLATED" in text
     assert error_lines(MIXED) and all(
-        line.startswith("::error title=replaykit::") for line in error_lines(MIXED)
+        line.startswith(("::error ", "::warning ")) for line in error_lines(MIXED)
     )
     target = tmp_path / "summary.md"
     target.write_text("before\n")
@@ -105,11 +105,14 @@ def test_the_summary_is_a_table_and_errors_are_lines(tmp_path: Path) -> None:
     assert write_github(MIXED, {}).startswith("## replaykit")
 
 
+RUNS = "| run | success | checks | policies | judges | CuP |"
+
+
 @given(st.text())
 def test_recorded_text_commands_nothing(text: str) -> None:
     hostile = report(verdict(task_id=f"{text}\n::error::x @all <b> | `", checks=(check(Outcome.FAIL),)))
     lines = as_github(hostile).decode().splitlines()
-    rows = [line for line in lines if line.startswith("| ")][2:]
+    rows = [line for line in lines[lines.index(RUNS) + 2 :] if line.startswith("| ")]
     assert len(rows) == 1 and rows[0].count("|") == 7
     assert not any(line.startswith("::") for line in lines) and "@all" not in rows[0] and "<b>" not in rows[0]
     assert all("\n" not in line and "\r" not in line for line in error_lines(hostile))

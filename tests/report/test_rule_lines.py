@@ -45,11 +45,11 @@ def suite(tmp_path: Path) -> Path:
     return file
 
 
-def graded(suite: Path, kinds: tuple[str, ...] = ("check",)) -> Report:
+def graded(suite: Path, kinds: tuple[str, ...] = ("check",), **least: float) -> Report:
     built = trajectory("mug").goto("http://shop.test/admin", "<p>x").answer("the ::error:: glass\nmug")
     run = built.write(suite.with_name("run.zst"))
     options = GradeOptions(suite=load_suite(suite))
-    return grade_many([run], options, gate=GateOptions(fail_on=kinds))
+    return grade_many([run], options, gate=GateOptions(fail_on=kinds, fail_under=least))
 
 
 def test_lines_are_those_of_the_file(suite: Path) -> None:
@@ -116,7 +116,14 @@ def test_github_marks_checks_at_their_lines(suite: Path) -> None:
     assert policy.startswith(f"::error file={file},line={POLICY},title=")
 
 
-def test_without_a_task_file_the_reasons_of_the_gate_are_lines(suite: Path) -> None:
-    lines = error_lines(graded(suite))
-    assert lines
-    assert all(line.startswith("::error title=replaykit::") for line in lines)
+def test_without_a_task_file_a_line_names_no_place(suite: Path) -> None:
+    check, total, policy = error_lines(graded(suite))
+    assert check.startswith("::error title=run%3A check string_match[0] is FAIL::")
+    assert "expected 'the tin mug', found 'the ::error:: glass\\nmug'" in check
+    assert total.startswith("::warning title=") and policy.startswith("::error title=")
+
+
+def test_a_metric_that_is_too_low_is_the_first_line(suite: Path) -> None:
+    first, *others = error_lines(graded(suite, CuP=0.5), task_file(str(suite)))
+    assert first == "::error title=replaykit::CuP is 0.0, under 0.5"
+    assert len(others) == 3

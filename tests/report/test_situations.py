@@ -69,7 +69,7 @@ def test_a_run_that_could_not_be_read_has_no_good_cells(tmp_path: Path) -> None:
     (tmp_path / "broken.zst").write_bytes(b"none")
     run(EXACT).answer("12").write(tmp_path / "good.zst")
     report = grade_many([tmp_path / "broken.zst", tmp_path / "good.zst"])
-    rows = [line for line in as_github(report).decode().splitlines() if line.startswith("| ")][2:]
+    rows = [line for line in as_github(report).decode().splitlines() if line.startswith("| ")]
     broken = next(row for row in rows if "broken" in row)
     assert "NotABundle: " in broken
     assert "ok" not in re.split(r" \| ", broken.replace("not a replaykit bundle", ""))
@@ -88,4 +88,4 @@ def test_rates_of_few_runs_are_marked(runs: int, few: bool, tmp_path: Path) -> N
         run(EXACT).answer(f"1{number}").write(tmp_path / f"{number:02}.zst")
     report = grade_many(sorted(tmp_path.glob("*.zst")))
     for text in (as_text(report), as_github(report).decode()):
-        assert (f"few: {runs} runs decided" in text) is few
+        assert (f"Only {runs} runs decided" in text) is few

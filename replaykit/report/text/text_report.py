@@ -29,6 +29,7 @@ from replaykit.report.remedies import remedies
 from replaykit.report.text.claim_text import claim_lines, effect_lines
 from replaykit.report.text.criteria_text import criteria_lines, share_lines, unread_lines
 from replaykit.report.text.table import safe, short, table
+from replaykit.trajectory.completeness import ASSUMED
 from replaykit.trajectory.counted import counted
 
 _METRICS = (
@@ -276,10 +277,11 @@ def _evidence(found: tuple[Evidence, ...]) -> Iterator[str]:
 
 
 def compared(evidence: Iterable[Evidence]) -> str:
-    """Return expected and found value of the first evidence that has both; empty where none has."""
+    """Return what the first evidence with a reference expected, and what it found; empty without one."""
     for one in evidence:
-        if one.expected is not None and one.found is not None:
-            return f"expected {_shown(one.expected.raw)}, found {_shown(one.found.raw)}"
+        if one.expected is not None:
+            found = "" if one.found is None else f", found {_shown(one.found.raw)}"
+            return f"expected {_shown(one.expected.raw)}{found}"
     return ""
 
 
@@ -321,7 +323,7 @@ def few(report: Report) -> list[str]:
     rate = report.summary["metrics"].get("success_rate") or {"n": FEW, "undecided": 0, "errors": 0}
     decided = rate["n"] - rate["undecided"] - rate["errors"]
     return (
-        [f"few: {counted(decided, 'run')} decided; below {FEW} these rates say little"]
+        [f"Only {counted(decided, 'run')} decided: rates from fewer than {FEW} runs say little."]
         if decided < FEW
         else []
     )
@@ -359,11 +361,12 @@ def _proof(report: Report) -> list[str]:
     shown = (
         f"; {proof['proven']} of {proof['n']} passes that rest on absence are proven" if proof["n"] else ""
     )
-    return [safe(f"assumes: {who}{shown}")]
+    return [safe(f"assumes {who}{shown}")]
 
 
 def _counted(name: str, n: int, assumed: Mapping[str, int]) -> str:
-    return name if len(assumed) == 1 else f"{name} ({counted(n, 'run')})"
+    number = "" if len(assumed) == 1 else f", {counted(n, 'run')}"
+    return f"{ASSUMED.get(name, name)} ({name}{number})"
 
 
 def _vacuous(report: Report) -> list[str]:
