@@ -75,7 +75,7 @@ def _one_violation(report: Report, names: dict[str, str]) -> str:
         return ""
     example: Verdict = broken[0]
     name = names[example.trajectory or ""]
-    return f"Why one of them is no CuP: {safe(name)}\n{describe(example)}"
+    return f"Why {safe(name)} does not count for CuP:\n{describe(example)}"
 
 
 def _record(folder: Path) -> Path | None:
