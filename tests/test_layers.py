@@ -74,6 +74,8 @@ RANK = {part: row for row, parts in enumerate(ROWS) for part in parts}
 CAGES = {
     "playwright": (
         "recorder.browser.sync_driver",
+        "recorder.browser.effect_runner",
+        "recorder.browser.lifecycle",
         "recorder.browser.async_driver",
         "recorder.recorder",
         "recorder.agent_runs",

@@ -219,6 +219,13 @@ class _Recording(LiveRun):
             self._journal = None
             self.path.unlink(missing_ok=True)
 
+    async def _hear_crash(self, error: BaseException | None) -> None:
+        """Wait for the browser to tell of a crash that the agent blames."""
+        deadline = self.clock.now() + CRASH_MAX_MS
+        # The browser tells the driver, which sets no event.
+        while self.speaks_of_crash(error) and not self.has_crashed and self.clock.now() < deadline:  # noqa: ASYNC110
+            await asyncio.sleep(TURN_S)
+
     def _finish(self, error: BaseException | None) -> None:
         """Close, scan and seal; an error of the recorder never hides one of the agent."""
         try:
@@ -301,12 +308,12 @@ class Recorder(_Recording):
             return
         try:
             at = self.clock.now()
-            self._sync.settle()
-            self._hear_crash(error)
+            self._sync.run(self._sync.settle)
+            self._sync.run(self._hear_crash, error)
             self._driver.begin(Environment())
             self._driver.feed(self.speech(at))
             self._driver.feed(self.ending(error, at=at))
-            self._sync.finish()
+            self._sync.run(self._sync.finish)
         finally:
             self._finish(error)
             self._guards.close()
@@ -317,14 +324,14 @@ class Recorder(_Recording):
         Raises NotAttachable, and UsageError outside of the recorder's block.
         """
         self._require_open("attach")
-        self._sync.attach(target)
+        self._sync.run(self._sync.attach, target)
         return target
 
     def begin(self) -> None:
         """Mark the moment at which the agent takes over the browser (with `is_begun=False`)."""
-        self._sync.ready()
+        self._sync.run(self._sync.ready)
         self._driver.feed(Begin(at=self.clock.now()))
-        self._sync.ready()
+        self._sync.run(self._sync.ready)
 
     @contextmanager
     def step(
@@ -332,7 +339,7 @@ class Recorder(_Recording):
     ) -> Iterator[None]:
         """Declare the action that the agent carries out in this block."""
         self.enter(action, thought, raw)
-        self._sync.idle(CLOSING_MAX_S)
+        self._sync.run(self._sync.idle, CLOSING_MAX_S)
         try:
             yield
         except BaseException as error:
@@ -344,17 +351,12 @@ class Recorder(_Recording):
         # In another thread nobody can wait for the browser.
         if self._thread == get_ident() and self._sync.has_begun:
             self._driver.feed(Speaking(at=self.clock.now()))
-            self._sync.idle(CLOSING_MAX_S)
+            self._sync.run(self._sync.idle, CLOSING_MAX_S)
 
     @property
     def has_crashed(self) -> bool:
         """Whether a page of the agent, its browser or the browser's driver has crashed."""
         return self._driver.has_crashed or self._sync.wrapper.has_lost or self._sync.has_lost
-
-    def _hear_crash(self, error: BaseException | None) -> None:
-        deadline = self.clock.now() + CRASH_MAX_MS
-        while self.speaks_of_crash(error) and not self.has_crashed and self.clock.now() < deadline:
-            self._sync.turn()
 
     @property
     def _sync(self) -> SyncDriver:
@@ -440,12 +442,6 @@ class AsyncRecorder(_Recording):
     def has_crashed(self) -> bool:
         """Whether a page of the agent or its browser has crashed."""
         return self._driver.has_crashed or self._async.wrapper.has_lost
-
-    async def _hear_crash(self, error: BaseException | None) -> None:
-        deadline = self.clock.now() + CRASH_MAX_MS
-        # The browser tells the driver, which sets no event.
-        while self.speaks_of_crash(error) and not self.has_crashed and self.clock.now() < deadline:  # noqa: ASYNC110
-            await asyncio.sleep(TURN_S)
 
     @property
     def _async(self) -> AsyncDriver:

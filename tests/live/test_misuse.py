@@ -52,7 +52,7 @@ from replaykit.snapshot.codec import decode
 from replaykit.snapshot.snapshot_format import Snapshot
 from replaykit.tasks.task import decode_task
 from replaykit.trajectory.action import Click, Fill, tag_of
-from replaykit.trajectory.exchange import Console, Gap, TabChange
+from replaykit.trajectory.exchange import Console, Gap, Message, TabChange
 from replaykit.trajectory.exchange import Dialog as Asked
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Trajectory
@@ -278,6 +278,31 @@ def test_driver_that_dies(browser_path: Path, form: str, tmp_path: Path) -> None
             record(out, context, form, do)
 
     broken_off(out, work)
+
+
+def test_recorder_that_outlives_its_driver(browser_path: Path, form: str, tmp_path: Path) -> None:
+    def work() -> None:
+        with Recorder(tmp_path / "run.zst") as run, own_context(browser_path) as context:
+            page = context.new_page()
+            page.goto(form)
+            run.attach(page)
+            use(page)
+            run.answer("done")
+
+    apart(work)
+    run = held(tmp_path / "run.zst")
+    assert acts(run) == USED
+    assert ended(run) == ("answered", "agent")
+
+
+def test_words_of_another_thread(context: BrowserContext, form: str, tmp_path: Path) -> None:
+    def do(page: Page, run: Recorder) -> None:
+        apart(lambda: run.message("on my way"))
+        use(page)
+
+    run = record(tmp_path / "run.zst", context, form, do)
+    assert [said.text for said in run.of_type(Message)] == ["on my way"]
+    assert acts(run) == USED
 
 
 FULL = """

@@ -127,9 +127,11 @@ def evaluate(
 
 
 class Job:
-    """A command under way: `step` until it is over, then read `value` and `error`."""
+    """A command under way: `step` until it has no effect left, then read `value` and `error`."""
 
     def __init__(self, carried: Carried) -> None:
+        self.effect: Effect | None = None
+        """What it waits for; None: it is over."""
         self.value: Any = None
         """What it returned."""
         self.error: str | None = None
@@ -140,12 +142,13 @@ class Job:
 
     def step(self, answer: Any = None, refused: CommandRefused | None = None) -> Effect | None:
         """Send back what came of the last effect; returns the next one, or None when it is over."""
+        self.effect = None
         try:
-            return self._carried.send(answer) if refused is None else self._carried.throw(refused)
+            self.effect = self._carried.send(answer) if refused is None else self._carried.throw(refused)
         except StopIteration as end:
             self.value = end.value
         except CommandRefused as last:
             self.error = str(last)
         except Exception as fault:  # noqa: BLE001 - handed to whoever asked
             self.error, self.fault = "failed", fault
-        return None
+        return self.effect

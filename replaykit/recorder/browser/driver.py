@@ -131,7 +131,7 @@ class Driver(Relaying):
         """Frames in processes of their own, and workers, of all tabs."""
 
     def pump(self) -> None:
-        """Set out to do what the session has asked for; the two drivers differ in how."""
+        """Start what the session has asked for."""
 
     # The session
 
