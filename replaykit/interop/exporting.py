@@ -7,7 +7,9 @@ import io
 import os
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import groupby, pairwise
+from math import inf
 from pathlib import Path
 
 from msgspec import Struct
@@ -17,7 +19,10 @@ from replaykit.bundle.bundle_format import PIXMAP
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import BundleWriteError, CannotExport, OutputExists, UsageError
 from replaykit.grading.verdict import Verdict
+from replaykit.trajectory.action import Answer
+from replaykit.trajectory.exchange import Message
 from replaykit.trajectory.scalars import Blob
+from replaykit.trajectory.step import Step, Trajectory
 
 MEMBER_DATE = (1980, 1, 1, 0, 0, 0)
 """Of every file in a zip."""
@@ -167,6 +172,36 @@ def refuse(format: str, bundle: Bundle, missing: Iterable[str], advice: str) -> 
     found = list(missing)
     more = f" (and {len(found) - 5} more)" if len(found) > 5 else ""
     return CannotExport(format=format, source=bundle.name, missing="; ".join(found[:5]) + more, advice=advice)
+
+
+def conversation(run: Trajectory) -> Iterator[list[Step] | Message]:
+    """Yield the agent's turns and what was said between them, in order; the answer at the end is left out."""
+    said = list(_said(run))
+    acts = run.steps[:-1] if run.steps and isinstance(run.steps[-1].action, Answer) else run.steps
+    # A step without a turn stands alone: its negative key equals no other.
+    groups = groupby(acts, key=lambda step: step.turn if step.turn is not None else -1 - step.index)
+    turns = [list(group) for _, group in groups]
+    starts = [-1, *(turn[0].index for turn in turns), inf]
+    for turn, (start, end) in zip([[], *turns], pairwise(starts), strict=True):
+        if turn:
+            yield turn
+        yield from (message for at, message in said if start <= at < end)
+
+
+def _said(run: Trajectory) -> Iterator[tuple[int, Message]]:
+    """Yield what was said but for the answer, each with the index of the step before it, or -1."""
+    last = -1
+    for event in run.events:
+        if isinstance(event, Step):
+            last = event.index
+        elif isinstance(event, Message) and event.kind != "answer":
+            yield last if event.step is None else event.step, event
+
+
+def thought_of_answer(run: Trajectory) -> str | None:
+    """Return what the agent thought when it answered."""
+    last = run.steps[-1] if run.steps else None
+    return last.thought if last is not None and isinstance(last.action, Answer) else None
 
 
 def write_file(file: Path, data: bytes) -> None:

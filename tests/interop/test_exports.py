@@ -16,14 +16,15 @@ from hypothesis import strategies as st
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import CannotExport, OutputExists, UsageError
-from replaykit.interop.exporting import EXPORTERS, Choices, export_run, exporter, targets
+from replaykit.interop.exporting import EXPORTERS, Choices, conversation, export_run, exporter, targets
 from replaykit.interop.importing import import_run
 from replaykit.interop.registry import IMPORTERS
 from replaykit.replay.player import Replay
 from replaykit.testing.builder import Builder, trajectory
 from replaykit.trajectory.action import Answer, Unknown, Wait, tag_of
-from replaykit.trajectory.exchange import Exchange
+from replaykit.trajectory.exchange import Exchange, Message
 from replaykit.trajectory.observation import Observation
+from replaykit.trajectory.step import Header, Step, Trajectory
 from tests.interop.conftest import Importing
 from tests.interop.samples import atif, chat, mind2web, mind2web_second, png, trace, turn, webvoyager, write
 
@@ -51,6 +52,23 @@ def acts(bundle: Bundle) -> list[tuple[str, Any]]:
 def shots(bundle: Bundle) -> list[bytes]:
     seen = [*(s.before for s in bundle.trajectory.steps if s.before), *bundle.trajectory.of_type(Observation)]
     return [bundle.blob(one.screenshot) for one in seen if isinstance(one.screenshot, str)]
+
+
+def test_words_keep_their_place_between_turns() -> None:
+    def said(text: str, step: int | None = None) -> Message:
+        return Message(role="agent", kind="say", text=text, step=step)
+
+    def step(index: int, turn: int | None) -> Step:
+        return Step(seq=index, index=index, page=0, action=Wait(ms=1), turn=turn)
+
+    events = (
+        said("first"), step(0, 1), said("within", 0), step(1, 1), said("after"), step(2, None), step(3, None),
+        Message(role="agent", kind="answer", text="done"), said("belongs to the first turn", 1),
+    )  # fmt: skip
+    parts = list(conversation(Trajectory(header=Header(channels={}), events=events)))
+    assert [part.text if isinstance(part, Message) else [one.index for one in part] for part in parts] == [
+        "first", [0, 1], "within", "after", "belongs to the first turn", [2], [3],
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("format", EXPORTERS)

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from itertools import groupby
 from typing import Any
 
 import msgspec
 
 from replaykit.bundle.reader import Bundle
 from replaykit.interop.atif.atif_import import EXTRA
-from replaykit.interop.exporting import Choices, Exporter, Files, picture, refuse
+from replaykit.interop.exporting import (
+    Choices,
+    Exporter,
+    Files,
+    conversation,
+    picture,
+    refuse,
+    thought_of_answer,
+)
 from replaykit.interop.har.har_entries import moment, stamp
 from replaykit.interop.picture_bytes import JPEG, picture_type
-from replaykit.trajectory.action import Answer, Unknown
+from replaykit.trajectory.action import Unknown
 from replaykit.trajectory.exchange import Message
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Step, Trajectory
@@ -65,37 +72,26 @@ class _Writer:
     def steps(self, run: Trajectory) -> list[dict[str, Any]]:
         """Return all steps of a run."""
         intent = (run.header.task or {}).get("intent")
-        said = _said(run)
-        first = said[0][1] if said else None
+        parts = list(conversation(run))
+        first = next((part for part in parts if isinstance(part, Message)), None)
         # A recorded conversation may begin with the task already.
         if intent and (first is None or (first.role, first.text) != ("user", intent)):
             self._add("user", str(intent), None, extra={EXTRA: {"kind": "task"}})
+        for part in parts:
+            if isinstance(part, Message):
+                self._message(part)
+            else:
+                self._turn(part)
         # The answer has a turn of its own in ATIF.
-        acts = [
-            step for step in run.steps if not isinstance(step.action, Answer) or step is not run.steps[-1]
-        ]
-        # A step without a turn stands alone: its negative key equals no other.
-        groups = groupby(acts, key=lambda step: step.turn if step.turn is not None else -1 - step.index)
-        turns = [list(group) for _, group in groups]
-        starts = [turn[0].index for turn in turns]
-        self._messages(said, -1, starts[0] if starts else None)
-        for turn, end in zip(turns, [*starts[1:], None], strict=False):
-            self._turn(turn)
-            self._messages(said, turn[0].index, end)
         if run.answer is not None:
-            last = run.steps[-1] if run.steps else None
-            thought = last.thought if last is not None and isinstance(last.action, Answer) else None
-            self._add("agent", run.answer, None, reasoning_content=thought)
+            self._add("agent", run.answer, None, reasoning_content=thought_of_answer(run))
         return self._steps
 
-    def _messages(self, said: list[tuple[int, Message]], start: int, end: int | None) -> None:
-        """Add what was said after a step from `start` on, before the one of index `end`."""
-        for step, message in said:
-            if start <= step and (end is None or step < end):
-                told = {"kind": message.kind, "approved": message.approved}
-                extra = {name: value for name, value in told.items() if value is not None}
-                role = "user" if message.role == "user" else "agent"
-                self._add(role, message.text, message.t, extra={EXTRA: extra})
+    def _message(self, said: Message) -> None:
+        told = {"kind": said.kind, "approved": said.approved}
+        extra = {name: value for name, value in told.items() if value is not None}
+        role = "user" if said.role == "user" else "agent"
+        self._add(role, said.text, said.t, extra={EXTRA: extra})
 
     def _turn(self, steps: list[Step]) -> None:
         calls = [_call(step) for step in steps]
@@ -137,17 +133,6 @@ class _Writer:
         if t is not None and self._start is not None:
             step["timestamp"] = stamp(_later(self._start, t))
         self._steps.append({**step, **{name: value for name, value in fields.items() if value is not None}})
-
-
-def _said(run: Trajectory) -> list[tuple[int, Message]]:
-    """Return what was said but for the answer, each with the index of the step before it, or -1."""
-    found, last = [], -1
-    for event in run.events:
-        if isinstance(event, Step):
-            last = event.index
-        elif isinstance(event, Message) and event.kind != "answer":
-            found.append((last if event.step is None else event.step, event))
-    return found
 
 
 def _later(start: datetime, ms: int) -> datetime:

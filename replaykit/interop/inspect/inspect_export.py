@@ -8,19 +8,27 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping
 from hashlib import sha256
-from itertools import groupby
 from typing import Any
 
 import msgspec
 
 from replaykit.bundle.reader import Bundle
 from replaykit.grading.verdict import Outcome, PolicyOutcome, Verdict
-from replaykit.interop.exporting import Choices, Exporter, Files, picture, refuse, zipped
+from replaykit.interop.exporting import (
+    Choices,
+    Exporter,
+    Files,
+    conversation,
+    picture,
+    refuse,
+    thought_of_answer,
+    zipped,
+)
 from replaykit.interop.har.har_entries import moment, stamp
 from replaykit.interop.inspect.inspect_turns import REFERENCE
 from replaykit.interop.picture_bytes import picture_type
 from replaykit.interop.playwright_trace.trace_verdicts import verdict_of
-from replaykit.trajectory.action import Answer, Unknown
+from replaykit.trajectory.action import Unknown
 from replaykit.trajectory.exchange import Message
 from replaykit.trajectory.step import Step, Trajectory
 
@@ -138,28 +146,16 @@ class _Sample:
 
     def _turns(self, run: Trajectory) -> None:
         """Add the turns, and what was said between them."""
-        said = [one for one in run.of_type(Message) if one.kind != "answer"]
-        acts = [one for one in run.steps if not (isinstance(one.action, Answer) and one is run.steps[-1])]
-        groups = groupby(acts, key=lambda step: step.turn if step.turn is not None else -1 - step.index)
-        # A model may call several tools in one message.
-        turns = [list(group) for _, group in groups]
-        starts = [turn[0].index for turn in turns]
-        self._between(said, -1, starts[0] if starts else None)
-        for turn, end in zip(turns, [*starts[1:], None], strict=False):
-            self._turn(turn)
-            self._between(said, turn[0].index, end)
+        # The task is the first message already.
+        intent = self._messages[0]["content"]
+        for part in conversation(run):
+            if not isinstance(part, Message):
+                # A model may call several tools in one message.
+                self._turn(part)
+            elif (part.role, part.text) != ("user", intent):
+                self._say("user" if part.role == "user" else "assistant", part.text)
         if run.answer is not None:
-            last = run.steps[-1] if run.steps else None
-            thought = last.thought if last is not None and isinstance(last.action, Answer) else None
-            self._say("assistant", run.answer, thought)
-
-    def _between(self, said: list[Message], start: int, end: int | None) -> None:
-        for one in said:
-            at = -1 if one.step is None else one.step
-            # The task is the first message already.
-            intent = self._messages[0]["content"]
-            if start <= at and (end is None or at < end) and (one.role, one.text) != ("user", intent):
-                self._say("user" if one.role == "user" else "assistant", one.text)
+            self._say("assistant", run.answer, thought_of_answer(run))
 
     def _say(self, role: str, text: str, thought: str | None = None, source: str | None = None) -> None:
         parts = [{"type": "reasoning", "reasoning": thought}] if thought else []
