@@ -53,6 +53,8 @@ def _said_otherwise(value: Any, kind: Any) -> Any:
         return _as_text(value)
     if kind is list or get_origin(kind) is list:
         return [value] if isinstance(value, str) and value else None
+    if kind is int and isinstance(value, float) and value.is_integer():
+        return int(value)  # one number for JavaScript, and for pandas beside a null
     if not isinstance(value, str) or kind not in (int, float, bool):
         return None
     plain = value.strip().lower()
@@ -67,6 +69,23 @@ def _as_number(plain: str, kind: Any) -> int | float | None:
     number = float(plain)
     # `1.0` is the integer 1 in JavaScript; `1.5` would lose its half.
     return number if kind is float else int(number) if number.is_integer() else None
+
+
+def plain_number(value: Any) -> float | None:
+    """Return a number, also one in a text; None for anything else, and for one that a double rounds."""
+    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+        return float(value)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and abs(value) < 2**53 else None
+
+
+def whole_numbers(value: Any) -> Any:
+    """Return a JSON value in which `3.0` is 3: some languages and tables know fractions only."""
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and abs(value) < 2**53 else value
+    if isinstance(value, list):
+        return [whole_numbers(part) for part in value]
+    return {key: whole_numbers(part) for key, part in value.items()} if isinstance(value, dict) else value
 
 
 # Fifteen digits are what a double holds without rounding.

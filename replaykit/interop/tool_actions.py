@@ -178,6 +178,7 @@ _NAMES = ("element", "target", "selector", "ref", "element_id", "label", "name",
 
 
 def _element(said: Arguments, *names: str) -> Element | None:
+    said = {key: int(part) if _is_whole(part) else part for key, part in said.items()}
     ref = next(
         (str(said[key]) for key in ("ref", "selector", "element_id", "uid", "index") if _is_said(said, key)),
         None,
@@ -189,6 +190,10 @@ def _element(said: Arguments, *names: str) -> Element | None:
     told = next((said[key] for key in names or ("element", "target", "label", "description")
                  if isinstance(said.get(key), str)), None)  # fmt: skip
     return None if ref is None and told is None else Element(ref=ref, text=told)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, float) and value.is_integer()
 
 
 def _is_said(said: Arguments, key: str) -> bool:

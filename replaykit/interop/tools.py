@@ -9,6 +9,7 @@ import msgspec
 
 from replaykit.decoders import convert
 from replaykit.interop.imported_run import Run
+from replaykit.interop.repaired_values import whole_numbers
 from replaykit.interop.screen_grid import is_on_grid
 from replaykit.interop.tool_actions import computer_action
 from replaykit.trajectory.action import Action, Unknown
@@ -86,6 +87,8 @@ def _known(run: Run, name: str, arguments: dict[str, Any] | None) -> Action | No
     if arguments is None:
         return None
     tag = run.options.tools.get(name, name)
+    # A null says as little as an argument that is missing.
+    arguments = {key: part for key, part in arguments.items() if part is not None}
     # Arguments that our own action has no field for, such as `x`, are those of another tool of that name.
     strange = arguments.keys() - FIELDS.get(tag, frozenset())
     known = computer_action(tag, arguments) if strange else None
@@ -94,7 +97,7 @@ def _known(run: Run, name: str, arguments: dict[str, Any] | None) -> Action | No
 
 def _own_form(tag: str, arguments: dict[str, Any]) -> Action | None:
     try:
-        action: Action = convert({**arguments, "type": tag}, Action)
+        action: Action = convert(whole_numbers({**arguments, "type": tag}), Action)
     except msgspec.ValidationError:
         return None
     return action

@@ -11,6 +11,7 @@ import json
 import re
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -24,12 +25,25 @@ from replaykit.bundle.verification import verify
 from replaykit.errors import InteropError
 from replaykit.grading.grader import grade
 from replaykit.interop.importing import import_runs
-from tests.interop.samples import SAMPLES, browsergym, gym_pickle, mind2web_second, unpacked, write
+from tests.interop.samples import SAMPLES, browsergym, gym_pickle, mind2web_second, rr_events, unpacked, write
 from tests.interop.test_every_importer import TASK
+
+
+def rrweb_zip(folder: Path) -> Path:
+    """Two streams of rrweb in a zip, one of them packed: each is a run."""
+    path = folder / "streams.zip"
+    folder.mkdir(parents=True, exist_ok=True)
+    packed = [zlib.compress(json.dumps(one).encode()).decode("latin-1") for one in rr_events()]
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(zipfile.ZipInfo("a/one.json"), json.dumps(rr_events()))
+        archive.writestr(zipfile.ZipInfo("b/two.json"), json.dumps(packed))
+    return path
+
 
 LAYOUTS: dict[str, tuple[str, Callable[[Path], Path]]] = {
     **{format: (format, make) for format, make in SAMPLES.items()},
     "online-mind2web-v2": ("online-mind2web", mind2web_second),
+    "rrweb-zip": ("rrweb", rrweb_zip),
 }
 """What is damaged, and the format that reads it."""
 

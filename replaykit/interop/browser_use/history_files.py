@@ -19,6 +19,7 @@ from replaykit.interop.imported_run import Run
 from replaykit.interop.playwright_trace.trace_contexts import as_time
 from replaykit.interop.playwright_trace.trace_versions import number
 from replaykit.interop.registry import Candidate, Importer, letters
+from replaykit.interop.repaired_values import plain_number
 from replaykit.interop.run_search import json_files
 from replaykit.interop.tools import own_action
 from replaykit.interop.unread_fields import says
@@ -258,9 +259,9 @@ def _action(run: Run, named: dict[str, Any], element: Element | None) -> Action:
         run.flaw("arguments that are no object: they stay in the record", f"an action {name!r:.80}")
         said = {"index": said} if type(said) is int else {}
     arguments = said or {}
-    index = arguments.get("index")
-    if isinstance(index, int) or (isinstance(index, str) and index.isdecimal()):
-        element = replace(element or Element(), ref=str(index))
+    index = plain_number(arguments.get("index"))
+    if index is not None and index.is_integer():
+        element = replace(element or Element(), ref=str(int(index)))
     if name in TOOLS:
         return ToolCall(name=name, arguments=arguments)
     try:

@@ -22,6 +22,7 @@ from replaykit.interop.inspect.inspect_turns import (
     whole,
 )
 from replaykit.interop.registry import Candidate, Importer, letters
+from replaykit.interop.repaired_values import plain_number
 from replaykit.interop.run_search import files
 from replaykit.interop.source_files import Archive, SourceLimits, kind_of
 from replaykit.interop.tools import add_call
@@ -119,8 +120,7 @@ def _read_header(run: Run) -> None:
 def _check_version(run: Run, name: str, found: Any) -> None:
     if found is None:
         run.source.malformed(f"{name} version", "missing", str(VERSION))
-    # `True` equals 1 in Python.
-    if found != VERSION or isinstance(found, bool):
+    if plain_number(found) != VERSION:
         raise UnsupportedVersion(
             format=run.source.format, source=run.source.name, place=f"{name} version", found=repr(found)[:80],
             expected=str(VERSION), advice="Have Inspect write it anew: inspect log convert --to eval.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -22,10 +23,9 @@ from replaykit.interop.online_mind2web.mind2web_actions import (
 from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.interop.run_search import Listing, folders, peek, relative
 from replaykit.interop.source_files import numbered
-from replaykit.interop.unread_fields import rest
 from replaykit.trajectory.action_history import SECOND
 from replaykit.trajectory.observation import Observation
-from replaykit.trajectory.scalars import Threw
+from replaykit.trajectory.scalars import Blob, Threw
 
 RESULT = "result.json"
 """What marks a result folder."""
@@ -45,30 +45,30 @@ class First(Struct, kw_only=True):
 
     task_id: str
     task: str
-    action_history: list[str]
-    thoughts: list[str] = []
+    action_history: list[str | None]
+    thoughts: list[str | None] = []
     final_result_response: str | None = None
 
 
 class Mind2WebAction(Struct, kw_only=True):
     """One act of version 2."""
 
-    step: int
-    screenshot: str
-    url: str | None
+    step: int | None = None
+    screenshot: str | None = None
+    url: str | None = None
     action: str
-    action_status: str | None
+    action_status: str | None = None
     thought: str | UnsetType | None = UNSET
 
 
 class Second(Struct, kw_only=True):
-    """`result.json` of version 2."""
+    """`result.json` of version 2; the benchmark's own script asks for more of these keys."""
 
     schema_version: str
     task_id: str
     task: str
-    agent_final_answer: str | None
-    reference_length: int | None
+    agent_final_answer: str | None = None
+    reference_length: int | None = None
     action_history: list[Mind2WebAction]
 
 
@@ -107,18 +107,26 @@ def read_first(run: Run, plain: Mapping[str, Any]) -> None:
     run.end("unknown" if answer is None else "answered", answer=answer)
 
 
-def first_steps(run: Run, actions: Sequence[str], thoughts: Sequence[str]) -> list[dict[str, Any]]:
+def first_steps(
+    run: Run, actions: Sequence[str | None], thoughts: Sequence[str | None]
+) -> list[dict[str, Any]]:
     """Return the fields of each step; thoughts are paired up to the shorter list."""
     if thoughts and len(thoughts) != len(actions):
         run.warn(f"{len(thoughts)} thoughts for {len(actions)} actions: paired up to the shorter")
     # Thoughts without an action have no step to stand in.
     run.keep("thoughts", {f"[{at}]": text for at, text in enumerate(thoughts) if at >= len(actions)})
+    for at, line in enumerate(actions):
+        if line is None:
+            # It keeps its place: thoughts and screenshots are counted.
+            run.cut(
+                "a null in the place of an action: what was done there is not known", f"action_history[{at}]"
+            )
     return [
         {
-            "action": read_action(line, run.wordings),
+            "action": read_action(line or "", run.wordings),
             "raw": line,
             "thought": thoughts[at] if at < len(thoughts) else None,
-            "error": Threw(name="Failed") if has_failed(line) else None,
+            "error": Threw(name="Failed") if has_failed(line or "") else None,
         }
         for at, line in enumerate(actions)
     ]
@@ -178,23 +186,41 @@ GAP, GAP_NAME = (
 
 
 def _read_second(run: Run, plain: Mapping[str, Any]) -> None:
-    result = run.source.convert(plain, Second, RESULT)
-    run.keep(RESULT, dict(rest(plain, Second)))
-    run.extra["reference_length"] = result.reference_length
-    run.extra["screenshots"] = [SHOTS + entry.screenshot for entry in result.action_history]
-    run.origin.update(version=VERSION, alignment="exact")
+    result = run.converted(plain, Second, RESULT)
     _check(run, result)
+    history = _ordered(run, result.action_history)
+    run.extra["reference_length"] = result.reference_length
+    shots = [_shot_name(run, entry) for entry in history]
+    run.extra["screenshots"] = [name for name in shots if name is not None]
+    run.origin.update(version=VERSION, alignment="exact")
     run.task(result.task_id, intent=result.task, metadata={"reference_length": result.reference_length})
-    for entry in result.action_history:
-        _add_entry(run, entry)
+    for entry, shot in zip(history, shots, strict=True):
+        _add_entry(run, entry, shot)
     run.fills(actions="recorded", targets="partial", thoughts="recorded", urls="partial")
-    run.fills(screenshots=shots_state(run, "exact", result.action_history))
+    run.fills(screenshots=shots_state(run, "exact", history))
     answer = result.agent_final_answer
     run.end("unknown" if answer is None else "answered", answer=answer)
 
 
-def _add_entry(run: Run, entry: Mind2WebAction) -> None:
-    # Either place may say it, and `_check` holds that they agree.
+def _ordered(run: Run, history: list[Mind2WebAction]) -> list[Mind2WebAction]:
+    """Return the acts by their numbers; a number left out is an act left out."""
+    numbers = [entry.step for entry in history]
+    known = [number for number in numbers if number is not None]
+    if len(set(known)) < len(numbers):
+        return history
+    order = sorted(history, key=lambda entry: entry.step or 0)
+    if any(after - one > 1 for one, after in pairwise(sorted(known))) or (known and min(known) > 1):
+        run.cut("without some numbers of steps: what was done there is not known", f"{RESULT} action_history")
+    return order
+
+
+def _shot_name(run: Run, entry: Mind2WebAction) -> str | None:
+    """Return the file of an act's picture, also where it is named by a path of another machine."""
+    return run.source.ending(entry.screenshot, PurePosixPath(SHOTS)) if entry.screenshot else None
+
+
+def _add_entry(run: Run, entry: Mind2WebAction, name: str | None) -> None:
+    # Either place may say it; where both do, `_check` tells of a difference.
     is_failed = entry.action_status == "FAILED" or has_failed(entry.action)
     step = run.step(
         action=read_action(entry.action, run.wordings),
@@ -203,49 +229,62 @@ def _add_entry(run: Run, entry: Mind2WebAction) -> None:
         thought=None if entry.thought is UNSET else entry.thought,
         error=Threw(name="Failed") if is_failed else None,
     )
-    # The bytes decide: an agent may name a picture of its own like that.
-    is_gap = GAP_NAME in entry.screenshot and run.source.read(SHOTS + entry.screenshot) == GAP
-    if is_gap:
-        run.flaw("a grey picture in the place of a screenshot: left out", SHOTS + entry.screenshot)
-    shot = None if is_gap else run.picture(SHOTS + entry.screenshot)
+    shot = _shot(run, entry, name)
     run.add(Observation(role="after", of=step.index, url=entry.url, screenshot=shot))
 
 
+def _shot(run: Run, entry: Mind2WebAction, name: str | None) -> Blob | None:
+    if name is None:
+        held = entry.screenshot or ""
+        return run.picture_in(held) if held.startswith("data:") else None
+    # The bytes decide: an agent may name a picture of its own like that.
+    if GAP_NAME in name and run.source.read_any(name) == GAP:
+        run.flaw("a grey picture in the place of a screenshot: left out", name)
+        return None
+    return run.picture(name)
+
+
 def _check(run: Run, result: Second) -> None:
-    """Hold the rules of version 2; the error names step and key."""
-    malformed = run.source.malformed
+    """Hold the rules of version 2; a breach is a flaw of its own kind, told with step and key."""
     if not _ID.fullmatch(result.task_id):
-        malformed(f"{RESULT} task_id", repr(result.task_id)[:80], "letters, digits, _ and -")
+        run.flaw("another id than letters, digits, _ and -", f"{RESULT} task_id {result.task_id!r:.80}")
     if not result.action_history:
-        malformed(f"{RESULT} action_history", "an empty list", "at least the final answer")
+        run.flaw("an empty list: at least the final answer was expected", f"{RESULT} action_history")
     for at, entry in enumerate(result.action_history):
-        for key, found, expected in _breaches(run, at, entry):
-            malformed(f"{RESULT} action_history[{at}].{key}", found, expected)
-    last = result.action_history[-1].action
+        for key, what in _breaches(run, at, entry):
+            run.flaw(what, f"{RESULT} action_history[{at}].{key}")
+    _check_answer(run, result)
+
+
+def _check_answer(run: Run, result: Second) -> None:
+    last = result.action_history[-1].action if result.action_history else ""
     where = f"{RESULT} action_history[{len(result.action_history) - 1}].action"
-    if not last.startswith(ANSWER):
-        malformed(where, repr(last)[:80], f"the final answer, as {ANSWER}...")
-    said = last.removeprefix(ANSWER).removesuffix(SUCCESS).removesuffix(FAILED)
+    if result.action_history and not last.startswith(ANSWER.rstrip()):
+        run.flaw(f"not the final answer, {ANSWER}...", where)
+        return
+    said = last.removeprefix(ANSWER.rstrip()).removesuffix(SUCCESS).removesuffix(FAILED)
     # By words: white space differs between the two places.
     if said.split() != (result.agent_final_answer or "").split():
-        malformed(where, repr(said)[:80], "the text of agent_final_answer")
+        run.flaw("another text than agent_final_answer, which counts", where)
 
 
-def _breaches(run: Run, at: int, entry: Mind2WebAction) -> Iterator[tuple[str, str, str]]:
+def _breaches(run: Run, at: int, entry: Mind2WebAction) -> Iterator[tuple[str, str]]:
     if entry.step != at:
-        yield "step", str(entry.step), str(at)
-    name = entry.screenshot
-    if not name or "/" in name or "\\" in name or name in (".", ".."):
-        yield "screenshot", repr(name)[:80], f"the plain name of a file in {SHOTS}"
-    elif SHOTS + name not in run.source:
-        yield "screenshot", f"{name!r:.80}, which is missing", f"a file in {SHOTS}"
+        yield "step", "not the number of its place"
+    if not (entry.screenshot or "").startswith("data:") and _shot_name(run, entry) is None:
+        yield "screenshot", f"{entry.screenshot!r:.80}, which is not in {SHOTS}"
     if entry.action_status not in ("SUCCESS", "FAILED", None):
-        yield "action_status", repr(entry.action_status)[:80], "SUCCESS, FAILED or null"
+        yield "action_status", f"{entry.action_status!r:.40}, neither SUCCESS nor FAILED"
+        run.keep(f"{RESULT} action_history[{at}]", {"action_status": entry.action_status})
     said = next((end for end in (SUCCESS, FAILED) if entry.action.endswith(end)), None)
-    if said is not None and entry.action_status is not None and said != f" | {entry.action_status}":
-        yield "action_status", entry.action_status, f"as its action ends: {said[3:]}"
+    if (
+        said is not None
+        and entry.action_status in ("SUCCESS", "FAILED")
+        and said != f" | {entry.action_status}"
+    ):
+        yield "action_status", "not as its action ends: one of them says that it failed"
     if entry.thought is UNSET:
-        yield "thought", "missing", "a text or null"
+        yield "thought", "missing"
 
 
 def is_result(plain: Any) -> bool:

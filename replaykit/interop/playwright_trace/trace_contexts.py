@@ -13,6 +13,7 @@ from replaykit.errors import UnsupportedVersion
 from replaykit.interop.imported_run import Run
 from replaykit.interop.playwright_trace.trace_snapshots import FrameSnapshots
 from replaykit.interop.playwright_trace.trace_versions import NEWEST, OLDEST, Event, number, upgrade
+from replaykit.interop.repaired_values import plain_number
 from replaykit.interop.source_files import kind_of
 
 TRACE, NETWORK = ".trace", ".network"
@@ -252,9 +253,10 @@ def _context(run: Run, name: str) -> TraceContext:
 
 
 def _version(run: Run, name: str, found: Any) -> int:
-    if isinstance(found, int) and not isinstance(found, bool) and OLDEST <= found <= NEWEST:
-        return found
-    is_newer = isinstance(found, int) and found > NEWEST
+    said = plain_number(found)
+    if said is not None and said.is_integer() and OLDEST <= said <= NEWEST:
+        return int(said)
+    is_newer = said is not None and said > NEWEST
     raise UnsupportedVersion(
         format=run.source.format,
         source=run.source.name,

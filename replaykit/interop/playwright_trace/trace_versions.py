@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from replaykit.interop.repaired_values import plain_number
+
 OLDEST, NEWEST = 3, 10
 """Versions that are read."""
 
@@ -199,5 +201,5 @@ def _part(event: Event, name: str) -> Event:
 
 def number(value: Any) -> float | None:
     """Return a finite number of sensible size, None for anything else."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and abs(value) < 1e14 else None
+    found = plain_number(value)
+    return found if found is not None and abs(found) < 1e14 else None

@@ -15,6 +15,7 @@ from urllib.parse import urljoin, urlsplit
 from replaykit.errors import InteropError
 from replaykit.interop.decoding import JsonFault, decode_json
 from replaykit.interop.imported_run import Run
+from replaykit.interop.repaired_values import whole_numbers
 from replaykit.interop.run_search import PEEK_MAX, files
 from replaykit.interop.source_files import Archive, SourceLimits
 from replaykit.interop.unread_fields import says
@@ -140,7 +141,8 @@ def read_events(run: Run, name: str) -> Iterator[Any]:
 def _events(run: Run, plain: Any, limit: int, place: str) -> Iterator[Any]:
     rest = beside(plain)
     run.keep(place, rest if isinstance(rest, dict) else {"": rest} if rest else {})
-    yield from events_of(plain, limit)
+    for one in events_of(plain, limit):
+        yield whole_numbers(one) if isinstance(one, dict) and isinstance(one.get("type"), float) else one
 
 
 def _has_lines(data: bytes) -> bool:

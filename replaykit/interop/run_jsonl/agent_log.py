@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from replaykit.errors import MalformedSource
+from replaykit.interop.decoding import JsonFault, decode_json
 from replaykit.interop.har.har_entries import stamp
 from replaykit.interop.imported_run import Run
 from replaykit.interop.playwright_trace.trace_contexts import as_time
@@ -185,7 +186,20 @@ def _is_log(file: Path) -> bool:
             head = stream.read(_HEAD).replace(b"\0", b"")  # also of a file in UTF-16: reading it says so
     except OSError:
         return False
-    return _BEGINNING.match(head) is not None
+    return _BEGINNING.match(head) is not None or _is_line(head.partition(b"\n")[0])
+
+
+def _is_line(line: bytes) -> bool:
+    """Whether a first line is an event of a log, its keys in any order."""
+    try:
+        plain = decode_json(line.strip())
+    except JsonFault:
+        return False
+    return isinstance(plain, dict) and plain.get("t") in KINDS_OF_LINES
+
+
+KINDS_OF_LINES = ("user", "assistant", "tool_result", "final")
+"""What a line may be."""
 
 
 IMPORTER = Importer(

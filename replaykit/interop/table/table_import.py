@@ -12,6 +12,7 @@ import msgspec
 from replaykit.interop.har.har_entries import Base, stamp
 from replaykit.interop.imported_run import Options, Run
 from replaykit.interop.registry import Candidate, Importer, letters
+from replaykit.interop.repaired_values import plain_number
 from replaykit.interop.table.table_actions import ActionCell, actions_of
 from replaykit.interop.table.table_columns import OWN_ACTION, run_columns
 from replaykit.interop.table.table_files import LINES, NO_ROW, TableFault, read_rows
@@ -23,7 +24,6 @@ from replaykit.interop.table.table_runs import (
     find_tables,
     joined_rows,
     list_of,
-    number_of,
     row_shape,
 )
 from replaykit.interop.table.table_steps import TableStep, TableSteps, holds_bytes, said_of_run, steps_of
@@ -155,7 +155,7 @@ def _clock(run: Run, steps: list[TableStep]) -> Base:
     """Return where times count from, the first of them."""
     zoned = [step.cells.get("time") for step in steps]
     times = [at for at in map(_moment, zoned) if at is not None]
-    if any(number_of(step.cells.get("t")) is not None for step in steps):
+    if any(plain_number(step.cells.get("t")) is not None for step in steps):
         run.header["clock"] = "source"
     elif times:
         run.header["clock"] = "source"
@@ -167,7 +167,7 @@ def _clock(run: Run, steps: list[TableStep]) -> Base:
 
 def _moment(value: Any) -> datetime | None:
     """Return a time in UTC: ISO 8601, or s or ms since 1970; None for anything else."""
-    number = number_of(value)
+    number = plain_number(value)
     try:
         if number is not None:
             scale = (
@@ -189,13 +189,13 @@ def _moment(value: Any) -> datetime | None:
 def _has_zone(value: Any) -> bool:
     return (
         not isinstance(value, str)
-        or number_of(value) is not None
+        or plain_number(value) is not None
         or datetime.fromisoformat(value).tzinfo is not None
     )
 
 
 def _t(cells: Mapping[str, Any], base: Base) -> int | None:
-    own = number_of(cells.get("t"))
+    own = plain_number(cells.get("t"))
     return max(0, round(own)) if own is not None else base.ms(_moment(cells.get("time")))
 
 

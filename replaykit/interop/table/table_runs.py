@@ -15,6 +15,7 @@ from msgspec import Struct
 from replaykit.errors import MissingExtra, UsageError
 from replaykit.interop.decoding import JsonFault, decode_json
 from replaykit.interop.registry import Candidate
+from replaykit.interop.repaired_values import plain_number
 from replaykit.interop.table.table_columns import (
     OWN_FILE,
     RUN_FIELDS,
@@ -203,7 +204,7 @@ def _of_file(file: Path, shape: RowShape, *, is_said: bool) -> Candidate:
     """Return the one run of a file. Its steps are numbered upwards, or the user says that it is one."""
     column = shape.step.get("step")
     rows = list(_rows(file, [column]))
-    numbers = [number_of(cell_of(row.cells, column)) for row in rows]
+    numbers = [plain_number(cell_of(row.cells, column)) for row in rows]
     is_one = is_said or all(a is not None and b is not None and a < b for a, b in pairwise(numbers))
     if not is_one or (len(numbers) == 1 and numbers[0] is None and not is_said):
         raise UsageError(
@@ -211,15 +212,6 @@ def _of_file(file: Path, shape: RowShape, *, is_said: bool) -> Candidate:
             f"as `run: COLUMN`, or as `run: '{OWN_FILE}'` where the whole file is one run"
         )
     return _candidate(file, file.stem, [TableSpan(file.name, rows[0].start, rows[-1].end)])
-
-
-def number_of(cell: Any) -> float | None:
-    """Return the number that a cell holds, also as a text; None where it holds none."""
-    if isinstance(cell, int | float) and not isinstance(cell, bool):
-        return float(cell) if abs(cell) < 2**53 else None
-    if isinstance(cell, str) and re.fullmatch(r"\s*[+-]?\d{1,15}(\.\d{1,15})?\s*", cell):
-        return float(cell)
-    return None
 
 
 def _put(spans: list[TableSpan], one: TableSpan) -> None:

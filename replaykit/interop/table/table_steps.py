@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 
 from replaykit.interop.imported_run import Run
+from replaykit.interop.repaired_values import plain_number
 from replaykit.interop.table.table_columns import (
     RUN_FIELDS,
     cell_of,
@@ -21,7 +22,6 @@ from replaykit.interop.table.table_runs import (
     WHOLE_ROWS,
     RowShape,
     list_of,
-    number_of,
     objects_of,
 )
 from replaykit.interop.unread_fields import says
@@ -152,7 +152,7 @@ def _add_seen(found: TableSteps, field: str, items: list[Any]) -> None:
 def _ordered(run: Run, steps: Iterator[TableStep]) -> list[TableStep]:
     """Return steps by their numbers, where all have one; a number left out is a step left out."""
     found = list(steps)
-    numbers = [number_of(step.cells.get("step")) for step in found]
+    numbers = [plain_number(step.cells.get("step")) for step in found]
     known = [one for one in numbers if one is not None]
     if len(known) < len(found) or not found:
         return found
