@@ -76,6 +76,7 @@ def _judge(
         "reasons": dict(sorted(Counter(judgement.reason for judgement in judgements).items())),
         "origins": dict(sorted(origins.items())),
         **({"reason": TWO_RUBRICS} if has_two else {}),
+        **_of_effects(judgements),
         **_of_criteria(judgements),
         **_members(judgements),
     }
@@ -95,6 +96,14 @@ def _of_criteria(judgements: Sequence[Judgement]) -> dict[str, Any]:
         "n_unsupported": sum(bool(one.unsupported) for one in judgements if one.unsupported is not UNSET),
         "unread_share": rounded(_ratio(sum(row["reason"] == "unread" for row in rows), len(rows))),
     }
+
+
+def _of_effects(judgements: Sequence[Judgement]) -> dict[str, Any]:
+    """Return of a judge that lists unexplained requests in how many runs there are any."""
+    listed = [one.side_effects for one in judgements if one.side_effects is not UNSET]
+    if not listed:
+        return {}
+    return {"n_side_effects": sum(any("event" in row for row in rows) for rows in listed)}
 
 
 def _members(judgements: Sequence[Judgement]) -> dict[str, Any]:

@@ -37,6 +37,9 @@ ORDER = (
 )
 """An order to the judge that looks like a delimiter of evidence."""
 
+FIELD = f'~ "Note": "" -> "{ORDER}"'
+"""The same in a form, as a judge is told of a field that changed."""
+
 _PART = 3
 """One of so many parts of the steps is cut away, at the end."""
 
@@ -136,14 +139,14 @@ def _answer(evidence: JudgeEvidence) -> JudgeEvidence:
 
 
 def _inject(evidence: JudgeEvidence) -> JudgeEvidence:
-    """Let the last page, its tree and what every action gave back order a success."""
+    """Let the last page, a field of it, its tree and what every action gave back order a success."""
     deeds = tuple(
         replace(deed, returned=f"{deed.returned}\n{ORDER}") if deed.returned else deed
         for deed in evidence.deeds
     )
     text = f"{evidence.text}\n{ORDER}" if evidence.text else ""
     tree = f"{evidence.tree}\n{ORDER}" if evidence.tree else ""
-    notes = tuple(replace(one, changes=(*one.changes, f"+ {ORDER}")) for one in evidence.notes[-1:])
+    notes = tuple(replace(one, changes=(*one.changes, f"+ {ORDER}", FIELD)) for one in evidence.notes[-1:])
     notes = (*evidence.notes[:-1], *notes)
     return replace(evidence, deeds=deeds, text=text, tree=tree, notes=notes)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -33,9 +33,10 @@ from replaykit.replay.player import Replay
 from replaykit.tasks.task import Task
 from replaykit.trajectory.action import tag_of
 from replaykit.trajectory.action_history import ActionHistory, action_history
+from replaykit.trajectory.completeness import state_of
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.rendering import MESSAGES, render_step
-from replaykit.trajectory.step import Step
+from replaykit.trajectory.step import CHANNELS, Step
 
 
 class Wants(Struct, frozen=True, kw_only=True):
@@ -113,6 +114,8 @@ class JudgeEvidence(Struct, frozen=True, kw_only=True):
     """What changed with each step, where it was asked for."""
     checks: CheckFacts | None = None
     """What checks find that ask no model, where it was asked for."""
+    channels: Mapping[str, str] = {}
+    """State of each channel of the recording, where notes were asked for: what was never captured."""
     blocked: tuple[int, ...] = ()
     """Steps at which a page let nobody on, where notes were asked for."""
     is_reversed: bool = False
@@ -149,8 +152,13 @@ def gather(task: Task, replay: Replay, wants: Wants) -> JudgeEvidence:
         sites=task.sites,
         notes=step_notes(replay, forged=wants.forged, findings=wants.findings) if wants.notes else (),
         checks=check_facts(task, replay) if wants.checks else None,
+        channels=_channels(replay) if wants.notes else {},
         blocked=tuple(_blocked(replay)) if wants.notes else (),
     )
+
+
+def _channels(replay: Replay) -> dict[str, str]:
+    return {name: state_of(replay.trajectory, name).state for name in CHANNELS}
 
 
 def _blocked(replay: Replay) -> Iterator[int]:

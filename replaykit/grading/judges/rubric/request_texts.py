@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
@@ -87,7 +87,22 @@ def gaps(evidence: JudgeEvidence) -> str:
     unknown = sum(not one.is_page_known for one in evidence.notes)
     missing = [f"the page after {unknown} of {len(evidence.notes)} steps"] if unknown else []
     missing += [] if evidence.images else ["screenshots"]
+    missing += [f"{_LACKS[state]} {named}" for named, state in _observed(evidence)]
     return ", ".join(missing) or "nothing"
+
+
+_OBSERVED = {"network": "requests", "dialogs": "dialogs"}
+"""Channels that facts are told from: without them, what is not told may have happened."""
+
+_LACKS = {"absent": "all", "partial": "some"}
+
+
+def _observed(evidence: JudgeEvidence) -> Iterator[tuple[str, str]]:
+    """Yield what facts are about with the state of its channel, where that is not complete."""
+    for channel, named in _OBSERVED.items():
+        state = evidence.channels.get(channel, "")
+        if state in _LACKS:
+            yield named, state
 
 
 def shown(evidence: JudgeEvidence, frames: Sequence[int], steps: Steps, *, has_answer: bool) -> Shown:
