@@ -77,11 +77,11 @@ def test_the_gate_of_the_workflow_fails_and_says_why(call: Call, tmp_path: Path)
     done = call(line)
     assert done.returncode == 1, done.stderr
     assert (
-        "::error title=replaykit::refund-order--no_consent: policy ask-before-refund is VIOLATED"
+        "::error title=refund-order--no_consent%3A policy ask-before-refund is VIOLATED::no approval"
         in done.stdout
     )
     assert "::error title=replaykit::CuP is 0.5, under 0.8" in done.stdout
-    assert "## replaykit: failed" in (tmp_path / "summary.md").read_text("utf-8")
+    assert "## replaykit: gate failed" in (tmp_path / "summary.md").read_text("utf-8")
     (tmp_path / "runs" / "refund-order--no_consent.zst").unlink()
     assert call(line).returncode == 0
     (tmp_path / "runs" / "deal-won--good.zst").unlink()

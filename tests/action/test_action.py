@@ -90,7 +90,7 @@ def test_runs_are_graded_once_into_every_report(script: Script, place: Path) -> 
         "report.json", "report.html", "junit.xml", "summary.md",
     }  # fmt: skip
     assert len(json.loads(Path(told["report"]).read_text())["verdicts"]) == 2
-    assert (place / "summary").read_text().startswith("## replaykit: failed")
+    assert (place / "summary").read_text().startswith("## replaykit: gate failed")
 
 
 def test_options_reach_grading_and_change_its_code(script: Script, place: Path) -> None:
@@ -138,11 +138,11 @@ def body(place: Path) -> str:
 def test_one_comment_is_written_and_then_written_anew(
     mine: str, called: str, script: Script, place: Path
 ) -> None:
-    summary(place, "## replaykit: failed\n")
+    summary(place, "## replaykit: gate failed\n")
     done = script("comment", MINE=mine)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     assert called in (place / "calls").read_text()
-    assert body(place).startswith("<!-- replaykit -->\n## replaykit: failed")
+    assert body(place).startswith("<!-- replaykit -->\n## replaykit: gate failed")
 
 
 def test_a_long_comment_ends_at_a_whole_line(script: Script, place: Path) -> None:
