@@ -54,6 +54,16 @@ def run(argv: list[str], folder: Path, environ: dict[str, str]) -> str:
     return done.stdout
 
 
+def test_a_script_of_one_s_own_is_recorded_and_graded(
+    folder: Path, environ: dict[str, str], shop: str
+) -> None:
+    text = block("docs/quickstart.md", "replaykit init").text
+    on_path = {**environ, "PATH": f"{folder / '.venv' / 'bin'}:{environ['PATH']}"}
+    run(["sh", "-ec", text.replace("https://example.com", shop)], folder, on_path)
+    assert grade(folder / "my-agent" / "run.zst").cup == 1
+    assert (folder / "my-agent" / "report.html").stat().st_size
+
+
 def test_the_blocks_record_and_grade(folder: Path, environ: dict[str, str], shop: str) -> None:
     said = [run([sys.executable, "-c", text.replace(HOME, shop)], folder, environ) for text in PYTHON]
     assert said == ["", "PASS 1 []\n"]
