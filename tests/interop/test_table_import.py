@@ -297,6 +297,16 @@ def test_objects_of_a_list_are_steps(tmp_path: Path, imported: Importing) -> Non
     assert kept == {"id": 9, "expected_answer": "GOLD", "cost": 3}
 
 
+def test_a_user_who_names_the_format_is_taken_at_his_word(tmp_path: Path) -> None:
+    row = {"id": "x1", "instruction": "Do it.", "actions": ["CLICK [12]", "scroll [down]"]}
+    path = write(tmp_path, "list.json", [row])
+    found = bundles(path, tmp_path / "out")["list-0"].trajectory
+    assert found.steps[0].action == Click(element=Element(ref="12")) and len(found.steps) == 2
+    # `auto` wants more than one column with a usual name beside the actions.
+    (done,) = import_runs("auto", [path], tmp_path / "auto")
+    assert isinstance(done.error, InteropError) and "JSON of another layout" in str(done.error)
+
+
 def test_columns_are_named_in_a_file(tmp_path: Path) -> None:
     rows = [
         {"ep": 1, "todo": "Buy.", "did": "click('a')", "pic": SHOT, "image_2": SHOT, "answer": "GOLD"},

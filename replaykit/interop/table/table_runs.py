@@ -84,7 +84,7 @@ def _found(path: Path, said: Mapping[str, Any], *, is_asked: bool) -> Iterator[C
             continue
         if missing:
             lacking = lacking or (file, missing, names)
-        elif shape is not None:
+        elif shape is not None and (is_asked or _is_sure(shape)):
             shapes[file] = shape
     if lacking and not shapes:
         file, missing, names = lacking
@@ -137,11 +137,14 @@ def _row_shape(file: Path, at: int, size: int, encoded: bytes) -> RowShape | Non
     is_numbered = any(isinstance(cell_of(cells, step.get("step")), int | str) for cells in seen)
     kind = LISTED_ROWS if list_of(acted[0]) is not None and not is_numbered else STEP_ROWS
     run = run_columns(names, said, is_step_row=kind == STEP_ROWS)
-    return RowShape(kind, run, step) if said or _is_sure(run, step) else None
+    return RowShape(kind, run, step)
 
 
-def _is_sure(run: Mapping[str, Any], step: Mapping[str, str]) -> bool:
+def _is_sure(shape: RowShape) -> bool:
     """Whether more than one column has a usual name: `action` alone may be of any table."""
+    run, step = shape.run, shape.step
+    if shape.kind in (WHOLE_ROWS, RUN_ROWS):
+        return True
     told = sum(field in run for field in ("run", "task", "intent", "answer"))
     return told + sum(field in step for field in ("step", "thought", "url", "screenshot", "target")) >= 2
 
