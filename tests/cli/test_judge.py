@@ -463,3 +463,31 @@ def test_replies_for_checks_come_in_batches(tmp_path: Path, capfd: Any, batches:
         ["checks", "NOT_EVALUATED", "recorded"],
         [3],
     )
+
+
+@needs_sdk
+def test_a_credential_that_the_server_repeats_stands_in_no_byte_of_any_output(
+    bundle: Path, tmp_path: Path, capfd: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On the terminal, on the tape, and in every format of the report."""
+    canary = "sk-canary-0123456789abcdef"
+    monkeypatch.setenv("ANTHROPIC_API_KEY", canary)
+    outputs = [
+        f"--output={tmp_path / f'report.{kind}'}" for kind in ("json", "jsonl", "xml", "html", "md", "csv")
+    ]
+    refused = says(401, error("authentication_error", f"no account has the key {canary}"))
+    answered = says(200, message(f"You sent {canary}.\nSUCCESS"))
+    with Server(*[refused] * 2, answered) as server:
+        how = ("--judge-base-url", server.url)
+        said = [run(capfd, "judge", "run", bundle, *how)]
+        said.append(run(capfd, "grade", bundle, "--judge-mode", "new", *how, *outputs))
+        assert canary not in "".join(map(str, said)) + "".join(_texts(tmp_path))
+        assert run(capfd, "judge", "run", bundle, *how)[0] == 0
+    said.append(run(capfd, "grade", bundle, *outputs))
+    assert "[credential]" in "".join(_texts(tmp_path))
+    assert canary not in "".join(map(str, said)) + "".join(_texts(tmp_path))
+    assert any(canary in str(one) for one in server.seen)  # it was sent, to the server alone
+
+
+def _texts(folder: Path) -> list[str]:
+    return [path.read_bytes().decode("latin-1") for path in folder.rglob("*") if path.is_file()]
