@@ -99,9 +99,18 @@ def summarize(
         "metrics": metrics([*valid, *lost]),
         "risk": _risk(valid),
         "judges": judges_summary(valid, max_error_share, pool_rubrics=pool_rubrics),
+        "findings": _found(valid),
         "by": {name: groups for name, groups in _groups(valid, tasks, lost).items() if groups},
         **({"compat": peer_summary(verdicts, tasks)} if any(map(_has_peer, verdicts)) else {}),
     }
+
+
+def _found(verdicts: Sequence[Verdict]) -> dict[str, int]:
+    """Return code to the number of runs in which it was found."""
+    codes = Counter(
+        code for verdict in verdicts for code in {one.code for one in verdict.findings if not one.unknown}
+    )
+    return dict(sorted(codes.items()))
 
 
 def all_pass_at_k(verdicts: Sequence[Verdict], k: int) -> tuple[Fraction, Fraction] | None:

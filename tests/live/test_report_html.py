@@ -276,7 +276,9 @@ def test_evidence_leads_to_its_step(violation: Watched) -> None:
 def test_the_judge_s_transcript_shows_what_it_saw(shown: Shown) -> None:
     watched = shown(RECORDINGS / "return-window--good.zst")
     page = watched.page
+    expect(page.get_by_role("tabpanel")).to_contain_text("1 synthetic reply")
     page.get_by_role("tab", name="Judge").click()
+    expect(page.get_by_role("tabpanel")).to_contain_text("1 synthetic reply")
     expect(page.locator(".turn.replied")).to_contain_text("SUCCESS")
     expect(page.locator(".turn.asked")).to_contain_text("within how many days")
     picture = page.locator(".turn.asked img")

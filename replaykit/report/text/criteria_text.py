@@ -51,6 +51,23 @@ def share_lines(judgement: Judgement) -> Iterator[str]:
     yield f"share {share}, {at}; was {one['was']}"
 
 
+def process_lines(judges: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield a line for each judge with criteria: mean process score, and what its runs have in common."""
+    for name, judge in judges.items():
+        if "process" not in judge:
+            continue
+        interval = judge["process_ci95"]
+        between = f" ({_share(interval[0])} to {_share(interval[1])})" if interval else ""
+        parts = (
+            ("blocked", "n_blocked"),
+            ("unsupported", "n_unsupported"),
+            ("side effects", "n_side_effects"),
+        )
+        counts = ", ".join(f"{word} in {judge[key]}" for word, key in parts if judge.get(key))
+        more = f"; {counts} of {judge['n']}" if counts else ""
+        yield f"judge {safe(name)}: process {_share(judge['process'])}{between}{more}"
+
+
 def unread_lines(judges: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     """Yield a warning for each judge that left more than `UNREAD_SHARE` of its criteria unread."""
     for name, judge in judges.items():

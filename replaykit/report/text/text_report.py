@@ -27,7 +27,7 @@ from replaykit.report.quoting import quoted
 from replaykit.report.reasons import said
 from replaykit.report.remedies import remedies
 from replaykit.report.text.claim_text import claim_lines, effect_lines
-from replaykit.report.text.criteria_text import criteria_lines, share_lines, unread_lines
+from replaykit.report.text.criteria_text import criteria_lines, process_lines, share_lines, unread_lines
 from replaykit.report.text.table import safe, short, table
 from replaykit.trajectory.completeness import ASSUMED
 from replaykit.trajectory.counted import counted
@@ -48,7 +48,7 @@ def as_summary(report: Report) -> str:
         [*_decided(report), *_proof(report)],
         _vacuous(report),
         _pairs(report),
-        _unread(report),
+        _criteria(report),
         _gate(report),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
@@ -71,7 +71,7 @@ def as_text(report: Report, *, details: bool = True, names: Mapping[str, str] | 
         [*_decided(report), *_proof(report)],
         _vacuous(report),
         _pairs(report),
-        _unread(report),
+        _criteria(report),
         _duplicates(report),
         _gate(report),
     ]
@@ -100,8 +100,9 @@ def _pairs(report: Report) -> list[str]:
     ]
 
 
-def _unread(report: Report) -> list[str]:
-    return list(unread_lines(report.summary.get("judges", {})))
+def _criteria(report: Report) -> list[str]:
+    judges = report.summary.get("judges", {})
+    return [*process_lines(judges), *unread_lines(judges)]
 
 
 def _agreement(pair: Mapping[str, Any]) -> str:

@@ -13,8 +13,9 @@ from replaykit.grading.judges.judge_evidence import gather
 from replaykit.grading.judges.judge_loop import drive
 from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest
-from replaykit.grading.verdict import Judgement, JudgeOutcome, Verdict
+from replaykit.grading.verdict import Judgement, JudgeOutcome, RunFinding, Verdict
 from replaykit.replay.player import Replay
+from replaykit.report.text.criteria_text import process_lines
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.task import decode_task
 from replaykit.testing import Builder, trajectory
@@ -141,3 +142,24 @@ def test_the_summary_counts_runs_with_unexplained_requests() -> None:
     ]
     assert judges_summary(verdicts, 0.05)["j"]["n_side_effects"] == 1
     assert build_report(verdicts).summary["judges"]["j"]["n_side_effects"] == 1
+
+
+def test_the_text_report_has_the_process_score_and_its_company() -> None:
+    judge = {
+        "n": 4, "process": 0.5, "process_ci95": [0.25, 0.75], "n_blocked": 1, "n_unsupported": 2, "n_side_effects": 0,
+    }  # fmt: skip
+    assert list(process_lines({"rubric": judge, "webvoyager": {"n": 4}})) == [
+        "judge rubric: process 0.500 (0.250 to 0.750); blocked in 1, unsupported in 2 of 4"
+    ]
+    alone = {**judge, "process": None, "process_ci95": None, "n_blocked": 0, "n_unsupported": 0}
+    assert list(process_lines({"rubric": alone})) == ["judge rubric: process unknown"]
+
+
+def test_the_summary_counts_runs_by_code() -> None:
+    one = RunFinding(code="A1", name="action without effect", severity="fails", step=1)
+    unknown = RunFinding(code="C2", name="loop", severity="note", unknown=True)
+    runs = ((one, one), (one, unknown), ())
+    verdicts = [
+        Verdict(task_id=f"t{n}", trajectory=None, suite=None, findings=given) for n, given in enumerate(runs)
+    ]
+    assert build_report(verdicts).summary["findings"] == {"A1": 2}

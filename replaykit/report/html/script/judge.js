@@ -14,7 +14,7 @@ function judge_section(run, one, judgement, enlarge, jump) {
   return el(
     "section",
     {},
-    el("h2", {}, one.judge, " ", pill(judgement.outcome || "ERROR")),
+    el("h2", {}, one.judge, " ", pill(judgement.outcome || "ERROR"), synthetic_tag(judgement)),
     judgement.reason && el("p", { class: "reason" }, judgement.reason),
     judgement.detail && el("pre", {}, judgement.detail),
     member_rows(judgement.members || [], jump),
@@ -38,6 +38,17 @@ function judge_section(run, one, judgement, enlarge, jump) {
   );
 }
 
+// Replies that no model gave.
+function synthetic_words(judgement) {
+  const n = (judgement.origins || {}).synthetic;
+  return n > 0 ? count(n, "synthetic reply", "synthetic replies") : "";
+}
+
+function synthetic_tag(judgement) {
+  const words = synthetic_words(judgement);
+  return words && el("small", { class: "tag" }, words);
+}
+
 // The share that calibrated thresholds decided by.
 function share_words(one) {
   const share = one.low === one.high ? one.low.toFixed(3) : `${one.low.toFixed(3)} to ${one.high.toFixed(3)}`;
@@ -50,7 +61,14 @@ function member_rows(members, jump) {
     el(
       "details",
       {},
-      el("summary", {}, el("b", {}, one.outcome), ` ${one.judge}`, el("small", { class: "tag" }, one.reason)),
+      el(
+        "summary",
+        {},
+        el("b", {}, one.outcome),
+        ` ${one.judge}`,
+        el("small", { class: "tag" }, one.reason),
+        synthetic_tag(one),
+      ),
       criterion_rows(one, jump),
       claim_rows(one, jump),
     ),

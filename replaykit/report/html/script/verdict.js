@@ -235,7 +235,7 @@ function judge_line(one, quote, run) {
   return result(
     one.outcome,
     one.judge,
-    "",
+    synthetic_words(one),
     one.outcome !== "SUCCESS" || quote,
     why_row("judge", one, run),
     one.detail ? el("p", { class: "notes" }, one.detail) : null,
