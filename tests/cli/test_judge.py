@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
@@ -88,6 +89,10 @@ def test_a_plan_counts_what_is_missing(bundle: Path, capfd: Any) -> None:
     code, said, _ = run(capfd, "judge", "plan", bundle, "--judge", "webjudge")
     assert "missing: at most 5 calls; re-grading 1000 times from the tape: 0 calls" in said
     assert "recorded: 0 replies" in said
+    code, said, _ = run(capfd, "judge", "plan", bundle, "--prices", "3/15")
+    assert re.search(r"^1 missing request costs about 0\.\d{4} for what is read$", said, re.MULTILINE)
+    code, said, _ = run(capfd, "judge", "plan", bundle, "--judge", "webjudge", "--prices", "3/15")
+    assert "for what is read; up to 3 more calls, which need earlier replies, are not part of it" in said
 
 
 @needs_sdk

@@ -405,8 +405,19 @@ def _print_plan(planned: list[PlannedJudge], usage: tuple[int, Any], at: Prices 
     if at is not None:
         once = cost(billed, at)
         click.echo(f"recorded replies cost {float(once):.4f}; asking {RUNS} times: {float(once * RUNS):.2f}")
-        new = sum(one.plan.tokens for one in planned) * at.read / PER
-        click.echo(f"the missing requests cost about {float(new):.4f} for what is read")
+        click.echo(_cost_of_missing(planned, at))
+
+
+def _cost_of_missing(planned: list[PlannedJudge], at: Prices) -> str:
+    """Say what the requests cost that are known by now, and how many calls that leaves out."""
+    known = sum(len(one.plan.missing) for one in planned)
+    later = sum(one.plan.at_most for one in planned) - known
+    new = sum(one.plan.tokens for one in planned) * at.read / PER
+    verb = "costs" if known == 1 else "cost"
+    said = f"{counted(known, 'missing request')} {verb} about {float(new):.4f} for what is read"
+    if later > 0:
+        said += f"; up to {counted(later, 'more call')}, which need earlier replies, are not part of it"
+    return said
 
 
 def _complain(failures: list[ReplyFailure]) -> None:
