@@ -71,7 +71,8 @@ def decide(
         return Gate(status="empty", reasons=("no bundle was graded: an empty set never passes",))
     failed = [*_failures(verdicts, options), *_metrics(summary, options)]
     if failed:
-        return Gate(status="failed", reasons=tuple(failed))
+        # A failure may rest on a judge that was not to decide: the reader has to see both.
+        return Gate(status="failed", reasons=(*failed, *_uncalibrated(graded, options)))
     open_ = [
         *_undecided(verdicts, options),
         *_judge_errors(summary, options),

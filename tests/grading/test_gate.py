@@ -114,6 +114,9 @@ def test_a_judge_that_was_never_compared_with_people_leaves_the_gate_open() -> N
     assert status(found, "judge", calibrated={"f": Calibrated(lacks=("n is 2, below 50",))}) == "error"
     assert status(found, "judge", calibrated={}) == "error"
     assert status(judged(JudgeOutcome.FAILURE), "judge", calibrated={}) == "failed"
+    options = GateOptions(fail_on=("judge",), calibrated={"f": Calibrated(lacks=("n is 2, below 50",))})
+    failed = decide([judged(JudgeOutcome.FAILURE)], {}, options)
+    assert failed.reasons[1:] == ("judge webvoyager is not calibrated: n is 2, below 50",)
     assert status(verdict(), "check", calibrated={}) == "passed"
 
 
