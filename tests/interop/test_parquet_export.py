@@ -19,6 +19,7 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.cli.main import main
 from replaykit.errors import OutputExists, UsageError
 from replaykit.grading.grader import grade
+from replaykit.grading.judges.clients.client import CallableClient
 from replaykit.interop.importing import import_run
 from replaykit.interop.parquet import parquet_export
 from replaykit.interop.parquet.parquet_export import RUNS, STEPS, write_tables
@@ -149,7 +150,17 @@ def test_what_a_report_says_is_in_the_table_of_runs(
         verdict = grade(bundle, decode_task({"id": "t", "intent": "x", "checks": checks}))
     write_tables([str(tmp_path / "run.zst")], tmp_path / "out", (verdict,))
     (row,) = rows(tmp_path / "out", "runs.parquet")
-    assert (row["success"], row["cup"], row["violations"]) == (success, cup, 0)
+    assert (row["success"], row["cup"], row["violations"], row["judgements"]) == (success, cup, 0, None)
+
+
+def test_verdicts_of_judges_are_in_the_table_of_runs(tmp_path: Path) -> None:
+    path = built(tmp_path / "run.zst")
+    client = CallableClient(lambda request, pictures: "NOT SUCCESS")
+    with open_bundle(path) as bundle:
+        verdict = grade(bundle, judges=("webvoyager",), judge_mode="new", client=client)
+    write_tables([str(path)], tmp_path / "out", (verdict,))
+    (row,) = rows(tmp_path / "out", "runs.parquet")
+    assert row["judgements"] == "webvoyager:FAILURE"
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

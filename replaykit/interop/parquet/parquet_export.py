@@ -40,9 +40,9 @@ RUNS = {
     "run": "string", "digest": "string", "task": "string", "intent": "string", "start_url": "string",
     "answer": "string", "ending": "string", "validity": "string", "agent": "string", "model": "string",
     "format": "string", "created": "string", "steps": "int32", "success": "string", "cup": "int32",
-    "violations": "int32",
+    "violations": "int32", "judgements": "string",
 }  # fmt: skip
-"""Columns of `runs.parquet`; the last three are those of a report, null without one or where undecided."""
+"""Columns of `runs.parquet`; the last four are those of a report, null without one or where undecided."""
 
 GROUP = 100
 """Rows of a group."""
@@ -132,7 +132,7 @@ def _run(name: str, bundle: Bundle, verdict: Verdict | None) -> dict[str, Any]:
 def _graded(verdict: Verdict | None) -> dict[str, Any]:
     """Return what a report says of a run; what is undecided is no number."""
     if verdict is None:
-        return {"success": None, "cup": None, "violations": None}
+        return {"success": None, "cup": None, "violations": None, "judgements": None}
     outcomes = [one.outcome for one in verdict.policies]
     is_known = all(one != PolicyOutcome.UNDECIDED for one in outcomes)
     violated = sum(one == PolicyOutcome.VIOLATED for one in outcomes)
@@ -142,6 +142,7 @@ def _graded(verdict: Verdict | None) -> dict[str, Any]:
         "success": success,
         "cup": verdict.cup if is_decided else None,
         "violations": violated if is_known or violated else None,
+        "judgements": " ".join(f"{one.judge}:{one.outcome}" for one in verdict.judgements) or None,
     }
 
 
