@@ -21,7 +21,7 @@ PAGE = (ROOT / "docs" / "tutorial.md").read_text("utf-8")
 BLOCKS = re.findall(r"```(\w*)\n(.*?)```", PAGE, flags=re.S)
 NAME = re.compile(r"# (\S+\.\w+)\n")
 
-TYPED = {"label": "s\nthe page says so\n"}
+TYPED = {"label": "y\nthe page says so\n"}
 """What a person types into a command."""
 
 SHOP = "python fixtures/sites/shop/server.py"

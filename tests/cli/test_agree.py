@@ -53,7 +53,7 @@ def label(runs: list[Path], output: Path, typed: str, *more: str) -> Any:
 
 def test_labels_are_blind_resumable_and_appended(runs: list[Path], report: Path, tmp_path: Path) -> None:
     output = tmp_path / "labels.jsonl"
-    first = label(runs, output, "s\nfine\nf\n\nq\n")
+    first = label(runs, output, "y\nfine\nn\n\nq\n")
     assert first.exit_code == 0, first.output
     assert "SUCCESS" not in first.output
     assert "FAILURE" not in first.output
@@ -66,16 +66,16 @@ def test_labels_are_blind_resumable_and_appended(runs: list[Path], report: Path,
     assert set(pictures) <= set(map(str, runs))
     assert [one.label for one in read_labels(output).labels] == ["success", "failure"]
     before = output.read_bytes()
-    assert "run 1 of 2" in label(runs, output, "n\n\nu\n\n").output
+    assert "run 1 of 2" in label(runs, output, "x\n\nu\n\n").output
     assert output.read_bytes().startswith(before)
-    assert len(read_labels(output).labels) == 4
+    assert [one.label for one in read_labels(output).labels[2:]] == ["not_executable", "unsure"]
     assert "every run is labelled already" in label(runs, output, "").stderr
     assert len({one.trajectory for one in read_labels(output).labels}) == 4
 
 
 def test_the_order_is_that_of_the_seed(runs: list[Path], tmp_path: Path) -> None:
     def shown(name: str, seed: str) -> list[str]:
-        said = label(runs, tmp_path / name, "s\n\n" * 4, "--seed", seed).output
+        said = label(runs, tmp_path / name, "y\n\n" * 4, "--seed", seed).output
         return [line.split(": ")[1] for line in said.splitlines() if line.startswith("run ")]
 
     assert shown("a", "1") == shown("b", "1")

@@ -62,7 +62,7 @@ ASKED_BY = {
 LIVE = {"record", "rerun"}
 """Commands whose example starts a browser."""
 
-TYPED = {"label": "s\nthe page says so\n"}
+TYPED = {"label": "y\nthe page says so\n"}
 """What a person types into a command."""
 
 LEAVES = {

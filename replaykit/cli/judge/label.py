@@ -25,7 +25,8 @@ from replaykit.report.text.table import safe
 from replaykit.trajectory.action import tag_of
 from replaykit.trajectory.rendering import MESSAGES, render_step
 
-_KEYS: dict[str, Said] = {"s": "success", "f": "failure", "n": "not_executable", "u": "unsure"}
+_KEYS: dict[str, Said] = {"y": "success", "n": "failure", "u": "unsure", "x": "not_executable"}
+"""The keys of the page: a key must not mean something else in the terminal."""
 
 
 @click.command(epilog="Example: replaykit label runs/ -o labels.jsonl --annotator ada")
@@ -130,7 +131,7 @@ def _label_in_terminal(session: LabelSession) -> None:
             key = _choice()
             if key == "q":
                 break
-            note = click.prompt("why", default="", show_default=False, err=True)
+            note = click.prompt("comment (Enter: none)", default="", show_default=False, err=True)
             session.save(place, bundle, _KEYS[key], note)
     notice(session.summary())
 
@@ -152,7 +153,7 @@ def _show(bundle: Bundle, source: str, place: str) -> None:
 
 def _choice() -> str:
     key: str = click.prompt(
-        "[s]uccess, [f]ailure, [n]ot executable, [u]nsure, [q]uit",
+        "Did it succeed? [y]es, [n]o, [u]nsure, [x] not executable, [q]uit",
         type=click.Choice([*_KEYS, "q"]),
         show_choices=False,
         err=True,
