@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import wraps
 from typing import Any, TypeAlias
 
-from greenlet import greenlet
+from greenlet import getcurrent, greenlet
 from playwright.sync_api import Browser, BrowserContext, Error, Page
 from playwright.sync_api import TimeoutError as LateError
 
@@ -55,16 +55,30 @@ class SyncDriver(Lifecycle):
         """Block until a part of the lifecycle is over."""
         waiting = work(*arguments)
         if self._anchor is not None and not self.has_lost:
-            try:
-                self._anchor._sync(waiting)
+            if self._block(waiting):
                 return
-            except Error:
-                if self._anchor._loop.is_running():
-                    raise
             waiting = work(*arguments)
         # In a thread of its own: in this one there may be another loop.
         with ThreadPoolExecutor(1, "replaykit") as apart:
             apart.submit(asyncio.run, self._go_on_alone(waiting)).result()
+
+    def _block(self, waiting: Coroutine[Any, Any, None]) -> bool:
+        """Wait as each call of the sync API does; return False where the loop ends meanwhile."""
+        # Not by Playwright's own `_sync`: before 1.65 that waits for ever when the loop has ended.
+        loop, fiber, here, is_waiting = self._anchor._loop, self._anchor._dispatcher_fiber, getcurrent(), True
+        task = loop.create_task(waiting)
+        task.add_done_callback(lambda _: is_waiting and here.switch())
+        try:
+            while not task.done() and not fiber.dead:
+                fiber.switch()
+        except BaseException:  # of a signal that came while the loop waited
+            task.cancel()
+            raise
+        finally:
+            is_waiting = False
+            if not fiber.dead:
+                asyncio._set_running_loop(loop)  # a signal unsets it
+        return task.done() and task.result() is None
 
     async def _go_on_alone(self, waiting: Coroutine[Any, Any, None]) -> None:
         """Do without Playwright's loop: time goes by, all else that is under way is refused."""
