@@ -1,10 +1,14 @@
-"""What commands say on the side: progress and notices on stderr, only where somebody looks."""
+"""What commands share: options, and what they say on the side.
+
+Progress and notices go to stderr, only where somebody looks.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import click
 
@@ -19,6 +23,25 @@ format_option = click.option(
     help="Format on stdout.",
 )
 """Of commands that say what they found in words or as data."""
+
+
+def browser_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that choose its browser."""
+    program = click.option(
+        "--browser",
+        metavar="PATH",
+        help="Browser program. Default: REPLAYKIT_BROWSER, then --channel, then Playwright's own "
+        "build, then the first one on PATH.",
+    )
+    channel = click.option(
+        "--channel",
+        metavar="NAME",
+        help="Browser on PATH by its name: chromium, chrome, chrome-beta or msedge.",
+    )
+    headed = click.option("--headed", is_flag=True, help="Show the browser window.")
+    # The last one applied comes first in the help.
+    return program(channel(headed(command)))
+
 
 Tick = Callable[[str], None]
 """Called after each piece of work with a few words about it."""

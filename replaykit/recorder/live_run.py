@@ -168,8 +168,10 @@ class LiveRun:
         """Note a word: kind is `thought say ask reply answer claim`; `at` in ms since start, default now.
 
         `said_at`: when the speaker says that it was, which orders nothing; `of`: what a claim is about.
-        Raises UsageError for what is no text: the agent's call fails, not the recording.
+        Raises UsageError for what is no text, and outside of the recorder's block: the agent's call fails,
+        not the recording.
         """
+        self._require_open(kind)
         _expect(kind, text, str)
         if approved is not None:
             _expect("approved", approved, bool)
@@ -240,6 +242,9 @@ class LiveRun:
             error=self._ended.error or self._own_end.error or told,
             validity=self._ended.validity,
         )
+
+    def _require_open(self, act: str) -> None:
+        """Raise UsageError where what is recorded would go nowhere."""
 
     def _look(self) -> None:
         """Have the page looked at before the agent goes on, where this can wait."""

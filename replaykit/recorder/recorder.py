@@ -139,19 +139,6 @@ class _Recording(LiveRun):
             block = f"`with {type(self).__name__}(...)`"
             raise UsageError(what=f"{act}: {self.path} is not open: {act} inside of {block}")
 
-    def say(
-        self,
-        kind: str,
-        text: str,
-        approved: bool | None = None,
-        at: float | None = None,
-        said_at: float | None = None,
-        of: str | None = None,
-    ) -> None:
-        """Record a text, as `LiveRun.say` does. Raises UsageError also outside of the recorder's block."""
-        self._require_open(kind)
-        super().say(kind, text, approved, at, said_at, of)
-
     def trace_context(self, traceparent: str | None = None) -> str:
         """Record the trace that the run belongs to, before `attach`, and return its W3C `traceparent`.
 

@@ -13,7 +13,7 @@ import click
 from msgspec import Struct
 
 from replaykit.cli.command_groups import SectionedCommand
-from replaykit.cli.console import harmless, is_debugging, notice, progress
+from replaykit.cli.console import browser_options, harmless, is_debugging, notice, progress
 from replaykit.cli.maintain import completion
 from replaykit.cli.sites import parse_sites
 from replaykit.errors import OutputExists, UsageError
@@ -146,16 +146,7 @@ SECTIONS = {
     metavar="S",
     help="Seconds that the agent may take. Default: no limit.",
 )
-@click.option(
-    "--browser",
-    metavar="PATH",
-    help="Browser program. Default: REPLAYKIT_BROWSER, then --channel, then Playwright's own "
-    "build, then the first one on PATH.",
-)
-@click.option(
-    "--channel", metavar="NAME", help="Browser on PATH by its name: chromium, chrome, chrome-beta or msedge."
-)
-@click.option("--headed", is_flag=True, help="Show the browser window.")
+@browser_options
 @click.option(
     "--viewport", default="1280x720", show_default=True, metavar="WxH", help="Size of the page in CSS pixels."
 )

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from replaykit.cli.console import format_option, notice
+from replaykit.cli.console import browser_options, format_option, notice
 from replaykit.cli.maintain import completion
 from replaykit.cli.record.record import declared_secrets
 from replaykit.cli.sites import parse_sites
@@ -106,16 +106,7 @@ EXAMPLE = "Example: replaykit rerun run.zst --site shop=http://127.0.0.1:8000 -o
     metavar="KIND,...",
     help=f"What counts as a divergence, separated by commas: {', '.join(KINDS)}.",
 )
-@click.option(
-    "--browser",
-    metavar="PATH",
-    help="Browser program. Default: REPLAYKIT_BROWSER, then --channel, then Playwright's own "
-    "build, then the first one on PATH.",
-)
-@click.option(
-    "--channel", metavar="NAME", help="Browser on PATH by its name: chromium, chrome, chrome-beta or msedge."
-)
-@click.option("--headed", is_flag=True, help="Show the browser window.")
+@browser_options
 @click.option("--force", is_flag=True, help="Replace an existing file.")
 @format_option
 @click.pass_context
