@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial
 from math import inf
@@ -56,7 +56,8 @@ def own_calls() -> Iterator[None]:
     try:
         yield
     finally:
-        _is_own.reset(token)
+        with suppress(ValueError):  # a coroutine whose loop has ended is closed in another context
+            _is_own.reset(token)
 
 
 class _Funnel:
