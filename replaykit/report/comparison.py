@@ -133,6 +133,20 @@ def _remarks(before: Report, after: Report) -> Iterator[str]:
     tricks = [", ".join(report.summary.get("assumes") or ()) for report in (before, after)]
     if all(tricks) and tricks[0] != tricks[1]:
         yield f"before assumes {tricks[0]}; after assumes {tricks[1]}"
+    yield from _unasked(before, after)
+
+
+def _unasked(before: Report, after: Report) -> Iterator[str]:
+    """Name the judges that could not be asked: their runs look lost, though nobody judged them."""
+    ours, theirs = (report.summary.get("judges") or {} for report in (before, after))
+    for name in sorted({*ours, *theirs}):
+        counts = [side.get(name, {"n": 0, "n_error": 0}) for side in (ours, theirs)]
+        if any(one["n_error"] for one in counts):
+            of = [f"{one['n_error']} of {one['n']}" for one in counts]
+            yield (
+                f"judge {name} could not be asked in {of[0]} runs before, {of[1]} after; "
+                "rates count a run without a verdict as no success"
+            )
 
 
 def difference(before: Verdict, after: Verdict) -> Pair | None:

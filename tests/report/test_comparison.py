@@ -191,3 +191,17 @@ def test_reports_whose_passes_are_proven_differently_are_remarked_on() -> None:
     assert compare(report(rests("proven")), report(rests(None))).remarks == ()
     other = compare(report(rests(None)), report(rests(None, "command agent")))
     assert other.remarks == ("before assumes page; after assumes command agent",)
+
+
+def test_a_judge_that_could_not_be_asked_is_remarked_on() -> None:
+    def judged(outcome: JudgeOutcome) -> Report:
+        return report(
+            verdict(judgements=(Judgement(judge="j", outcome=outcome, reason="r", fingerprint="f"),))
+        )
+
+    answered, missed = judged(JudgeOutcome.SUCCESS), judged(JudgeOutcome.ERROR)
+    assert compare(answered, judged(JudgeOutcome.FAILURE)).remarks == ()
+    (remark,) = compare(answered, missed).remarks
+    assert remark.startswith("judge j could not be asked in 0 of 1 runs before, 1 of 1 after; ")
+    (remark,) = compare(missed, report(verdict())).remarks
+    assert remark.startswith("judge j could not be asked in 1 of 1 runs before, 0 of 0 after; ")
