@@ -160,8 +160,9 @@ def _print_grader(grader: dict[str, Any], negative: str) -> None:
     rates, right = grader["rates"], grader["corrected"]
     clipped = " (clipped)" if right["clipped"] else ""
     click.echo(
-        f"  rate {_number(rates['grader'])}, people {_number(rates['people'])}, gap {_number(rates['gap'])}; "
-        f"corrected {_number(right['value'])}{clipped} {_interval(right['ci95'])}".rstrip()
+        f"  share of positives {_number(rates['grader'])}, by people {_number(rates['people'])}, "
+        f"gap {_number(rates['gap'])}; corrected for errors {_number(right['value'])}{clipped} "
+        f"{_interval(right['ci95'])}".rstrip()
     )
     always = (f"{name} {_number(found['accuracy'])}" for name, found in grader["baselines"].items())
     click.echo(f"  accuracy of {', '.join(always)}")
