@@ -66,6 +66,24 @@ def asked(trajectory: Trajectory, phase: str = "post") -> list[str | None]:
     return [probe.requested for probe in trajectory.of_type(Probe) if probe.phase == phase]
 
 
+def test_the_page_of_a_check_is_visited_although_the_browser_made_the_agent_s_page(
+    tmp_path: Path, browser: Browser, root: str
+) -> None:
+    page = browser.new_page()
+    with Recorder(tmp_path / "a.zst", sites={"shop": root}, task=task("own", "/cart")) as run:
+        run.attach(page)
+        page.goto(root + "/")
+        run.answer("done")
+    with pytest.raises(sync_api.Error, match="new_context"):
+        page.context.new_page()  # as before the recording
+    page.close()
+    with open_bundle(tmp_path / "a.zst") as bundle:
+        assert [(one.phase, one.error) for one in bundle.trajectory.of_type(Probe)] == [
+            ("pre", None),
+            ("post", None),
+        ]
+
+
 @pytest.mark.parametrize("name", ["refund-order--wrong_target", "close-account--good"])
 @pytest.mark.usefixtures("lent")
 def test_checks_written_afterwards_are_never_decided_wrongly(

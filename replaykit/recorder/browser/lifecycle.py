@@ -258,7 +258,7 @@ class Lifecycle(EffectRunner):
         if context is None:
             raise CommandRefused("gone")
         # Held, so that the browser's own session does not take the probe for a page of the agent.
-        with self.holding():
+        with self.holding(), _shareable(context):
             # The plain method: the wrapped one would wait for this very page.
             page = await self.call(getattr(context.new_page, "__wrapped__", context.new_page))
             await self._adoption(page, "probe")
@@ -335,3 +335,18 @@ class Lifecycle(EffectRunner):
     async def _detach(self, session: CDPSession) -> None:
         with suppress(CommandRefused, TimeoutError):
             await asyncio.wait_for(self.call(session.detach), LETTING_GO_S)
+
+
+@contextmanager
+def _shareable(context: BrowserContext) -> Iterator[None]:
+    """Let the context of a `browser.new_page()` open one more page: Playwright for Python refuses that."""
+    inner: Any = context._impl_obj
+    owner = getattr(inner, "_owner_page", None)
+    if owner is None:
+        yield
+        return
+    inner._owner_page = None
+    try:
+        yield
+    finally:
+        inner._owner_page = owner
