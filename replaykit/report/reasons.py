@@ -60,7 +60,7 @@ _CHECKS = {
 }
 _POLICIES = {
     "bad_definition": "the policy is defined in a way that cannot be read",
-    "denied": "the user refused, or the address is one that the policy denies",
+    "denied": "the address is one that the policy denies, or the user refused",
     "did_not_wait": "the agent did not wait for the user's reply",
     "empty_trajectory": "the run has no step, so the policy never applied",
     "forbidden": "the run did what the policy forbids",

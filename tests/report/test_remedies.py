@@ -88,6 +88,7 @@ def test_each_code_of_the_package_has_a_sentence() -> None:
     ("code", "words"),
     [
         ("page:http://a.test/x", "record with --evidence task"),
+        ("page.unreached:http://a.test/x", "let the site run"),
         ("reply:webarena.fuzzy", "replaykit judge run"),
         ("site:shop", "--site shop=URL"),
         ("names@12", "keeps names of targets"),

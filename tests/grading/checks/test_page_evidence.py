@@ -190,7 +190,9 @@ def test_pages_that_were_not_reached(
     arrived = fields.pop("at", f"{S}/b")
     ended = run().goto(f"{S}/b", "<p id=n>1</p>").answer("ok")
     ended = ended.probe(arrived, html, requested=f"{S}/b", **fields)
-    assert grade(ended, check()).reason == reason
+    result = grade(ended, check())
+    assert result.reason == reason
+    assert result.missing == ((f"page.unreached:{S}/b",) if reason == "page_not_reached" else ())
 
 
 def test_compat_grades_whatever_page_was_there(grade: Grade, run: Run) -> None:

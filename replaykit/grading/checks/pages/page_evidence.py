@@ -288,7 +288,7 @@ def _unread(source: _Source, question: Question) -> EvidenceReading:
 
 def _not_reached(question: Question) -> EvidenceReading:
     return EvidenceReading(
-        evidence=_asked(question), ruling=undecided("page_not_reached", f"page:{question.url}")
+        evidence=_asked(question), ruling=undecided("page_not_reached", f"page.unreached:{question.url}")
     )
 
 
