@@ -1,14 +1,13 @@
 """Bytes, CPU time and memory of bundles, against zip, zstd frames, plain files, PNG and JSON, in one run.
 
 CPU time is the least of several runs. The exit code is 1 if a ratio to a peer is over what is allowed; goals
-in absolute figures only inform. What is measured on: bench/corpus.py.
+in absolute figures only inform. What is measured on: bench/runs/corpus.py.
 
 Run: .venv/bin/python -m bench.bundle
 """
 
 from __future__ import annotations
 
-import argparse
 import base64
 import io
 import json
@@ -25,9 +24,10 @@ from typing import TypeVar
 import msgspec
 import zstandard
 
-from bench.corpus import RECORDINGS, STEPS, Run, apps, document, recorded
-from bench.figure import Figure, cpu, mean, report
-from bench.reading import counted
+from bench.figures.figure import Figure, Spread, cpu, least, mean
+from bench.figures.reporting import options, report
+from bench.runs.corpus import RECORDINGS, STEPS, Run, apps, document, recorded
+from bench.runs.reading import counted
 from replaykit.bundle.blobs import blob_id, png
 from replaykit.bundle.bundle_format import KIB
 from replaykit.bundle.reader import open_bundle
@@ -174,7 +174,7 @@ def journal_cost(kit: Kit) -> Iterator[Figure]:
     """CPU time on the step path, pictures apart."""
     content, file = members(kit.run), kit.folder / "cost.zip"
     ours, theirs = cpu(lambda: kit.run.journal(kit.folder / "cost.zst"), lambda: write_zip(file, content))
-    yield Figure("journal", _ms(ours), "ms/step", 0.5, "zip", _ms(theirs), 1 / 2.5)
+    yield least("journal", ours, 1000 / STEPS, "ms/step", 0.5, "zip", theirs, 1 / 2.5)
 
 
 def seal_cost(kit: Kit) -> Iterator[Figure]:
@@ -182,9 +182,10 @@ def seal_cost(kit: Kit) -> Iterator[Figure]:
     content = members(kit.run)
     pixmaps = {str(number): look.picture for number, look in enumerate(kit.run.looks)}
     ours, theirs = cpu(_sealing(kit, pictures=False), lambda: write_zip(io.BytesIO(), content))
-    yield Figure("seal without images", _ms(ours), "ms/step", 3, "zip", _ms(theirs), 3)
+    yield least("seal without images", ours, 1000 / STEPS, "ms/step", 3, "zip", theirs, 3)
     whole, zipped = cpu(_sealing(kit, pictures=True), lambda: write_zip(io.BytesIO(), pixmaps))
-    yield Figure("seal, an image", _ms(whole - ours), "ms", 15, "zip of the pixmap", _ms(zipped))
+    image, beside = (1000 * found / STEPS for found in (whole.low - ours.low, zipped.low))
+    yield Figure("seal, an image", image, "ms", 15, "zip of the pixmap", beside)
 
 
 def _sealing(kit: Kit, *, pictures: bool) -> Callable[[], None]:
@@ -195,10 +196,6 @@ def _sealing(kit: Kit, *, pictures: bool) -> Callable[[], None]:
         seal(copy)
 
     return work
-
-
-def _ms(seconds: float) -> float:
-    return 1000 * seconds / STEPS
 
 
 def open_ours(path: Path) -> None:
@@ -242,15 +239,15 @@ def opening_cost(kit: Kit) -> Iterator[Figure]:
 
 
 def _reading(
-    kit: Kit, name: str, ways: Sequence[Callable[[Path], None]], goal: float, text: tuple[float, float]
+    kit: Kit, name: str, ways: Sequence[Callable[[Path], None]], goal: float, text: tuple[Spread, float]
 ) -> Iterator[Figure]:
     ours, archive, files = ways
     spent, zipped, plain = cpu(
         lambda: ours(kit.bundle), lambda: archive(kit.archive), lambda: files(kit.files), batch=20
     )
-    yield Figure(name, 1e6 * spent, "us", goal, "one JSON with base64", 1e6 * text[0], text[1])
-    yield Figure(name, 1e6 * spent, "us", None, "zip", 1e6 * zipped)
-    yield Figure(name, 1e6 * spent, "us", None, "plain files", 1e6 * plain)
+    yield least(name, spent, 1e6, "us", goal, "one JSON with base64", *text)
+    yield least(name, spent, 1e6, "us", None, "zip", zipped)
+    yield least(name, spent, 1e6, "us", None, "plain files", plain)
 
 
 def page_cost(kit: Kit) -> Iterator[Figure]:
@@ -265,8 +262,8 @@ def page_cost(kit: Kit) -> Iterator[Figure]:
             archive.read(kit.last_page)
 
     spent, theirs, plain = cpu(ours, zipped, (kit.files / kit.last_page).read_bytes, batch=20)
-    yield Figure("open and read the last page", 1e6 * spent, "us", None, "zip", 1e6 * theirs)
-    yield Figure("open and read the last page", 1e6 * spent, "us", None, "plain file", 1e6 * plain)
+    yield least("open and read the last page", spent, 1e6, "us", None, "zip", theirs)
+    yield least("open and read the last page", spent, 1e6, "us", None, "plain file", plain)
 
 
 def bytes_read(kit: Kit) -> Iterator[Figure]:
@@ -281,7 +278,7 @@ def bytes_read(kit: Kit) -> Iterator[Figure]:
 def memory(kit: Kit) -> Iterator[Figure]:
     """Peak memory of a process that reads all bundles as grading does."""
     paths = [str(path) for path in (*RECORDINGS, *kit.bundles)]
-    command = [sys.executable, "-m", "bench.reading", *paths]
+    command = [sys.executable, "-m", "bench.runs.reading", *paths]
     found = subprocess.run(
         command, check=True, capture_output=True, text=True, cwd=Path(__file__).parent.parent
     )
@@ -296,10 +293,10 @@ MEASUREMENTS: tuple[Callable[[Kit], Iterator[Figure]], ...] = (
 
 def main() -> int:
     """Print the table and return the exit code."""
-    argparse.ArgumentParser(description=__doc__).parse_args()
+    given = options(__doc__).parse_args()
     with tempfile.TemporaryDirectory() as folder:
         kit = Kit(Path(folder))
-        return report([figure for measure in MEASUREMENTS for figure in measure(kit)])
+        return report("bundle", [figure for measure in MEASUREMENTS for figure in measure(kit)], given)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ Run: .venv/bin/python -m bench.evidence [--suite shop.yaml] [--runs N] [--eviden
 
 from __future__ import annotations
 
-import argparse
 import sys
 import tempfile
 from collections import Counter
@@ -22,6 +21,8 @@ from urllib.parse import parse_qs, urlsplit
 from msgspec.structs import replace
 from playwright.sync_api import Page, sync_playwright
 
+from bench.figures.figure import Figure
+from bench.figures.reporting import options, report
 from fixtures.agents.pairs import TASKS, Pair, load_pairs
 from replaykit.browser import find_browser
 from replaykit.bundle.reader import open_bundle
@@ -33,6 +34,7 @@ from replaykit.tasks.suite import load_suite
 from replaykit.tasks.task import Task, fill_task
 
 MODES = ("none", "task", "suite")
+OUTCOMES = ("PASS", "FAIL", "UNDECIDED", "ERROR")
 KINDS = ("answer", "url", "last page", "other page")
 READ = """([selector, property]) => {
   const element = selector === null ? document.body : document.querySelector(selector);
@@ -192,9 +194,18 @@ def measure(
     return counts, wrong
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
+def figures(mode: str, counts: Counter[tuple[str, str]]) -> Iterator[Figure]:
+    """Yield what was left open, and what was decided wrongly, of the checks of each kind."""
+    for kind in KINDS:
+        total = sum(counts[kind, outcome] for outcome in OUTCOMES)
+        for name, most in (("UNDECIDED", None), ("ERROR", None), ("wrong", 0)):
+            found = f"evidence {mode}, {kind}: {name.lower()}"
+            yield Figure(found, counts[kind, name], "checks", None, "all of them", total, most)
+
+
+def main() -> int:
+    """Measure every mode and report."""
+    parser = options(__doc__)
     parser.add_argument("--suite", default="shop.yaml")
     parser.add_argument("--runs", type=int, default=None)
     parser.add_argument("--evidence", choices=MODES, action="append")
@@ -203,25 +214,11 @@ def main() -> None:
     pairs = [pair for pair in load_pairs() if pair.suite == given.suite and pair.agent != "good_async"]
     pairs = pairs[: given.runs]
     print(f"{len(pairs)} runs of {given.suite}, each graded with all checks of its {len(suite)} tasks")
-    print(
-        f"{'evidence':10}{'kind of check':15}{'checks':>8}{'decided':>9}{'undecided':>11}{'errors':>8}",
-        end="",
-    )
-    print(f"{'wrong':>7}")
-    found: list[str] = []
+    found: list[Figure] = []
     for mode in given.evidence or MODES:
-        counts, wrong = measure(pairs, suite, mode)
-        found += wrong
-        for kind in KINDS:
-            decided = counts[kind, "PASS"] + counts[kind, "FAIL"]
-            rest = counts[kind, "UNDECIDED"], counts[kind, "ERROR"]
-            total = decided + sum(rest)
-            print(
-                f"{mode:10}{kind:15}{total:8}{decided:9}{rest[0]:11}{rest[1]:8}{counts[kind, 'wrong']:7}",
-                flush=True,
-            )
-    sys.exit(1 if found else 0)
+        found += figures(mode, measure(pairs, suite, mode)[0])
+    return report("evidence", found, given)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

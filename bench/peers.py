@@ -17,9 +17,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.corpus import apps
-from bench.figure import Figure, cpu, main
+from msgspec.structs import replace
+
+from bench.figures.figure import Figure, cpu, least
+from bench.figures.reporting import main
 from bench.grade import each, every_page, last_page
+from bench.runs.corpus import apps, sized
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.grader import grade
 from replaykit.grading.options import GradeOptions
@@ -36,6 +39,10 @@ SHARED = Path(os.environ.get("REPLAYKIT_SHARED_DATA", ROOT / "../shared/data"))
 RUN = SHARED / "har/webarena-verified-107"
 TASKS = SHARED / "webarena-verified/webarena-verified.json"
 FORMAT = "webarena-verified"
+STEPS = (5, 20, 60)
+"""Steps of the runs that are made up."""
+ROWS = 250
+"""Rows of their pages, of 130 KB."""
 MOST = 1 / 2
 """Of the peer's time, at most."""
 OUTCOMES = {"success": "PASS", "failure": "FAIL", "error": "ERROR"}
@@ -65,7 +72,8 @@ def figures(folder: Path, seconds: float) -> Iterator[Figure]:
             if mode == "compat":
                 assert ours() == theirs()
             yield _figure(f"{name}, {mode}", ours, theirs, len(chosen), seconds)
-    yield _of_twenty_steps(package, own, folder, seconds)
+    for steps in STEPS:
+        yield _of_steps(steps, package, own, folder, seconds)
     yield _importing(folder / "again.zst", _evaluating(package, own, RUN), seconds)
     if python := os.environ.get("REPLAYKIT_INSPECT"):
         yield from _inspecting(python, folder, seconds)
@@ -74,19 +82,19 @@ def figures(folder: Path, seconds: float) -> Iterator[Figure]:
 def _figure(
     name: str, ours: Callable[[], object], theirs: Callable[[], object], count: int, seconds: float
 ) -> Figure:
-    spent, peer_spent = (1000 * one / count for one in cpu(ours, theirs, seconds=seconds))
-    found = f"{name}, {1000 / spent:,.0f}/s"
-    return Figure(found, spent, "ms", None, "WebArena-Verified", peer_spent, MOST)
+    spent, beside = cpu(ours, theirs, seconds=seconds)
+    return least(name, spent, 1000 / count, "ms", None, "WebArena-Verified", beside, MOST)
 
 
-def _of_twenty_steps(package: Any, own: Sequence[Task], folder: Path, seconds: float) -> Figure:
-    """Measure the same task on a run of 20 requests, which is given to the package as it reads runs."""
-    run = apps()[0]
+def _of_steps(steps: int, package: Any, own: Sequence[Task], folder: Path, seconds: float) -> Figure:
+    """Measure the same task on a run of some requests, which is given to the package as it reads runs."""
+    run = sized(f"mail-{steps}", steps, ROWS)
     bundle, export = run.sealed(folder / f"{run.name}.zst"), folder / run.name
     export_run(FORMAT, bundle, export, choices=Choices(task_type="RETRIEVE", status="SUCCESS"))
     ours, theirs = _grading(bundle, own, "compat"), _evaluating(package, own, export)
     assert ours() == theirs()
-    return _figure("its own task, a run of 20 steps, compat", ours, theirs, 1, seconds)._replace(most=1)
+    name = f"its own task, a run of {steps} steps, compat"
+    return replace(_figure(name, ours, theirs, 1, seconds), most=1)
 
 
 def _evaluating(package: Any, tasks: Sequence[Task], run: Path) -> Callable[[], list[str]]:
@@ -113,14 +121,14 @@ def _grading(source: Path, tasks: Sequence[Task], mode: Mode) -> Callable[[], li
 
 def _importing(target: Path, theirs: Callable[[], object], seconds: float) -> Figure:
     spent, read = cpu(lambda: import_run(FORMAT, RUN, target, force=True), theirs, seconds=seconds)
-    return Figure("making the bundle, once", 1000 * spent, "ms", None, "WebArena-Verified", 1000 * read)
+    return least("making the bundle, once", spent, 1000, "ms", None, "WebArena-Verified", read)
 
 
 def _inspecting(python: str, folder: Path, seconds: float) -> Iterator[Figure]:
     """Measure runs of 20 pages against a log whose messages are the sources of these pages."""
     runs = apps()
     texts = [[Dom(look.snapshot).source for look in run.looks] for run in runs]
-    program = str(Path(__file__).with_name("inspect_log.py"))
+    program = str(Path(__file__).parent / "runs" / "inspect_log.py")
     said = subprocess.run(
         [python, program], input=json.dumps(texts).encode(), check=True, capture_output=True
     )
@@ -131,10 +139,11 @@ def _inspecting(python: str, folder: Path, seconds: float) -> Iterator[Figure]:
         ("3 selectors on all 20", every_page, "a whole Inspect log", "whole"),
     ):
         (spent,) = cpu(each(sources, work), seconds=seconds)
-        yield Figure(name, 1000 * spent / len(sources), "ms", None, other, theirs[key])
+        value, spread = 1000 / len(sources) * spent.low, spent.times(1000 / len(sources))
+        yield Figure(name, value, "ms", None, other, theirs[key], spread=spread)
     size = sum(Path(source).stat().st_size for source in sources) / len(sources)
-    yield Figure("bytes of a run", size, "", None, "a sample", theirs["bytes"])
+    yield Figure("bytes of a run", size, "B", None, "a sample", theirs["bytes"])
 
 
 if __name__ == "__main__":
-    sys.exit(main(__doc__, figures))
+    sys.exit(main("peers", __doc__, figures))

@@ -12,7 +12,8 @@ from typing import Any
 
 import msgspec
 
-from bench.figure import Figure, cpu, main
+from bench.figures.figure import Figure, cpu, least
+from bench.figures.reporting import main
 from bench.grade import as_one_json, each
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.policies.policy_grading import grade_policies
@@ -131,18 +132,14 @@ def figures(folder: Path, seconds: float) -> Iterator[Figure]:
         lambda: msgspec.json.decode(text),
         seconds=seconds,
     )
-    yield Figure(
-        f"{POLICIES:,} policies, {STEPS} steps", 1000 * found, "ms", GOAL, "loading one JSON", 1000 * read
-    )
-    yield Figure("the same, twice the steps", 1000 * double, "ms", None, "the steps once", 1000 * found, 2.5)
-    yield Figure(
-        "the same, a tenth of the policies", 1000 * few, "ms", None, "all of them", 1000 * found, 0.5
-    )
+    yield least(f"{POLICIES:,} policies, {STEPS} steps", found, 1000, "ms", GOAL, "loading one JSON", read)
+    yield least("the same, twice the steps", double, 1000, "ms", None, "the steps once", found, 2.5)
+    yield least("the same, a tenth of the policies", few, 1000, "ms", None, "all of them", found, 0.5)
     run, longer = (written(LONG * n, folder / f"{n}-long.zst") for n in (1, 2))
     once, twice = cpu(each([run], grading(pairs())), each([longer], grading(pairs())), seconds=seconds)
     name = f"rules over pairs, {2 * LONG:,} steps"
-    yield Figure(name, 1000 * twice, "ms", None, f"{LONG:,} steps", 1000 * once, 2.6)
+    yield least(name, twice, 1000, "ms", None, f"{LONG:,} steps", once, 2.6)
 
 
 if __name__ == "__main__":
-    sys.exit(main(__doc__, figures))
+    sys.exit(main("policies", __doc__, figures))

@@ -8,23 +8,21 @@ Run: .venv/bin/python -m bench.proof [--rounds 9]
 
 from __future__ import annotations
 
-import argparse
-import statistics
 import sys
 import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from operator import sub
 from pathlib import Path
 from unittest.mock import patch
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from bench.acts import SITES
-from bench.figure import Figure, report
+from bench.figures.figure import Figure, Rounds, added, joined, of_actions
+from bench.figures.reporting import options, report
 from bench.record import recorded
+from bench.runs.acts import SITES
 from replaykit.browser import find_browser
 from replaykit.recorder.browser.witnesses.command_log import DriverLog
 from replaykit.recorder.page import page_script
@@ -35,8 +33,8 @@ GOAL_MS = 1.0
 COUNTING = ("function enterInLedger(event, inner) {", "function audit() {")
 """Where the script counts events, and compares its counts with those of the browser."""
 
-Spent = dict[str, dict[str, list[float]]]
-"""By site and way: ms of every action, of all rounds."""
+Spent = dict[str, dict[str, list[list[float]]]]
+"""By site and way: ms of every action, round by round."""
 
 
 @contextmanager
@@ -75,7 +73,7 @@ def measure(browser: Browser, rounds: int) -> Spent:
     for number in range(rounds):
         for site, found in spent.items():
             for way in ("with", "without") if number % 2 else ("without", "with"):
-                found[way] += _times(site, browser, way)
+                found[way].append(_times(site, browser, way))
     return spent
 
 
@@ -88,29 +86,23 @@ def _times(site: str, browser: Browser, way: str) -> list[float]:
 
 def figures(spent: Spent) -> Iterator[Figure]:
     """Return what the proof adds to an action: the median difference to the same action of the same round."""
-    whole: dict[str, list[float]] = defaultdict(list)
     for site, found in spent.items():
-        for way, times in found.items():
-            whole[way] += times
-        yield _figure(site, found)
-    yield _figure("all sites", whole)
+        yield _figure(site, found["with"], found["without"])
+    yield _figure("all sites", *(joined(one[way] for one in spent.values()) for way in ("with", "without")))
 
 
-def _figure(name: str, found: dict[str, list[float]]) -> Figure:
-    added = statistics.median(map(sub, found["with"], found["without"]))
-    return Figure(f"{name}: added", added, "ms", GOAL_MS, "without", statistics.median(found["without"]))
+def _figure(name: str, proven: Rounds, plain: Rounds) -> Figure:
+    return of_actions(f"{name}: added", added(proven, plain), "ms", GOAL_MS, "without", plain)
 
 
 def main() -> int:
     """Measure and report."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=9)
-    options = parser.parse_args()
+    given = options(__doc__, rounds=9).parse_args()
     with sync_playwright() as playwright:
         launch = playwright.chromium.launch
         path, flags = str(find_browser()), ["--no-sandbox", "--disable-gpu"]
         with closing(launch(executable_path=path, args=flags)) as browser:
-            return report(list(figures(measure(browser, options.rounds))))
+            return report("proof", list(figures(measure(browser, given.rounds))), given)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ of a frame of another site.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
@@ -28,7 +27,8 @@ from unittest.mock import patch
 
 from playwright.sync_api import Page, sync_playwright
 
-from bench.figure import Figure, report
+from bench.figures.figure import Figure
+from bench.figures.reporting import options, report
 from replaykit.browser import launch
 from replaykit.recorder.agent_runs import record_command
 from replaykit.recorder.browser import frames_and_workers, instrumentation
@@ -184,15 +184,14 @@ def figures(found: dict[str, dict[str, float]]) -> list[Figure]:
 
 def main() -> int:
     """Measure and report; with `--client PORT FILE` be the agent."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser = options(__doc__, rounds=3)
     parser.add_argument("--client", nargs=2, metavar=("PORT", "FILE"))
-    options = parser.parse_args()
-    if options.client:
-        port, path = options.client
+    given = parser.parse_args()
+    if given.client:
+        port, path = given.client
         Path(path).write_text(json.dumps(drive(os.environ["REPLAYKIT_CDP_URL"], int(port))))
         return 0
-    return report(figures(measure(options.rounds)))
+    return report("proxy", figures(measure(given.rounds)), given)
 
 
 if __name__ == "__main__":

@@ -1,37 +1,45 @@
 """Recorder overhead per action and bytes per step on the fixture sites, against other ways to keep a run.
 
 Playwright tracing is what the ratios are to; beside it, a HAR file, and a PNG with the HTML after every act.
+Three sites are those of the fixtures; the fourth is a page of real components (`bench.runs.trace_viewer`).
 
 Run: .venv/bin/python -m bench.record [--rounds 5]
 
 What a way adds is the median, over all acts of all rounds, of the difference to the same act of the same
 round without recording: acts take from 5 to 200 ms; a median of all would lie between two kinds of them.
-Bytes are the mean of all rounds.
+Bytes are the median of all rounds.
 """
 
 from __future__ import annotations
 
-import argparse
-import statistics
+import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, suppress
 from itertools import count
-from operator import sub
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from playwright.sync_api import Browser, BrowserContext, Error, Page, ViewportSize, sync_playwright
 
-from bench.acts import SITES
+from bench.figures.figure import Figure, Rounds, added, joined, middle, of_actions
+from bench.figures.reporting import options, report
+from bench.runs.acts import SITES
+from bench.runs.trace_viewer import VIEWER
 from replaykit.browser import find_browser
 from replaykit.recorder.recorder import Recorder
 
 _T = TypeVar("_T")
 
 VIEWPORT: ViewportSize = {"width": 1280, "height": 720}
+
+ALL = {**SITES, "components": VIEWER}
+"""Sites of the fixtures, and a page of real components."""
+
+TOGETHER = "fixture sites"
+"""Name of the figures of all sites of the fixtures."""
 
 
 Drive: TypeAlias = Callable[..., None]
@@ -117,35 +125,45 @@ WAYS = {
 }
 
 
+KEPT = [way for way in WAYS if way != "plain"]
+"""Ways that keep the run."""
+
+
 class Spent:
-    """What the ways cost on a site, or on several."""
+    """What the ways cost on a site, or on several: round by round."""
 
     def __init__(self) -> None:
-        self.times: dict[str, list[float]] = defaultdict(list)
+        self.times: dict[str, list[list[float]]] = defaultdict(list)
         """Of every act, by way, ms; acts stand in the same order for all."""
-        self.size: dict[str, int] = defaultdict(int)
+        self.sizes: dict[str, list[float]] = defaultdict(list)
         """Of all files, by way, bytes."""
 
-    def take(self, other: Spent) -> None:
-        """Add what another site cost."""
-        for name in WAYS:
-            self.times[name] += other.times[name]
-            self.size[name] += other.size[name]
+    @classmethod
+    def of(cls, parts: Sequence[Spent]) -> Spent:
+        """Return what several sites cost together."""
+        whole = cls()
+        for way in WAYS:
+            whole.times[way] = [list(one) for one in joined(part.times[way] for part in parts)]
+            whole.sizes[way] = list(map(sum, zip(*(part.sizes[way] for part in parts), strict=True)))
+        return whole
 
-    def table(self) -> str:
-        """Return the table, a line each way."""
-        lines = [f"{'way':28}{'ms/act':>8}{'added':>8}{'of tracing':>12}{'B/step':>9}{'of tracing':>12}"]
-        return "\n".join([*lines, *map(self._line, WAYS)])
+    def figures(self, site: str) -> Iterator[Figure]:
+        """Yield what each way adds to an action and how many bytes a step takes, beside tracing."""
+        for way in KEPT:
+            name, peer = f"{site}, {way}: added per action", "" if way == "tracing" else "tracing"
+            beside = self.added(peer) if peer else ()
+            yield of_actions(name, self.added(way), "ms", None, peer, beside)
+        for way in KEPT:
+            name, peer = f"{site}, {way}: bytes per step", "" if way == "tracing" else "tracing"
+            yield middle(name, self.per_step(way), "B", None, peer, self.per_step(peer) if peer else ())
 
-    def _line(self, name: str) -> str:
-        spent, traced = self.times[name], self._added("tracing")
-        share = self._added(name) / traced if traced > 0 else float("nan")
-        size, ratio = self.size[name] / len(spent), self.size[name] / self.size["tracing"]
-        middle = statistics.median(spent)
-        return f"{name:28}{middle:8.1f}{self._added(name):8.1f}{share:12.2f}{size:9.0f}{ratio:12.2f}"
+    def added(self, way: str) -> Rounds:
+        """Return what a way adds to each action, ms."""
+        return added(self.times[way], self.times["plain"])
 
-    def _added(self, name: str) -> float:
-        return float(statistics.median(map(sub, self.times[name], self.times["plain"])))
+    def per_step(self, way: str) -> list[float]:
+        """Return bytes per step of each round."""
+        return [size / len(self.times[way][0]) for size in self.sizes[way]]
 
 
 def rotated(values: Sequence[_T], by: int) -> list[_T]:
@@ -161,13 +179,13 @@ def measure(site: str, browser: Browser, rounds: Iterable[int]) -> Spent:
         # Who comes first changes: nobody is always measured beside the same neighbour.
         for name in rotated(list(WAYS), number):
             times, size = _driven(site, browser, name)
-            found.times[name] += times
-            found.size[name] += size
+            found.times[name].append(times)
+            found.sizes[name].append(size)
     return found
 
 
 def _driven(site: str, browser: Browser, way: str) -> tuple[list[float], int]:
-    serve, acts = SITES[site]
+    serve, acts = ALL[site]
     times: list[float] = []
     with serve() as server, tempfile.TemporaryDirectory() as folder:
 
@@ -185,23 +203,23 @@ def _nothing() -> None:
     """Keep nothing."""
 
 
-def main() -> None:
-    """Print a table for each site and one for all."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=5)
-    rounds, total = parser.parse_args().rounds, Spent()
-    print(f"20 acts on each site, {rounds} rounds, medians; bytes: means")
+def figures(browser: Browser, rounds: int) -> Iterator[Figure]:
+    """Yield the figures of each site, and of those of the fixtures together."""
+    found = {site: measure(site, browser, range(rounds)) for site in ALL}
+    for site, spent in found.items():
+        yield from spent.figures(site)
+    yield from Spent.of([found[site] for site in SITES]).figures(TOGETHER)
+
+
+def main() -> int:
+    """Measure and report."""
+    given = options(__doc__, rounds=5).parse_args()
     with sync_playwright() as playwright:
-        options = ["--no-sandbox", "--disable-gpu"]
-        with closing(
-            playwright.chromium.launch(executable_path=str(find_browser()), args=options)
-        ) as browser:
-            for site in SITES:
-                found = measure(site, browser, range(rounds))
-                total.take(found)
-                print(f"\n{site}\n{found.table()}")
-    print(f"\nall\n{total.table()}")
+        launch = playwright.chromium.launch
+        flags = ["--no-sandbox", "--disable-gpu"]
+        with closing(launch(executable_path=str(find_browser()), args=flags)) as browser:
+            return report("record", list(figures(browser, given.rounds)), given)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -9,7 +9,6 @@ the pair are printed; exit 1 for any. A site whose own state is not the expected
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -19,6 +18,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from bench.figures.figure import Figure
+from bench.figures.reporting import options, report
 from fixtures.agents.pairs import Pair, load_pairs
 from replaykit.browser import find_browser
 from replaykit.bundle.reader import open_bundle
@@ -103,15 +104,12 @@ def soak(pairs: Sequence[Pair], runs: int, folder: Path) -> int:
 
 def main() -> int:
     """Print each run, then how many had faults."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--runs", type=int, default=200)
-    parser.add_argument("--browsers", type=int, default=2)
-    given = parser.parse_args()
+    given = options(__doc__, runs=200, browsers=2).parse_args()
     pairs = [pair for pair in load_pairs() if pair.record]
     with busy_browsers(given.browsers), tempfile.TemporaryDirectory() as folder:
         faulty = soak(pairs, given.runs, Path(folder))
-    print(f"{given.runs} recordings, {faulty} with faults")
-    return int(faulty > 0)
+    found = Figure("recordings with faults", faulty, "runs", 0, "all of them", given.runs, 0)
+    return report("soak", [found], given)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.plot import HEIGHT, WIDTH, Bar, Series, bars, lines, ticks
+from bench.figures.plot import HEIGHT, WIDTH, Bar, Series, bars, lines, ticks
 
 SVG = "{http://www.w3.org/2000/svg}"
 FIGURES = st.floats(0, 1e9, allow_subnormal=False)
@@ -24,7 +24,8 @@ def inside(plot: str) -> ElementTree.Element:
         assert 0 <= float(circle.attrib["cx"]) <= WIDTH
         assert 0 <= float(circle.attrib["cy"]) <= HEIGHT
     for bar in root.findall(f"{SVG}rect"):
-        assert float(bar.attrib.get("y", 0)) + float(bar.attrib["height"]) <= HEIGHT
+        assert float(bar.attrib.get("y", 0)) + float(bar.attrib["height"]) <= float(root.attrib["height"])
+        assert float(bar.attrib.get("x", 0)) + float(bar.attrib["width"]) <= float(root.attrib["width"])
     return root
 
 
@@ -43,10 +44,10 @@ def test_lines_are_drawn_whatever_was_measured(
 @given(WORDS, st.lists(st.tuples(WORDS, FIGURES), max_size=6))
 def test_bars_stand_in_proportion(title: str, found: list[tuple[str, float]]) -> None:
     root = inside(bars(title, "ms", [Bar(*one) for one in found]))
-    heights = [float(bar.attrib["height"]) for bar in root.findall(f"{SVG}rect") if "y" in bar.attrib]
+    drawn = [float(bar.attrib["width"]) for bar in root.findall(f"{SVG}rect") if "y" in bar.attrib]
     most = max((value for _, value in found), default=0)
-    for (_, value), height in zip(found, heights, strict=True):
-        assert height == pytest.approx(max(heights) * value / most if most else 0, abs=0.2)
+    for (_, value), width in zip(found, drawn, strict=True):
+        assert width == pytest.approx(max(drawn) * value / most if most else 0, abs=0.2)
 
 
 @given(st.floats(0, 1e12, allow_subnormal=False))

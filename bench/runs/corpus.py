@@ -26,7 +26,7 @@ from replaykit.trajectory.step import Ending, Header, Step
 
 STEPS = 20
 WIDTH, HEIGHT = 1280, 720
-RECORDINGS = sorted((Path(__file__).parent.parent / "recordings" / "conformance").glob("*.zst"))
+RECORDINGS = sorted((Path(__file__).parents[2] / "recordings" / "conformance").glob("*.zst"))
 
 _ROW = 32
 """Height of a row, CSS px."""

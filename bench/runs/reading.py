@@ -1,6 +1,6 @@
 """Read bundles as grading does, count what is read, and show the peak memory of a process that does it.
 
-Run: .venv/bin/python -m bench.reading BUNDLE…    (prints MB)
+Run: .venv/bin/python -m bench.runs.reading BUNDLE…    (prints MB)
 """
 
 from __future__ import annotations
