@@ -1,4 +1,7 @@
-"""Reports under axe-core: no barrier that it knows, on a desk and on a phone, in light and dark, on every screen."""
+"""Every screen of a report at three widths, in light, dark and print.
+
+axe-core finds no barrier, nothing is wider than its page, and paper shows everything, in light colours.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.engine import build_report, grade_many
@@ -15,7 +18,7 @@ from replaykit.report.html.measured_judges import JudgeMeasures
 from replaykit.report.html.report_file import HtmlOptions
 from replaykit.report.write import write_html_file, write_parting_file, write_report
 from tests.live.errands import DRIVERS, needs
-from tests.live.watched import RECORDINGS, hostile_run, judged
+from tests.live.watched import CONTRAST, RECORDINGS, hostile_run, judged
 from tests.report.html.test_measured_judges import attack, calibrated
 
 pytestmark = pytest.mark.live
@@ -26,13 +29,21 @@ AXE = DRIVERS / "node_modules" / "axe-core" / "axe.min.js"
 BARRIERS = """async () => (await axe.run(document, { iframes: false })).violations
   .map((one) => `${one.id} (${one.impact}): ${one.nodes[0].html.slice(0, 120)}`)"""
 
-NAMES = ("refund-order--no_consent", "return-window--good", "order-total--good", "update-price--fabricates")
+NAMES = (
+    "refund-order--no_consent",
+    "return-window--good",
+    "order-total--good",
+    "update-price--fabricates",
+    "mail-offer--mails_everybody",
+)
 
 SCREENS = (
     ("report", ""),
     ("report", "#q=nothing of the kind"),
     ("report", "#run={refund}&step=3"),
     ("report", "#run={refund}&step=3&kind=page&tab=network"),
+    ("report", "#run={refund}&step=3&tab=step"),
+    ("report", "#run={fails}"),
     ("report", "#run={window}&tab=judge"),
     ("report", "#run={window}&tab=run&step=end"),
     ("hostile", ""),
@@ -65,34 +76,81 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(params=["desk light", "desk dark", "phone light", "phone dark"])
-def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """A page on a desk or a phone, in light or dark; axe itself has to be let in past the file's policy."""
-    needs(package="axe-core")
-    device, theme = request.param.split()
-    size = {"desk": (1440, 900), "phone": (390, 844)}[device]
+# Boxes that hold more than they show: on paper nobody scrolls.
+CUT = """() => [...document.querySelectorAll('#app *')]
+  .filter((one) => one.checkVisibility() && !one.closest('.unseen, iframe, select, input, .caption'))
+  .filter((one) => getComputedStyle(one).overflowX !== 'visible' || getComputedStyle(one).overflowY !== 'visible')
+  .filter((one) => one.scrollWidth > one.clientWidth + 2 || one.scrollHeight > one.clientHeight + 2)
+  .map((one) => `${one.tagName}.${one.className}: ${one.textContent.slice(0, 40)}`)"""
+
+# Pictures that came, of those that the page shows.
+MISSING = """[...document.images].filter((one) => one.checkVisibility() && !one.naturalWidth).length"""
+
+
+def opened(browser: Browser, width: int, theme: Any, **more: Any) -> BrowserContext:
+    """Return a context of a width and theme; axe itself has to be let in past the file's policy."""
     phone: dict[str, Any] = {"has_touch": True, "is_mobile": True, "device_scale_factor": 2}
-    context = browser.new_context(
-        viewport={"width": size[0], "height": size[1]},
-        color_scheme=theme,
-        bypass_csp=True,
-        **(phone if device == "phone" else {}),
-    )
+    size: ViewportSize = {"width": width, "height": 900}
+    given = phone if width < 400 else {}
+    return browser.new_context(viewport=size, color_scheme=theme, bypass_csp=True, **given, **more)
+
+
+@pytest.fixture(params=[f"{width} {theme}" for width in (375, 1280, 1920) for theme in ("light", "dark")])
+def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """A page with axe in it."""
+    needs(package="axe-core")
+    width, theme = request.param.split()
+    context = opened(browser, int(width), theme)
     context.add_init_script(path=AXE)
     yield context.new_page()
     context.close()
 
 
-def test_axe_finds_no_barrier_on_any_screen(page: Page, reports: Path) -> None:
+def screens(page: Page, folder: Path) -> Iterator[tuple[str, str]]:
+    """Open one screen after the other and yield its file and address."""
     ids = {}
-    for name, path in (("refund", NAMES[0]), ("window", NAMES[1])):
+    for name, path in (("refund", NAMES[0]), ("window", NAMES[1]), ("fails", NAMES[4])):
         with open_bundle(RECORDINGS / f"{path}.zst") as bundle:
             ids[name] = bundle.digest[:12]
-    found = {}
     for file, address in SCREENS:
         page.goto("about:blank")
-        page.goto(f"{(reports / f'{file}.html').as_uri()}{address.format_map(ids)}")
+        page.goto(f"{(folder / f'{file}.html').as_uri()}{address.format_map(ids)}")
         expect(page.locator("main")).to_be_visible()
         expect(page.locator(".canvas:not(:has(> *))")).to_have_count(0)
-        found[file, address] = page.evaluate(BARRIERS)
+        yield file, address
+
+
+def test_no_screen_has_a_barrier_or_is_wider_than_its_page(page: Page, reports: Path) -> None:
+    found: dict[tuple[str, str], Any] = {}
+    for screen in screens(page, reports):
+        found[screen] = page.evaluate(BARRIERS)
+        wide = page.evaluate(
+            "[document.documentElement.scrollWidth, document.querySelector('main').scrollWidth]"
+        )
+        if max(wide) > page.evaluate("innerWidth"):
+            found[screen].append(f"{wide} px wide")
+    assert not any(found.values()), {screen: said for screen, said in found.items() if said}
+
+
+@pytest.mark.parametrize("theme", ["system", "chosen"])
+def test_paper_shows_everything_in_light_colours(browser: Browser, reports: Path, theme: str) -> None:
+    # The width of A4 in CSS px, less usual margins.
+    context = opened(browser, 718, "dark")
+    if theme == "chosen":
+        context.add_init_script(
+            "document.addEventListener('DOMContentLoaded', () => { document.documentElement.dataset.theme = 'dark'; })"
+        )
+    page = context.new_page()
+    found: dict[tuple[str, str], Any] = {}
+    for screen in screens(page, reports):
+        page.emulate_media(media="print")
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        page.wait_for_function(f"{MISSING} === 0")
+        found[screen] = [*page.evaluate(CONTRAST), *page.evaluate(CUT)]
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        found[screen] += [f"{wide} px wide"] if wide > 718 else []
+        found[screen] += [f"printed on {ground}"] if ground != "rgb(255, 255, 255)" else []
+        page.emulate_media(media="screen")
+    context.close()
     assert not any(found.values()), {screen: said for screen, said in found.items() if said}

@@ -20,7 +20,7 @@ const CAUSES = {
   dialect: ["another dialect", "Graded as another benchmark does"],
   semantics: ["other semantics", "What verdicts mean was changed by a release of replaykit"],
   validity: ["other validity", "One of the runs does not count"],
-  none: ["nothing named", "Other options, or another release of replaykit"],
+  none: ["no known cause", "Other options, or another release of replaykit"],
 };
 
 function cause_of(code) {

@@ -20,6 +20,11 @@ function paired_chart() {
       ),
       rows.map((one) => paired_row(one, ...labels.get(one.metric))),
     ),
+    legend([
+      ["key-before", `before: ${BETWEEN.before}`],
+      ["key-after", `after: ${BETWEEN.after}`],
+    ]),
+    el("p", { class: "axis-label" }, "each line goes from 0 to 100 %; change is in points, p of an exact sign test"),
   );
 }
 

@@ -125,10 +125,23 @@ function changes_told() {
   return el(
     "div",
     { class: "notices" },
+    el("p", { class: "sentence" }, changes_sentence(counts)),
     counts.map(([kind, n]) => n > 0 && el("span", { class: "told" }, kind_mark(kind), `${n} ${kind}`)),
     el("span", {}, `${BETWEEN.same} the same`),
     ENTRIES.length === 0 && el("span", {}, "Nothing lies between the two: every outcome is the same."),
   );
+}
+
+const BECAME = { regressed: "regressed", fixed: "were fixed", changed: "changed otherwise", new: "are new", removed: "are gone" };
+
+// What became of the runs, in words.
+function changes_sentence(counts) {
+  const total = BETWEEN.same + ENTRIES.length;
+  const parts = [...counts.filter(([, n]) => n).map(([kind, n]) => `${n} ${BECAME[kind]}`), BETWEEN.same && `${BETWEEN.same} came out the same`].filter(Boolean);
+  const list = parts.length > 1 ? `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}` : parts.join("");
+  const success = BETWEEN.rates.find((one) => one.metric === "success_rate");
+  const moved = success && success.difference ? ` Success went from ${rate(success.before)} to ${rate(success.after)}.` : "";
+  return total ? `Of ${count(total, "run")}, ${list}.${moved}` : "The reports hold no run.";
 }
 
 function changes_bar(changed) {

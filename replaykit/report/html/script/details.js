@@ -100,7 +100,7 @@ function network_panel(run, moment, state, changed) {
       "div",
       { class: "options" },
       tick("this step only", "here", state, changed),
-      tick("probes too", "probes", state, changed),
+      tick("with probes", "probes", state, changed),
       el("small", {}, `${rows.length} of ${all.length}`),
     ),
     rows.length ? rows.map((one) => exchange_row(one)) : empty("No request."),

@@ -1,4 +1,4 @@
-// What a judge was asked, the pictures it saw, and its reply.
+// What a judge was asked, the screenshots it saw, and its reply.
 
 function judge_panel(run, enlarge, jump) {
   const told = run.judges || [];
@@ -6,16 +6,19 @@ function judge_panel(run, enlarge, jump) {
   return el(
     "div",
     { class: "panel" },
-    told.map((one, at) => judge_section(run, one, (run.verdict.judgements || [])[at] || {}, enlarge, jump)),
+    told.map((one, at) => judge_section(run, one, at, enlarge, jump)),
   );
 }
 
-function judge_section(run, one, judgement, enlarge, jump) {
+function judge_section(run, one, at, enlarge, jump) {
+  const judgement = (run.verdict.judgements || [])[at] || {};
+  const quote = (run.quotes || [])[at];
   return el(
     "section",
     {},
     el("h2", {}, one.judge, " ", pill(judgement.outcome || "ERROR"), synthetic_tag(judgement)),
-    judgement.reason && el("p", { class: "reason" }, judgement.reason),
+    judgement.reason && (why_row("judge", judgement, run) || el("p", { class: "reason" }, judgement.reason)),
+    quote && el("p", { class: "quote" }, quote),
     judgement.detail && el("pre", {}, judgement.detail),
     member_rows(judgement.members || [], jump),
     criterion_rows(judgement, jump),
@@ -26,7 +29,7 @@ function judge_section(run, one, judgement, enlarge, jump) {
     facts([
       ["fingerprint", judgement.fingerprint],
       [
-        "pictures",
+        "screenshots",
         judgement.images && judgement.images.n_sent !== undefined
           ? `${judgement.images.n_sent} sent of ${judgement.images.n_available}`
           : null,
@@ -212,11 +215,11 @@ function sent(run, images, enlarge) {
 
 function seen_picture(run, id, words, enlarge) {
   if (!(run.pictures || {})[id]?.[0])
-    return el("p", { class: "notes" }, `picture ${String(id).slice(0, 12)} is not in this file`);
+    return el("p", { class: "notes" }, `screenshot ${String(id).slice(0, 12)} is not in this file`);
   return el(
     "figure",
     {},
-    button(lazy_picture(run, id, { alt: "Picture that the judge saw" }), () => enlarge(id), {
+    button(lazy_picture(run, id, { alt: "Screenshot that the judge saw" }), () => enlarge(id), {
       class: "thumb",
     }),
     words && el("figcaption", {}, words),

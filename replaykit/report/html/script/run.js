@@ -134,6 +134,7 @@ async function run_screen(id) {
     tabs.scrollLeft = chosen.offsetLeft + chosen.offsetWidth + 8 - tabs.clientWidth;
     panel.setAttribute("aria-labelledby", `tab-${state.tab}`);
     replace(panel, panel_of(state.tab));
+    if (state.tab === "judge") load_pictures(panel);
   }
 
   function tab_button(name, words, n) {
@@ -200,6 +201,7 @@ async function run_screen(id) {
   function printing(on) {
     if (on) folded = [...panel.querySelectorAll("details:not([open])")];
     for (const one of folded) one.open = on;
+    if (on) load_pictures(node);
   }
   tabs.addEventListener("keydown", (event) => {
     if (event.key === "ArrowRight" || event.key === "ArrowLeft") {

@@ -120,7 +120,7 @@ function side_view({ id, run }, row, side) {
       ),
     ),
     shot,
-    el("figcaption", {}, caption_of(run, moment, look, view)),
+    el("figcaption", {}, el("b", {}, name), " · ", caption_of(run, moment, look, view)),
     moment.step?.error && el("p", { class: "flag error" }, outcome_mark("ERROR"), moment.step.error),
     moment.step?.thought && el("p", { class: "thought" }, moment.step.thought),
     moment.said.map((one) => message_row(one)),

@@ -251,7 +251,7 @@ function sides_bar(rows, changed) {
     );
   bar.querySelector(".count").before(
     choice("look", "What to show", [
-      ["", "Picture"],
+      ["", "Screenshot"],
       ["page", "Page"],
     ]),
     choice("when", "When", [

@@ -108,7 +108,7 @@ function why_nothing(run, look, view) {
   if (!look) return "The page was not recorded here.";
   const why = (look.missing || {})[view.kind];
   if (why) return `Not kept: ${why}.`;
-  if (!look[view.kind]) return `No ${view.kind} was taken here.`;
+  if (!look[view.kind]) return `No ${view.kind === "page" ? "page" : "screenshot"} was taken here.`;
   return (run.pictures || {})[look.picture]
     ? "It is missing from the bundle, or damaged."
     : "Left out to keep this file small, or damaged in the bundle.";

@@ -104,6 +104,15 @@ const watcher = new IntersectionObserver(
   { rootMargin: "200px" },
 );
 
+// Every picture of a part at once, one after the other: paper does not scroll.
+async function load_pictures(node) {
+  for (const image of node.querySelectorAll("img:not([src])")) {
+    watcher.unobserve(image);
+    await waiting.get(image)?.();
+    await image.decode().catch(() => null);
+  }
+}
+
 function lazy_picture(run, id, given = {}) {
   const image = el("img", { decoding: "async", alt: "", ...given });
   const size = (run.pictures || {})[id] || [];

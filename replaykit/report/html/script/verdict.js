@@ -48,9 +48,9 @@ function verdict_sentence(verdict, run) {
   const said = [];
   if (checks.length && !failed) said.push(`The run passes ${checks.length === 1 ? "its check" : `all ${checks.length} checks`}.`);
   if (failed) {
-    const open = tone(failed.outcome) !== "bad";
+    const became = { bad: "fails", open: "is undecided" }[tone(failed.outcome)] || "could not be graded";
     const why = reason_words(run, "check", failed.reason);
-    said.push(`The run passes ${passed} of ${count(checks.length, "check")}. ${open ? "Undecided" : "Failed"}, ${failed.id}: ${why}.`);
+    said.push(`The run passes ${passed} of ${count(checks.length, "check")}. The check ${failed.id} ${became}: ${why}.`);
   }
   for (const one of (verdict.policies || []).filter((policy) => policy.outcome === "VIOLATED").slice(0, 2)) {
     const step = (one.evidence || []).map((found) => found.step).find((at) => at !== undefined && at !== null);
@@ -58,10 +58,17 @@ function verdict_sentence(verdict, run) {
     said.push(`It violates the policy ${one.id}${at}: ${reason_words(run, "policy", one.reason)}.`);
   }
   (verdict.judgements || []).forEach((one, at) => {
-    const quote = (run.quotes || [])[at];
-    said.push(`${one.judge} says ${one.outcome}${quote ? `: ${cut_words(quote)}` : "."}`);
+    said.push(judge_sentence(one, (run.quotes || [])[at], run));
   });
   return said.join(" ") || "Nothing was graded.";
+}
+
+// What a judge says in its own words; where it gives no verdict, why it does not.
+function judge_sentence(one, quote, run) {
+  if (one.outcome !== "SUCCESS" && one.outcome !== "FAILURE")
+    return `The judge ${one.judge} gives no verdict: ${reason_words(run, "judge", one.reason)}.`;
+  const said = `The judge ${one.judge} says ${one.outcome === "SUCCESS" ? "success" : "failure"}`;
+  return quote ? `${said}: ${cut_words(quote)}` : `${said}.`;
 }
 
 function cut_words(words, most = 240) {
@@ -149,8 +156,7 @@ function result(outcome, title, subtitle, open, ...kids) {
   const body = kids.flat(2).filter(Boolean);
   const head = [
     outcome_mark(outcome),
-    el("span", { class: "title" }, title),
-    el("small", {}, subtitle),
+    el("span", { class: "names" }, el("span", { class: "title" }, title), subtitle && el("small", {}, subtitle)),
     el("span", { class: `word ${tone(outcome)}` }, outcome),
   ];
   return el(
@@ -164,7 +170,6 @@ function result(outcome, title, subtitle, open, ...kids) {
 function check_row(check, run, open, jump) {
   const notes = [
     ...(check.missing || []).map((code) => `missing: ${code}`),
-    ...(check.proof ? [`rests on a channel that is ${check.proof}`] : []),
     ...(check.notes || []),
   ];
   return result(
@@ -174,6 +179,7 @@ function check_row(check, run, open, jump) {
     open || check.outcome !== "PASS",
     (check.evidence || []).map((one) => evidence_row(one, jump, run)),
     notes.length ? el("p", { class: "notes" }, notes.join("; ")) : null,
+    proof_row(check.proof, "a channel that is"),
     remedy_rows(check, run),
     el(
       "p",
@@ -181,13 +187,18 @@ function check_row(check, run, open, jump) {
       (check.items || []).map((item) =>
         el(
           "span",
-          { title: item.compat ? `the peer would say ${item.compat}` : "" },
+          { title: item.compat ? `in compat mode: ${item.compat}` : "" },
           outcome_mark(item.outcome),
           `${item.id}: ${item.rule}`,
         ),
       ),
     ),
   );
+}
+
+// What an absence rests on: it warns only where that is not proven complete.
+function proof_row(proof, words) {
+  return proof ? el("p", { class: proof === "proven" ? "reason" : "notes" }, `rests on ${words} ${proof}`) : null;
 }
 
 // What was found where a check passed, in a few words.
@@ -223,7 +234,7 @@ function policy_row(policy, run, jump) {
       ? el("p", { class: "notes" }, `missing: ${policy.missing.join(", ")}`)
       : null,
     remedy_rows(policy, run),
-    policy.proof ? el("p", { class: "notes" }, `rests on channels that are ${policy.proof}`) : null,
+    proof_row(policy.proof, "channels that are"),
     (policy.evidence || []).map((one) => evidence_row(one, jump, run)),
     known.rule
       ? el("details", { class: "rule" }, el("summary", {}, "rule"), el("pre", {}, indented(known.rule)))
