@@ -87,6 +87,9 @@ def test_hostile_words_do_nothing_between_two_reports(context: BrowserContext, t
 def test_what_flipped_stands_first_and_leads_to_its_run(regraded: Watched) -> None:
     page = regraded.page
     expect(page.get_by_role("heading", level=1)).to_have_text("May → June")
+    told = "Of 5 runs, 3 regressed, 1 is new and 1 is gone. Success went from 100.0 % to 33.3 %."
+    expect(page.locator(".notices .sentence")).to_have_text(told)
+    expect(page.locator(".card.wide .legend")).to_have_text("before: Mayafter: June")
     entries = page.locator(".entry")
     assert [words.split("\n")[0] for words in entries.all_inner_texts()] == [
         "↓", "↓", "↓", "+", "–",

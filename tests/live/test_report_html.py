@@ -13,6 +13,7 @@ from playwright.sync_api import BrowserContext, expect
 from fixtures.agents.pairs import load_pairs
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.engine import build_report, grade_many
+from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Judgement, JudgeOutcome, Report
 from replaykit.report.html.measured_judges import JudgeMeasures
 from replaykit.report.html.report_file import HtmlOptions
@@ -288,6 +289,42 @@ def test_the_judge_s_transcript_shows_what_it_saw(shown: Shown) -> None:
     expect(page.get_by_role("dialog", name="Screenshot")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog", name="Screenshot")).to_be_hidden()
+
+
+def test_a_verdict_reads_as_sentences_with_the_judge_s_own_words(shown: Shown) -> None:
+    names = ("return-window--good", "refund-order--no_consent", "order-total--wrong_target")
+    paths = [RECORDINGS / f"{name}.zst" for name in names]
+    watched = shown(*paths, report=grade_many(paths, GradeOptions(judges=("webvoyager",))))
+    page = watched.page
+    watched.open(f"#run={digest(names[0])}")
+    own = "Nothing in the screenshots contradicts it."
+    sentence = page.locator("#panel .sentence")
+    expect(sentence).to_contain_text(
+        'The run passes its check. The judge webvoyager says success: "The instruction'
+    )
+    page.get_by_role("tab", name="Judge").click()
+    expect(page.locator("#panel .why")).to_have_text("The reply of the model ends in this verdict.")
+    expect(page.locator("#panel .quote")).to_contain_text(own)
+    watched.open(f"#run={digest(names[1])}")
+    expect(sentence).to_contain_text("The judge webvoyager gives no verdict: the tape holds no reply")
+    # An absence that is proven is no warning.
+    proven = page.locator(".result.good").filter(has_text="stay-out-of-admin").get_by_text("are proven")
+    expect(proven).to_have_class("reason")
+    watched.open(f"#run={digest(names[2])}")
+    expect(sentence).to_contain_text(
+        "The check string_match[0] fails: the value found is not the expected one."
+    )
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+def test_no_word_is_broken_into_a_tiny_column(shown: Shown, width: int) -> None:
+    name = "mail-offer--mails_everybody"
+    watched = shown(RECORDINGS / f"{name}.zst", address=f"#run={digest(name)}")
+    page = watched.page
+    page.set_viewport_size({"width": width, "height": 900})
+    notes = page.locator(".result .names small")
+    expect(notes.filter(has_text="Hierarchy adherence")).to_be_visible()
+    assert min(notes.evaluate_all("all => all.map((one) => one.clientWidth || one.offsetWidth)")) >= 140
 
 
 def test_filters_narrow_the_table_and_the_charts_filter(shipped: Watched) -> None:

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 from msgspec import Struct, to_builtins
 
 from replaykit.grading.verdict import Report, Verdict
-from replaykit.report.comparison import Comparison, Pair, compare, difference
+from replaykit.report.comparison import Comparison, Pair, ResultChange, compare, difference
 from replaykit.report.html.words import lean, line
 from replaykit.report.pairing import matched
+from replaykit.report.reasons import SECTIONS, reason_words
 
 CHANGES_MAX = 200
 """Changes of one pair that are listed."""
@@ -111,7 +112,7 @@ def _link(
 
 def _told(linked: Linked, ids: Sequence[str]) -> dict[str, Any]:
     pair = linked.pair
-    rows = [[line(c.what), c.before, c.after, line(c.reason)] for c in pair.changes[:CHANGES_MAX]]
+    rows = [[line(c.what), c.before, c.after, line(_reason(c))] for c in pair.changes[:CHANGES_MAX]]
     return lean(
         {
             "kind": pair.kind,
@@ -126,3 +127,10 @@ def _told(linked: Linked, ids: Sequence[str]) -> dict[str, Any]:
 
 def _success(verdict: Verdict) -> str:
     return "ERROR" if verdict.error is not None else str(verdict.success or "none")
+
+
+def _reason(change: ResultChange) -> str | None:
+    """Return the reason of what became of a result as a sentence; the word itself where none is known."""
+    kind = change.what.partition(" ")[0]
+    known = reason_words(kind, change.reason) if change.reason and kind in SECTIONS else ""
+    return known or change.reason

@@ -49,7 +49,7 @@ def test_one_run_graded_twice_stands_in_it_once_with_both_verdicts(
     assert pair["changes"] == [
         ["success", "PASS", "FAIL", None],
         ["CuP", "1", "0", None],
-        ["check string_match[0]", "PASS", "FAIL", "differs"],
+        ["check string_match[0]", "PASS", "FAIL", "the value found is not the expected one"],
     ]
     run = found.run(pair["after"])
     assert (run["earlier"]["success"], run["verdict"]["success"]) == ("PASS", "FAIL")

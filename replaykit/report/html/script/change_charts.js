@@ -15,7 +15,7 @@ function paired_chart() {
         "div",
         { class: "paired head", role: "row" },
         ["Metric", null, "Before", "After", "Change", "95 % interval", "p"].map((words) =>
-          el("span", { role: "columnheader" }, words || el("span", { class: "unseen" }, "Tasks that moved")),
+          el("span", { role: "columnheader", title: words === "p" && "p of an exact sign test" }, words || el("span", { class: "unseen" }, "Tasks that moved")),
         ),
       ),
       rows.map((one) => paired_row(one, ...labels.get(one.metric))),
@@ -24,7 +24,7 @@ function paired_chart() {
       ["key-before", `before: ${BETWEEN.before}`],
       ["key-after", `after: ${BETWEEN.after}`],
     ]),
-    el("p", { class: "axis-label" }, "each line goes from 0 to 100 %; change is in points, p of an exact sign test"),
+    el("p", { class: "axis-label" }, "each line goes from 0 to 100 %; change is in points"),
   );
 }
 

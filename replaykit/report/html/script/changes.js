@@ -132,12 +132,19 @@ function changes_told() {
   );
 }
 
-const BECAME = { regressed: "regressed", fixed: "were fixed", changed: "changed otherwise", new: "are new", removed: "are gone" };
+const BECAME = {
+  regressed: () => "regressed",
+  fixed: (n) => (n === 1 ? "was fixed" : "were fixed"),
+  changed: () => "changed otherwise",
+  new: (n) => (n === 1 ? "is new" : "are new"),
+  removed: (n) => (n === 1 ? "is gone" : "are gone"),
+};
 
 // What became of the runs, in words.
 function changes_sentence(counts) {
   const total = BETWEEN.same + ENTRIES.length;
-  const parts = [...counts.filter(([, n]) => n).map(([kind, n]) => `${n} ${BECAME[kind]}`), BETWEEN.same && `${BETWEEN.same} came out the same`].filter(Boolean);
+  const parts = counts.filter(([, n]) => n).map(([kind, n]) => `${n} ${BECAME[kind](n)}`);
+  if (BETWEEN.same) parts.push(`${BETWEEN.same} came out the same`);
   const list = parts.length > 1 ? `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}` : parts.join("");
   const success = BETWEEN.rates.find((one) => one.metric === "success_rate");
   const moved = success && success.difference ? ` Success went from ${rate(success.before)} to ${rate(success.after)}.` : "";
