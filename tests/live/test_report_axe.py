@@ -87,6 +87,12 @@ CUT = """() => [...document.querySelectorAll('#app *')]
 MISSING = """[...document.images].filter((one) => one.checkVisibility() && !one.naturalWidth).length"""
 
 
+# Left edges of the columns of the table of runs, and of the cells of its first row.
+COLUMNS = """() => ['columnheader', 'cell'].map((role) =>
+  [...document.querySelector(`.table [role=${role}]`).parentElement.children]
+    .filter((one) => one.checkVisibility()).map((one) => Math.round(one.getBoundingClientRect().left)))"""
+
+
 def opened(browser: Browser, width: int, theme: Any, **more: Any) -> BrowserContext:
     """Return a context of a width and theme; axe itself has to be let in past the file's policy."""
     phone: dict[str, Any] = {"has_touch": True, "is_mobile": True, "device_scale_factor": 2}
@@ -151,6 +157,10 @@ def test_paper_shows_everything_in_light_colours(browser: Browser, reports: Path
         ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
         found[screen] += [f"{wide} px wide"] if wide > 718 else []
         found[screen] += [f"printed on {ground}"] if ground != "rgb(255, 255, 255)" else []
+        if screen == ("report", ""):
+            heads, cells = page.evaluate(COLUMNS)
+            assert len(heads) == 7
+            assert heads == cells
         page.emulate_media(media="screen")
     context.close()
     assert not any(found.values()), {screen: said for screen, said in found.items() if said}
