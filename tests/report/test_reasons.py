@@ -176,6 +176,7 @@ def test_explain_names_the_nearest_word() -> None:
     found = CliRunner().invoke(cli, ["explain", "no_reqest"])
     assert "did you mean no_request" in str(found.exception)
     assert "lists all words" in str(CliRunner().invoke(cli, ["explain", "zzz"]).exception)
+    assert "use `replaykit grade`" in str(CliRunner().invoke(cli, ["explain", "good.zst"]).exception)
 
 
 def test_explain_lists_every_word() -> None:

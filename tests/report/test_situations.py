@@ -82,6 +82,11 @@ def test_reasons_in_a_summary_are_no_markdown(tmp_path: Path) -> None:
     assert "&lt;/pre&gt; @ann http://evil.test" in summary.partition("<pre>")[2].partition("</pre>")[0]
 
 
+def test_rates_of_no_decided_run_are_marked(tmp_path: Path) -> None:
+    report = graded(lambda: run(ORDERS).answer("ok"), tmp_path)
+    assert "No run is decided: rates" in as_github(report).decode()
+
+
 @pytest.mark.parametrize(("runs", "few"), [(2, True), (19, True), (20, False)])
 def test_rates_of_few_runs_are_marked(runs: int, few: bool, tmp_path: Path) -> None:
     for number in range(runs):

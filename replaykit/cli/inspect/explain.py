@@ -35,6 +35,8 @@ def _explained(word: str) -> list[str]:
         return found
     near = get_close_matches(family(word), _known(), 3)
     hint = f"did you mean {', '.join(near)}?" if near else "`replaykit explain` lists all words"
+    if word.endswith((".zst", ".jsonl")):
+        hint = "to see why a run got its verdict, use `replaykit grade`; `replaykit show` lists its steps"
     raise UsageError(what=f"no reason and no missing evidence is called {word!r}; {hint}")
 
 

@@ -323,11 +323,10 @@ def few(report: Report) -> list[str]:
     """Say that the rates rest on too few runs to say much."""
     rate = report.summary["metrics"].get("success_rate") or {"n": FEW, "undecided": 0, "errors": 0}
     decided = rate["n"] - rate["undecided"] - rate["errors"]
-    return (
-        [f"Only {counted(decided, 'run')} decided: rates from fewer than {FEW} runs say little."]
-        if decided < FEW
-        else []
-    )
+    if decided >= FEW:
+        return []
+    who = f"Only {counted(decided, 'run')} decided" if decided else "No run is decided"
+    return [f"{who}: rates from fewer than {FEW} runs say little."]
 
 
 def _risk(report: Report) -> list[str]:
