@@ -112,7 +112,9 @@ def test_request_of_what_lives_for_milliseconds(
     kind: str, context: BrowserContext, site: Site, tmp_path: Path
 ) -> None:
     run = recorded(context, served(site, TOOLS.replace("ACT", BRIEF[kind])), tmp_path / "run.zst")
-    assert ordered(run) or state_of(run, "network").state == "partial"
+    # On a busy machine a frame may be gone before its script runs.
+    was_asked = not {"/order", "/slow", "/live"}.isdisjoint(site.asked)
+    assert ordered(run) or not was_asked or state_of(run, "network").state == "partial"
 
 
 @pytest.mark.parametrize("kind", LASTING)
