@@ -60,7 +60,7 @@ def test_words_are_found_below_fields_of_bases_and_under_the_names_of_files() ->
     _, parts = components(Leaf)
     said = {name: one.get("description") for name, one in parts["Leaf"]["properties"].items()}
     assert said == {
-        "type": "Always `leaf`: it tells this form from others.",
+        "type": "Always `leaf`, which selects this form.",
         "inherited": "From the base.",
         "as": "In two lines.",
         "bare": None,
