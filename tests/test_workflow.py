@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -90,6 +92,33 @@ def test_the_site_is_built_in_ci_and_published_after_the_package() -> None:
     release = jobs_of("release.yml")
     assert "site" in release["publish"]["needs"]
     assert release["publish-site"]["needs"] == "publish"
+
+
+def test_images_are_published_with_their_contents_after_the_package(tmp_path: Path) -> None:
+    job = jobs_of("release.yml")["publish-images"]
+    assert job["needs"] == "publish"
+    (step,) = [step for step in job["steps"] if "run" in step]
+    log, docker = tmp_path / "log", tmp_path / "docker"
+    docker.write_text(f'#!/bin/sh\nprintf "%s\\n" "$*" >>{log}\n')
+    docker.chmod(0o755)
+    known = {"REPOSITORY": "owner/name", "REGISTRY_USER": "ada", "REGISTRY_TOKEN": "token-of-ada"}
+    assert set(step["env"]) == set(known)
+    path = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    subprocess.run(["sh", "-ec", step["run"]], cwd=ROOT, env={**known, **path}, check=True)
+    login, create, *builds = log.read_text().splitlines()
+    assert (login.split()[:2], create.split()[:2]) == (["login", "ghcr.io"], ["buildx", "create"])
+    assert re.findall(r"-t \S+:[\d.]+-(\w+) ", "\n".join(builds)) == ["grade", "record"]
+    assert all("--sbom=true --provenance=mode=max --push" in line for line in builds)
+    assert "token-of-ada" not in log.read_text()
+
+
+@pytest.mark.parametrize("arguments", [["publish"], ["publish", "ghcr.io/a/b"], ["other"]])
+def test_images_are_not_published_without_a_name_and_an_account(arguments: list[str]) -> None:
+    done = subprocess.run(
+        ["sh", ".ci/images", *arguments], cwd=ROOT, env={"PATH": os.environ["PATH"]},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2 and done.stderr.startswith("usage: ")
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: str(path.name))
