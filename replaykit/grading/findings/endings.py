@@ -43,8 +43,8 @@ def unsupported(replay: Replay) -> Iterator[RunFinding]:
         if one not in entered:
             doubt = _has_pictures(replay)
             yield found("D4", steps, is_doubtful=doubt, source="answer", excerpt=one, note="no page shows it")
-    error = error_on(replay.final)
-    if error and replay.answer and not _reports(replay.answer):
+    error = error_on(replay.final) if replay.answer and not _reports(replay.answer) else ""
+    if error:
         yield found("E5", steps, source="page", excerpt=error)
 
 
@@ -55,7 +55,7 @@ def _unshown(replay: Replay) -> list[str]:
     split a number between elements.
     """
     left = [span for span, _ in spans_of(replay.answer or "")]
-    raws = _snapshots(replay)
+    raws = _snapshots(replay) if left else iter(())
     first = next(raws, None)
     if first is None:
         return []
