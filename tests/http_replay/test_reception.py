@@ -38,6 +38,14 @@ def silent(served: Served, count: int, said: bytes = b"") -> Iterator[list[socke
         yield found
 
 
+def is_closed(one: socket.socket) -> bool:
+    """Whether the server closes it; with bytes that it has not read, the system resets the connection."""
+    try:
+        return one.recv(1) == b""
+    except ConnectionError:
+        return True
+
+
 def status(served: Served) -> int:
     connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=10)
     try:
@@ -63,7 +71,7 @@ def test_the_connection_that_has_been_silent_longest_makes_room(
 ) -> None:
     monkeypatch.setattr(reception, "CONNECTIONS_MAX", 3)
     with silent(served, 4, HEAD) as found:
-        assert found[0].recv(1) == b""
+        assert is_closed(found[0])
         found[-1].sendall(b"\r\n")
         assert found[-1].recv(15) == b"HTTP/1.0 200 OK"
 
@@ -102,7 +110,7 @@ def test_bodies_under_way_have_a_most(served: Served, monkeypatch: pytest.Monkey
     half = b"POST /x HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\nab"
     with silent(served, 1, half), connect(served) as second:
         second.sendall(half)
-        assert second.recv(1) == b""
+        assert is_closed(second)
 
 
 def test_one_byte_at_a_time_is_a_request_too(served: Served) -> None:
