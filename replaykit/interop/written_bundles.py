@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -64,8 +66,29 @@ def remove_unfinished(folder: Path) -> None:
     """Remove what killed imports left in a folder; what another one is writing stays."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
-            if entry.name.startswith(".") and UNFINISHED in entry.name:
+            writer = _WRITER.search(entry.name) if entry.name.startswith(".") else None
+            if writer is not None and not _is_running(int(writer[1])):
                 remove_unlocked(entry.path)
+
+
+_WRITER = re.compile(re.escape(UNFINISHED) + r"(\d{1,9})")
+
+
+def _is_running(process: int) -> bool:
+    """Whether the process that writes a file is there: between its steps, its file has no lock."""
+    if sys.platform == "win32":  # a signal of 0 would end it there; the lock has to be enough
+        return False
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    # Linux keeps the entry of a killed process until its parent has asked for it.
+    with suppress(OSError):
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+        return state not in "ZX"
+    return True
 
 
 def _journal(run: Run, path: Path) -> None:

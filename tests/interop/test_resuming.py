@@ -106,10 +106,12 @@ def test_two_imports_at_once_come_to_the_result_of_one(packed: bool, tmp_path: P
 
 
 def test_what_a_killed_import_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
-    for name in (f".a.zst{UNFINISHED}7", f"..a.zst{UNFINISHED}7.sealing-x", ".hidden", f"a{UNFINISHED}.zst"):
+    own, gone = f".b.zst{UNFINISHED}{os.getpid()}", "999999999"
+    left = (".hidden", f"a{UNFINISHED}.zst", own)
+    for name in (f".a.zst{UNFINISHED}{gone}", f"..a.zst{UNFINISHED}{gone}.sealing-x", *left):
         write(tmp_path, name, b"x")
     remove_unfinished(tmp_path)
-    assert sorted(one.name for one in tmp_path.iterdir()) == [".hidden", f"a{UNFINISHED}.zst"]
+    assert sorted(one.name for one in tmp_path.iterdir()) == sorted(left)
     remove_unfinished(tmp_path / "missing")
 
 
