@@ -6,6 +6,7 @@ import asyncio
 import re
 import socket
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
@@ -66,7 +67,7 @@ def _answer(
         runner.run(answering())
 
 
-class LoopbackHandler(BaseHTTPRequestHandler):
+class LoopbackHandler(BaseHTTPRequestHandler, ABC):
     """Answers one request that was read as a whole, from this machine only."""
 
     # HTTP/1.0: one request a connection, so that none is held open.
@@ -88,9 +89,9 @@ class LoopbackHandler(BaseHTTPRequestHandler):
         """What is sent."""
         return self._sent.getvalue()
 
+    @abstractmethod
     def respond(self, body: bytes) -> None:
         """Answer a request whose host and body are accepted, by `send` or `say`."""
-        raise NotImplementedError
 
     def say(self, status: int, words: str, headers: tuple[tuple[str, str], ...] = ()) -> None:
         """Send a line of text."""

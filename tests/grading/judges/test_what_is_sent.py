@@ -65,7 +65,8 @@ def asked(judge: str, built: Builder, **options: Any) -> list[ModelRequest]:
             text = usual(request) if judge.startswith("rubric") else "{}"
         return ModelReply(text=text, stop_reason="end_turn", model="m", origin="synthetic")
 
-    made = build_judge(JudgeSettings(protocol=judge.split()[0], **{**JUDGES[judge], **options}), "strict")  # type: ignore[arg-type]
+    given: dict[str, Any] = {**JUDGES[judge], **options}
+    made = build_judge(JudgeSettings(protocol=judge.split()[0], **given), "strict")
     drive(made, gather(TASK, Replay(Recorded(built)), made.wants), reply)
     return requests
 
