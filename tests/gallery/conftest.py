@@ -14,6 +14,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -120,10 +121,13 @@ def example(shop: Site, browser_path: Path, tmp_path: Path) -> Callable[[str], E
 def installed(name: str) -> Path:
     """Return the interpreter of an environment of the gallery; without it, skip, or fail in `.ci/ecosystem`."""
     python = ROOT / ".venv" / "gallery" / name / "bin" / "python"
-    if python.exists():
-        return python
-    reason = f"{python.parent} is missing: sh .ci/ecosystem gallery installs it"
+    if not python.exists():
+        left_out(f"{python.parent} is missing: sh .ci/ecosystem gallery installs it")
+    return python
+
+
+def left_out(reason: str) -> NoReturn:
+    """Skip without packages that are too heavy for every run; fail in CI's job `ecosystem`, which installs them."""
     if os.environ.get("REPLAYKIT_GALLERY"):
         pytest.fail(reason)
-    # Heavy packages: CI has them in the job `ecosystem` only.
     pytest.skip(reason=reason)

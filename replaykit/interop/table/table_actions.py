@@ -125,7 +125,7 @@ def _beside(cell: ActionCell) -> dict[str, Any]:
 
 
 def _pair(point: Any) -> list[Any] | None:
-    """Return a place as a pair; None where it is none."""
+    """Return a place as a pair; None for anything else."""
     point = _json(point)
     if isinstance(point, dict):
         point = [point.get("x"), point.get("y")]

@@ -177,7 +177,7 @@ def _lines(stream: io.BufferedReader, start: int, end: int | None, _: SheetHeade
 
 
 def _line(line: bytes) -> dict[str, Any]:
-    """Return the object of a line; of one that is none, what it says."""
+    """Return the object of a line; of any other line, its text as the reason."""
     try:
         plain = decode_json(line)
     except JsonFault:

@@ -307,7 +307,7 @@ def _url(value: Any) -> str | None:
 
 
 def _pictures(run: Run, cells: list[Any], place: str) -> Iterator[Blob]:
-    """Yield the pictures of cells; what is none is a flaw."""
+    """Yield the screenshots of cells; anything else is a flaw."""
     for cell in cells:
         many = list_of(cell)
         for one in [cell] if many is None else many:

@@ -150,13 +150,13 @@ def _is_sure(shape: RowShape) -> bool:
 
 
 def objects_of(cell: Any) -> list[dict[str, Any]]:
-    """Return a list of objects, also one that is a text of JSON; empty where it is none."""
+    """Return a list of objects, also one that is a text of JSON; empty for anything else."""
     found = list_of(cell)
     return found if found and all(isinstance(one, dict) for one in found) else []
 
 
 def list_of(cell: Any) -> list[Any] | None:
-    """Return a list, also one that is a text of JSON; None where it is none."""
+    """Return a list, also one that is a text of JSON; None for anything else."""
     if isinstance(cell, str) and cell.lstrip()[:1] == "[" and cell.rstrip()[-1:] == "]":
         try:
             cell = decode_json(cell.strip().encode("utf-8", "replace"))
