@@ -274,6 +274,28 @@ def test_evidence_leads_to_its_step(violation: Watched) -> None:
     expect(page.locator(".step-list [aria-current=step] .number")).to_have_text("0")
 
 
+def test_a_step_that_a_judge_cites_shows_what_changed(shown: Shown, tmp_path: Path) -> None:
+    built = (
+        trajectory()
+        .goto("http://s.test/", "<p>Open")
+        .click("#b", "<p>Paid <b>&lt;img src=x&gt;")
+        .answer("ok")
+    )
+    path = built.write(tmp_path / "run.zst")
+    criterion = {
+        "id": "c1", "says": "It is paid.", "kind": "outcome", "verdict": "YES", "reason": "", "steps": [1],
+    }  # fmt: skip
+    judge = Judgement(
+        judge="rubric", outcome=JudgeOutcome.SUCCESS, reason="", fingerprint="", criteria=(criterion,)
+    )
+    (verdict,) = grade_many([path]).verdicts
+    page = shown(path, report=build_report([replace(verdict, judgements=(judge,))])).page
+    page.get_by_role("tab", name="Judge").click()
+    page.locator(".criterion").get_by_role("button", name="step 1").click()
+    page.get_by_role("tab", name="Step").click()
+    expect(page.get_by_role("tabpanel")).to_contain_text("- Open\n+ Paid <img src=x>")
+
+
 def test_the_judge_s_transcript_shows_what_it_saw(shown: Shown) -> None:
     watched = shown(RECORDINGS / "return-window--good.zst")
     page = watched.page

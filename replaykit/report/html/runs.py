@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import BundleError, TapeError
 from replaykit.grading.judges.judge_config import tape_path
+from replaykit.grading.judges.step_notes import step_notes
 from replaykit.grading.judges.tape.tape import Tape, read_tape
-from replaykit.grading.verdict import CheckResult, PolicyResult, Verdict
+from replaykit.grading.verdict import CheckResult, Judgement, PolicyResult, Verdict
+from replaykit.replay.player import Replay
 from replaykit.report.html.embedded_evidence import EmbeddedEvidence
 from replaykit.report.html.observations import Looks, looks
 from replaykit.report.html.run_story import story
@@ -113,7 +116,22 @@ def _told(
         **recorded(bundle, evidence, pictures_of(verdict)),
         "policies": dict(_policies(bundle)),
         "judges": transcripts(verdict, _tape(bundle, replies)),
+        "changes": _changes(bundle, set(_cited(verdict.judgements))),
     }
+
+
+def _cited(judgements: Iterable[Judgement]) -> Iterator[int]:
+    """Yield the steps that judges cite for their criteria, those of a panel's members too."""
+    for one in judgements:
+        members = () if one.members is UNSET else one.members
+        criteria = [() if one.criteria is UNSET else one.criteria, *(m.get("criteria", ()) for m in members)]
+        yield from (step for rows in criteria for row in rows for step in row["steps"])
+
+
+def _changes(bundle: Bundle, cited: Collection[int]) -> dict[str, tuple[str, ...]]:
+    """Return what changed on the page with each cited step, in the lines that a judge reads."""
+    notes = step_notes(Replay(bundle)) if cited else ()
+    return {str(note.step): note.changes for note in notes if note.step in cited and note.changes}
 
 
 def _left_out(seen: Looks, pictures: dict[str, Any], pages: dict[str, Any]) -> int:

@@ -13,8 +13,10 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from replaykit.grading.verdict import Report
+from replaykit.grading.engine import build_report
+from replaykit.grading.verdict import Judgement, JudgeOutcome, Report
 from replaykit.report.html.inert import source_hash
 from replaykit.report.html.report_file import HtmlOptions, as_html, write_html
 from replaykit.report.html.shell import SCRIPTS, program
@@ -60,6 +62,32 @@ def test_every_shipped_run_is_in_it_with_its_pictures(
         for step in run["steps"]:
             # Of a tab that was just opened there is no picture yet.
             assert step.get("shown", 0) < len(run["looks"])
+
+
+def test_a_step_that_a_judge_cites_says_what_changed_on_the_page(
+    report_of: ReportOf, markup: Any, tmp_path: Path
+) -> None:
+    path = trajectory().goto("http://s.test/", "<p>Open").click("#b", "<p>Paid <b>&lt;i&gt;").answer("ok")
+    source = path.write(tmp_path / "run.zst")
+    (verdict,) = report_of(source).verdicts
+    criterion = {
+        "id": "c1",
+        "says": "It is paid.",
+        "kind": "outcome",
+        "verdict": "YES",
+        "reason": "",
+        "steps": [1],
+    }
+    cited = Judgement(
+        judge="rubric", outcome=JudgeOutcome.SUCCESS, reason="", fingerprint="", criteria=(criterion,)
+    )
+    member = {"judge": "rubric", "outcome": "SUCCESS", "criteria": [criterion]}
+    panel = Judgement(judge="p", outcome=JudgeOutcome.SUCCESS, reason="", fingerprint="", members=(member,))
+    for one in (cited, panel):
+        found = markup(page_of(build_report([replace(verdict, judgements=(one,))]), source))
+        assert found.run(found.report["runs"][0]["id"])["changes"] == {"1": ["- Open", "+ Paid <i>"]}
+    found = markup(page_of(build_report([verdict]), source))
+    assert found.run(found.report["runs"][0]["id"])["changes"] == {}
 
 
 def test_the_target_of_a_step_has_a_place_on_its_drawn_page(

@@ -26,6 +26,7 @@ function step_panel(run, moment) {
         "",
       ),
     Object.keys(element).length ? section("Target", [target_facts(element)], "") : null,
+    run.changes?.[moment.key] && section("Changed on the page", [el("pre", {}, run.changes[moment.key].join("\n"))], ""),
     moment.said.length
       ? section(
           "Said",
