@@ -83,7 +83,7 @@ def check_columns(said: Any) -> dict[str, Any]:
         if field not in FIELDS:
             near = difflib.get_close_matches(str(field), FIELDS, 1)
             hint = f"; did you mean {near[0]}?" if near else ""
-            raise UsageError(what=f"--columns: no field {field!r:.60}{hint} There are {', '.join(FIELDS)}")
+            raise UsageError(what=f"--columns: no field {field!r:.60}{hint}; fields are {', '.join(FIELDS)}")
         many = column if field == "labels" and isinstance(column, list) else [column]
         if not all(isinstance(one, str) or one is None for one in many):
             raise UsageError(
