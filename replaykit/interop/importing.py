@@ -23,9 +23,10 @@ from replaykit.interop.imported_run import Options, Run
 from replaykit.interop.lfs_pointers import FETCH, is_pointer_file
 from replaykit.interop.registry import IMPORTERS, Candidate, Importer, check_options, importer
 from replaykit.interop.run_search import fault_of, files
+from replaykit.interop.scratch_folder import remove_abandoned_folders
 from replaykit.interop.source_files import SourceFiles, open_source
-from replaykit.interop.unpacked_archives import Unpacking, is_tape, remove_unpacked
-from replaykit.interop.written_bundles import remove_unfinished, write_run
+from replaykit.interop.unpacked_archives import Unpacking, is_tape
+from replaykit.interop.written_bundles import write_run
 from replaykit.trajectory.counted import counted
 
 NAME_MAX = 150
@@ -88,8 +89,7 @@ def _tidy(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        remove_unfinished(folder)
-        remove_unpacked(folder)
+        remove_abandoned_folders(folder)
 
 
 def import_runs(

@@ -46,10 +46,12 @@ ZSTANDARD = 93
 _LOCAL = b"PK\x03\x04"
 _LOCAL_SIZE = 30
 
-_ZIP_FAILURES = (
+ZIP_FAILURES = (
     zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError,
     ValueError, OSError, MemoryError,
 )  # fmt: skip
+"""What `zipfile` raises for damaged members, methods that it lacks (NotImplementedError) and encryption
+(RuntimeError)."""
 
 
 class SourceLimits(Struct, frozen=True, kw_only=True):
@@ -281,7 +283,7 @@ class Archive(SourceFiles):
         self._file = file
         try:
             self._zip = zipfile.ZipFile(file)
-        except _ZIP_FAILURES as error:
+        except ZIP_FAILURES as error:
             self.malformed("the file", f"no zip archive ({error})", "a zip archive", error)
         self.check("members", len(self._zip.infolist()), "the archive", "members")
         members = (one for one in self._zip.infolist() if not one.is_dir())
@@ -311,7 +313,7 @@ class Archive(SourceFiles):
         try:
             with self._zip.open(member) as stream:
                 return stream.read(size)
-        except _ZIP_FAILURES as error:
+        except ZIP_FAILURES as error:
             self.malformed(name, f"undecodable ({error})", "a whole member", error)
 
     def _check_directory(self, file: Path) -> None:
@@ -347,7 +349,7 @@ class Archive(SourceFiles):
                 return _unpacked(self._file, member, limit)
             with self._zip.open(member) as stream:
                 return stream.read(limit + 1)
-        except _ZIP_FAILURES as error:
+        except ZIP_FAILURES as error:
             self.malformed(name, f"undecodable ({error})", "a whole member", error)
 
 

@@ -6,32 +6,22 @@ reached. Links are not followed, and what a killed process leaves behind is remo
 
 from __future__ import annotations
 
-import os
-import shutil
 import tarfile
-import tempfile
 import zipfile
-import zlib
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack
 from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import IO, NamedTuple, NoReturn, Self
 
-from replaykit.bundle.locking import lock
 from replaykit.errors import BundleWriteError, MalformedSource, SourceLimitExceeded, UnsafeSource
 from replaykit.interop.lfs_pointers import FETCH, is_pointer_file
 from replaykit.interop.run_search import is_litter
-from replaykit.interop.source_files import SourceLimits
+from replaykit.interop.scratch_folder import scratch_folder
+from replaykit.interop.source_files import ZIP_FAILURES, SourceLimits
 
 TAPES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 """How archives of tar end."""
-
-UNPACKED = ".unpacking-"
-"""How the name of a folder of unpacked files begins."""
-
-LOCK = ".lock"
-"""A file in it that is locked while it is in use."""
 
 CHUNK_BYTES = 2**20
 """Bytes that are copied at once."""
@@ -39,10 +29,7 @@ CHUNK_BYTES = 2**20
 NAME_BYTES = 200
 """Bytes of a part of a name; file systems take 255."""
 
-_FAILURES = (
-    tarfile.TarError, zipfile.BadZipFile, zlib.error, EOFError, ValueError, NotImplementedError, RuntimeError,
-    MemoryError, OSError,
-)  # fmt: skip
+_FAILURES = (*ZIP_FAILURES, tarfile.TarError)
 
 
 def is_tape(path: Path) -> bool:
@@ -66,7 +53,7 @@ class Unpacking:
         self._format = format
         self._limits = limits
         self._place: Path | None = None
-        self._lock: IO[bytes] | None = None
+        self._stack = ExitStack()
         self._count = 0
 
     def __enter__(self) -> Self:
@@ -75,10 +62,7 @@ class Unpacking:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._lock is not None:
-            self._lock.close()
-        if self._place is not None:
-            shutil.rmtree(self._place, ignore_errors=True)
+        self._stack.close()
 
     def unpacked(self, archive: Path) -> Path:
         """Return a folder with the files of an archive, called as it is. Raises InteropError, BundleError."""
@@ -97,13 +81,7 @@ class Unpacking:
         """Return the folder that holds them all, locked."""
         if self._place is None:
             try:
-                self._folder.mkdir(parents=True, exist_ok=True)
-                self._place = Path(tempfile.mkdtemp(prefix=UNPACKED, dir=self._folder))
-                new = self._place / f"{LOCK}-new"
-                self._lock = new.open("wb")
-                lock(self._lock.fileno(), shared=False)
-                # Named when it is locked: another import removes what nobody holds.
-                new.replace(self._place / LOCK)
+                self._place = self._stack.enter_context(scratch_folder(self._folder))
             except OSError as error:
                 raise BundleWriteError(
                     source=str(self._folder),
@@ -124,11 +102,12 @@ class Unpacking:
             first = self._plain(archive, member.same_as) if member.same_as else None
             if member.data is None:
                 # The second name of a file has no bytes of its own.
-                if first in written:
-                    shutil.copyfile(root / first, target)
-                    written.add(name)
-                continue
-            total += self._copied(archive, member.data, target, name, total)
+                if first not in written or first == name:
+                    continue
+                with (root / first).open("rb") as data:
+                    total += self._copied(archive, data, target, name, total)
+            else:
+                total += self._copied(archive, member.data, target, name, total)
             written.add(name)
 
     def _copied(self, archive: Path, data: IO[bytes], target: Path, name: str, total: int) -> int:
@@ -198,25 +177,3 @@ def _members(archive: Path) -> Iterator[_Member]:
             elif one.islnk():
                 yield _Member(one.name, None, one.linkname)
             # Links and devices are no files; what is behind them is missing, and reported as such.
-
-
-def remove_unpacked(folder: Path) -> None:
-    """Remove what killed imports unpacked into a folder; what another one is reading stays."""
-    with suppress(OSError):
-        for place in folder.glob(f"{UNPACKED}*"):
-            if place.is_dir() and not place.is_symlink() and _is_abandoned(place):
-                shutil.rmtree(place, ignore_errors=True)
-
-
-def _is_abandoned(place: Path) -> bool:
-    """Whether nobody holds the lock; where there are no locks, nobody can tell."""
-    try:
-        file = os.open(place / LOCK, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
-    except OSError:
-        return False
-    try:
-        return lock(file, shared=False)
-    except BlockingIOError:
-        return False
-    finally:
-        os.close(file)

@@ -15,7 +15,6 @@ import pytest
 
 from replaykit.bundle.verification import verify
 from replaykit.interop.importing import import_runs
-from replaykit.interop.written_bundles import UNFINISHED, remove_unfinished
 from tests.interop.samples import webvoyager, write
 
 POSIX = pytest.mark.skipif(not hasattr(os, "killpg"), reason="process groups are those of POSIX")
@@ -103,16 +102,6 @@ def test_two_imports_at_once_come_to_the_result_of_one(packed: bool, tmp_path: P
     assert [process.wait(120) for process in processes] == [0, 0, 0]
     import_runs("webvoyager", [source], tmp_path / "whole")
     assert contents(target) == contents(tmp_path / "whole") and len(contents(target)) == RUNS
-
-
-def test_what_a_killed_import_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
-    own, gone = f".b.zst{UNFINISHED}{os.getpid()}", "999999999"
-    left = (".hidden", f"a{UNFINISHED}.zst", own)
-    for name in (f".a.zst{UNFINISHED}{gone}", f"..a.zst{UNFINISHED}{gone}.sealing-x", *left):
-        write(tmp_path, name, b"x")
-    remove_unfinished(tmp_path)
-    assert sorted(one.name for one in tmp_path.iterdir()) == sorted(left)
-    remove_unfinished(tmp_path / "missing")
 
 
 def test_one_job_and_two_give_the_same_bytes(tmp_path: Path) -> None:

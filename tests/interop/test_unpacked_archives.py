@@ -18,8 +18,8 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.errors import InteropError, MalformedSource, SourceLimitExceeded, UnknownLayout, UnsafeSource
 from replaykit.interop.imported_run import Options
 from replaykit.interop.importing import import_run, import_runs
+from replaykit.interop.scratch_folder import LOCK, PREFIX, remove_abandoned_folders
 from replaykit.interop.source_files import SourceLimits
-from replaykit.interop.unpacked_archives import LOCK, UNPACKED, remove_unpacked
 from tests.interop.samples import SAMPLES, webvoyager, write
 
 PACKED = ("runs.tar", "runs.tar.gz", "runs.tgz", "runs.tar.bz2", "runs.tar.xz", "RUNS.ZIP")
@@ -75,7 +75,7 @@ def test_every_layout_is_read_out_of_a_tape(format: str, tmp_path: Path) -> None
     assert done.error is None, done.error
     with open_bundle(done.path) as bundle, open_bundle(tmp_path / "plain.zst") as plain:
         assert bundle.trajectory.steps == plain.trajectory.steps
-        assert UNPACKED.encode() not in b"".join(bundle.lines)
+        assert PREFIX.encode() not in b"".join(bundle.lines)
 
 
 def test_an_error_names_the_archive(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_an_error_names_the_archive(tmp_path: Path) -> None:
     (done,) = import_runs("webvoyager", [archive], tmp_path / "out")
     assert f"from {archive}/taskShop--3: interact_messages.json is not JSON" in str(done.error)
     (other,) = import_runs("rrweb", [archive], tmp_path / "out")
-    assert isinstance(other.error, UnknownLayout) and UNPACKED not in str(other.error)
+    assert isinstance(other.error, UnknownLayout) and PREFIX not in str(other.error)
     assert f"from {archive}: it is an archive with a folder of other files" in str(other.error)
 
 
@@ -150,6 +150,14 @@ def test_a_bomb_is_cut_at_the_limit(tmp_path: Path) -> None:
     assert isinstance(done.error, SourceLimitExceeded) and left_in(tmp_path / "out") == []
 
 
+def test_second_names_of_a_file_count_as_its_copies(tmp_path: Path) -> None:
+    names = ((info(f"r/{at}.json", tarfile.LNKTYPE, "r/0.json"), b"") for at in range(1, 20))
+    archive = tape(tmp_path / "runs.tar", (info("r/0.json"), b"x" * 1000), *names)
+    limits = SourceLimits(source=5000)
+    (done,) = import_runs("webvoyager", [archive], tmp_path / "out", options=Options(limits=limits))
+    assert isinstance(done.error, SourceLimitExceeded) and done.error.fields["limit"] == "source"
+
+
 DAMAGES: dict[str, Callable[[bytes, random.Random], bytes]] = {
     "cut": lambda data, chance: data[: chance.randrange(len(data))],
     "flip": lambda data, chance: bytes(
@@ -175,14 +183,14 @@ def test_what_a_killed_import_unpacked_is_removed_and_nothing_else(tmp_path: Pat
     import fcntl
 
     for name in ("dead", "alive"):
-        write(tmp_path, f"{UNPACKED}{name}/{LOCK}", b"")
-        write(tmp_path, f"{UNPACKED}{name}/1/a.json", b"x")
-    (tmp_path / f"{UNPACKED}new").mkdir()
-    with (tmp_path / f"{UNPACKED}alive" / LOCK).open("rb") as held:
+        write(tmp_path, f"{PREFIX}{name}/{LOCK}", b"")
+        write(tmp_path, f"{PREFIX}{name}/1/a.json", b"x")
+    (tmp_path / f"{PREFIX}new").mkdir()
+    with (tmp_path / f"{PREFIX}alive" / LOCK).open("rb") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        remove_unpacked(tmp_path)
-    assert left_in(tmp_path) == [f"{UNPACKED}alive", f"{UNPACKED}new"]
-    remove_unpacked(tmp_path / "missing")
+        remove_abandoned_folders(tmp_path)
+    assert left_in(tmp_path) == [f"{PREFIX}alive", f"{PREFIX}new"]
+    remove_abandoned_folders(tmp_path / "missing")
 
 
 def test_a_pointer_in_the_place_of_an_archive_is_named(tmp_path: Path) -> None:
