@@ -492,6 +492,17 @@ def test_sync_async_batch_and_tape_give_equal_bytes_and_ask_for_one_rubric(tmp_p
     assert all(one == told[0] for one in told)
 
 
+def test_ten_runs_with_three_votes_share_one_rubric_and_replay_alone(tmp_path: Path) -> None:
+    paths, asked = runs(tmp_path, 10), list[str]()
+    client = CallableClient(as_client(by_stage(), asked))
+    run_judges(paths, GradeOptions(judges=(SETTINGS,), judge_mode="new"), client=client, concurrency=16)
+    assert Counter(asked)["rubric"] == 1
+    together = [one["judgements"] for one in _plain(report(paths))["verdicts"]]
+    alone = [_plain(report([path]))["verdicts"][0]["judgements"] for path in paths]
+    assert len(alone) == 10 and sorted(alone, key=str) == sorted(together, key=str)
+    assert {one["outcome"] for (one,) in alone} == {"SUCCESS"}
+
+
 def _plain(text: str) -> Any:
     import json
 
