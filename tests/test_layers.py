@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -116,9 +117,16 @@ def part_of(module: str) -> str:
     return ".".join(module.split(".")[: 2 if module.startswith("grading.") else 1])
 
 
-def imports(path: Path) -> list[tuple[str, bool]]:
+@cache
+def parsed(path: Path) -> ast.Module:
+    """A module's tree, which most tests here walk."""
+    return ast.parse(path.read_text())
+
+
+@cache
+def imports(path: Path) -> tuple[tuple[str, bool], ...]:
     """Every module imported, and whether only for types."""
-    tree = ast.parse(path.read_text())
+    tree = parsed(path)
     typing_only = {
         id(node)
         for block in ast.walk(tree)
@@ -134,7 +142,7 @@ def imports(path: Path) -> list[tuple[str, bool]]:
             assert node.level == 0, f"{path}: relative import"
             names = [node.module or ""]
         found += [(name, id(node) in typing_only) for name in names]
-    return found
+    return tuple(found)
 
 
 MODULES = modules()
@@ -159,7 +167,7 @@ def test_a_part_imports_only_from_rows_below(module: str) -> None:
 @pytest.mark.parametrize("module", [name for name in MODULES if part_of(name) == "integrations"])
 def test_an_integration_uses_only_public_names(module: str) -> None:
     """An integration is written as a user would write it: what it needs, others can use."""
-    tree = ast.parse(MODULES[module].read_text())
+    tree = parsed(MODULES[module])
     own = f"replaykit.{'.'.join(module.split('.')[:2])}"
     for name, _ in imports(MODULES[module]):
         if name.startswith("replaykit.") and not f"{name}.".startswith(f"{own}."):
@@ -232,7 +240,7 @@ def test_every_module_says_what_it_is_for() -> None:
     silent = [
         module
         for module, path in MODULES.items()
-        if path.read_text().strip() and not ast.get_docstring(ast.parse(path.read_text()))
+        if path.read_text().strip() and not ast.get_docstring(parsed(path))
     ]
     assert not silent
 
@@ -245,7 +253,7 @@ def test_the_tree_has_no_drawer_for_everything() -> None:
 def test_only_decoders_asks_msgspec_for_a_type() -> None:
     """msgspec learns a type on first use, which crashes the interpreter where two threads do it at once."""
     for module, path in MODULES.items():
-        calls = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
+        calls = [node for node in ast.walk(parsed(path)) if isinstance(node, ast.Call)]
         asked = [ast.unparse(call) for call in calls if _asks_for_a_type(call)]
         assert module == "decoders" or not asked, f"{module}: {asked[0]} belongs to replaykit.decoders"
 
@@ -261,7 +269,7 @@ def _asks_for_a_type(call: ast.Call) -> bool:
 def test_msgspec_is_imported_by_its_name() -> None:
     """Else the test above would not see `from msgspec import convert`."""
     for module, path in MODULES.items():
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(parsed(path)):
             if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "msgspec":
                 names = {alias.name for alias in node.names}
                 assert not names & {"convert", "json", "Decoder", "decode", "yaml", "toml", "msgpack"}, module

@@ -98,7 +98,8 @@ class Fuzzed:
 
     def __init__(self, folder: Path, data: bytes) -> None:
         self.path, self.copy, self.rescue = (folder / name for name in ("run.zst", "copy.zst", "rescue.zst"))
-        self.rescue.unlink(missing_ok=True)
+        for path in (self.path, self.copy, self.rescue):
+            path.unlink(missing_ok=True)  # disks wait for what is written over a file
         self.path.write_bytes(data)
         self.copy.write_bytes(data)
         self.data = data
