@@ -12,7 +12,11 @@ from replaykit.browser import find_browser
 from replaykit.errors import NoBrowser
 from tests.needed import missing
 
-settings.register_profile("replaykit", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# Every run tries other examples. `--hypothesis-profile=thorough` tries twenty times as many.
+settings.register_profile(
+    "replaykit", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("thorough", settings.get_profile("replaykit"), max_examples=1000)
 settings.load_profile("replaykit")
 
 
