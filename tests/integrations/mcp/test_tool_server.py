@@ -10,12 +10,13 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import ClientSession, MCPError, StdioServerParameters, stdio_client
 from mcp.client import Client
 from mcp.types import ImageContent, TextContent
@@ -68,12 +69,24 @@ def hostile() -> Any:
     return made.say(ORDER).answer(ORDER)
 
 
+class Loop:
+    """The event loop of all tests here: the processes that do the work of tools belong to one, and are kept."""
+
+    portal: BlockingPortal
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _loop() -> Iterator[None]:
+    with start_blocking_portal() as Loop.portal:
+        yield
+
+
 def asked(root: Path, work: Asked) -> Any:
     async def main() -> Any:
         async with Client(tool_server.tool_server([root])) as client:
             return await work(client)
 
-    return anyio.run(main)
+    return Loop.portal.call(main)
 
 
 def called(root: Path, tool: str, **arguments: Any) -> tuple[str, list[Any]]:
