@@ -15,7 +15,9 @@ END = "trajectory.end"
 STATES = ("proven", "recorded", "auto_approve", "partial", "absent")
 """States of a channel, strongest first."""
 
-LOGGED = frozenset({"target.late", "tab.late", "target.unarmed", "worker.shared", "attach.failed"})
+LOGGED = frozenset(
+    {"target.late", "tab.late", "target.unarmed", "worker.shared", "attach.failed", "requests.leaving"}
+)
 """Gaps of the network that a closed net log fills: what nobody heard is an exchange of its own there."""
 
 _UNWATCHED = "witness:"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 from replaykit.recorder.browser.tab.cdp_frames import Via
+from replaykit.recorder.browser.tab.farewells import LEAVING
 from replaykit.recorder.browser.tab.tab_state import TabState
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.driver_messages import FrameLeft, Input, Navigated
@@ -43,12 +44,20 @@ class Moves:
         kind = self._types.pop(frame, None)
         yield from self._navigated(frame, url, "failed", navigation_type=kind, error=error, ahead=1, at=at)
 
+    def removed(self, via: Via, frame: str) -> None:
+        """Take in that a frame is about to go: what it sends then is heard where the page around it stays."""
+        if self._is_moving(frame):
+            self._leave(via, frame)
+        else:
+            self._tab.farewells.left(via, frame)
+
     def _attached(self, params: Params, via: Via) -> Iterator[Input]:
         self._tab.frames.attach(params["frameId"], params["parentFrameId"])
         return iter(())
 
     def _detached(self, params: Params, via: Via) -> Iterator[Input]:
         self._tab.documents.detached(via, params["frameId"])
+        self.removed(via, params["frameId"])
         # `swap`: the frame lives on in another process, and keeps its place among its siblings.
         if params.get("reason") == "swap":
             return
@@ -74,6 +83,7 @@ class Moves:
     def _committed(self, params: Params, via: Via) -> Iterator[Input]:
         frame, tab = params["frame"], self._tab
         tab.documents.committed(via, frame["id"], self._clock.arrived())
+        self._leave(via, frame["id"])
         is_main = not via and frame.get("parentId") is None
         if is_main and frame["loaderId"] == tab.loader:
             return  # already in the frame tree that was read while this event was on its way
@@ -96,6 +106,15 @@ class Moves:
                 direction=way,
                 is_kept=params.get("type") == "BackForwardCacheRestore",
             )
+
+    def _leave(self, via: Via, frame: str) -> None:
+        count = self._tab.farewells.left(via, frame)
+        self._tab.gaps += [("network", LEAVING, count)] if count else []
+
+    def _is_moving(self, frame: str | None) -> bool:
+        while frame is not None and "SameDocument" in self._types.get(frame, "SameDocument"):
+            frame = self._tab.frames.parent(frame)
+        return frame is not None
 
     def _begin(self, frame: Params, url: str, kind: str | None) -> None:
         """Take in that the main frame has another document."""

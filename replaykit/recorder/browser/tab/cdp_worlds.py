@@ -95,6 +95,10 @@ class Worlds:
         # The latest: the browser may make our world anew for the same frame (decision 40).
         return found[-1] if found else None
 
+    def pages(self) -> list[tuple[Place, str]]:
+        """Return the pages' own contexts, each with its frame."""
+        return [(place, context.frame) for place, context in self._contexts.items() if not context.name]
+
     def is_own(self, params: Params, via: Via) -> bool:
         """Whether the page's own world says it, and none of ours or of the agent's driver."""
         context = self._contexts.get((via, params.get("executionContextId", -1)))
@@ -116,6 +120,7 @@ class Worlds:
         context = self._contexts.pop(place, None)
         self._parts.pop(place, None)
         self._numbers.pop(place, None)
+        self._tab.farewells.handles.pop(place, None)
         if context is None or context.name != self._tab.names.world:
             return
         frames = self._tab.frames
@@ -190,6 +195,7 @@ class Worlds:
             self._opened(context, message, place)
         elif isinstance(message, PageClose):
             self._tab.documents.closed(place, message, self._page_time(message.at, place[0]))
+            self._tab.farewells.is_due = is_agent
         elif is_agent and isinstance(message, PageEvent):
             # A probe tab serializes; what happens in it is nobody's act.
             at = self._page_time(message.at, place[0])
@@ -239,6 +245,7 @@ class Worlds:
 
     def _pushed(self, push: PagePush, context: Context, via: Via) -> Iterator[Input]:
         self._tab.take_facts(push, context.frame)
+        self._tab.farewells.is_due = self._tab.actor == "agent"
         yield SnapshotPushed(push=push, at=self._page_time(push.at, via), **self._whence(context))
 
 

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from replaykit.recorder.browser.tab.cdp_documents import LiveDocuments
 from replaykit.recorder.browser.tab.cdp_frames import FrameTree, Target, Via
+from replaykit.recorder.browser.tab.farewells import Farewells
 from replaykit.recorder.browser.witnesses.census import LATE, Census
 from replaykit.recorder.page.page_script import InjectedNames, PagePush
 from replaykit.recorder.session.clock import Clock
@@ -111,6 +112,8 @@ class TabState:
         """Targets that nobody has armed, frames whose owners nobody has told; the driver takes them out."""
         self.documents = LiveDocuments(self._miss, is_armed=self._is_armed)
         """The documents that it shows."""
+        self.farewells = Farewells(self.frames)
+        """Which of them listen for their end."""
         self.is_noting = False
         """What is translated now is translated once more later."""
         self.told: list[Input] = []

@@ -1,0 +1,50 @@
+"""Asks the documents of a page whether they listen for their end (`tab.farewells`)."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from replaykit.recorder.browser.command_effects import CallMethod, CommandRefused, Effect, Together
+from replaykit.recorder.browser.tab.cdp_documents import Place
+from replaykit.recorder.browser.tab.cdp_tab import CdpTab
+
+FRAMES_MAX = 16
+"""Documents of a page that are asked."""
+
+_SEEN_BY = ("window", "document")
+
+
+def look(tab: CdpTab) -> Generator[Effect, Any, None]:
+    """Ask all documents of a page; one that is gone by now keeps what it said last."""
+    for place, frame in tab.worlds.pages()[:FRAMES_MAX]:
+        try:
+            handles = yield from _handles(tab, place)
+            tab.farewells.looked((place[0], frame), (yield from _events(tab, place, handles)))
+        except (CommandRefused, KeyError):
+            tab.farewells.handles.pop(place, None)
+
+
+def _handles(tab: CdpTab, place: Place) -> Generator[Effect, Any, tuple[str, str]]:
+    known = tab.farewells.handles.get(place)
+    if known is None:
+        # The page's own world: of another one the protocol lists only what that listens for.
+        calls = [{"expression": name, "contextId": place[1]} for name in _SEEN_BY]
+        window, document = yield _together(tab, place, "Runtime.evaluate", calls)
+        known = window["result"]["objectId"], document["result"]["objectId"]
+        tab.farewells.handles[place] = known
+    return known
+
+
+def _events(tab: CdpTab, place: Place, handles: tuple[str, str]) -> Generator[Effect, Any, set[str]]:
+    calls = [{"objectId": one} for one in handles]
+    found = yield _together(tab, place, "DOMDebugger.getEventListeners", calls)
+    return {listener["type"] for one in found for listener in one["listeners"]}
+
+
+def _together(tab: CdpTab, place: Place, method: str, calls: list[dict[str, Any]]) -> Together:
+    if tab.is_gone or tab.has_dialog:
+        raise CommandRefused("gone")
+    return Together(
+        sends=tuple(CallMethod(tab=tab, method=method, params=call, via=place[0]) for call in calls)
+    )

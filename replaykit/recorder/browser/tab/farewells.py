@@ -1,0 +1,52 @@
+"""Documents that may send requests while they are left, when nobody hears them any more.
+
+Once a navigation has another document, the protocol's session belongs to that one. No client of the browser
+is told what listeners of `pagehide`, `unload` and `visibilitychange` of the old one send then (decision 107).
+As long as the document is there, it can be asked whether it has such listeners.
+"""
+
+from __future__ import annotations
+
+from replaykit.recorder.browser.tab.cdp_documents import Place, Spot
+from replaykit.recorder.browser.tab.cdp_frames import FrameTree, Via
+
+LEAVING = "requests.leaving"
+"""Gap of the network: a document that listens for its end was left."""
+
+_EVENTS = frozenset({"pagehide", "unload", "visibilitychange", "freeze"})
+
+
+class Farewells:
+    """Which documents of one tab listen for their end, as far as somebody has looked."""
+
+    def __init__(self, frames: FrameTree) -> None:
+        self.is_due = False
+        """Something happened since anybody looked."""
+        self.handles: dict[Place, tuple[str, str]] = {}
+        """World of a page to the protocol's ids of its window and document."""
+        self._frames = frames
+        self._listening: set[Spot] = set()
+
+    def take_due(self) -> bool:
+        """Return whether to look, once."""
+        due, self.is_due = self.is_due, False
+        return due
+
+    def looked(self, spot: Spot, events: set[str]) -> None:
+        """Take in what events a document listens for at its window and at itself."""
+        self._listening.discard(spot)
+        if events & _EVENTS:
+            self._listening.add(spot)
+
+    def left(self, via: Via, frame: str) -> int:
+        """Return how many documents listened for their end, in a frame and below, and forget them."""
+        gone = {
+            spot for spot in self._listening if spot[0][: len(via)] == via and self._is_in(spot[1], frame)
+        }
+        self._listening -= gone
+        return len(gone)
+
+    def _is_in(self, frame: str | None, around: str) -> bool:
+        while frame is not None and frame != around:
+            frame = self._frames.parent(frame)
+        return frame is not None

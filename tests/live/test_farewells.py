@@ -1,0 +1,124 @@
+"""What a page sends while it is left is heard, or is a gap; a page that does not listen for its end leaves none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import Page
+
+from replaykit.bundle.reader import open_bundle
+from replaykit.recorder.browser.tab.farewells import LEAVING
+from replaykit.recorder.recorder import Recorder
+from replaykit.trajectory.completeness import state_of
+from replaykit.trajectory.exchange import Exchange
+
+if TYPE_CHECKING:
+    from conftest import Site
+
+pytestmark = pytest.mark.live
+
+SEND = "fetch('/buy', {method: 'POST', keepalive: true})"
+LISTENERS = {
+    "pagehide": f"addEventListener('pagehide', () => {SEND})",
+    "unload": f"onunload = () => {SEND}",
+    "visibilitychange": f"document.addEventListener('visibilitychange', () => {SEND})",
+}
+QUIET = {
+    "nothing": "",
+    "beforeunload": f"addEventListener('beforeunload', () => {SEND})",
+    "fetch": SEND,
+}
+"""What is sent while the document is still there is heard."""
+
+
+class Recording:
+    """A run that is recorded, and what its network knows."""
+
+    def __init__(self, path: Path) -> None:
+        with open_bundle(path) as bundle:
+            run = bundle.trajectory
+        self.sent = any(one.url.endswith("/buy") for one in run.of_type(Exchange))
+        self.missing = state_of(run, "network").why
+
+
+def record(path: Path, page: Page, start: str, leave: Callable[[Page], object]) -> Recording:
+    with Recorder(path, screenshots="off") as run:
+        run.attach(page)
+        page.goto(start)
+        # An act, after which the page is looked at.
+        page.click("#stay")
+        page.wait_for_timeout(300)
+        leave(page)
+        page.wait_for_timeout(300)
+    return Recording(path)
+
+
+@pytest.fixture
+def start(site: Site) -> str:
+    site.add("/next", "<!doctype html><title>Next</title>")
+    return str(site.add("/", "<!doctype html><title>x</title>"))
+
+
+def shows(site: Site, script: str, more: str = "") -> None:
+    page = "<!doctype html><title>x</title><button id=stay>Stay</button><a id=next href=/next>next</a>"
+    site.add("/", f"{page}{more}<script>{script}</script>")
+
+
+LEAVES: dict[str, Callable[[Page], object]] = {
+    "command": lambda page: page.goto(page.url + "next"),
+    "link": lambda page: page.click("#next"),
+    "reload": lambda page: page.reload(),
+}
+
+
+@pytest.mark.parametrize("leave", LEAVES)
+@pytest.mark.parametrize("listener", LISTENERS)
+def test_page_that_listens_for_its_end(
+    tmp_path: Path, page: Page, site: Site, start: str, listener: str, leave: str
+) -> None:
+    shows(site, LISTENERS[listener])
+    found = record(tmp_path / "run.zst", page, start, LEAVES[leave])
+    assert found.sent or LEAVING in found.missing
+
+
+def test_listener_that_an_act_adds(tmp_path: Path, page: Page, site: Site, start: str) -> None:
+    shows(site, f"stay.onclick = () => {{ {LISTENERS['pagehide']} }}")
+    found = record(tmp_path / "run.zst", page, start, LEAVES["command"])
+    assert found.sent or LEAVING in found.missing
+
+
+@pytest.mark.parametrize("place", ["", "OTHER"], ids=["own site", "other site"])
+def test_frame_that_listens_goes_with_its_page(
+    tmp_path: Path, page: Page, site: Site, start: str, place: str
+) -> None:
+    address = f"{site.other if place else ''}/inner"
+    site.add("/inner", f"<!doctype html><script>{LISTENERS['pagehide']}</script>")
+    shows(site, "", f"<iframe src='{address}'></iframe>")
+    found = record(tmp_path / "run.zst", page, start, LEAVES["command"])
+    assert found.sent or LEAVING in found.missing
+
+
+def test_frame_that_is_removed_is_heard(tmp_path: Path, page: Page, site: Site, start: str) -> None:
+    site.add("/inner", f"<!doctype html><script>{LISTENERS['pagehide']}</script>")
+    shows(site, "", "<iframe src=/inner></iframe>")
+    remove = "() => document.querySelector('iframe').remove()"
+    found = record(tmp_path / "run.zst", page, start, lambda page: page.evaluate(remove))
+    assert found.sent
+    assert LEAVING not in found.missing
+
+
+@pytest.mark.parametrize("script", QUIET)
+def test_page_that_does_not_listen(tmp_path: Path, page: Page, site: Site, start: str, script: str) -> None:
+    shows(site, QUIET[script])
+    found = record(tmp_path / "run.zst", page, start, LEAVES["command"])
+    assert found.sent == bool(QUIET[script])
+    assert LEAVING not in found.missing
+
+
+def test_page_that_stays(tmp_path: Path, page: Page, site: Site, start: str) -> None:
+    shows(site, LISTENERS["pagehide"])
+    found = record(tmp_path / "run.zst", page, start, lambda page: page.click("#stay"))
+    assert LEAVING not in found.missing
