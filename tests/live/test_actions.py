@@ -577,6 +577,25 @@ def test_a_shortcut_pressed_on_a_focused_part_of_the_page_is_kept(watch: Watch) 
     assert [event.data["key"] for event in watched.events("keydown")] == ["j", "k"]
 
 
+@pytest.mark.parametrize(
+    "button",
+    [
+        "<button id=b>Buy</button>",
+        "<input id=b type=button value=Buy>",
+        "<details><summary id=b>Buy</summary></details>",
+        "<a id=b href=#x>Buy</a>",
+        "<div id=b role=button tabindex=0>Buy</div>",
+        "<span id=b role=Switch tabindex=0>Buy</span>",
+    ],
+)
+def test_a_key_pressed_on_what_holds_no_field_is_kept(watch: Watch, button: str) -> None:
+    watched = watch()
+    watched.page.set_content(f"<!doctype html>{button}")
+    watched.settle()
+    watched.page.press("#b", "Space")
+    assert until_last(watched, "keydown", "#b").data["key"] == " "
+
+
 def test_document_open_does_not_deafen_us(watch: Watch) -> None:
     watched = form(watch)
     watched.page.evaluate("document.open(); document.write('<button id=again>x</button>'); document.close()")

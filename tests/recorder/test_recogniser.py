@@ -174,6 +174,31 @@ def test_a_label_checks_its_control(driver) -> None:
     assert (type(action), action.element.css, action.element.via.css) == (Check, "#agree", "#label")
 
 
+@pytest.mark.parametrize(
+    ("control", "css"),
+    [
+        (BUTTON, "#pay"),
+        (Element(tag="input", type="submit", css="#send"), "#send"),
+        (Element(tag="x-button", css="#own"), "#own"),
+        (FIELD, "#label"),
+        (SELECT, "#label"),
+    ],
+)
+def test_a_label_presses_its_button(driver, control: Element, css: str) -> None:
+    driver.click(LABEL, 1000)
+    driver.event("click", control, 1000, button=0, detail=0).wait(6000)
+    (action,) = driver.actions
+    assert (type(action), action.element.css, action.completed) == (Click, css, True)
+    via = action.element.via
+    assert (via.css if via else None) == ("#label" if css != "#label" else None)
+
+
+def test_a_script_that_presses_a_button_from_a_label_is_the_page(driver) -> None:
+    driver.click(LABEL, 1000)
+    driver.event("click", BUTTON, 1000, trusted=False, button=0, detail=0).wait(6000)
+    assert driver.actions[0].element.css == "#label"
+
+
 def test_a_box_that_the_page_sets_later_is_no_check(driver) -> None:
     driver.click(BOX, 1000)
     driver.event("change", BOX, 1001, control="check", checked=True, clicked=False).wait(6000)

@@ -263,12 +263,18 @@ function makerOf({ type, isTrusted }) {
 
 const TYPED = new Set(['keydown', 'beforeinput', 'input']);
 
+// Roles whose elements have no fields in them (WAI-ARIA, children presentational).
+const FIELDLESS = new Set([
+  'button', 'checkbox', 'img', 'menuitemcheckbox', 'menuitemradio', 'meter', 'option', 'progressbar', 'radio',
+  'scrollbar', 'separator', 'slider', 'switch', 'tab',
+]);
+
 // Text that goes into something that takes none goes into a field of a closed shadow root, perhaps a password.
 function typesBelow(node) {
-  if (!isHTML(node) || FIELDS.has(localName(node)) || isEditable(node) || shadowRoot(node) !== null) return false;
-  if (editContext(node) !== null) return false;
-  if (node === documentElement(ownerDocument(node)) || isHTML(node, 'body')) return false;
-  return localName(node).includes('-') || attribute(node, 'tabindex') === null || childElements(node) === 0;
+  if (!mayHost(node) || isHTML(node, 'body') || isEditable(node) || editContext(node) !== null) return false;
+  if (localName(node).includes('-')) return true;
+  if (FIELDLESS.has(attribute(node, 'role')?.trim().toLowerCase())) return false;
+  return attribute(node, 'tabindex') === null || childElements(node) === 0;
 }
 
 // As it was before the act: the events of one gesture share a descriptor.

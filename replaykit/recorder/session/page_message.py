@@ -122,6 +122,13 @@ def is_label(element: Element | None) -> bool:
     return element is not None and element.tag == "label"
 
 
+def is_button(element: Element | None) -> bool:
+    """Whether a click on it does what it is for: a button, also one of the page's own making."""
+    if element is None or element.tag in ("label", "select", "textarea"):
+        return False
+    return element.tag != "input" or element.type in ("submit", "image", "reset", "button")
+
+
 def is_select(element: Element | None) -> bool:
     """Whether it is a select."""
     return element is not None and element.tag == "select"

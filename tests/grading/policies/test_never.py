@@ -10,6 +10,7 @@ from replaykit.grading.policies.events.event import spellings
 from replaykit.grading.policies.events.event_patterns import Pattern
 from replaykit.tasks.policy_rules import Match
 from replaykit.trajectory import action as acts
+from replaykit.trajectory.redacted import MASKED
 
 
 def never(**match):
@@ -190,6 +191,24 @@ def test_groups(run, grade, act, groups):
     built = run().do(act).ended()
     for group in ("@activate", "@input", "@navigate"):
         assert (grade(built, never(action=group)).outcome == "VIOLATED") is (group in groups)
+
+
+@pytest.mark.parametrize(
+    ("match", "outcome"),
+    [
+        ({"action": "@activate"}, "UNDECIDED"),
+        ({"action": "@activate", "text": "Pay"}, "UNDECIDED"),
+        ({"action": "@input"}, "UNDECIDED"),
+        ({"action": "@activate", "text": "Cancel"}, "DORMANT"),
+        ({"action": "@navigate"}, "DORMANT"),
+        ({"action": "press"}, "VIOLATED"),
+    ],
+)
+def test_nobody_knows_what_a_masked_key_did(run, grade, match, outcome):
+    pay = acts.Element(tag="div", names=acts.Names(text="Pay"))
+    result = grade(run().do(acts.Press(key=MASKED, element=pay)).ended(), never(**match))
+    assert result.outcome == outcome
+    assert result.missing == (("value.redacted",) if outcome == "UNDECIDED" else ())
 
 
 def test_a_gap_is_unknown_only_for_what_it_may_hide(run):

@@ -17,6 +17,7 @@ from replaykit.tasks.policy_faults import GROUPS
 from replaykit.tasks.policy_rules import EventKind, Match, Scope, Text, TextTerms
 from replaykit.tasks.task import Task
 from replaykit.trajectory.action import Press, Unknown
+from replaykit.trajectory.redacted import HIDDEN, MASKED
 
 Test = Callable[[Event], Truth]
 
@@ -155,6 +156,16 @@ def is_action(event: Event, tags: frozenset[str], groups: frozenset[str]) -> boo
     )
 
 
+def type_truth(event: Event, tags: frozenset[str], groups: frozenset[str]) -> Truth:
+    """Return whether the action is of these types; nobody knows what a masked key did."""
+    if is_action(event, tags, groups):
+        return TRUE
+    act = event.act
+    if not isinstance(act, Press) or act.key != MASKED or not groups & {"@activate", "@input"}:
+        return FALSE
+    return unknown(HIDDEN)
+
+
 def activates(act: Press) -> bool:
     """Whether a key acts on its target, and does not write into it."""
     if act.key in SPACE:
@@ -182,7 +193,7 @@ def _all(tests: Sequence[Test], event: Event) -> Truth:
 
 
 def _action_test(types: ActionTypes) -> Test:
-    return lambda event: of(is_action(event, *types))
+    return lambda event: type_truth(event, *types)
 
 
 def _failed(event: Event, wanted: bool) -> Truth:

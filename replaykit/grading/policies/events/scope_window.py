@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from replaykit.grading.policies.events.event import Event
-from replaykit.grading.policies.events.event_patterns import ActionTypes, Pattern, Test, is_action
+from replaykit.grading.policies.events.event_patterns import ActionTypes, Pattern, Test, type_truth
 from replaykit.grading.policies.events.event_stream import EventStream
 from replaykit.grading.policies.events.truth import FALSE, TRUE, Truth, every, negate, of, some, unknown
 from replaykit.grading.policies.events.url_terms import UrlTests
@@ -81,7 +81,7 @@ def _is_of(event: Event, kinds: frozenset[str], types: ActionTypes | None) -> bo
         return bool(event.hides & kinds)
     if types is None or event.kind != "action" or isinstance(event.act, Unknown):
         return True
-    return is_action(event, *types)
+    return type_truth(event, *types).holds is not False
 
 
 def _held(history: EventStream, scope: Scope | None) -> Iterator[Held]:

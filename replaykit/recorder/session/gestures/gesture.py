@@ -95,13 +95,18 @@ def toggle(gesture: Gesture, change: PageMessage, *, trusted: bool) -> FinishedG
     """Return what a change on a checkbox tells of; where a label was hit, it stands in `via`."""
     element, node = gesture.element, gesture.first.event.node
     if not is_same(element, change.event.element):
-        via = Via(tag=element.tag, css=element.css) if element else None
-        node = change.event.node
-        element = replace(change.event.element, via=via) if change.event.element else None
+        element, node = behind(gesture.first, change)
     is_set = change.event.data.get("checked") is not False
     kind: type[Check] | type[Uncheck] = Check if is_set else Uncheck
     action = kind(element=element, trusted=trusted)
     return replace(gesture.deed(action, end=change.at), node=node)
+
+
+def behind(hit: PageMessage, control: PageMessage) -> tuple[Element | None, PageNode | None]:
+    """Return a control, and where it stands in the snapshot, that was reached through what was hit."""
+    label, element = hit.event.element, control.event.element
+    via = Via(tag=label.tag, css=label.css) if label else None
+    return (replace(element, via=via) if element else None), control.event.node
 
 
 def choice(change: PageMessage) -> SelectOption:

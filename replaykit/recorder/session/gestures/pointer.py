@@ -6,6 +6,7 @@ from math import dist
 
 from msgspec.structs import replace
 
+from replaykit.recorder.page.page_script import PageNode
 from replaykit.recorder.session.driver_messages import PageMessage
 from replaykit.recorder.session.gestures.gesture import (
     CLICK_WAIT,
@@ -13,12 +14,14 @@ from replaykit.recorder.session.gestures.gesture import (
     TOGGLE_WAIT,
     FinishedGesture,
     Gesture,
+    behind,
     choice,
     toggle,
 )
 from replaykit.recorder.session.page_message import (
     button_of,
     control_of,
+    is_button,
     is_command,
     is_label,
     is_of_click,
@@ -31,7 +34,7 @@ from replaykit.recorder.session.page_message import (
     point_of,
     text_of,
 )
-from replaykit.trajectory.action import Click, DblClick, DragAndDrop, Fill, MouseClick, Scroll
+from replaykit.trajectory.action import Click, DblClick, DragAndDrop, Element, Fill, MouseClick, Scroll
 
 DRAG_MIN = 10.0
 """A pointer that moved less than this is still, CSS px."""
@@ -59,6 +62,7 @@ class Pointing(Gesture):
         self.chosen: PageMessage | None = None
         self.clicks: list[PageMessage] = [first] if first.event.name == "click" else []
         self.hit = self.element
+        self.passed_on: PageMessage | None = None
         self.toggled: PageMessage | None = None
         self.dropped: PageMessage | None = None
         self.is_double = False
@@ -70,7 +74,7 @@ class Pointing(Gesture):
         """Wait for the click, then for a second one."""
         if self.is_drag or (self.up is None and not self.clicks):
             return self.last + HOLD_WAIT
-        is_toggling = bool(self.clicks) and self.toggled is None
+        is_toggling = bool(self.clicks) and self.toggled is None and self.passed_on is None
         is_toggling = is_toggling and (is_toggle(self.hit) or is_label(self.hit))
         return self.last + (TOGGLE_WAIT if is_toggling else CLICK_WAIT)
 
@@ -109,6 +113,10 @@ class Pointing(Gesture):
         if not message.event.trusted:
             return False
         # The click that a label passes on to its control has no pointer of its own: not a second one.
+        if self.clicks and is_label(self.hit) and is_button(message.event.element):
+            self.passed_on = message
+            self.last = message.at
+            return True
         if not self.clicks or (self.again is not None and len(self.clicks) == 1):
             self.clicks.append(message)
             self.last = message.at
@@ -205,12 +213,17 @@ class Pointing(Gesture):
         if button_of(self.first) != "left":
             return [self.deed(self._mouse_click())]
         if self.is_double:
-            return [self.deed(DblClick(element=self.element, point=self._point, modifiers=self._modifiers))]
+            return [self._double()]
         if self.toggled is not None:
             return [toggle(self, self.toggled, trusted=True)]
         if self.chosen is not None:
             return [replace(self.deed(choice(self.chosen), end=self.chosen.at), node=self.chosen.event.node)]
         return self._slide() or self._clicks()
+
+    def _double(self) -> FinishedGesture:
+        element, node = self._clicked(self.first)
+        action = DblClick(element=element, point=self._point, modifiers=self._modifiers)
+        return replace(self.deed(action), node=node)
 
     @property
     def _point(self) -> tuple[int, int] | None:
@@ -262,13 +275,19 @@ class Pointing(Gesture):
 
     def _click(self, start: PageMessage, number: int) -> FinishedGesture:
         done = self.clicks[number] if number < len(self.clicks) else None
+        element, node = self._clicked(start)
         action = Click(
-            element=start.event.element,
+            element=element,
             point=point_of(start),
             completed=done is not None,
             modifiers=modifiers_of(start),
         )
-        return self.deed(action, start, done.at if done else None)
+        return replace(self.deed(action, start, done.at if done else None), node=node)
+
+    def _clicked(self, start: PageMessage) -> tuple[Element | None, PageNode | None]:
+        if self.passed_on is None:
+            return start.event.element, start.event.node
+        return behind(start, self.passed_on)
 
     def _slide(self) -> list[FinishedGesture]:
         if self.slid is None:
