@@ -44,6 +44,8 @@ class Change(NamedTuple):
 
 def changes(replay: Replay) -> Iterator[Change]:
     """Yield the requests that changed something, without GraphQL queries and beacons that carry no entry."""
+    if not any(map(_may_change, replay.exchanges)):
+        return
     by_id = {one.id: one for one in replay.exchanges}
     entered = list(_entered(replay.steps))
     for event, one in enumerate(replay.trajectory.events):

@@ -18,7 +18,7 @@ def blocked(replay: Replay) -> Iterator[RunFinding]:
     told: set[tuple[str, str]] = set()
     for place, page in enumerate(pages):
         code = block_of(page)
-        host = urlsplit(page.seen.url or "").netloc
+        host = urlsplit(page.seen.url or "").netloc if code is not None else ""
         if code is not None and (code, host) not in told:
             told.add((code, host))
             later = [other for other in pages[place + 1 :] if urlsplit(other.seen.url or "").netloc == host]
@@ -41,25 +41,24 @@ def dialogs(replay: Replay) -> Iterator[RunFinding]:
 def astray(replay: Replay) -> Iterator[RunFinding]:
     """Yield C3 for each other origin that the agent went to, where the run names its sites."""
     roots = [root for several in replay.trajectory.header.sites.values() for root in several]
-    own = {_origin(root) for root in roots}
-    told: set[str] = set()
-    for one in replay.navigations:
-        origin = _origin(one.url)
-        if own and one.committed and not one.frame and origin and origin not in own | told:
+    told = {_origin(root) for root in roots}
+    for one in replay.navigations if told else ():
+        origin = _origin(one.url) if one.committed and not one.frame else ""
+        if origin and origin not in told:
             told.add(origin)
             yield found("C3", [one.step], url=one.url)
 
 
 def _unreached(replay: Replay) -> Iterator[RunFinding]:
     """Yield B3 for a page that never came."""
-    arrived = [one for one in replay.navigations if one.committed]
     told: set[str] = set()
     for one in replay.navigations:
         is_failed = not one.committed and one.error and one.error != "net::ERR_ABORTED" and not one.frame
         if not is_failed or _origin(one.url) in told:
             continue
         told.add(_origin(one.url))
-        is_past = any((o.t or 0) > (one.t or 0) and _origin(o.url) == _origin(one.url) for o in arrived)
+        later = (o for o in replay.navigations if o.committed and (o.t or 0) > (one.t or 0))
+        is_past = any(_origin(o.url) == _origin(one.url) for o in later)
         yield found("B3", [one.step], recovered=is_past, url=one.url, note=one.error)
 
 

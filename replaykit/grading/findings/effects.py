@@ -39,10 +39,12 @@ def vain(turns: Sequence[Turn]) -> Iterator[RunFinding]:
 
 def has_effect(turn: Turn) -> bool:
     """Return whether anything followed an action: where it cannot be told, something did."""
-    before, after = page_of(turn.before), page_of(turn.after)
-    if turn.is_followed or turn.before is None or turn.after is None or before is None or after is None:
+    if turn.is_followed or turn.before is None or turn.after is None:
         return True
-    return before != after or turn.before.url != turn.after.url or _tabs(turn)
+    before, after = page_of(turn.before), page_of(turn.after)
+    if before is None or after is None or before != after:
+        return True
+    return turn.before.url != turn.after.url or _tabs(turn)
 
 
 def _tabs(turn: Turn) -> bool:

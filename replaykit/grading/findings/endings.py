@@ -13,6 +13,7 @@ from replaykit.grading.grounding import grounding, spans_of
 from replaykit.grading.policies.reports_error import PHRASES, REPORT_WORDS
 from replaykit.grading.values.normal_form import fold
 from replaykit.grading.verdict import RunFinding
+from replaykit.replay.dom import Dom
 from replaykit.replay.player import Replay
 from replaykit.replay.run_state import Page
 
@@ -38,8 +39,9 @@ def unsupported(replay: Replay) -> Iterator[RunFinding]:
     """
     last = len(replay.steps) - 1
     steps = [last] if last >= 0 else []
-    entered = " ".join(_entered(replay))
-    for one in _unshown(replay):
+    unshown = _unshown(replay)
+    entered = " ".join(_entered(replay)) if unshown else ""
+    for one in unshown:
         if one not in entered:
             doubt = _has_pictures(replay)
             yield found("D4", steps, is_doubtful=doubt, source="answer", excerpt=one, note="no page shows it")
@@ -106,15 +108,35 @@ def error_on(page: Page | None) -> str:
     """Return the error phrase that a page shows; empty where it shows none or cannot be read."""
     try:
         dom = page.dom if page is not None else None
-        likely = [phrase for phrase, words in _PHRASES if dom is not None and not dom.lacks(words)]
+        likely = _likely(dom) if dom is not None else []
         text = fold(dom.text) if likely and dom is not None else ""
     except (ReplayError, BundleError):
         return ""
-    return next((phrase for phrase in likely if phrase in text), "")
+    return next((phrase for phrase in PHRASES if phrase in likely and phrase in text), "")
 
 
-_PHRASES = tuple((phrase, re.findall(rb"[a-z0-9]+", phrase.encode())) for phrase in PHRASES)
-"""Phrases with their words: elements and typography may stand between these, not in them."""
+def _likely(dom: Dom) -> list[str]:
+    """Return the phrases whose words all stand in the bytes of a page."""
+    held = (some for word, some in _BY_WORD.items() if not dom.lacks((word,)))
+    return [phrase for some in held for phrase, words in some if not dom.lacks(words)]
+
+
+_RAREST = (
+    b"error", b"found", b"denied", b"something", b"permission", b"available", b"forbidden", b"internal",
+)  # fmt: skip
+"""Each phrase holds one of these: most pages hold none, and are searched for nothing else."""
+
+
+def _by_word() -> dict[bytes, list[tuple[str, list[bytes]]]]:
+    """Return the phrases with their words: elements and typography may stand between these, not in them."""
+    found: dict[bytes, list[tuple[str, list[bytes]]]] = {}
+    for phrase in PHRASES:
+        word = next(word for word in _RAREST if word in phrase.encode())
+        found.setdefault(word, []).append((phrase, re.findall(rb"[a-z0-9]+", phrase.encode())))
+    return found
+
+
+_BY_WORD = _by_word()
 
 
 def _reports(answer: str) -> bool:

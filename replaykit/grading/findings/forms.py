@@ -50,6 +50,8 @@ def passed_over(replay: Replay) -> Iterator[RunFinding]:
     A run that ended before had no three actions to show for it. Recovered where a later action went back.
     """
     looks = {page.step: page for page in replay.pages if page.role == "after"}
+    if not looks:
+        return
     errors = [error_on(looks.get(step.index)) for step in replay.steps]
     for place, (shown, error) in enumerate(pairwise(("", *errors))):
         look = looks.get(replay.steps[place].index)

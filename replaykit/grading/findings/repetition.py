@@ -31,6 +31,8 @@ def repeated(turns: Sequence[Turn]) -> Iterator[RunFinding]:
     Where pages are missing, so that the same actions may have been a loop, one C2 says that it is unknown.
     """
     places = [_place(turn) for turn in turns]
+    if None not in places and len(set(places)) == len(places):
+        return  # no page came twice
     keys = _keys(turns, places)
     loops = list(_loops(keys))
     if not loops and _may_loop(turns, places):

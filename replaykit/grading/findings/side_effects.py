@@ -32,9 +32,10 @@ def side_effects(
         note = "unknown: the network was not recorded"
         yield found("S1", [], unknown=True, source="network", note=note)
         return
-    unexplained = {change.event for change in unexplained_changes(replay, checks, allow)}
+    made = list(changes(replay))
+    unexplained = {change.event for change in _unexplained(made, replay, checks, allow)}
     sent: dict[tuple[Any, ...], Change] = {}
-    for change in changes(replay):
+    for change in made:
         one = change.exchange
         if change.event in unexplained:
             yield _finding("S1", change, f"{one.method} {one.url}: {change.status}")
@@ -48,9 +49,15 @@ def unexplained_changes(
     replay: Replay, checks: Sequence[CheckResult] = (), allow: Sequence[AllowedChange] = ()
 ) -> Iterator[Change]:
     """Yield the changes that neither a passing check nor the task explains; none without a network."""
-    explained = _explained(replay, checks)
+    return _unexplained(list(changes(replay)), replay, checks, allow)
+
+
+def _unexplained(
+    made: Sequence[Change], replay: Replay, checks: Sequence[CheckResult], allow: Sequence[AllowedChange]
+) -> Iterator[Change]:
+    explained = _explained(replay, checks) if made else set()
     left = [one.at_most for one in allow]
-    for change in changes(replay):
+    for change in made:
         if change.exchange.id not in explained and not is_allowed(change, allow, left):
             yield change
 

@@ -13,6 +13,7 @@ from functools import cached_property
 
 from replaykit.replay.dom_tree import ascii_lower
 from replaykit.replay.selectors.selector_matching import Compound, Selector
+from replaykit.snapshot.codec import LF
 from replaykit.snapshot.snapshot_format import Tokens
 
 # Of letters, JSON has no other escape than this one, with two more digits.
@@ -24,10 +25,11 @@ _VALUE = re.compile(rb'"value"\s*:')
 
 
 class Prefilter:
-    """The bytes of one snapshot."""
+    """The tokens of one snapshot, not yet decoded: its head and its columns of numbers match nothing."""
 
     def __init__(self, data: bytes) -> None:
-        self._data = data
+        start = data.find(LF) + 1
+        self._data = data[start : data.find(LF, start) + 1 or None]
 
     @cached_property
     def _folded(self) -> bytes | None:
@@ -43,7 +45,8 @@ class Prefilter:
 
     def lacks(self, words: Iterable[bytes]) -> bool:
         """Whether one of these words, in lower case, stands nowhere in the snapshot."""
-        return self._folded is not None and any(word not in self._folded for word in words)
+        folded = self._folded
+        return folded is not None and any(word not in folded for word in words)
 
     def excludes(self, selector: Selector) -> bool:
         """Whether nothing in the snapshot can match."""
