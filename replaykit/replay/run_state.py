@@ -31,6 +31,8 @@ class Page:
         url: str | None = None,
     ) -> None:
         self.seen = seen
+        #: `start before after final unaligned`, or `probe`.
+        self.role = seen.role if isinstance(seen, Observation) else "probe"
         #: Index of the step that it belongs to; None = before the first, after the last, or a probe.
         self.step = step
         #: Position of its event in the story.
@@ -40,11 +42,6 @@ class Page:
 
     def __repr__(self) -> str:
         return f"<Page {self.role} {self.url}>"
-
-    @property
-    def role(self) -> str:
-        """`start before after final unaligned`, or `probe`."""
-        return self.seen.role if isinstance(self.seen, Observation) else "probe"
 
     @property
     def url(self) -> str | None:

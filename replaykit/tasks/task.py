@@ -210,7 +210,10 @@ def unresolved(part: Any, sites: Iterable[str]) -> tuple[str, ...]:
 
     A placeholder is that of a site of the task, or begins an address: `__SHOP__/orders`.
     """
-    text = msgspec.json.encode(part).decode()
+    plain = msgspec.json.encode(part)
+    if b"__" not in plain:
+        return ()
+    text = plain.decode()
     known = {name.upper() for name in sites}
     found = [(match[1], text[match.end()]) for match in _PLACEHOLDER.finditer(text)]
     return tuple(sorted({name.lower() for name, after in found if name in known or after in "/?#"}))

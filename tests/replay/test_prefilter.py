@@ -100,6 +100,13 @@ def test_bytes_that_may_hide_a_match_exclude_nothing(hidden: bytes) -> None:
     assert not Prefilter(data).excludes(compile_selector("#gone"))
 
 
+def test_only_tokens_hold_what_a_selector_matches() -> None:
+    data = b'{"snapshot":1,"title":"gone \\u00e9"}\n["<p",["id","here"],1]\n[71]\n[0,0,71,9]\n'
+    assert Prefilter(data).excludes(compile_selector("#gone"))
+    assert Prefilter(data).excludes(compile_selector('[title="71"]'))
+    assert not Prefilter(data).excludes(compile_selector("#here"))
+
+
 def test_an_escaped_name_is_found() -> None:
     data = snapshot('<p id="gone">text</p>').replace(b'"gone"', b'"\\u0067one"')
     assert Dom(data).select("#gone") is not None

@@ -45,7 +45,7 @@ def findings_of(
     reads_pages: bool = True,
 ) -> tuple[RunFinding, ...]:
     """Return what detectors find in a run, by step, at most 20 of a code; those without a step come last."""
-    steps = list(turns(replay))
+    steps = turns(replay)
     given = [
         *vain(steps),
         *repeated(steps),

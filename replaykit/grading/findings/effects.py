@@ -54,15 +54,15 @@ def _tabs(turn: Turn) -> bool:
 
 
 def _code(turn: Turn) -> str | None:
-    action = turn.action
-    if turn.step.error is not None:
+    step, action = turn.step, turn.action
+    if step.error is not None:
         return "A2"
-    if turn.step.mismatch:
+    if step.declared is not None:
         return "A3"
     if isinstance(action, acts.Unknown):
         return "A4"
-    is_pointed = isinstance(action, _POINTED) and _tag(action) not in _FIELDS
-    return "A1" if is_pointed and turn.step.seen and not has_effect(turn) else None
+    is_vain = isinstance(action, _POINTED) and step.seen and not has_effect(turn)
+    return "A1" if is_vain and _tag(action) not in _FIELDS else None
 
 
 def _note(code: str, turn: Turn) -> str | None:

@@ -30,8 +30,7 @@ def wrong_values(turns: Sequence[Turn]) -> Iterator[RunFinding]:
     Recovered where the same field later kept what was entered.
     """
     for place, turn in enumerate(turns):
-        kept = _kept(turn)
-        if kept is False:
+        if isinstance(turn.action, _ENTRIES) and _kept(turn) is False:
             later = (other for other in turns[place + 1 :] if _field(other) == _field(turn))
             value = getattr(turn.action, "value_after", None)
             yield found(

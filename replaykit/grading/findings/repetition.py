@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 
 from replaykit.grading.findings.taxonomy import found
-from replaykit.grading.findings.turns import Turn, page_of
+from replaykit.grading.findings.turns import Turn
 from replaykit.grading.verdict import RunFinding
 from replaykit.trajectory import action as acts
 from replaykit.trajectory.rendering import render_action
@@ -134,6 +134,7 @@ def _place(turn: Turn) -> Hashable | None:
     seen = turn.before
     if seen is None:
         return None
-    given = (page_of(seen), seen.a11y, seen.screenshot)
-    shown = next((one for one in given if isinstance(one, str)), None)
-    return None if shown is None else (seen.url, shown)
+    for shown in (seen.snapshot, seen.a11y, seen.screenshot):
+        if isinstance(shown, str):
+            return seen.url, shown
+    return None

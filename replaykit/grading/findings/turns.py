@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from msgspec import Struct
 
 from replaykit.replay.player import Replay
 from replaykit.trajectory.action import Action
@@ -11,37 +10,33 @@ from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Step
 
 
-class Turn(NamedTuple):
+class Turn(Struct, frozen=True, gc=False):
     """One step with what was seen around it."""
 
     step: Step
     """The step."""
+    action: Action
+    """What was done."""
+    before: Observation | None
+    """The page acted on."""
     after: Observation | None
     """The last look at what followed."""
     is_followed: bool
     """A navigation, request, dialog or message came of it."""
 
-    @property
-    def action(self) -> Action:
-        """What was done."""
-        return self.step.action
 
-    @property
-    def before(self) -> Observation | None:
-        """The page acted on."""
-        return self.step.before
-
-
-def turns(replay: Replay) -> Iterator[Turn]:
-    """Yield every step in order."""
+def turns(replay: Replay) -> list[Turn]:
+    """Return every step in order."""
     looks = {seen.of: seen for seen in replay.trajectory.of_type(Observation) if seen.role == "after"}
     followed = {
         event.step
         for events in (replay.navigations, replay.exchanges, replay.dialogs, replay.messages)
         for event in events
     }
-    for step in replay.steps:
-        yield Turn(step, looks.get(step.index), step.index in followed)
+    return [
+        Turn(step, step.action, step.before, looks.get(step.index), step.index in followed)
+        for step in replay.steps
+    ]
 
 
 def page_of(seen: Observation | None) -> str | None:

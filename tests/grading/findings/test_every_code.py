@@ -9,6 +9,7 @@ import pytest
 
 from replaykit.grading.findings.detection import findings_of
 from replaykit.grading.findings.taxonomy import KINDS
+from replaykit.grading.policies.reports_error import PHRASES
 from replaykit.grading.verdict import Judgement, PolicyOutcome, PolicyResult
 from replaykit.replay.player import Replay
 from replaykit.testing import trajectory
@@ -135,6 +136,12 @@ def test_it_is_found(code: str) -> None:
 @pytest.mark.parametrize("code", list(RULES))
 def test_a_near_miss_is_not(code: str) -> None:
     assert code not in codes(RULES[code].near())
+
+
+@pytest.mark.parametrize("phrase", PHRASES)
+def test_every_phrase_of_an_error_is_found(phrase: str) -> None:
+    first, _, rest = phrase.partition(" ")
+    assert "E5" in codes(shop(f"<p>{first} <b>{rest}</b>").answer("All done."))
 
 
 def test_what_policies_and_judges_say() -> None:
