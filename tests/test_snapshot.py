@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from replaykit import testing
 from replaykit.errors import SnapshotInvalid
@@ -281,7 +282,7 @@ def test_a_beginning_is_the_first_rows_of_the_whole(trees: Any, part: float) -> 
     read = SnapshotLines(lines(tokens))
     count = int(part * len(tokens))
     try:
-        begun, whole = read.beginning(count), read.whole()
+        begun, whole = read.beginning(tokens[:count]), read.whole()
     except SnapshotInvalid:
         assert tokens[count - 1] in ("@", "~")  # their operand is cut off
         return
@@ -291,9 +292,9 @@ def test_a_beginning_is_the_first_rows_of_the_whole(trees: Any, part: float) -> 
     assert begun.end == [min(end, size) for end in whole.end[:size]]
     assert begun.nodes == [row for row in whole.nodes if row < size]
     assert begun.inner.keys() == {row for row in whole.inner if row < size}
-    assert (begun.head, begun.style, begun.box) == (whole.head, whole.style, whole.box)
+    assert (begun.head, begun.style, begun.box) == (whole.head, whole.style, [])
     if count == len(tokens):
-        assert begun == whole
+        assert replace(begun, box=whole.box) == whole
 
 
 JSON = st.recursive(

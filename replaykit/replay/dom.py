@@ -13,7 +13,7 @@ from replaykit.replay.links import resolve
 from replaykit.replay.rendered_text.inner_text import InnerTexts, check_composed
 from replaykit.replay.rendered_text.style_palette import NONE, Style
 from replaykit.replay.selectors.css import compile_selector
-from replaykit.replay.selectors.prefilter import Prefilter, beginning
+from replaykit.replay.selectors.prefilter import Prefilter, beginning, reach
 from replaykit.replay.selectors.pseudo_classes import disabled
 from replaykit.replay.selectors.selector_matching import Selector
 from replaykit.snapshot.attributes import qualified
@@ -146,17 +146,27 @@ class Dom:
     def _glimpse(self, selector: Selector) -> Node | None:
         if "snapshot" in vars(self) or self.excludes(selector):
             return None
-        count = beginning(self._lines.tokens, selector)
-        if not count:
+        begun = self._begun(selector)
+        if begun is None:
             return None
         page = Dom(self.data, self.head)
-        page.snapshot = self._lines.beginning(count)
+        page.snapshot = begun
         with suppress(LocatorLimit):  # a smaller page has a smaller limit
             row = next(selector.find(page.tree, 0), -1)
             if row >= 0 and page.tells(row):
                 del self._lines
                 return Node(page, row)
         return None
+
+    def _begun(self, selector: Selector) -> Snapshot | None:
+        """Return the page up to the end of the first element that may match; None if that saves nothing."""
+        lines = self._lines
+        upto = reach(lines.packed, selector)
+        opening = lines.opening(upto) if upto else None
+        if opening is not None and (count := beginning(opening, selector, worth=1)):
+            return lines.beginning(opening[:count])
+        count = beginning(lines.tokens, selector)
+        return lines.beginning(lines.tokens[:count]) if count else None
 
     def tells(self, row: int) -> bool:
         """Whether an element reads the same if the page ends with it. Raises Unsupported, as `text`."""

@@ -30,7 +30,7 @@ def cut_pages(dom: Dom) -> list[Node]:
     starts = [at for at, token in enumerate(lines.tokens) if isinstance(token, str) and token[:1] in "<%&^"]
     for number, start in enumerate(starts):
         page = Dom(dom.data)
-        page.snapshot = lines.beginning(end_of(lines.tokens, start))
+        page.snapshot = lines.beginning(lines.tokens[: end_of(lines.tokens, start)])
         node = page.node(number)
         assert node is not None
         if page.tells(node.row):

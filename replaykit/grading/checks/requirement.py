@@ -191,10 +191,14 @@ def cut(text: str, around: int = 0) -> str:
 
 def cut_value(value: Value | None, around: int = 0) -> Value | None:
     """Return a value whose texts are at most 512 characters long."""
-    if value is None:
-        return None
+    if value is None or not (_is_long(value.raw) or _is_long(value.normal)):
+        return value
     raw, normal = (cut(part, around) if isinstance(part, str) else part for part in (value.raw, value.normal))
     return Value(raw=raw, normal=normal, type=value.type)
+
+
+def _is_long(part: object) -> bool:
+    return isinstance(part, str) and len(part) > EXCERPT
 
 
 def _shown_found(found: Value | None) -> dict[str, Any]:

@@ -58,24 +58,44 @@ class Prefilter:
 
 # With less of a page to save, it is read as a whole: another question may follow.
 _WORTH = 3 / 4
+_NEAR = 512
+"""Bytes that are read beyond an element's start, at least."""
 _OPENING = frozenset("<%&^#@")
 
 
-def beginning(tokens: Tokens, selector: Selector) -> int:
-    """Return how many tokens reach to the end of the first element that may match; 0 if it saves nothing."""
+def reach(packed: bytes, selector: Selector) -> int:
+    """Return how many bytes of the tokens may hold the end of the first element that matches; 0: read all."""
+    if selector.looks_ahead or len(selector.complexes) != 1:
+        return 0
+    subject = selector.complexes[0].compounds[-1]
+    marks = subject.names or (f'"<{_tag(subject)}"',)
+    places = [packed.find(mark.encode()) for mark in marks]
+    # Where a start token follows, a token ends, or else one is cut and nothing can be decoded.
+    upto = packed.find(b',"<', 2 * max(places) + _NEAR)
+    return upto if min(places) >= 0 and 0 < upto < _WORTH * len(packed) else 0
+
+
+def beginning(tokens: Tokens, selector: Selector, *, worth: float = _WORTH) -> int:
+    """Return how many tokens reach to the end of the first element that may match; 0 if it saves nothing.
+
+    `worth`: share of the tokens that may be needed at most.
+    """
     if selector.looks_ahead or len(selector.complexes) != 1:
         return 0
     start = _start(tokens, selector.complexes[0].compounds[-1])
     end = end_of(tokens, start) if start >= 0 else len(tokens)
-    return end if end < _WORTH * len(tokens) else 0
+    return end if end < worth * len(tokens) else 0
 
 
 def _start(tokens: Tokens, subject: Compound) -> int:
     """Return the place of the first start token of that tag, or with these names among its attributes."""
     if subject.names:
         return next((at - 1 for at, token in enumerate(tokens) if _has(token, subject.names)), -1)
-    tag = subject.key[1] if subject.key is not None else ""
-    return tokens.index(start) if (start := f"<{ascii_lower(tag)}") in tokens else -1
+    return tokens.index(start) if (start := f"<{_tag(subject)}") in tokens else -1
+
+
+def _tag(subject: Compound) -> str:
+    return ascii_lower(subject.key[1]) if subject.key is not None else ""
 
 
 def _has(token: object, names: tuple[str, ...]) -> bool:
