@@ -128,7 +128,7 @@ BODIES = st.binary(max_size=300) | st.sampled_from(
 
 
 @given(path=st.sampled_from(POSTS), content_type=TYPES, body=BODIES)
-@settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_body_is_answered(site: Site, path: str, content_type: str, body: bytes) -> None:
     headers = {"Content-Type": content_type}
     status, _, _ = Client(site.url).ask(path, body, "POST", headers)

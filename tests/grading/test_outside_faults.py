@@ -53,7 +53,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @example({"protocol": "panel", "members": ["nope"]})
 @example({"protocol": "panel", "members": ["webvoyager", "webjudge"]})
-@settings(max_examples=150, deadline=None)
 @given(JUDGES)
 def test_a_judge_that_validates_is_built(folder: Path, judge: Any) -> None:
     try:

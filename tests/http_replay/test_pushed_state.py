@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.bundle.reader import open_bundle
@@ -105,7 +105,6 @@ def test_what_is_served_is_what_the_live_server_says_or_nothing(kind: str) -> No
     with running(kind) as app, tempfile.TemporaryDirectory() as folder:
 
         @given(STATES, ACTS)
-        @settings(max_examples=100, deadline=None)
         def holds(seed: dict[str, Any], acts: list[tuple[str, Any]]) -> None:
             app.state = app.takes({}, seed)
             # An app that names its state by PUT replaces it: what else PUT may do is not the state's.

@@ -205,7 +205,7 @@ def check(format: str, path: Path, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@settings(max_examples=60)
+@settings(max_examples=settings().max_examples // 2)
 @given(data=st.data())
 def test_what_is_damaged_is_told_or_read(layout: str, data: st.DataObject) -> None:
     format, make = LAYOUTS[layout]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.bundle.reader import Bundle, open_bundle
@@ -276,7 +276,6 @@ def test_files_of_other_tools_are_none_of_it(tmp_path: Path) -> None:
 Model = list[tuple[int, str]]
 
 
-@settings(max_examples=150)
 @given(data=st.data())
 def test_a_list_that_changes_is_rebuilt(data: st.DataObject) -> None:
     """A list of texts, changed at random as a mutation observer reports it: texts, removes, adds before others."""

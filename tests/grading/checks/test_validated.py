@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.errors import TaskError
@@ -51,7 +51,6 @@ def errors_of(task: Task) -> list[str]:
 
 @pytest.mark.parametrize("kind", TASKS)
 def test_what_validates_is_graded(kind: str) -> None:
-    @settings(max_examples=150, deadline=None)
     @given(TASKS[kind])
     def graded(record: dict[str, Any]) -> None:
         try:

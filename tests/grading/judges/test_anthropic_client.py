@@ -158,7 +158,7 @@ def test_a_retry_that_helps_is_a_reply():
     assert len(server.seen) == 2
 
 
-def test_a_server_that_asks_for_an_hour_does_not_get_it():
+def test_a_server_that_asks_for_an_hour_does_not_get_it(sleeps):
     with Server(says(429, error("rate_limit_error"), retry_after="3600")) as server:
         reply = ask(server, deadline=0.3).reply
     assert (reply.kind, reply.retryable) == ("deadline", True)

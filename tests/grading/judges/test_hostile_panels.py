@@ -22,7 +22,8 @@ from .conftest import Recorded
 from .rubric_replies import reading, row
 from .test_hostile_replies import FAILED, GOOD, LIE, ORDERS, TASK, WORDS, judged, texts
 
-HOSTILE = {"max_examples": 150, "deadline": None, "suppress_health_check": list(HealthCheck)}
+EXAMPLES = settings().max_examples
+HOSTILE = {"max_examples": EXAMPLES, "deadline": None, "suppress_health_check": list(HealthCheck)}
 USER = "{{task}}\n{{answer}}\n{{final_text}}\n{{actions}}\n{{results}}"
 PROMPTS = {"system": "You judge.", "user": USER}
 VERDICT = JsonParser(pointer="/verdict")
@@ -147,7 +148,7 @@ def _depth(value: Any) -> int:
     return 0
 
 
-@settings(**{**HOSTILE, "max_examples": 600})
+@settings(**{**HOSTILE, "max_examples": 4 * EXAMPLES})
 @given(text=json_replies())
 @example(text='{"verdict": "failure", "seen": {"verdict": "success"}')
 @example(text='{"verdict": "failure", "verdict": "success"}')

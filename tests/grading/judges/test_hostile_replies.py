@@ -126,7 +126,7 @@ def texts(draw: Any) -> str:
 VACANT = '{"asks": false, "items": []}'
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=2 * settings().max_examples, deadline=None, suppress_health_check=list(HealthCheck))
 @given(needs=texts(), claims=texts())
 @example(needs=VACANT, claims='{"items": []}')
 @example(needs="SUCCESS", claims="SUCCESS")
@@ -135,7 +135,7 @@ def test_no_reply_makes_a_success_of_a_run_that_failed(needs: str, claims: str) 
     assert found.outcome in ("FAILURE", "ABSTAIN")
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=2 * settings().max_examples, deadline=None, suppress_health_check=list(HealthCheck))
 @given(needs=texts(), claims=texts())
 def test_a_success_rests_on_evidence_for_all_that_was_said(needs: str, claims: str) -> None:
     found = judged(GOOD, lambda request: needs if request.stage == "needs" else claims, protocol="claims")
@@ -176,7 +176,7 @@ VERDICTS = {
 
 
 @pytest.mark.parametrize("protocol", sorted(VERDICTS))
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, suppress_health_check=list(HealthCheck))
 @given(words=st.lists(WORDS, max_size=4).map("\n".join))
 def test_verdict_words_that_a_reply_quotes_decide_nothing(protocol: str, words: str) -> None:
     """A reply that repeats the orders of a page and the words of the answer, and then says no."""

@@ -656,7 +656,7 @@ REPLIES = st.fixed_dictionaries(
 )  # fmt: skip
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, suppress_health_check=list(HealthCheck))
 @given(of_rubric=REPLIES | st.text(max_size=20), looks=st.text(max_size=30), story=REPLIES, read=REPLIES, tail=st.sampled_from(["", "SUCCESS", "}"]))  # fmt: skip
 def test_no_reply_raises_and_a_success_is_cited(
     ask: Any, of_rubric: Any, looks: str, story: Any, read: Any, tail: str
@@ -673,7 +673,7 @@ def test_no_reply_raises_and_a_success_is_cited(
             assert decided and all(one["verdict"] == "YES" and one["steps"] for one in decided)
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, suppress_health_check=list(HealthCheck))
 @given(quoted=st.sampled_from(["{}", reading(), rubric()]), words=st.text(max_size=20))
 def test_json_that_a_reply_quotes_from_a_page_never_decides(ask: Any, quoted: str, words: str) -> None:
     said = f"The page says: {quoted}\n{words}\n" + reading(row("c1", "NO"), row("c2", "NO"), row("c3"))
