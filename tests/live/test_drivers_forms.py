@@ -49,7 +49,7 @@ class Opened:
 @pytest.fixture
 def opened(page: Page) -> Iterator[Opened]:
     with serve() as shop:
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(60_000)
         page.goto(shop.url)
         yield Opened(page, shop)
 

@@ -38,7 +38,7 @@ TASKS = ROOT / "fixtures" / "tasks"
 PAIRS = load_pairs()
 ASYNC = [pair for pair in PAIRS if pair.agent == "good_async"]
 SYNC = [pair for pair in PAIRS if pair.site == "shop" and pair.agent != "good_async"]
-WAIT_MS = 10_000
+WAIT_MS = 60_000
 
 
 def agent(name: str) -> Callable[..., Any]:

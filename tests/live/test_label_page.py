@@ -114,7 +114,7 @@ def test_three_runs_are_labelled_by_keyboard_only(page: Page, serve: Serve, tmp_
         expect(page.locator("main")).to_contain_text(
             "3 of 3 runs labelled by ada: 1 success, 1 failure, 1 unsure"
         )
-    assert served.ended.wait(10)
+    assert served.ended.wait(60)
 
 
 def test_labelled_runs_are_skipped_and_can_be_gone_back_to(page: Page, serve: Serve, tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def refused(call, *arguments):
 with sync_playwright() as playwright:
     browser = playwright.chromium.connect_over_cdp(os.environ["REPLAYKIT_CDP_URL"])
     page = browser.contexts[0].pages[0]
-    page.set_default_timeout(10000)
+    page.set_default_timeout(60_000)
     cdp = page.context.new_cdp_session(page)
     root = browser.new_browser_cdp_session()
     found = {}

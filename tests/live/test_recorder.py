@@ -54,7 +54,7 @@ def start(site: Site) -> str:
 @pytest.fixture
 def context(browser: Browser) -> Any:
     made = browser.new_context(viewport={"width": 800, "height": 600})
-    made.set_default_timeout(10_000)
+    made.set_default_timeout(60_000)
     yield made
     made.close()
 

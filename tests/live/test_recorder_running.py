@@ -37,7 +37,7 @@ pytestmark = [pytest.mark.live, pytest.mark.usefixtures("browser_path")]
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = """<!doctype html><title>Form</title><label>Name <input id=name></label>
 <button id=sure onclick="document.title = confirm('Sure?') ? 'yes' : 'no'">Sure</button>"""
-WAIT_S = 30.0
+WAIT_S = 60.0
 
 SCRIPT = """
 import json, os, sys

@@ -8,10 +8,13 @@ import sys
 import sysconfig
 import zipfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from replaykit.interop.source_files import SourceLimits, open_source
 from tests.needed import missing
 
 ROOT = Path(__file__).parents[3]
@@ -36,6 +39,13 @@ def inspect_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     zipfile.ZipFile(wheel).extractall(site)  # all that an installer does to a wheel of pure Python
     (site / "beside.pth").write_text(f"{INSPECT}\n{sysconfig.get_path('purelib')}\n")
     return folder / "env" / "bin" / "python"
+
+
+def logged(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the head of a log and its samples: to have Inspect print them takes seconds."""
+    with closing(open_source("inspect", path, SourceLimits())) as log:
+        names = [name for name in log.names() if name.startswith("samples/")]
+        return log.json("header.json"), [log.json(name) for name in names]
 
 
 def _run(*command: str) -> None:

@@ -21,6 +21,8 @@ import replaykit
 from replaykit.integrations.inspect import record_sample, recorded_run
 
 FOLDER, SHOP, JOURNAL = sys.argv[1:]
+LEAN = ["--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup"]
+"""Of the browser: without menus that nobody opens."""
 
 
 async def finished(state):
@@ -49,7 +51,7 @@ def ended():
             shutil.copy(JOURNAL, Path(FOLDER) / "left.1.zst")
             return state
         async with async_playwright() as playwright:
-            browser = await playwright.chromium.launch(executable_path=replaykit.find_browser())
+            browser = await playwright.chromium.launch(executable_path=replaykit.find_browser(), args=LEAN)
             page = await browser.new_page()
             await page.goto(SHOP)
             with time_limit(2 if state.sample_id == "cancelled" else None):

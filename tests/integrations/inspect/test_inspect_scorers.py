@@ -14,7 +14,7 @@ import pytest
 
 import replaykit
 from replaykit.testing import trajectory
-from tests.integrations.inspect.conftest import ROOT, Run
+from tests.integrations.inspect.conftest import ROOT, Run, logged
 
 SET = ROOT / "recordings" / "conformance"
 PROGRAM = Path(__file__).with_name("scored_samples.py")
@@ -187,7 +187,7 @@ def test_the_command_of_inspect_scores_a_log(log: Path, run: Run, tmp_path: Path
         "--action", "overwrite", "--output-file", tmp_path / "scored.eval", "--display", "plain",
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    told = json.loads(run("-m", "inspect_ai", "log", "dump", tmp_path / "scored.eval").stdout)
+    told, _ = logged(tmp_path / "scored.eval")
     (result,) = told["results"]["scores"]
     assert (result["name"], result["scored_samples"], result["unscored_samples"]) == ("recorded_run", 2, 1)
     assert result["metrics"]["accuracy"]["value"] == 0.5
@@ -201,7 +201,7 @@ def test_an_exported_run_is_scored_in_inspect(run: Run, tmp_path: Path) -> None:
         "--action", "append", "--output-file", tmp_path / "scored.eval", "--display", "plain",
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    (sample,) = json.loads(run("-m", "inspect_ai", "log", "dump", tmp_path / "scored.eval").stdout)["samples"]
+    _, (sample,) = logged(tmp_path / "scored.eval")
     assert sample["scores"]["cup"]["value"] == 1
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import shutil
 import subprocess
@@ -15,7 +14,7 @@ import pytest
 import replaykit
 from fixtures.sites.shop.server import serve
 from tests.blocks import block
-from tests.integrations.inspect.conftest import ROOT, Run
+from tests.integrations.inspect.conftest import ROOT, Run, logged
 
 EXAMPLE = "fixtures/gallery/inspect_task.py"
 JOURNAL = ROOT / "recordings" / "format" / "v1-journal.zst"
@@ -48,7 +47,7 @@ def test_the_commands_record_and_score(run: Run, shop: str, browser_path: Path, 
     inspect(record.replace("http://127.0.0.1:8000", shop))
     (log,) = (tmp_path / "logs").glob("*.eval")
     inspect(score.replace("logs/shop.eval", str(log)))
-    (sample,) = json.loads(run("-m", "inspect_ai", "log", "dump", "again.eval").stdout)["samples"]
+    _, (sample,) = logged(tmp_path / "again.eval")
     values = {name: score["value"] for name, score in sample["scores"].items()}
     assert [value for name, value in values.items() if name.startswith("recorded_run")] == ["C", "C"]
     assert values["cup"] == 1 and set(values["violations"].values()) == {0}
