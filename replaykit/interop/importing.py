@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
-from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -17,29 +15,21 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.bundle.writer import SealResult
-from replaykit.errors import BundleWriteError, InteropError, MalformedSource, ReplaykitError, UnknownLayout
+from replaykit.errors import BundleWriteError, InteropError, ReplaykitError, UnknownLayout
 from replaykit.grading.workers import fork_server
+from replaykit.interop.archives.scratch_folder import remove_abandoned_folders
+from replaykit.interop.archives.unpacked_archives import Unpacking
 from replaykit.interop.imported_run import Options, Run
-from replaykit.interop.lfs_pointers import FETCH, is_pointer_file
-from replaykit.interop.registry import IMPORTERS, Candidate, Importer, check_options, importer
-from replaykit.interop.run_search import fault_of, files
-from replaykit.interop.scratch_folder import remove_abandoned_folders
+from replaykit.interop.registry import IMPORTERS, Candidate, Importer, importer
+from replaykit.interop.run_finding import FoundRun, LeftArchive, found_runs
 from replaykit.interop.source_files import SourceFiles, open_source
-from replaykit.interop.unpacked_archives import Unpacking, is_tape
 from replaykit.interop.written_bundles import write_run
-from replaykit.trajectory.counted import counted
 
 NAME_MAX = 150
 """Characters of a bundle's name: file systems allow 255 bytes."""
 
 CHUNK = 8
 """Runs that a worker takes at once."""
-
-LOOK_MAX = 1000
-"""Files of a folder that are looked at to say what it is."""
-
-MISSING = "missing"
-"""What is found where there is no such path."""
 
 _UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -51,10 +41,12 @@ class ImportResult(Struct, frozen=True, kw_only=True):
     """Path where the run was found."""
     path: str
     """Path of the bundle."""
+    archive: str = ""
+    """The archive that the run was in; empty if it was in none."""
     digest: str = ""
     """Digest of the bundle's content, 64 hex digits; empty if nothing was written."""
     state: str = "imported"
-    """`imported`, `kept` (the bundle exists) or `failed`."""
+    """`imported`, `kept` (the bundle exists), `failed` or `left` (an archive of a folder, without a run)."""
     warnings: tuple[str, ...] = ()
     """Remarks about the source."""
     error: ReplaykitError | None = None
@@ -76,11 +68,22 @@ def import_run(
     """
     options, folder = options or Options(), Path(target).parent
     with _tidy(folder), Unpacking(folder, format, options.limits) as archives:
-        one, found = _looked(format, Path(path), options, archives)
-        if len(found) > 1:
-            what = f"{len(found)} runs, such as {found[0].name} and {found[1].name}"
-            raise UnknownLayout(format=one.name, source=str(path), found=what, expected="one run")
-        return _import(one, found[0], Path(target), options, force=force)
+        one = _only_run(format, Path(path), options, archives)
+        done = _import(one.importer, one.candidate, Path(target), options, force=force)
+        return replace(done, archive=one.archive)
+
+
+def _only_run(format: str, path: Path, options: Options, archives: Unpacking) -> FoundRun:
+    looked = found_runs(format, path, options, archives)
+    error = next((one.error for one in looked if isinstance(one, LeftArchive) and one.error), None)
+    if error is not None:
+        raise error
+    found = [one for one in looked if isinstance(one, FoundRun)]
+    if len(found) > 1:
+        names = [one.candidate.name for one in found]
+        what = f"{len(found)} runs, such as {names[0]} and {names[1]}"
+        raise UnknownLayout(format=found[0].importer.name, source=str(path), found=what, expected="one run")
+    return found[0]
 
 
 @contextmanager
@@ -125,23 +128,30 @@ def import_runs(
 
 
 class PlannedImport(NamedTuple):
-    """A run to be read: its format, where it is, and its bundle."""
+    """A run to be read: its format, where it is, its bundle, and the archive that it is in."""
 
     format: str
     candidate: Candidate
     target: Path
+    archive: str
 
 
 def _planned(
     format: str, path: Path, *, folder: Path, options: Options, names: set[str], archives: Unpacking
 ) -> Iterator[PlannedImport | ImportResult]:
     try:
-        one, found = _looked(format, path, options, archives)
+        found = found_runs(format, path, options, archives)
     except InteropError as error:
         yield ImportResult(source=str(path), path="", state="failed", error=error)
         return
-    for candidate in found:
-        yield PlannedImport(one.name, candidate, folder / f"{_name(candidate.name, names)}.zst")
+    for one in found:
+        if isinstance(one, FoundRun):
+            target = folder / f"{_name(one.candidate.name, names)}.zst"
+            yield PlannedImport(one.importer.name, one.candidate, target, one.archive)
+        elif one.error is not None:
+            yield ImportResult(source=one.path, path="", state="failed", error=one.error)
+        else:
+            yield ImportResult(source=one.path, path="", state="left", warnings=(one.remark,))
 
 
 def _carried_out(
@@ -175,9 +185,11 @@ def _carry_out(one: PlannedImport | ImportResult, *, options: Options, force: bo
     if isinstance(one, ImportResult):
         return one
     try:
-        return _import(importer(one.format), one.candidate, one.target, options, force=force)
+        done = _import(importer(one.format), one.candidate, one.target, options, force=force)
     except ReplaykitError as error:
-        return ImportResult(source=_shown(one.candidate), path=str(one.target), state="failed", error=error)
+        shown = _shown(one.candidate)
+        done = ImportResult(source=shown, path=str(one.target), state="failed", error=error)
+    return replace(done, archive=one.archive)
 
 
 def _import(
@@ -222,117 +234,6 @@ def _count_unread(run: Run, candidate: Candidate) -> None:
         if name not in run.source.files:
             end = PurePosixPath(name).suffix
             run.leave_out(f"*{end}" if end else name)
-
-
-def _looked(
-    format: str, path: Path, options: Options, archives: Unpacking
-) -> tuple[Importer, list[Candidate]]:
-    """Return the importer and the runs under a path, or in an archive. Raises InteropError, UsageError."""
-    if is_tape(path):
-        return _looked_inside(format, path, options, archives)
-    try:
-        return _looked_under(format, path, options)
-    except UnknownLayout:
-        # Some layouts are zip archives themselves; this one may hold folders of another.
-        if path.suffix.lower() != ".zip" or not path.is_file() or not zipfile.is_zipfile(path):
-            raise
-        with suppress(UnknownLayout):
-            return _looked_inside(format, path, options, archives)
-        raise
-
-
-def _looked_inside(
-    format: str, path: Path, options: Options, archives: Unpacking
-) -> tuple[Importer, list[Candidate]]:
-    folder = archives.unpacked(path)
-    try:
-        one, found = _looked_under(format, folder, options)
-    except UnknownLayout as error:
-        what = f"an archive with {error.fields['found']}"
-        raise UnknownLayout(**{**error.fields, "source": str(path), "found": what}) from error
-    return one, [replace(each, shown=_shown_inside(each, folder, path)) for each in found]
-
-
-def _shown_inside(candidate: Candidate, folder: Path, archive: Path) -> str:
-    inner = (candidate.root / candidate.file).relative_to(folder).as_posix()
-    return str(archive) if inner == "." else f"{archive}/{inner}"
-
-
-def _looked_under(format: str, path: Path, options: Options) -> tuple[Importer, list[Candidate]]:
-    try:
-        one = _chosen(format, path)
-        check_options(one, options)
-        return one, list(_found(one, path, options, is_asked=format != "auto"))
-    except OSError as error:
-        found = f"unreadable ({error.strerror})"
-        raise MalformedSource(
-            format=format, source=str(path), place="the path", found=found, expected="a file or folder"
-        ) from error
-
-
-def _chosen(format: str, path: Path) -> Importer:
-    if format != "auto":
-        return importer(format)
-    found = resembled(path)
-    if found is None:
-        known = [f"{name}: {importer(name).looks_for}" for name in IMPORTERS]
-        raise _unknown(format, path, kind_of_path(path), "\n".join(["one of these", *known]))
-    return found
-
-
-def resembled(path: Path) -> Importer | None:
-    """Return the first importer that finds a run under the path."""
-    candidates = (importer(name) for name in IMPORTERS)
-    return next((one for one in candidates if next(one.find(path), None) is not None), None)
-
-
-def _found(one: Importer, path: Path, options: Options, *, is_asked: bool) -> Iterator[Candidate]:
-    is_own = one.find_asked is not None and (is_asked or options.columns)
-    found = one.find_asked(path, options) if is_own and one.find_asked is not None else one.find(path)
-    first = next(found, None)
-    if first is None:
-        other = resembled(path)
-        hint = f"{kind_of_path(path)}, which resembles {other.name}" if other else kind_of_path(path)
-        raise _unknown(one.name, path, hint, one.looks_for)
-    yield first
-    yield from found
-
-
-def _unknown(format: str, path: Path, found: str, expected: str) -> UnknownLayout:
-    wanted = "a file or folder" if found == MISSING else expected
-    return UnknownLayout(format=format, source=str(path), found=found, expected=wanted)
-
-
-def kind_of_path(path: Path) -> str:
-    """Return what there is at a path, so that a person sees what was meant."""
-    if not path.exists():
-        return MISSING
-    if path.is_dir():
-        return _kind_of_folder(path)
-    if not path.is_file():
-        return "no regular file"
-    if not path.stat().st_size:
-        return "an empty file"
-    if is_pointer_file(path):
-        return f"a pointer of Git LFS; {FETCH}"
-    if path.suffix.lower() == ".zip":
-        return "a zip archive" if zipfile.is_zipfile(path) else "no whole zip archive"
-    return _kind_of_json(path) if path.suffix.lower() in (".json", ".har") else "a file"
-
-
-def _kind_of_folder(path: Path) -> str:
-    pointers = sum(is_pointer_file(file) for file in islice(files(path, ""), LOOK_MAX))
-    if pointers:
-        return f"a folder with {counted(pointers, 'pointer')} of Git LFS; {FETCH}"
-    return "a folder of other files" if any(path.iterdir()) else "an empty folder"
-
-
-def _kind_of_json(path: Path) -> str:
-    try:
-        fault = fault_of(path)
-    except OSError as error:
-        return f"unreadable ({error.strerror})"
-    return "JSON of another layout" if fault is None else f"a file that is {fault}"
 
 
 def _shown(candidate: Candidate) -> str:

@@ -11,8 +11,8 @@ from replaykit.bundle.blobs import blob_id
 from replaykit.bundle.verification import references
 from replaykit.bundle.writer import Journal, SealResult, seal_passing
 from replaykit.errors import BundleError, BundleWriteError, EventInvalid
+from replaykit.interop.archives.scratch_folder import scratch_folder
 from replaykit.interop.imported_run import Run
-from replaykit.interop.scratch_folder import scratch_folder
 
 BATCH = 8
 """Events of one commit: the largest ones fit into one frame."""

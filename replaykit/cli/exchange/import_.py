@@ -17,8 +17,9 @@ from replaykit.cli.record.record import declared_secrets
 from replaykit.errors import ReplaykitError, UnknownLayout, UsageError
 from replaykit.interop.har.har_joined import join_har
 from replaykit.interop.imported_run import Options
-from replaykit.interop.importing import MISSING, ImportResult, import_runs
+from replaykit.interop.importing import ImportResult, import_runs
 from replaykit.interop.registry import matrix
+from replaykit.interop.run_finding import MISSING
 from replaykit.interop.source_files import SourceLimits
 from replaykit.interop.table.table_columns import check_columns
 from replaykit.interop.wordings import check_wordings
@@ -26,6 +27,7 @@ from replaykit.report.json_text import json_text
 from replaykit.report.text.table import safe, table
 from replaykit.tasks.suite import load_suite
 from replaykit.tasks.yaml_text import parsed_yaml, words_of
+from replaykit.trajectory.counted import counted
 
 FAILED, NOTHING = 3, 4
 """Exit codes."""
@@ -243,6 +245,8 @@ def _join(
 def _tell(one: ImportResult) -> None:
     if one.error is not None:
         tell_failure(one.error)
+    elif one.state == "left":
+        pass  # its warning says why
     elif one.state == "kept":
         notice(f"{one.path}: exists, left as it is (--force replaces it)")
     else:
@@ -260,9 +264,18 @@ def _exit(ctx: click.Context, done: list[ImportResult]) -> None:
     failed = sum(one.state == "failed" for one in done)
     kept = sum(one.state == "kept" for one in done)
     were = f", {kept} left as they were" if kept else ""
+    were += _archives(done)
     notice(f"{sum(one.state == 'imported' for one in done)} imported, {failed} failed{were}")
     is_nothing = all(_is_nothing(one.error) for one in done)
     ctx.exit(NOTHING if is_nothing else FAILED if failed else 0)
+
+
+def _archives(done: list[ImportResult]) -> str:
+    """Return how many archives were unpacked, and how many held no run."""
+    read = len({one.archive for one in done if one.archive})
+    left = sum(one.state == "left" for one in done)
+    said = f" ({counted(read, 'archive')} unpacked)" if read else ""
+    return said + (f", {counted(left, 'archive')} left out" if left else "")
 
 
 def _is_nothing(error: ReplaykitError | None) -> bool:

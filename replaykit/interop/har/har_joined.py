@@ -22,8 +22,9 @@ from replaykit.errors import OutputExists, UnknownLayout, UsageError
 from replaykit.interop.har.har_entries import Base, moment
 from replaykit.interop.har.har_files import IMPORTER, add_entries, entries_of, is_har_name
 from replaykit.interop.imported_run import Options, Run
-from replaykit.interop.importing import ImportResult, kind_of_path
+from replaykit.interop.importing import ImportResult
 from replaykit.interop.registry import check_options
+from replaykit.interop.run_finding import kind_of_path
 from replaykit.interop.source_files import open_source
 from replaykit.interop.written_bundles import BATCH, loaded, write_sealed
 from replaykit.trajectory.action import Unknown

@@ -1,4 +1,4 @@
-"""Archives of runs, unpacked for as long as they are read: tar, also compressed, and zip.
+"""Archives of runs, unpacked for as long as they are read: tar, also compressed, zip, and single gzip files.
 
 Only plain files below a folder of our own are written, under names that were looked at, until a limit is
 reached. Links are not followed, and what a killed process leaves behind is removed by the next import.
@@ -6,22 +6,36 @@ reached. Links are not followed, and what a killed process leaves behind is remo
 
 from __future__ import annotations
 
+import gzip
+import shutil
 import tarfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path, PurePosixPath
 from types import TracebackType
-from typing import IO, NamedTuple, NoReturn, Self
+from typing import IO, NamedTuple, NoReturn, Self, cast
 
-from replaykit.errors import BundleWriteError, MalformedSource, SourceLimitExceeded, UnsafeSource
+from replaykit.errors import (
+    BundleWriteError,
+    InteropError,
+    MalformedSource,
+    SourceLimitExceeded,
+    UnsafeSource,
+)
+from replaykit.interop.archives.scratch_folder import scratch_folder
 from replaykit.interop.lfs_pointers import FETCH, is_pointer_file
 from replaykit.interop.run_search import is_litter
-from replaykit.interop.scratch_folder import scratch_folder
 from replaykit.interop.source_files import ZIP_FAILURES, SourceLimits
 
 TAPES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 """How archives of tar end."""
+
+PACKED = tuple(f"{end}.gz" for end in (".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".har"))
+"""How files end that are packed one by one."""
+
+ARCHIVES = (*TAPES, ".zip", *PACKED)
+"""How everything ends that is unpacked."""
 
 CHUNK_BYTES = 2**20
 """Bytes that are copied at once."""
@@ -32,9 +46,21 @@ NAME_BYTES = 200
 _FAILURES = (*ZIP_FAILURES, tarfile.TarError)
 
 
-def is_tape(path: Path) -> bool:
-    """Whether a path is that of an archive of tar."""
-    return path.name.lower().endswith(TAPES) and path.is_file()
+def is_archive(path: Path) -> bool:
+    """Whether a path is that of an archive, or of one packed file."""
+    return path.name.lower().endswith(ARCHIVES) and path.is_file()
+
+
+def is_packed(path: Path) -> bool:
+    """Whether a path is that of one packed file."""
+    return path.name.lower().endswith(PACKED)
+
+
+class Spent:
+    """What several archives have unpacked together: limits hold for all of them."""
+
+    def __init__(self) -> None:
+        self.members = self.bytes = 0
 
 
 class _Member(NamedTuple):
@@ -64,18 +90,41 @@ class Unpacking:
     ) -> None:
         self._stack.close()
 
-    def unpacked(self, archive: Path) -> Path:
-        """Return a folder with the files of an archive, called as it is. Raises InteropError, BundleError."""
-        if is_pointer_file(archive):
-            self._malformed(archive, "the file", f"a pointer of Git LFS; {FETCH}", "an archive")
+    def unpacked(self, archive: Path, spent: Spent | None = None) -> Path:
+        """Return a folder with the files of an archive, called as it is. Raises InteropError, BundleError.
+
+        `spent`: what was unpacked before that the limits hold for as well.
+        """
+        root = self.folder(archive_stem(archive))
+        try:
+            self.add(archive, root, spent or Spent())
+        except InteropError:
+            # What is left of it would fill the disk until the import ends.
+            shutil.rmtree(root, ignore_errors=True)
+            raise
+        return root
+
+    def folder(self, name: str) -> Path:
+        """Return a new folder of a name. Raises BundleWriteError."""
         self._count += 1
-        root = self._made() / str(self._count) / _stem(archive)
+        root = self._made() / str(self._count) / name
         try:
             root.mkdir(parents=True)
-            self._write(archive, root)
+        except OSError as error:
+            raise self._unwritable(error) from error
+        return root
+
+    def add(self, archive: Path, root: Path, spent: Spent, name: str = "") -> None:
+        """Write the files of an archive into a folder; `name`: what a packed file is called there.
+
+        Raises InteropError.
+        """
+        if is_pointer_file(archive):
+            self._malformed(archive, "the file", f"a pointer of Git LFS; {FETCH}", "an archive")
+        try:
+            self._write(archive, _members(archive, name), root, spent)
         except _FAILURES as error:
             self._malformed(archive, "the archive", f"undecodable ({_words(error)})", "a whole one", error)
-        return root
 
     def _made(self) -> Path:
         """Return the folder that holds them all, locked."""
@@ -83,17 +132,18 @@ class Unpacking:
             try:
                 self._place = self._stack.enter_context(scratch_folder(self._folder))
             except OSError as error:
-                raise BundleWriteError(
-                    source=str(self._folder),
-                    operation="unpack an archive",
-                    reason=error.strerror or str(error),
-                ) from error
+                raise self._unwritable(error) from error
         return self._place
 
-    def _write(self, archive: Path, root: Path) -> None:
-        total, written = 0, set[str]()
-        for at, member in enumerate(_members(archive)):
-            self._check(archive, "members", at + 1, "the archive", "members")
+    def _unwritable(self, error: OSError) -> BundleWriteError:
+        reason = error.strerror or str(error)
+        return BundleWriteError(source=str(self._folder), operation="unpack an archive", reason=reason)
+
+    def _write(self, archive: Path, members: Iterator[_Member], root: Path, spent: Spent) -> None:
+        written = set[str]()
+        for member in members:
+            spent.members += 1
+            self._check(archive, "members", spent.members, "the archive", "members")
             name = self._plain(archive, member.name)
             if name is None:
                 continue
@@ -105,21 +155,21 @@ class Unpacking:
                 if first not in written or first == name:
                     continue
                 with (root / first).open("rb") as data:
-                    total += self._copied(archive, data, target, name, total)
+                    self._copy(archive, data, target, name, spent)
             else:
-                total += self._copied(archive, member.data, target, name, total)
+                self._copy(archive, member.data, target, name, spent)
             written.add(name)
 
-    def _copied(self, archive: Path, data: IO[bytes], target: Path, name: str, total: int) -> int:
-        """Copy a member, and return its size: counted while it is unpacked, as its header may lie."""
+    def _copy(self, archive: Path, data: IO[bytes], target: Path, name: str, spent: Spent) -> None:
+        """Copy a member: its size is counted while it is unpacked, as its header may lie."""
         size = 0
         with target.open("wb") as file:
             while chunk := data.read(CHUNK_BYTES):
                 size += len(chunk)
+                spent.bytes += len(chunk)
                 self._check(archive, "member", size, name, "bytes")
-                self._check(archive, "source", total + size, name, "bytes")
+                self._check(archive, "source", spent.bytes, name, "bytes")
                 file.write(chunk)
-        return size
 
     def _plain(self, archive: Path, name: str) -> str | None:
         """Return the name of a member as a path below the root; None for what systems add."""
@@ -155,13 +205,18 @@ def _words(error: BaseException) -> str:
     return error.strerror or "no reason given" if isinstance(error, OSError) else str(error)[:200]
 
 
-def _stem(archive: Path) -> str:
+def archive_stem(archive: Path) -> str:
+    """Return the name of an archive without its ending."""
     name = archive.name
-    ending = next((end for end in (*TAPES[::-1], ".zip") if name.lower().endswith(end)), "")
+    ending = next((end for end in (*TAPES[::-1], ".zip", ".gz") if name.lower().endswith(end)), "")
     return name[: len(name) - len(ending)].strip(". ") or "archive"
 
 
-def _members(archive: Path) -> Iterator[_Member]:
+def _members(archive: Path, name: str) -> Iterator[_Member]:
+    if is_packed(archive):
+        with gzip.open(archive, "rb") as data:
+            yield _Member(name or archive_stem(archive), cast(IO[bytes], data))
+        return
     if archive.name.lower().endswith(".zip"):
         with zipfile.ZipFile(archive) as found:
             for info in found.infolist():
