@@ -59,9 +59,20 @@ def found_runs(
     format: str, path: Path, options: Options, archives: Unpacking
 ) -> list[FoundRun | LeftArchive]:
     """Return the runs under a path, or in an archive. Raises InteropError, UsageError."""
-    if path.is_dir():
+    try:
+        is_folder = path.is_dir()
+    except OSError as error:  # a name that no file system takes
+        raise _unreadable(format, path, error) from error
+    if is_folder:
         return _Folder(format, path, options, archives).found()
     return list(_in_file(format, path, options, archives))
+
+
+def _unreadable(format: str, path: Path, error: OSError) -> MalformedSource:
+    found = f"unreadable ({error.strerror})"
+    return MalformedSource(
+        format=format, source=str(path), place="the path", found=found, expected="a file or folder"
+    )
 
 
 def _in_file(format: str, path: Path, options: Options, archives: Unpacking) -> Iterator[FoundRun]:
@@ -206,10 +217,7 @@ def _looked_under(format: str, path: Path, options: Options) -> tuple[Importer, 
         check_options(one, options)
         return one, list(_found(one, path, options, is_asked=format != "auto"))
     except OSError as error:
-        found = f"unreadable ({error.strerror})"
-        raise MalformedSource(
-            format=format, source=str(path), place="the path", found=found, expected="a file or folder"
-        ) from error
+        raise _unreadable(format, path, error) from error
 
 
 def _chosen(format: str, path: Path) -> Importer:
