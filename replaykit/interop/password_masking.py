@@ -39,7 +39,10 @@ SENSITIVE = frozenset({"sensitive_data", "sensitivedata", "credentials", "secret
 """Keys whose texts are all secret, lower-case."""
 
 _PASSWORD = re.compile(
-    r"pass[-_ ]?(?:words?|wd|code|phrase)\b|\bpwd\b|\botp\b|one-time-code|\bcvv\b", re.IGNORECASE
+    r"pass[-_ ]?(?:words?|wd|code|phrase)\b|\bpwd\b|\botp\b|one-time-code|\bcvv\b"
+    r"|passwort|kennwort|mot de passe|contrase[ñn]a|\bsenha\b|wachtwoord|has[łl]o\b|l[öo]senord|adgangskode"
+    r"|salasana|[şs]ifre|парол|密码|密碼|パスワード|비밀번호|كلمة المرور|סיסמ",
+    re.IGNORECASE,
 )
 _PLACEHOLDER = re.compile(r"<secret>[^<>]{1,128}</secret>|⟦[^⟦⟧]{1,80}⟧")
 _DESCRIBING = frozenset({
@@ -208,7 +211,7 @@ def without(step: Step, typed: str) -> Step:
     """Return a step whose texts do not hold what was typed in it."""
     # Two characters stand in nearly any text, so only whole values are compared.
     if len(typed) < SHORT:
-        return replace(step, raw=_exactly_without(step.raw, typed))
+        return replace(step, raw=exactly_without(step.raw, typed))
     error = step.error
     return replace(
         step,
@@ -228,11 +231,12 @@ def _without(value: Any, typed: str) -> Any:
     return [_without(part, typed) for part in value] if isinstance(value, list) else value
 
 
-def _exactly_without(value: Any, typed: str) -> Any:
+def exactly_without(value: Any, typed: str) -> Any:
+    """Return a value with a mask for each text that is the typed one."""
     if isinstance(value, dict):
-        return {key: _exactly_without(part, typed) for key, part in value.items()}
+        return {key: exactly_without(part, typed) for key, part in value.items()}
     if isinstance(value, list):
-        return [_exactly_without(part, typed) for part in value]
+        return [exactly_without(part, typed) for part in value]
     return MASKED if value == typed else value
 
 
@@ -286,8 +290,43 @@ _AUTHORIZED = re.compile(
 """A header with a credential."""
 
 
+_TYPED_BY_CODE = (
+    re.compile(
+        r"((?:get_?[bB]y_?\w{1,20}|locator)\((?P<aim>(?:(?!get_?[bB]y|locator\()[^\n;]){1,200}?)\)(?:\.\w{1,20}(?:\(\d*\))?){0,3}"
+        r"\.(?:fill|type|pressSequentially|press_sequentially)\(\s*)(['\"`])(?P<typed>[^\n]{1,200}?)(?<!\\)\3\s*[,)]"
+    ),
+    re.compile(
+        r"(\.(?:fill|type)\(\s*(['\"`])(?P<aim>[^\n]{1,200}?)\2\s*,\s*)(['\"`])(?P<typed>[^\n]{1,200}?)(?<!\\)\4"
+        r"\s*[,)]"
+    ),
+)
+"""Calls of Playwright or Puppeteer that type: where, and what."""
+
+
+_TYPES = re.compile(r"(?:fill|type|equentially)\(")
+
+CODE_MAX, CODE_LINES = 4096, 200
+"""Characters of a line of a script, and lines that type, which are looked at."""
+
+
+def typed_by_code(text: str) -> list[str]:
+    """Return what the calls of a script type into fields that are named like passwords."""
+    # Cheap test first: the patterns are slow on long texts.
+    if "(" not in text or not _TYPES.search(text):
+        return []
+    lines = [line for line in text.splitlines() if len(line) <= CODE_MAX and _TYPES.search(line)]
+    found = (
+        one for line in lines[:CODE_LINES] for pattern in _TYPED_BY_CODE for one in pattern.finditer(line)
+    )
+    typed = (one["typed"] for one in found if names_password(one["aim"]))
+    return [one for one in typed if not _PLACEHOLDER.fullmatch(one)]
+
+
 def without_secrets(text: str, found: Callable[[str], None]) -> str:
     """Return a text with a mask for each value that it says is a secret; `found` is told each variable's."""
+    for typed in typed_by_code(text):
+        found(typed)
+        text = re.sub(rf"(['\"`]){re.escape(typed)}\1", rf"\1{MASKED}\1", text)
     # Cheap tests first: the patterns are slow on long texts.
     if "=" in text and any(end in text for end in _SECRET_ENDS):
         text = _ASSIGNED.sub(lambda m: _assigned(m, found), text)

@@ -252,3 +252,16 @@ def test_a_results_file_is_one_run_per_task(tmp_path: Path) -> None:
         assert second.trajectory.of_type(Observation) == ()  # a path out of the folder is not followed
         assert second.trajectory.ending is not None and second.trajectory.ending.error is not None
         assert second.trajectory.ending.error.message == "browser died"
+
+
+def test_a_published_result_without_actions_is_an_answer(tmp_path: Path, imported: Importing) -> None:
+    result = {
+        "task_id": "m2w-1",
+        "task": "Buy a mug.",
+        "final_result_response": "Done.",
+        "judge": {"score": 100},
+    }
+    run = imported("auto", write(tmp_path / "in" / "m2w-1", "result.json", result).parent).trajectory
+    assert (run.answer, len(run.steps), run.channel("actions")) == ("Done.", 0, "absent")
+    (judged,) = run.of_type(Imported)
+    assert (judged.kind, judged.value) == ("judgement", {"score": 100})

@@ -24,6 +24,7 @@ from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.interop.run_search import Listing, folders, peek, relative
 from replaykit.interop.source_files import numbered
 from replaykit.trajectory.action_history import SECOND
+from replaykit.trajectory.exchange import Imported
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.scalars import Blob, Threw
 
@@ -47,6 +48,14 @@ class First(Struct, kw_only=True):
     task: str
     action_history: list[str | None]
     thoughts: list[str | None] = []
+    final_result_response: str | None = None
+
+
+class AnswerOnly(Struct, kw_only=True):
+    """A published `result.json` without what was done."""
+
+    task_id: str
+    task: str
     final_result_response: str | None = None
 
 
@@ -76,7 +85,9 @@ def read(run: Run, candidate: Candidate) -> None:
     """Read one result folder of either version."""
     plain = run.source.convert(run.source.json(RESULT), dict[str, Any], RESULT)
     version = plain.get("schema_version")
-    if version is None:
+    if version is None and is_answer(plain):
+        _read_answer(run, plain)
+    elif version is None:
         read_first(run, plain)
     elif version == VERSION:
         _read_second(run, plain)
@@ -287,9 +298,31 @@ def _breaches(run: Run, at: int, entry: Mind2WebAction) -> Iterator[tuple[str, s
         yield "thought", "missing"
 
 
+def _read_answer(run: Run, plain: Mapping[str, Any]) -> None:
+    """Read a published result of which only the answer is left: what was done is absent."""
+    result = run.source.convert(plain, AnswerOnly, RESULT)
+    known = {*AnswerOnly.__struct_fields__, "judge"}
+    run.extra.update({key: value for key, value in plain.items() if key not in known and value is not None})
+    run.task(result.task_id, intent=result.task)
+    run.flaw("without action_history: what was done is not known", RESULT)
+    run.unaligned(_sorted_shots(run))
+    run.origin["alignment"] = "unaligned"
+    if plain.get("judge") is not None:
+        run.add(Imported(kind="judgement", name="judge", value=plain["judge"], file=RESULT))
+    answer = result.final_result_response
+    run.end("unknown" if answer is None else "answered", answer=answer)
+
+
 def is_result(plain: Any) -> bool:
     """Whether a JSON value is a `result.json` of either version."""
-    return isinstance(plain, dict) and {"task_id", "task", "action_history"} <= plain.keys()
+    if not isinstance(plain, dict) or not {"task_id", "task"} <= plain.keys():
+        return False
+    return "action_history" in plain or is_answer(plain)
+
+
+def is_answer(plain: Mapping[str, Any]) -> bool:
+    """Whether a `result.json` has an answer and no list of actions."""
+    return "action_history" not in plain and isinstance(plain.get("final_result_response"), str)
 
 
 def _is_one(listing: Listing) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from replaykit.interop.imported_run import Run
-from replaykit.interop.password_masking import names_password
+from replaykit.interop.password_masking import exactly_without, names_password, typed_by_code
 from replaykit.interop.playwright_mcp.mcp_log import (
     CALL,
     USER,
@@ -71,7 +71,7 @@ def read(run: Run, candidate: Candidate) -> None:
 def _add(run: Run, entry: McpEntry, place: int, folder: PurePosixPath) -> None:
     if entry.is_user:
         run.flaw("an action of a person, not of the agent: kept beside the steps", f"{LOG} line {entry.line}")
-        run.keep(f"{LOG} [{place}]", {"user": entry.name, "args": entry.args, **entry.result})
+        run.keep(f"{LOG} [{place}]", _of_person(run, entry))
         return
     actions = _actions(run, entry)
     error = entry.result.get("error")
@@ -84,6 +84,17 @@ def _add(run: Run, entry: McpEntry, place: int, folder: PurePosixPath) -> None:
         )  # fmt: skip
     _look(run, entry, folder)
     _consoles(run, entry)
+
+
+def _of_person(run: Run, entry: McpEntry) -> dict[str, Any]:
+    """Return what a person did; the code of the entry says which field was filled."""
+    kept = {"user": entry.name, "args": entry.args, **entry.result}
+    if run.options.keeps_secrets:
+        return kept
+    for typed in typed_by_code(str(entry.result.get("code") or "")):
+        run.secret(typed)
+        kept = {key: exactly_without(part, typed) for key, part in kept.items()}
+    return kept
 
 
 def _actions(run: Run, entry: McpEntry) -> list[Action]:

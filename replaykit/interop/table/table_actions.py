@@ -42,8 +42,46 @@ def actions_of(run: Run, cell: ActionCell) -> Iterator[tuple[Action, Any]]:
     for part in parts:
         if isinstance(part, str):
             yield from ((action, part) for action in _of_text(run, part, cell))
-        else:
-            yield _of_object(run, part, cell), part
+            continue
+        for at, call in enumerate(calls_of(part)):
+            # The first record is the whole message: what it says besides its calls has no other place.
+            yield _of_object(run, call, cell), call if at else part
+
+
+_LISTS = ("tool_calls", "content", "parts", "output", "actions")
+"""Keys of messages, and of calls of several actions, that hold calls."""
+
+_WRAPPED = ("functionCall", "function_call", "toolUse")
+"""Keys of parts of a message that hold a call."""
+
+_CALLS = frozenset({"tool_use", "tool_call", "function", "function_call", "computer_call"})
+"""Types of parts of a message that are calls."""
+
+
+def calls_of(plain: Any, level: int = 0) -> list[Any]:
+    """Return the calls of a message as servers of models send it; anything else is a call of its own."""
+    if not isinstance(plain, dict) or level > LEVELS_MAX:
+        return [plain]
+    for key in _LISTS:
+        held = plain.get(key)
+        listed = held if isinstance(held, list) and _are_objects(held) else []
+        parts = [one for one in listed if _is_call(one, key)]
+        if parts:
+            return [call for one in parts for call in calls_of(one, level + 1)]
+    for key in (*_WRAPPED, "message", "content"):
+        held = plain.get(key)
+        if isinstance(held, dict):
+            return calls_of(held, level + 1) if key not in _WRAPPED else [held]
+    return [plain]
+
+
+LEVELS_MAX = 4
+"""Objects in objects that are looked into for calls."""
+
+
+def _is_call(part: dict[str, Any], key: str) -> bool:
+    is_wrapped = any(isinstance(part.get(name), dict) for name in (*_WRAPPED, "function"))
+    return key in ("tool_calls", "actions") or is_wrapped or part.get("type") in _CALLS
 
 
 def _json(value: Any) -> Any:
