@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from replaykit.errors import InteropError, MalformedSource, UnknownLayout
 from replaykit.interop.archives.unpacked_archives import (
     ARCHIVES,
-    Spent,
+    UnpackedTotals,
     Unpacking,
     archive_stem,
     is_archive,
@@ -116,7 +116,7 @@ class _Folder:
 
     def __init__(self, format: str, path: Path, options: Options, archives: Unpacking) -> None:
         self._format, self._path, self._options, self._unpacking = format, path, options, archives
-        self._spent = Spent()
+        self._spent = UnpackedTotals()
         self._own: Importer | None = None
 
     def found(self) -> list[FoundRun | LeftArchive]:

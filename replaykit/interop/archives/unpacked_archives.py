@@ -56,7 +56,7 @@ def is_packed(path: Path) -> bool:
     return path.name.lower().endswith(PACKED)
 
 
-class Spent:
+class UnpackedTotals:
     """What several archives have unpacked together: limits hold for all of them."""
 
     def __init__(self) -> None:
@@ -90,14 +90,14 @@ class Unpacking:
     ) -> None:
         self._stack.close()
 
-    def unpacked(self, archive: Path, spent: Spent | None = None) -> Path:
+    def unpacked(self, archive: Path, spent: UnpackedTotals | None = None) -> Path:
         """Return a folder with the files of an archive, called as it is. Raises InteropError, BundleError.
 
         `spent`: what was unpacked before that the limits hold for as well.
         """
         root = self.folder(archive_stem(archive))
         try:
-            self.add(archive, root, spent or Spent())
+            self.add(archive, root, spent or UnpackedTotals())
         except InteropError:
             # What is left of it would fill the disk until the import ends.
             shutil.rmtree(root, ignore_errors=True)
@@ -114,7 +114,7 @@ class Unpacking:
             raise self._unwritable(error) from error
         return root
 
-    def add(self, archive: Path, root: Path, spent: Spent, name: str = "") -> None:
+    def add(self, archive: Path, root: Path, spent: UnpackedTotals, name: str = "") -> None:
         """Write the files of an archive into a folder; `name`: what a packed file is called there.
 
         Raises InteropError.
@@ -139,7 +139,7 @@ class Unpacking:
         reason = error.strerror or str(error)
         return BundleWriteError(source=str(self._folder), operation="unpack an archive", reason=reason)
 
-    def _write(self, archive: Path, members: Iterator[_Member], root: Path, spent: Spent) -> None:
+    def _write(self, archive: Path, members: Iterator[_Member], root: Path, spent: UnpackedTotals) -> None:
         written = set[str]()
         for member in members:
             spent.members += 1
@@ -160,7 +160,7 @@ class Unpacking:
                 self._copy(archive, member.data, target, name, spent)
             written.add(name)
 
-    def _copy(self, archive: Path, data: IO[bytes], target: Path, name: str, spent: Spent) -> None:
+    def _copy(self, archive: Path, data: IO[bytes], target: Path, name: str, spent: UnpackedTotals) -> None:
         """Copy a member: its size is counted while it is unpacked, as its header may lie."""
         size = 0
         with target.open("wb") as file:
