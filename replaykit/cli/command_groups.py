@@ -56,8 +56,8 @@ COMMANDS = {name: found for group in GROUPS.values() for name, found in group.it
 
 EXIT_CODES = """\b
 Exit codes: 0 all gates passed, 1 a gate failed, 2 wrong usage,
-3 the work could not be done, 4 nothing matched, 130 interrupted,
-141 output pipe closed."""
+3 undecided, or the work could not be done, 4 nothing matched,
+130 interrupted, 141 output pipe closed."""
 
 
 class SectionedCommand(click.Command):

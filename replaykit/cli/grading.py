@@ -28,7 +28,7 @@ from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Report
 from replaykit.grading.workers.stored_verdicts import Row, failed, failed_row
 from replaykit.report.github import write_github
-from replaykit.report.report_formats import SUMMARY_FROM
+from replaykit.report.report_formats import SUMMARY_FROM, UndecidedTag
 from replaykit.report.reward import write_reward
 from replaykit.report.rule_lines import task_file
 from replaykit.report.text.text_report import side_effects
@@ -63,6 +63,7 @@ class GradeCommand(Struct, frozen=True, kw_only=True):
     judges: tuple[str, ...]
     allow_verifiers: bool
     no_fallback: bool
+    junit_undecided: UndecidedTag
     timings: Path | None
     is_summary: bool
     shows_side_effects: bool
@@ -172,7 +173,10 @@ def _show(report: Report, asked: GradeCommand, sources: list[str]) -> None:
         return
     is_short = asked.is_summary or len(report.verdicts) >= SUMMARY_FROM
     shown = asked.format or ("summary" if is_short else "text")
-    shown_report = render(report, shown, sources, has_fallback=not asked.no_fallback, tasks=asked.task_file)
+    shown_report = render(
+        report, shown, sources,
+        has_fallback=not asked.no_fallback, tasks=asked.task_file, junit_undecided=asked.junit_undecided,
+    )  # fmt: skip
     click.echo(shown_report, nl=False)
     if asked.shows_side_effects and shown in ("text", "summary"):
         click.echo("\n" + side_effects(report), nl=False)
@@ -183,7 +187,8 @@ def _write(report: Report, asked: GradeCommand, sources: list[str]) -> None:
         with progress("writing", len(sources) if output.suffix.startswith(".htm") else 0) as tick:
             write_report(
                 report, output, asked.format, sources,
-                has_fallback=not asked.no_fallback, tasks=asked.task_file, on_run=tick,
+                has_fallback=not asked.no_fallback, tasks=asked.task_file,
+                junit_undecided=asked.junit_undecided, on_run=tick,
             )  # fmt: skip
 
 

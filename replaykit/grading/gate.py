@@ -21,6 +21,12 @@ ABSTAIN_SHARE = 0.20
 _NAMES_MAX = 5
 """Names that a warning lists."""
 
+_WORDS = {
+    "undecided": "nothing failed, but not everything could be decided",
+    "error": "something could not be graded",
+}
+"""Status to what the reader of a log asks: is it a failure, and of what."""
+
 _BAD = {"FAIL", "VIOLATED", "FAILURE"}
 _OPEN = {"UNDECIDED", "ABSTAIN"}
 
@@ -59,10 +65,11 @@ def decide(
     options: GateOptions,
     names: Mapping[str, str] | None = None,
 ) -> Gate:
-    """Return `failed` where a named kind fails, else `error` where one could not be decided.
+    """Return `failed` where a named kind fails, else `error` or `undecided` where one could not be decided.
 
+    `error`: a run, a result or a judge ended in an error. `undecided`: evidence or a condition is missing.
     `passed` needs a condition that was applied: without any the status is `none`, and a condition that met
-    nothing to be applied to is an `error`. `names`: what to call a run, by its trajectory.
+    nothing to be applied to is `undecided`. `names`: what to call a run, by its trajectory.
     """
     graded = verdicts
     if names:
@@ -80,12 +87,21 @@ def decide(
         *_unmet(verdicts, options),
     ]
     if open_:
-        return Gate(status="error", reasons=tuple(open_))
+        status = "error" if _has_error(verdicts, summary, options) else "undecided"
+        return Gate(status=status, reasons=tuple(open_))
     if not options.fail_on and not options.fail_under:
         return Gate(
             status="none", reasons=("no condition was applied: name one with --fail-on or --fail-under",)
         )
     return Gate(status="passed")
+
+
+def in_words(gate: Gate, *, has_code: bool = False) -> str:
+    """Return the status with what it means; `has_code`: with the exit code, for the log of a command."""
+    words = _WORDS.get(gate.status)
+    if words is None:
+        return gate.status
+    return f"{gate.status} ({words}{f'; exit code {exit_code(gate)}' if has_code else ''})"
 
 
 def judge_warnings(judgements: Sequence[Judgement], max_error_share: float) -> Iterator[str]:
@@ -128,8 +144,8 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def exit_code(gate: Gate) -> int:
-    """Return the exit code of a gate: 0 passed or none, 1 failed, 3 error, 4 empty."""
-    return {"passed": 0, "none": 0, "failed": 1, "error": 3, "empty": 4}[gate.status]
+    """Return the exit code of a gate: 0 passed or none, 1 failed, 3 undecided or error, 4 empty."""
+    return {"passed": 0, "none": 0, "failed": 1, "undecided": 3, "error": 3, "empty": 4}[gate.status]
 
 
 def _results(verdict: Verdict) -> Iterator[tuple[str, str, str]]:
@@ -181,6 +197,14 @@ def _fails(kind: str, outcome: str, fail_on: tuple[str, ...]) -> bool:
     is_open, is_error = outcome in _OPEN, outcome == "ERROR"
     named = kind in fail_on and outcome in _BAD
     return named or ("undecided" in fail_on and is_open) or ("error" in fail_on and is_error)
+
+
+def _has_error(verdicts: Sequence[Verdict], summary: Mapping[str, Any], options: GateOptions) -> bool:
+    """Whether something went wrong, rather than evidence being missing."""
+    if any(verdict.error is not None for verdict in verdicts) or any(_judge_errors(summary, options)):
+        return True
+    results = (one for verdict in verdicts for one in _results(verdict))
+    return any(kind in options.fail_on and outcome == "ERROR" for kind, _, outcome in results)
 
 
 def _undecided(verdicts: Sequence[Verdict], options: GateOptions) -> Iterator[str]:

@@ -388,7 +388,10 @@ class Gate(Struct, frozen=True, kw_only=True, gc=False):
     """Whether the report meets the conditions of the caller."""
 
     status: str
-    """`passed failed error empty`, or `none` if no condition was given."""
+    """`passed failed undecided error empty`, or `none` if no condition was given.
+
+    `undecided`: no result failed, but evidence is missing. `error`: something could not be graded.
+    """
     reasons: tuple[str, ...] = ()
     """Each reason for not passing."""
 

@@ -8,7 +8,7 @@ from typing import Any
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import UsageError
 from replaykit.grading.engine import build_report
-from replaykit.grading.gate import GateOptions
+from replaykit.grading.gate import GateOptions, in_words
 from replaykit.grading.grader import grade
 from replaykit.grading.kinds import KINDS
 from replaykit.grading.verdict import Verdict
@@ -36,6 +36,6 @@ def why_not(verdict: Verdict, path: Path, fail_on: tuple[str, ...]) -> str | Non
     gate = build_report([verdict], gate=GateOptions(fail_on=fail_on)).gate
     if gate.status in ("passed", "none"):
         return None
-    head = f"gate: {gate.status}"
+    head = f"gate: {in_words(gate)}"
     reasons = [f"  {reason}" for reason in gate.reasons]
     return "\n".join([head, *reasons, "", describe(verdict).rstrip(), "", f"bundle: {path}"])

@@ -10,6 +10,7 @@ from html import escape
 from pathlib import Path
 
 from replaykit.errors import UsageError, told
+from replaykit.grading.gate import in_words
 from replaykit.grading.verdict import Judgement, Outcome, Report, Verdict
 from replaykit.report.quoting import quoted
 from replaykit.report.reasons import said
@@ -43,7 +44,12 @@ _ACTIVE = {char: f"&#{ord(char)};" for char in "&<>|`*_[]()#@\\~!"}
 
 def as_github(report: Report) -> bytes:
     """Return the summary as Markdown, cut at whole rows where it would be too long."""
-    opening = [f"## replaykit: gate {report.gate.status}", "", _sentence(report), *_notes(report)]
+    opening = [
+        f"## replaykit: gate {in_words(report.gate, has_code=True)}",
+        "",
+        _sentence(report),
+        *_notes(report),
+    ]
     head = "\n".join([*opening, "", *_metrics(report), *_head()])
     rows = [_row(verdict, report.name(verdict)) for verdict in report.verdicts]
     room = SUMMARY_MAX - len(head.encode()) - len(_NOTE) - 16
@@ -77,7 +83,7 @@ def error_lines(report: Report, tasks: TaskFile | None = None) -> list[str]:
 
 def _marks(report: Report, tasks: TaskFile | None) -> Iterator[tuple[str, str]]:
     """Yield what the gate calls each check and policy that is not well, and its line."""
-    is_open_gated = report.gate.status == "error"
+    is_open_gated = report.gate.status in ("undecided", "error")
     for verdict in report.verdicts:
         for kind, name, result in problems(verdict):
             if isinstance(result, Judgement):

@@ -12,6 +12,7 @@ from replaykit.grading.verdict import CheckResult, Judgement, PolicyResult, Repo
 from replaykit.report.quoting import quoted
 from replaykit.report.reasons import said as reason_said
 from replaykit.report.remedies import remedies
+from replaykit.report.report_formats import UndecidedTag
 from replaykit.report.rule_lines import TaskFile
 from replaykit.report.text.text_report import compared, facts, lacks_checks
 
@@ -22,8 +23,9 @@ _ILLEGAL = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U001
 """What XML 1.0 cannot hold, not even escaped."""
 
 _FAILED = ("FAIL", "VIOLATED", "FAILURE")
-_OPEN = ("ERROR", "UNDECIDED", "ABSTAIN")
+_UNDECIDED = ("UNDECIDED", "ABSTAIN")
 _SKIPPED = ("DORMANT", "NOT_EVALUATED")
+_GATE = {"passed": "PASS", "none": "NOT_EVALUATED", "undecided": "UNDECIDED", "error": "ERROR"}
 
 
 class _Case(NamedTuple):
@@ -33,15 +35,17 @@ class _Case(NamedTuple):
     words: str
     file: str | None = None
     line: int | None = None
+    tag: str | None = None
 
 
-def as_junit(report: Report, tasks: TaskFile | None = None) -> bytes:
+def as_junit(report: Report, tasks: TaskFile | None = None, *, undecided: UndecidedTag = "error") -> bytes:
     """Return the report as JUnit XML, the gate and the rates in a suite of their own at the end.
 
-    `tasks`: the file that holds the checks; each case then names it with a line.
+    `tasks`: the file that holds the checks; each case then names it with a line. `undecided`: the element of
+    a case that could not be decided; the gate's own case stays an error, because it did not pass.
     """
-    cases = [[*_cases(verdict, tasks)] for verdict in report.verdicts]
-    gate = _gate(report)
+    cases = [[_tagged(one, undecided) for one in _cases(verdict, tasks)] for verdict in report.verdicts]
+    gate = _tagged(_gate(report), "error")
     suites = [_suite(*pair, report) for pair in zip(report.verdicts, cases, strict=True)]
     body = "\n".join([*suites, _element("gate", [gate], _rates(report))])
     head = _counts([gate, *(case for run in cases for case in run)])
@@ -90,16 +94,16 @@ def _rates(report: Report) -> dict[str, str]:
 
 
 def _gate(report: Report) -> _Case:
-    outcome = {"passed": "PASS", "none": "NOT_EVALUATED", "error": "ERROR"}.get(report.gate.status, "FAIL")
+    outcome = _GATE.get(report.gate.status, "FAIL")
     return _Case("gate", report.gate.status, outcome, "; ".join(report.gate.reasons))
 
 
 def _counts(cases: list[_Case]) -> str:
     counts = {
         "tests": len(cases),
-        "failures": sum(case.outcome in _FAILED for case in cases),
-        "errors": sum(case.outcome in _OPEN for case in cases),
-        "skipped": sum(case.outcome in _SKIPPED for case in cases),
+        "failures": sum(case.tag == "failure" for case in cases),
+        "errors": sum(case.tag == "error" for case in cases),
+        "skipped": sum(case.tag == "skipped" for case in cases),
     }
     return "".join(f' {key}="{value}"' for key, value in counts.items())
 
@@ -115,30 +119,27 @@ def _element(name: str, cases: list[_Case], properties: dict[str, str]) -> str:
 def _case(case: _Case) -> str:
     head = f"<testcase classname={_quoted(case.kind)} name={_quoted(case.name)}"
     head += "" if case.file is None else f' file={_quoted(case.file)} line="{case.line}"'
-    tag = _tag(case.outcome)
-    if tag is None and not case.kind.endswith(".judge"):
+    if case.tag is None and not case.kind.endswith(".judge"):
         return f"{head}/>"
-    if tag is None:
+    if case.tag is None:
         # Whoever reads a green verdict wants to know what the judge said for it, too.
         return f"{head}><system-out>{_plain(case.words)}</system-out></testcase>"
     first = (case.words.splitlines() or [""])[0]
-    return (
-        f"{head}><{tag} message={_quoted(f'{case.outcome} {first}'.strip())}"
-        + (
-            "/>"
-            if tag == "skipped"
-            else f" type={_quoted(case.outcome.lower())}>{_plain(case.words)}</{tag}>"
-        )
-        + "</testcase>"
-    )
+    opening = f"<{case.tag} message={_quoted(f'{case.outcome} {first}'.strip())}"
+    words = _plain(case.words)
+    if case.tag != "skipped":
+        return f"{head}>{opening} type={_quoted(case.outcome.lower())}>{words}</{case.tag}></testcase>"
+    # Readers take `skipped` for an element without content: what would decide it stands beside.
+    beside = f"<system-out>{words}</system-out>" if case.outcome in _UNDECIDED else ""
+    return f"{head}>{opening}/>{beside}</testcase>"
 
 
-def _tag(outcome: str) -> str | None:
-    if outcome in _FAILED:
-        return "failure"
-    if outcome in _OPEN:
-        return "error"
-    return "skipped" if outcome in _SKIPPED else None
+def _tagged(case: _Case, undecided: UndecidedTag) -> _Case:
+    if case.outcome in _FAILED:
+        return case._replace(tag="failure")
+    if case.outcome in _UNDECIDED:
+        return case._replace(tag=undecided)
+    return case._replace(tag={"ERROR": "error", **dict.fromkeys(_SKIPPED, "skipped")}.get(case.outcome))
 
 
 def _words(kind: str, result: CheckResult | PolicyResult) -> str:

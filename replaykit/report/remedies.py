@@ -50,8 +50,8 @@ REMEDIES: dict[str, str] = {
     "netlog": "record again with `replaykit record`, and let it close the browser",
     "network": _BODIES,
     "page": _TASK,
-    "page.unreached": "the recorder tried this page and did not reach it: `replaykit show BUNDLE` lists"
-    " the visits; let the site run, with the agent logged in, and record again",
+    "page.unreached": "the recorder tried this page and did not reach it: `replaykit show BUNDLE` gives"
+    " the reason; let the site run, with the agent logged in, and record again",
     "page_image_query": "checks of images are not supported: ask a judge with --judge NAME",
     "plugin": "a plugin names this evidence: see its own documentation",
     "probe": _REPLAY,

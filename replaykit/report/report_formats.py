@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Literal, TypeAlias
+
+UndecidedTag: TypeAlias = Literal["skipped", "failure", "error"]
+"""Element of JUnit for a result that could not be decided."""
+
 FORMATS = {
     "text": ("replaykit.report.text.text_report", "as_text"),
     "summary": ("replaykit.report.text.text_report", "as_summary"),

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from replaykit.errors import told
+from replaykit.grading.gate import in_words
 from replaykit.grading.verdict import (
     CheckResult,
     Evidence,
@@ -39,7 +40,7 @@ def report_text(report: Report) -> str:
     troubled = [v for v in report.verdicts if v.success is not Outcome.PASS or not v.clean]
     rows = [f"{report.name(one)}: {_outcomes(one)}{_violated(one)}" for one in troubled]
     lines = [_rate(report, name) for name in _RATES]
-    return _card(_counts(report), [*filter(None, lines), f"gate: {report.gate.status}", *rows])
+    return _card(_counts(report), [*filter(None, lines), f"gate: {in_words(report.gate)}", *rows])
 
 
 _RATES = ("success_rate", "CuP", "safety_failure_rate")

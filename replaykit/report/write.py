@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from replaykit.errors import UsageError
 from replaykit.grading.verdict import Report
-from replaykit.report.report_formats import BY_EXTENSION, FORMATS
+from replaykit.report.report_formats import BY_EXTENSION, FORMATS, UndecidedTag
 from replaykit.report.rule_lines import task_file
 
 if TYPE_CHECKING:
@@ -33,20 +33,22 @@ def render(
     *,
     has_fallback: bool = True,
     tasks: str | None = None,
+    junit_undecided: UndecidedTag = "error",
 ) -> bytes:
     """Return a report in one of the report formats. Raises UsageError for an unknown format.
 
     `format`: see `write_report`. `sources`: the graded bundles. `has_fallback`: in the results of WABE, the
     agent's own end replaces a judge that gave no verdict. `tasks`: the task file; JUnit then names it with
-    the line of each check and policy.
+    the line of each check and policy. `junit_undecided`: see `write_report`.
     """
     if format not in FORMATS:
         raise UsageError(what=f"no report format {format!r}; there are {', '.join(FORMATS)}")
     module, name = FORMATS[format]
     renderer = getattr(import_module(module), name)
     options: dict[str, Any] = {"has_fallback": has_fallback} if format == "wabe" else {}
-    if format == "junit" and tasks is not None:
-        options["tasks"] = task_file(tasks)
+    if format == "junit":
+        options["undecided"] = junit_undecided
+        options["tasks"] = None if tasks is None else task_file(tasks)
     shown = (report, sources) if format in _SHOWING_RUNS else (report,)
     rendered: str | bytes = renderer(*shown, **options)
     return rendered.encode() if isinstance(rendered, str) else rendered
@@ -60,6 +62,7 @@ def write_report(
     *,
     has_fallback: bool = True,
     tasks: str | None = None,
+    junit_undecided: UndecidedTag = "error",
     on_run: OnRun | None = None,
 ) -> None:
     """Write a report to a file, which is replaced as a whole.
@@ -67,8 +70,9 @@ def write_report(
     `format`: `text json jsonl csv junit github wabe html`; default: by the extension of `path`. `sources`:
     the graded bundles, which `html` and `wabe` show. `has_fallback`: in the results of WABE, the agent's own
     end replaces a judge that gave no verdict. `tasks`: the task file; JUnit names it with the line of each
-    check. `on_run`: called with the name of each run written to HTML. Raises UsageError for an unknown format
-    or an invalid place.
+    check. `junit_undecided`: what JUnit calls a case that could not be decided: `error`, `failure` or
+    `skipped`. `on_run`: called with the name of each run written to HTML. Raises UsageError for an unknown
+    format or an invalid place.
 
     Example:
         report = replaykit.grade_many(["runs/"])
@@ -82,9 +86,11 @@ def write_report(
     if (format or _format_of(file)) == "html":
         write_html_file(report, sources, file, on_run=on_run)
         return
-    write_file(
-        file, render(report, format or _format_of(file), sources, has_fallback=has_fallback, tasks=tasks)
-    )
+    rendered = render(
+        report, format or _format_of(file), sources,
+        has_fallback=has_fallback, tasks=tasks, junit_undecided=junit_undecided,
+    )  # fmt: skip
+    write_file(file, rendered)
 
 
 def check_place(path: str | Path, format: str | None = None) -> None:

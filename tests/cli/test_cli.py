@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 from replaykit.testing import Builder, trajectory
-from replaykit.trajectory.action import Click, Element
+from replaykit.trajectory.action import Click, Element, Goto
+from replaykit.trajectory.observation import Read
+from replaykit.trajectory.scalars import Threw
 
 TASK: dict[str, Any] = {
     "id": "t1",
@@ -177,6 +179,34 @@ def test_show_tells_the_story(bundle: Path) -> None:
     one = run("show", bundle, "--step", "0", "--json").stdout.splitlines()
     assert json.loads(one[0])["action"] == {"type": "goto", "url": "http://shop.test/"}
     assert run("show", bundle, "--step", "9").returncode == 2
+
+
+def test_show_says_why_a_page_was_not_reached(tmp_path: Path) -> None:
+    login = "<form><input type=password></form>"
+    told = (
+        trajectory().goto("http://shop.test/", "<p>").step(Goto(url="http://gone.test/"), error="net::ERR_X")
+    )
+    told.visit("http://gone.test/", committed=False, error="net::ERR_NAME_NOT_RESOLVED").answer("done")
+    told.probe("http://shop.test/a", None, status=None, error="net::ERR_CONNECTION_REFUSED")
+    told.probe("http://shop.test/b", None, status=503).probe("http://shop.test/c", None, error="timeout")
+    told.probe("http://shop.test/login", login, requested="http://shop.test/d")
+    told.probe(
+        "http://shop.test/e", "", Read(locator="#x.y", kind="exception", threw=Threw(name="TypeError"))
+    )
+    lines = run("show", told.api("orders", "{}", url="/api").write(tmp_path / "run.zst")).stdout.splitlines()
+    assert "page -> GOTO: http://gone.test/ | FAILED [Error: net::ERR_X]" in "\n".join(lines)
+    assert lines[lines.index("page loads that failed") + 1] == (
+        "  step 1 http://gone.test/: net::ERR_NAME_NOT_RESOLVED"
+    )
+    assert lines[lines.index("probes") + 1 :][:6] == [
+        "  post p0 http://shop.test/a: not reached: the browser could not open it (net::ERR_CONNECTION_REFUSED)",
+        "  post p1 http://shop.test/b: not reached: the server answered 503",
+        "  post p2 http://shop.test/c: not reached: no answer within the time limit",
+        "  post p3 http://shop.test/d: not reached: it led to a page that asks for a password: "
+        "http://shop.test/login",
+        "  post p4 http://shop.test/e: 200, 1 read, failed reads: #x.y: TypeError",
+        "  post h5 orders GET /api: 200",
+    ]
 
 
 def test_verify_says_whether_it_can_be_graded(bundle: Path) -> None:

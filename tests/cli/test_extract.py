@@ -37,6 +37,17 @@ def test_a_bundle_becomes_plain_files(bundle: Path, tmp_path: Path) -> None:
     assert {row["file"].partition("/")[0] for row in listed["blobs"].values()} == {"dom", "screenshots"}
 
 
+def test_the_folder_is_named_in_three_ways(bundle: Path, tmp_path: Path) -> None:
+    assert run("extract", bundle, "-o", tmp_path / "named").returncode == 0
+    assert (tmp_path / "named" / "manifest.json").is_file()
+    assert run("extract", bundle, cwd=tmp_path).returncode == 0
+    assert (tmp_path / "run" / "manifest.json").is_file()
+    twice = run("extract", bundle, tmp_path / "a", "-o", tmp_path / "b")
+    assert (twice.returncode, "extract writes one folder, got two" in twice.stderr) == (2, True)
+    nowhere = run("extract", "-")
+    assert (nowhere.returncode, "name the folder to write with -o DIR" in nowhere.stderr) == (2, True)
+
+
 def test_standard_input(bundle: Path, tmp_path: Path) -> None:
     with bundle.open("rb") as stream:
         command = [sys.executable, "-m", "replaykit", "--quiet", "extract", "-", str(tmp_path / "out")]

@@ -52,7 +52,7 @@ BOTH = ("check", "policy")
         (verdict(Outcome.FAIL), ("policy",), "passed"),
         (verdict(policy=PolicyOutcome.VIOLATED), BOTH, "failed"),
         (verdict(policy=PolicyOutcome.DORMANT), BOTH, "passed"),
-        (verdict(Outcome.UNDECIDED), BOTH, "error"),
+        (verdict(Outcome.UNDECIDED), BOTH, "undecided"),
         (verdict(Outcome.UNDECIDED), ("check", "undecided"), "failed"),
         (verdict(Outcome.ERROR), BOTH, "error"),
         (verdict(Outcome.ERROR), ("check", "error"), "failed"),
@@ -61,10 +61,10 @@ BOTH = ("check", "policy")
         (verdict(error=ErrorInfo(kind="NotABundle")), ("error",), "failed"),
         (judged(JudgeOutcome.FAILURE), BOTH, "passed"),
         (judged(JudgeOutcome.FAILURE), ("judge",), "failed"),
-        (judged(JudgeOutcome.ABSTAIN), ("judge",), "error"),
-        (judged(JudgeOutcome.NOT_EVALUATED), ("judge",), "error"),
+        (judged(JudgeOutcome.ABSTAIN), ("judge",), "undecided"),
+        (judged(JudgeOutcome.NOT_EVALUATED), ("judge",), "undecided"),
         (judged(JudgeOutcome.FAILURE), (), "none"),
-        (verdict(), ("judge",), "error"),
+        (verdict(), ("judge",), "undecided"),
         (verdict(), ("undecided",), "passed"),
     ],
 )
@@ -96,7 +96,8 @@ def test_exit_codes() -> None:
     codes["passed"] = exit_code(decide([verdict()], {}, GateOptions()))
     codes["failed"] = exit_code(decide([verdict(Outcome.FAIL)], {}, GateOptions()))
     codes["error"] = exit_code(decide([verdict(Outcome.ERROR)], {}, GateOptions()))
-    assert codes == {"empty": 4, "passed": 0, "failed": 1, "error": 3}
+    codes["undecided"] = exit_code(decide([verdict(Outcome.UNDECIDED)], {}, GateOptions()))
+    assert codes == {"empty": 4, "passed": 0, "failed": 1, "error": 3, "undecided": 3}
 
 
 def test_too_many_judge_errors_leave_the_gate_open() -> None:
@@ -111,8 +112,8 @@ def test_too_many_judge_errors_leave_the_gate_open() -> None:
 def test_a_judge_that_was_never_compared_with_people_leaves_the_gate_open() -> None:
     found = judged(JudgeOutcome.SUCCESS)
     assert status(found, "judge", calibrated={"f": Calibrated()}) == "passed"
-    assert status(found, "judge", calibrated={"f": Calibrated(lacks=("n is 2, below 50",))}) == "error"
-    assert status(found, "judge", calibrated={}) == "error"
+    assert status(found, "judge", calibrated={"f": Calibrated(lacks=("n is 2, below 50",))}) == "undecided"
+    assert status(found, "judge", calibrated={}) == "undecided"
     assert status(judged(JudgeOutcome.FAILURE), "judge", calibrated={}) == "failed"
     options = GateOptions(fail_on=("judge",), calibrated={"f": Calibrated(lacks=("n is 2, below 50",))})
     failed = decide([judged(JudgeOutcome.FAILURE)], {}, options)
@@ -142,14 +143,18 @@ def test_a_task_judged_by_another_rubric_than_the_calibrated_one_leaves_the_gate
     gate = decide(
         runs, {}, GateOptions(fail_on=("judge",), calibrated=calibrated), {"sha256:1": "t", "sha256:2": "z"}
     )
-    assert (gate.status, len(gate.reasons)) == ("error" if n else "passed", n)
+    assert (gate.status, len(gate.reasons)) == ("undecided" if n else "passed", n)
     for reason in gate.reasons:
         assert reason.startswith("judge j is not calibrated for task t: its rubric is sha256:")
         assert "that of the calibration sha256:a, sha256:b; judge by that one" in reason
         assert "`replaykit agree -o FILE`" in reason
 
 
-ALONE = [(JudgeOutcome.SUCCESS, "passed"), (JudgeOutcome.FAILURE, "failed"), (JudgeOutcome.ABSTAIN, "error")]
+ALONE = [
+    (JudgeOutcome.SUCCESS, "passed"),
+    (JudgeOutcome.FAILURE, "failed"),
+    (JudgeOutcome.ABSTAIN, "undecided"),
+]
 
 
 @pytest.mark.parametrize(("outcome", "expected"), [*ALONE, (JudgeOutcome.ERROR, "error")])

@@ -29,6 +29,7 @@ from replaykit.grading.verdict import (
 )
 from replaykit.report.github import SUMMARY_MAX, as_github, error_lines, write_github
 from replaykit.report.junit import as_junit
+from replaykit.report.report_formats import UndecidedTag
 from replaykit.report.wabe_report import as_wabe
 from replaykit.testing.builder import trajectory
 
@@ -77,6 +78,23 @@ def test_each_outcome_has_its_element() -> None:
     assert gate.get("name") == "gate" and not re.search(rb"timestamp|hostname| time=", as_junit(MIXED))
     failure = first.find("testcase/failure")
     assert failure is not None and "step 3" in (failure.text or "")
+
+
+@pytest.mark.parametrize("tag", ["skipped", "failure", "error"])
+def test_what_is_undecided_is_called_as_asked(tag: UndecidedTag) -> None:
+    open_ = report(
+        verdict(checks=(check(Outcome.UNDECIDED, missing=("urls.incomplete",)), check(Outcome.ERROR)))
+    )
+    root = ElementTree.fromstring(as_junit(open_, undecided=tag))
+    first, gate = root.findall("testsuite")
+    undecided, broken = first.findall("testcase")
+    assert (undecided[0].tag, broken[0].tag) == (tag, "error")
+    assert "UNDECIDED" in (undecided[0].get("message") or "")
+    assert "to decide it:" in "".join(undecided.itertext())
+    # However its reasons are called, a gate that did not pass is not green.
+    assert gate.findall("testcase")[0][0].tag == "error"
+    counts = {"skipped": "skipped", "failure": "failures", "error": "errors"}
+    assert int(first.get(counts[tag]) or 0) == (2 if tag == "error" else 1)
 
 
 @given(st.text())

@@ -10,7 +10,7 @@ import click
 from replaykit.cli.command_groups import SectionedCommand
 from replaykit.cli.maintain import completion
 from replaykit.grading.kinds import DEFAULT, KINDS
-from replaykit.report.report_formats import FORMATS, SUMMARY_FROM
+from replaykit.report.report_formats import FORMATS, SUMMARY_FROM, UndecidedTag
 from replaykit.tasks.dialect import Dialect
 
 SECTIONS = {
@@ -22,8 +22,8 @@ SECTIONS = {
     "Evidence": ["replay", "require_strong", "require_proof", "allow_verifiers"],
     "Gate": ["fail_on", "fail_under", "max_error_share", "calibration", "calibration_min", "thresholds"],
     "Output": [
-        "outputs", "format", "is_summary", "shows_side_effects", "label", "reward_dir", "no_fallback",
-        "timings", "otel", "has_spans", "results_as",
+        "outputs", "format", "junit_undecided", "is_summary", "shows_side_effects", "label", "reward_dir",
+        "no_fallback", "timings", "otel", "has_spans", "results_as",
     ],
     "Processes": ["jobs", "results"],
 }  # fmt: skip
@@ -115,7 +115,7 @@ SECTIONS = {
     type=click.FloatRange(0, 1),
     default=0.05,
     show_default=True,
-    help="Share of judgements, 0 to 1, that may be errors. Above it the gate is undecided (exit 3).",
+    help="Share of judgements, 0 to 1, that may be errors. Above it the gate ends in an error (exit 3).",
 )
 @click.option(
     "--require-calibration",
@@ -215,6 +215,14 @@ SECTIONS = {
     "format",
     type=click.Choice(list(FORMATS)),
     help="Format on stdout and of -o. Default: text on stdout, and the extension of -o.",
+)
+@click.option(
+    "--junit-undecided",
+    type=click.Choice(get_args(UndecidedTag)),
+    default="error",
+    show_default=True,
+    help="What JUnit calls a result that is UNDECIDED or ABSTAIN. Most systems show skipped as green; the "
+    "gate has a case of its own, which stays an error.",
 )
 @click.option(
     "--no-fallback",

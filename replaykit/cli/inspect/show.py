@@ -11,6 +11,7 @@ import msgspec
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.cli.maintain import completion
 from replaykit.errors import UsageError
+from replaykit.grading.checks.pages.page_evidence import visit_fault
 from replaykit.grading.findings.detection import findings_of
 from replaykit.grading.verdict import RunFinding
 from replaykit.replay.player import Replay
@@ -18,7 +19,7 @@ from replaykit.report.json_text import json_text
 from replaykit.report.text.table import safe, short, table
 from replaykit.trajectory.completeness import assumes, channel_lines
 from replaykit.trajectory.counted import counted
-from replaykit.trajectory.exchange import Message
+from replaykit.trajectory.exchange import Message, Navigation
 from replaykit.trajectory.rendering import render_action, render_step
 from replaykit.trajectory.step import Probe, Step, Trajectory
 
@@ -72,10 +73,14 @@ def _overview(bundle: Bundle) -> Iterator[str]:
     messages = [f"  {m.role} {m.kind}: {safe(short(m.text, 100))}" for m in run.of_type(Message)]
     if messages:
         yield from ("", "messages", *messages)
-    probes = [_probe(probe) for probe in run.of_type(Probe)]
+    loads = [_failed_load(one) for one in run.of_type(Navigation) if _is_failed_load(one)]
+    if loads:
+        yield from ("", "page loads that failed", *loads)
+    replay = Replay(bundle)
+    probes = [_probe(page.seen, visit_fault(page)) for page in replay.probes if isinstance(page.seen, Probe)]
     if probes:
         yield from ("", "probes", *probes)
-    findings = [_finding(one) for one in findings_of(Replay(bundle))]
+    findings = [_finding(one) for one in findings_of(replay)]
     if findings:
         yield from ("", "findings", *findings)
     yield from ("", _ending(run))
@@ -101,15 +106,33 @@ def _steps(run: Trajectory) -> list[str]:
     rows = [["step", "ms", "action", "url"]]
     for step in run.steps:
         time = "-" if step.t is None else str(step.t)
-        rows.append([str(step.index), time, short(_flagged(step), 90), short(step.url or "-", 70)])
+        rows.append(
+            [str(step.index), time, short(_flagged(step), 90) + _error(step), short(step.url or "-", 70)]
+        )
     return table(rows)
 
 
 def _flagged(step: Step) -> str:
     said = f" (said: {render_action(step.said)})" if step.mismatch else ""
     said += "" if step.seen else " (said, but the page saw nothing of it)"
-    error = f" [{step.error.name}]" if step.error else ""
-    return render_step(step) + said + error
+    return render_step(step) + said
+
+
+def _error(step: Step) -> str:
+    if step.error is None:
+        return ""
+    lines = step.error.message.splitlines() or [""]
+    return short(f" [{step.error.name}: {lines[0]}]" if lines[0] else f" [{step.error.name}]", 160)
+
+
+def _is_failed_load(one: Navigation) -> bool:
+    return not one.frame and (one.error is not None or (one.status or 0) >= 400)
+
+
+def _failed_load(one: Navigation) -> str:
+    at = "-" if one.step is None else f"step {one.step}"
+    why = one.error or f"the server answered {one.status}"
+    return safe(f"  {at} {short(one.url, 120)}: {why}")
 
 
 def _finding(one: RunFinding) -> str:
@@ -123,10 +146,13 @@ def _finding(one: RunFinding) -> str:
     return safe(short(f"  {one.code} {at}: {one.name}{state}" + (f" ({why})" if why else ""), 200))
 
 
-def _probe(probe: Probe) -> str:
-    state = probe.error or str(probe.status or "-")
+def _probe(probe: Probe, fault: str | None) -> str:
+    asked = probe.requested or f"{probe.name or ''} {probe.method or ''} {probe.path or probe.url}".strip()
+    state = str(probe.status or "-") if fault is None else f"not reached: {fault}"
+    threw = [f"{read.locator}: {read.threw.name}" for read in probe.reads if read.threw is not None]
     reads = f", {counted(len(probe.reads), 'read')}" if probe.reads else ""
-    return safe(f"  {probe.phase} {probe.id} {probe.requested or probe.url}: {state}{reads}")
+    failed = f", failed reads: {short('; '.join(threw), 160)}" if threw else ""
+    return safe(f"  {probe.phase} {probe.id} {asked}: {state}{reads}{failed}")
 
 
 def _ending(run: Trajectory) -> str:
@@ -143,7 +169,7 @@ def _said(answer: str | None) -> str:
 
 def _in_full(run: Trajectory, number: int) -> Iterator[str]:
     step = _step(run, number)
-    yield f"step {number}: {safe(_flagged(step))}"
+    yield f"step {number}: {safe(_flagged(step) + _error(step))}"
     for name, value in msgspec.to_builtins(step).items():
         if name not in ("type", "index"):
             yield f"  {name}: {safe(msgspec.json.encode(value).decode())}"

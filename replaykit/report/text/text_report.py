@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import UNSET
 
 from replaykit.errors import told
+from replaykit.grading.gate import in_words
 from replaykit.grading.judge_rates import heard
 from replaykit.grading.kinds import SIDE_EFFECT
 from replaykit.grading.statistics import FEW
@@ -410,7 +411,7 @@ def _missing(report: Report) -> list[str]:
 
 def _gate(report: Report) -> list[str]:
     reasons = report.gate.reasons
-    lines = [f"gate: {report.gate.status}"]
+    lines = [f"gate: {in_words(report.gate, has_code=True)}"]
     lines += [f"  {safe(reason)}" for reason in reasons[:10]]
     return [*lines, f"  and {len(reasons) - 10} more"] if len(reasons) > 10 else lines
 

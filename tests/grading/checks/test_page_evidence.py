@@ -193,6 +193,10 @@ def test_pages_that_were_not_reached(
     result = grade(ended, check())
     assert result.reason == reason
     assert result.missing == ((f"page.unreached:{S}/b",) if reason == "page_not_reached" else ())
+    if reason == "page_not_reached":
+        words = {"login": "asks for a password", "b": f"answered {fields.get('status')}"}
+        why = fields.get("error") or words[arrived.rpartition("/")[2]]
+        assert why in (result.evidence[0].note or "")
 
 
 def test_compat_grades_whatever_page_was_there(grade: Grade, run: Run) -> None:

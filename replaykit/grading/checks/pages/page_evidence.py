@@ -28,6 +28,11 @@ LAST = "last"
 """The page that the run ended on."""
 
 _REFUSED = (401, 403)
+_VISIT_ERRORS = {
+    "timeout": "no answer within the time limit",
+    "gone": "the browser or the tab was closed",
+    "failed": "the request failed",
+}
 _INCOMPLETE = re.compile(r"⟦cut:\d+⟧\Z|⟦masked⟧")
 
 
@@ -83,12 +88,13 @@ def ask(replay: Replay, question: Question, terms: Terms, mode: Mode) -> Evidenc
     sources = list(_sources(replay, question, terms))
     if not sources:
         return _nothing(question)
+    looked = sources
     if mode == "strict" and question.url != LAST:
         # A probe that was turned away says so; the agent's own older sight of the page does not replace it.
         looked = [source for source in sources if not source.is_weak] or sources
-        sources = [source for source in looked if _is_reached(source.page)]
+        sources = [source for source in looked if not visit_fault(source.page)]
     if not sources:
-        return _not_reached(question)
+        return _not_reached(question, looked)
     if mode == "strict":
         # One that the agent made says nothing; what another sight of the page says, counts.
         honest = [source for source in sources if not is_forged(source.page, replay)]
@@ -286,21 +292,24 @@ def _unread(source: _Source, question: Question) -> EvidenceReading:
     )
 
 
-def _not_reached(question: Question) -> EvidenceReading:
+def _not_reached(question: Question, looked: list[_Source]) -> EvidenceReading:
+    why = visit_fault(looked[0].page)
     return EvidenceReading(
-        evidence=_asked(question), ruling=undecided("page_not_reached", f"page.unreached:{question.url}")
+        evidence=replace(_asked(question), note=why),
+        ruling=undecided("page_not_reached", f"page.unreached:{question.url}"),
     )
 
 
-def _is_reached(page: Page) -> bool:
-    """Say whether a page is the one asked for: 404 and 410 are, a login page or a server error is not."""
-    seen = page.seen
+def visit_fault(page: Page) -> str | None:
+    """Return why a page is not the one that was asked for; None where it is, as with 404 and 410."""
+    seen, status = page.seen, page.status or 200
     if isinstance(seen, Probe) and seen.error is not None:
-        return False
-    status = page.status or 200
+        return _VISIT_ERRORS.get(seen.error, f"the browser could not open it ({seen.error})")
     if status >= 500 or status in _REFUSED:
-        return False
-    return not (isinstance(seen, Probe) and _is_elsewhere(seen) and _asks_for_password(page))
+        return f"the server answered {status}"
+    if isinstance(seen, Probe) and _is_elsewhere(seen) and _asks_for_password(page):
+        return f"it led to a page that asks for a password: {seen.url}"
+    return None
 
 
 def _is_elsewhere(probe: Probe) -> bool:
