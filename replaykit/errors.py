@@ -201,10 +201,18 @@ class OutputExists(BundleWriteError):
 
 
 class TaskError(ReplaykitError):
-    """A task, suite or policy file is invalid. Fields: source, path (`$` = the whole file), reason."""
+    """A task, suite or policy file is invalid.
+
+    Fields: source, path (`$` = the whole file), reason, and others: further faults, one line each.
+    """
 
     template = "{source}: {reason} - at `{path}`"
     whole = ("path", "$")
+
+    @property
+    def message(self) -> str:
+        """The error in one line, with a line for each further fault of the file."""
+        return "\n".join([super().message, *self.fields.get("others", ())])
 
 
 class UnknownTask(TaskError):

@@ -388,10 +388,7 @@ class Gate(Struct, frozen=True, kw_only=True, gc=False):
     """Whether the report meets the conditions of the caller."""
 
     status: str
-    """`passed failed undecided error empty`, or `none` if no condition was given.
-
-    `undecided`: no result failed, but evidence is missing. `error`: something could not be graded.
-    """
+    """`passed failed undecided error empty`, or `none`: no condition. `undecided`: evidence is missing."""
     reasons: tuple[str, ...] = ()
     """Each reason for not passing."""
 

@@ -40,6 +40,18 @@ def suggestion(reason: str, path: str, plain: Any, kind: type) -> str:
     return "".join(f"; did you mean {one}?" for one in near) + f" (there are {', '.join(known)})"
 
 
+def missing_fields(path: str, plain: Any, kind: type) -> list[str]:
+    """Return the required fields that an object lacks; `plain` was read as the struct `kind`."""
+    (root,), parts = components(kind)
+    names = _Names(parts)
+    schema, value = names.at(root, plain, path)
+    tag: str | None = next((union["propertyName"] for union in names.unions(schema)), None)
+    if tag is not None and isinstance(value, dict) and tag not in value:
+        return [tag]
+    needed = names.form(schema, value).get("required", ())
+    return [name for name in needed if isinstance(value, dict) and name not in value]
+
+
 class _Names:
     """The names in a JSON Schema, found along the path of a value."""
 
@@ -50,14 +62,14 @@ class _Names:
         """Return the schema at a path and the value there; an empty schema where the path leads nowhere."""
         schema, value = root, plain
         for field, index in _KEY.findall(path):
-            inner = self._narrowed(schema, value)
+            inner = self.form(schema, value)
             schema = inner.get("properties", {}).get(field, {}) if field else inner.get("items", {})
             value = _below(value, field or int(index))
         return schema, value
 
     def fields(self, schema: _Schema, value: Any) -> list[str]:
         """Return the fields of an object."""
-        return [*self._narrowed(schema, value).get("properties", {})]
+        return [*self.form(schema, value).get("properties", {})]
 
     def words(self, root: _Schema, plain: Any, path: str) -> list[str]:
         """Return the words that a value may be: its enumeration, or the tags of the forms around it."""
@@ -66,14 +78,14 @@ class _Names:
         around, field = path.rpartition(".")[::2]
         outer, _ = self.at(root, plain, around)
         tags = [
-            str(tag) for one in self._unions(outer) if one["propertyName"] == field for tag in one["mapping"]
+            str(tag) for one in self.unions(outer) if one["propertyName"] == field for tag in one["mapping"]
         ]
         return tags or words
 
-    def _narrowed(self, schema: _Schema, value: Any) -> _Schema:
+    def form(self, schema: _Schema, value: Any) -> _Schema:
         """Return the form of a schema that a value was meant to have."""
         wanted = "properties" if isinstance(value, dict) else "items"
-        for union in self._unions(schema):
+        for union in self.unions(schema):
             tag = value.get(union["propertyName"]) if isinstance(value, dict) else None
             if isinstance(tag, str) and tag in union["mapping"]:
                 return self._resolved({"$ref": union["mapping"][tag]})
@@ -84,13 +96,13 @@ class _Names:
         for one in schema.get("anyOf", [schema]):
             yield from self._forms(one) if "anyOf" in one else [self._resolved(one)]
 
-    def _unions(self, schema: _Schema) -> Iterator[_Schema]:
+    def unions(self, schema: _Schema) -> Iterator[_Schema]:
         """Yield what tells tagged forms from each other."""
         schema = self._resolved(schema)
         if "discriminator" in schema:
             yield schema["discriminator"]
         for one in schema.get("anyOf", ()):
-            yield from self._unions(one) if "$ref" not in one else ()
+            yield from self.unions(one) if "$ref" not in one else ()
 
     def _resolved(self, schema: _Schema) -> _Schema:
         name = str(schema.get("$ref", "")).rpartition("/")[2]

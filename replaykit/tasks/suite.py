@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 
-from replaykit.decoders import convert
 from replaykit.errors import TaskError, UnknownTask
 from replaykit.tasks.benchmarks.mind2web import mind2web_records, read_mind2web
 from replaykit.tasks.benchmarks.stwebagentbench import read_stwebagentbench
@@ -19,10 +18,11 @@ from replaykit.tasks.benchmarks.webvoyager import read_webvoyager
 from replaykit.tasks.checks import Written
 from replaykit.tasks.described_schema import components, document
 from replaykit.tasks.dialect import Composition, Dialect, Mode
+from replaykit.tasks.field_faults import FieldFault, read_fields
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.policy_faults import faults
 from replaykit.tasks.policy_rules import Policy
-from replaykit.tasks.task import Task, task_error
+from replaykit.tasks.task import Task
 from replaykit.tasks.yaml_text import parsed_yaml, words_of
 
 SCHEMA = "replaykit.suite/1"
@@ -30,6 +30,9 @@ SCHEMA = "replaykit.suite/1"
 
 FILE_MAX = 64 * 2**20
 """Bytes of a task file."""
+
+FAULTS_SHOWN = 20
+"""Faults of one file that are listed after the first."""
 
 VALUES_MAX = 5_000_000
 """Values in a task file after YAML aliases are expanded: a few lines can claim billions."""
@@ -121,9 +124,20 @@ def load_suite(path: str | Path, *, within: str | Path | None = None) -> Suite:
     UnknownTask.
     """
     file, _, id = str(path).partition("#")
-    suite = _recognise(_parse(Path(file)), Path(file), within)
-    _refuse_duplicates(suite, file)
+    suite, error = survey_suite(file, within=within)
+    if error is not None:
+        raise error
     return msgspec.structs.replace(suite, tasks=(suite.task(id, file),)) if id else suite
+
+
+def survey_suite(path: str | Path, *, within: str | Path | None = None) -> tuple[Suite, TaskError | None]:
+    """Read a task file as `load_suite` does; return the tasks that can be read, and what is wrong with it.
+
+    Raises TaskError where no task can be read.
+    """
+    file = Path(path)
+    suite, faults = _recognise(_parse(file), file, within)
+    return suite, _error(file, faults) if faults else None
 
 
 def load_mind2web(path: str | Path) -> tuple[list[Any], str] | None:
@@ -203,22 +217,35 @@ def _refuse_bombs(plain: Any, file: Path) -> None:
             stack.extend(value)
 
 
-def _recognise(plain: Any, file: Path, within: str | Path | None) -> Suite:
-    if isinstance(plain, dict) and "schema" in plain:
-        return _suite(plain, file, within)
+def _recognise(plain: Any, file: Path, within: str | Path | None) -> tuple[Suite, list[FieldFault]]:
+    if isinstance(plain, dict) and ("schema" in plain or isinstance(plain.get("tasks"), list)):
+        tables = mind2web_records(plain)
+        if "schema" in plain or not tables:
+            return _suite(plain, file, within)
     if isinstance(plain, dict) and {"id", "intent"} <= plain.keys():
-        return Suite(tasks=(_task(plain, str(file), "$"),))
+        return _one_task(plain, file)
+    suite = Suite(tasks=tuple(_public(plain, file)))
+    return suite, _duplicates(suite.tasks)
+
+
+def _one_task(plain: dict[str, Any], file: Path) -> tuple[Suite, list[FieldFault]]:
+    task, wrong = read_fields(plain, Task)
+    if task is None:
+        raise _error(file, wrong)
+    return Suite(tasks=(task,)), wrong + _policy_faults(task.policies, "$.policies")
+
+
+def _public(plain: Any, file: Path) -> list[Task]:
+    """Read a task file of a benchmark, recognised by its fields."""
     tables = mind2web_records(plain)
     if tables:
-        return Suite(tasks=tuple(read_mind2web(tables, str(file), _place_of(plain))))
+        return read_mind2web(tables, str(file), _place_of(plain))
     records = plain if isinstance(plain, list) else [plain]
     if records and all(isinstance(r, dict) for r in records):
         for needed, read in _READERS:
             if needed <= records[0].keys():
-                return Suite(tasks=tuple(read(records, str(file))))
+                return list(read(records, str(file)))
     reason = f"unknown layout: expected `schema: {SCHEMA}`, one task, or a public task file"
-    if isinstance(plain, dict) and isinstance(plain.get("tasks"), list):
-        reason += f"; begin the file with the line `schema: {SCHEMA}`"
     raise TaskError(source=file, path="$", reason=reason)
 
 
@@ -236,35 +263,71 @@ _READERS: tuple[tuple[set[str], _Reader], ...] = (
 )
 
 
-def _suite(plain: Mapping[str, Any], file: Path, within: str | Path | None) -> Suite:
-    if plain["schema"] != SCHEMA:
-        reason = f"layout {plain['schema']!r:.80} is unknown: this release reads {SCHEMA}"
-        raise TaskError(source=file, path="$.schema", reason=reason)
-    try:
-        written = convert(plain, SuiteFile)
-    except msgspec.ValidationError as error:
-        raise task_error(str(file), error, plain, SuiteFile) from error
-    if not written.tasks:
-        raise TaskError(source=file, path="$.tasks", reason="it has no tasks: nothing can be graded with it")
+def _suite(plain: dict[str, Any], file: Path, within: str | Path | None) -> tuple[Suite, list[FieldFault]]:
+    faults = _schema_faults(plain, file)
+    found = read_fields({**plain, "schema": SCHEMA}, SuiteFile)
+    faults += found.faults
+    written = found.value
+    if written is None:
+        raise _error(file, faults)
+    if not plain.get("tasks"):
+        faults.append(FieldFault("$.tasks", "it has no tasks: nothing can be graded with it"))
     shared = _shared(written, file, within)
-    tasks = [
-        _merge(_task(record, str(file), f"$.tasks[{number}]"), record, shared)
-        for number, record in enumerate(written.tasks)
-    ]
-    _refuse_faults(shared["policies"], str(file), "$.policies")
-    for number, task in enumerate(tasks):
-        _refuse_faults(task.policies, str(file), f"$.tasks[{number}].policies")
+    shared_faults = _policy_faults(shared["policies"], "$.policies")
+    faults += shared_faults
+    tasks = {number: _merge(task, record, shared) for number, task, record in _tasks(plain, faults)}
+    for number, task in tasks.items():
+        # Each task has the shared policies as well: their faults are told once.
+        faults += () if shared_faults else _policy_faults(task.policies, f"$.tasks[{number}].policies")
     sites = {name: (root,) if isinstance(root, str) else root for name, root in written.sites.items()}
-    return Suite(tasks=tuple(tasks), sites=sites, name=written.name)
+    return Suite(tasks=tuple(tasks.values()), sites=sites, name=written.name), faults
 
 
-def _task(record: Mapping[str, Any], source: str, at: str) -> Task:
-    try:
-        return convert(record, Task)
-    except msgspec.ValidationError as error:
-        found = task_error(source, error, record)
-        path = at + found.fields["path"].removeprefix("$")
-        raise TaskError(source=source, path=path, reason=found.fields["reason"]) from error
+def _schema_faults(plain: Mapping[str, Any], file: Path) -> list[FieldFault]:
+    """Return the fault of a missing first line. Raises TaskError for the layout of another file."""
+    if "schema" not in plain:
+        line = f"begin the file with the line `schema: {SCHEMA}`"
+        return [FieldFault("$", f"the line that names the layout is missing: {line}")]
+    found = plain["schema"]
+    if found == SCHEMA:
+        return []
+    reason = f"layout {found!r:.80} is unknown: this release reads {SCHEMA}"
+    if isinstance(found, str) and found in _OTHERS:
+        reason = f"it is {_OTHERS[found]}, no task file: a task file has `schema: {SCHEMA}`"
+    raise TaskError(source=file, path="$.schema", reason=reason)
+
+
+_OTHERS = {
+    "replaykit.policies/1": "a policy file (a suite names it with `policies: {file: FILE}`)",
+    "replaykit.report/1": "a report of `replaykit grade`",
+    "replaykit.calibration/2": "a calibration of `replaykit agree`",
+}
+"""Schema of a file that is no task file to what it is."""
+
+
+def _tasks(plain: Mapping[str, Any], faults: list[FieldFault]) -> Iterator[tuple[int, Task, dict[str, Any]]]:
+    """Yield number, task and record of each that is well; add what is wrong with the others."""
+    records = plain.get("tasks")
+    seen: set[str] = set()
+    for number, record in enumerate(records if isinstance(records, list) else ()):
+        if not isinstance(record, dict):
+            continue
+        task, wrong = read_fields(record, Task, f"$.tasks[{number}]")
+        if task is not None and task.id in seen:
+            wrong.append(FieldFault(f"$.tasks[{number}].id", f"duplicate task id {task.id!r}"))
+        faults += wrong
+        seen |= set() if task is None else {task.id}
+        if task is not None and not wrong:  # one without its faulty parts would have faults of its own
+            yield number, task, record
+
+
+def _error(file: str | Path, faults: Sequence[FieldFault]) -> TaskError:
+    """Return one error of all faults of a file: whoever mends it wants to read it once."""
+    first, *others = faults
+    lines = [f"also {fault.reason} - at `{fault.path}`" for fault in others[:FAULTS_SHOWN]]
+    if len(others) > FAULTS_SHOWN:
+        lines.append(f"and {len(others) - FAULTS_SHOWN} more faults")
+    return TaskError(source=str(file), path=first.path, reason=first.reason, others=tuple(lines))
 
 
 def _shared(written: SuiteFile, file: Path, within: str | Path | None) -> dict[str, Any]:
@@ -287,11 +350,10 @@ def load_policies(path: str | Path) -> tuple[Policy, ...]:
             print(policy.id, policy.dimension)
     """
     plain = _parse(Path(path))
-    try:
-        written = convert(plain, PolicyFile)
-    except msgspec.ValidationError as error:
-        raise task_error(str(path), error, plain, PolicyFile) from error
-    _refuse_faults(written.policies, str(path), "$.policies")
+    written, wrong = read_fields(plain, PolicyFile)
+    wrong += () if written is None else _policy_faults(written.policies, "$.policies")
+    if written is None or wrong:
+        raise _error(path, wrong)
     return written.policies
 
 
@@ -300,19 +362,16 @@ def _merge(task: Task, record: Mapping[str, Any], shared: Mapping[str, Any]) -> 
     return msgspec.structs.replace(task, policies=(*shared["policies"], *task.policies), **inherited)
 
 
-def _refuse_faults(policies: Sequence[Policy], source: str, at: str) -> None:
+def _policy_faults(policies: Sequence[Policy], at: str) -> list[FieldFault]:
+    """Return what a schema cannot see."""
     found = faults(policies)
-    if found:
-        more = f" (and {len(found) - 1} more faults)" if len(found) > 1 else ""
-        path = found[0].path.removeprefix("$")
-        raise TaskError(source=source, path=at + path, reason=f"{found[0].code}: {found[0].message}{more}")
+    return [FieldFault(at + one.path.removeprefix("$"), f"{one.code}: {one.message}") for one in found]
 
 
-def _refuse_duplicates(suite: Suite, file: str) -> None:
-    seen: set[str] = set()
-    for number, task in enumerate(suite.tasks):
+def _duplicates(tasks: Sequence[Task]) -> list[FieldFault]:
+    seen, found = set[str](), list[FieldFault]()
+    for number, task in enumerate(tasks):
         if task.id in seen:
-            raise TaskError(
-                source=file, path=f"$.tasks[{number}].id", reason=f"duplicate task id {task.id!r}"
-            )
+            found.append(FieldFault(f"$.tasks[{number}].id", f"duplicate task id {task.id!r}"))
         seen.add(task.id)
+    return found

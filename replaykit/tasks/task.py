@@ -15,8 +15,8 @@ from replaykit.decoders import convert
 from replaykit.errors import TaskError
 from replaykit.tasks.checks import Check, Written
 from replaykit.tasks.dialect import Composition, Dialect, Mode
+from replaykit.tasks.field_faults import field_fault
 from replaykit.tasks.judge_settings import JudgeSettings
-from replaykit.tasks.nearest_names import suggestion
 from replaykit.tasks.policy_rules import SOURCES, Informational, Policy
 
 Sites = Mapping[str, Sequence[str]]
@@ -189,13 +189,8 @@ def task_error(
 
     `plain` was read as a struct `kind`: with it the reason names what is accepted where a name is wrong.
     """
-    reason, _, path = str(error).partition(" - at `")
-    path = path.rstrip("`") or "$"
-    hint = " (quote it)" if _UNQUOTED.match(reason) else suggestion(reason, path, plain, kind)
-    return TaskError(source=source, path=path, reason=reason + hint)
-
-
-_UNQUOTED = re.compile(r"Expected `[^`]*\bstr\b[^`]*`, got `(?:bool|int|float|date|datetime|time)`")
+    path, reason = field_fault(error, plain, kind)
+    return TaskError(source=source, path=path, reason=reason)
 
 
 def unfilled(task: Task) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from replaykit import load_tasks
 from replaykit.cli.main import cli
-from replaykit.errors import BundleError
+from replaykit.errors import BundleError, TaskError
 from replaykit.testing import trajectory
 
 SUITE = """schema: replaykit.suite/1
@@ -38,6 +38,47 @@ def test_a_suite_with_a_mistake(right: str, wrong: str, said: tuple[str, ...], t
     result = CliRunner().invoke(cli, ["tasks", "validate", str(file)])
     assert result.exit_code == 3
     assert [words for words in said if words not in result.stderr] == []
+
+
+def test_every_fault_of_a_suite_is_told_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "suite.yaml"
+    file.write_text(
+        """nmae: x
+tasks:
+  - {id: t1, intnet: Open the cart, checks: [{type: url}, {type: url_match, url: "http://shop.test/*"}]}
+  - 12
+  - {id: t3, intent: x, checks: [{type: string_match, exact: 3}], policies: [{id: p}, {id: q, rule: {nevr: 1}}]}
+  - {id: t4, intent: x, checks: [{type: url_match, url: "http://shop.test/*"}]}
+  - {id: t4, intent: x}
+"""
+    )
+    result = CliRunner().invoke(cli, ["tasks", "validate", str(file)])
+    assert result.exit_code == 3
+    for said in (
+        "the line that names the layout is missing: begin the file with the line `schema: replaykit.suite/1`",
+        "unknown field `nmae`; did you mean name?",
+        "unknown field `intnet`; did you mean intent?",
+        "did you mean url_match?",
+        "missing required field `intent` - at `$.tasks[0]`",
+        "Expected `object`, got `int` - at `$.tasks[1]`",
+        "got `int` (quote it) - at `$.tasks[2].checks[0].exact`",
+        "missing required field `dimension` - at `$.tasks[2].policies[0]`",
+        "missing required field `rule` - at `$.tasks[2].policies[0]`",
+        "missing required field `dimension` - at `$.tasks[2].policies[1]`",
+        "missing required field `type` - at `$.tasks[2].policies[1].rule`",
+        "duplicate task id 't4' - at `$.tasks[4].id`",
+    ):
+        assert result.stderr.count(said) == 1, said
+    assert result.stderr.count("\n") == 12
+    assert result.stdout.splitlines()[0].endswith("1 task, 1 error, 0 notes")
+    assert "error: t4: $.checks[0].url[0]: a URL of a check has no wildcards" in result.stdout
+
+
+def test_a_policy_file_is_no_task_file(tmp_path: Path) -> None:
+    file = tmp_path / "policies.yaml"
+    file.write_text("schema: replaykit.policies/1\npolicies: []\n")
+    with pytest.raises(TaskError, match=r"it is a policy file .* no task file"):
+        load_tasks(file)
 
 
 def test_the_suite_without_a_mistake_passes(tmp_path: Path) -> None:

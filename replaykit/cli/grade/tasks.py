@@ -22,7 +22,7 @@ from replaykit.tasks.check_faults import CheckFault
 from replaykit.tasks.contradictions import notes
 from replaykit.tasks.described_schema import schema_file
 from replaykit.tasks.policies_schema import policies_schema
-from replaykit.tasks.suite import load_mind2web, load_suite, suite_schema
+from replaykit.tasks.suite import load_mind2web, load_suite, suite_schema, survey_suite
 from replaykit.tasks.summary import Summary, fields_of, sample, summarize_tasks
 from replaykit.trajectory.counted import counted
 
@@ -64,17 +64,28 @@ def _validated(file: str) -> int:
 def _checked(file: str) -> int:
     tables = load_mind2web(file)
     if tables is None:
-        suite = load_suite(file)
-        faults = task_faults(suite.tasks, tuple(suite.sites))
-        faults += outside_faults(suite.tasks, Path(file.partition("#")[0]).parent)
-        faults += [CheckFault(**note._asdict(), is_error=False) for note in notes(suite.tasks)]
-        return 3 if _tell(file, len(suite.tasks), faults) else 0
+        return _checked_suite(file)
     records, at = tables
     is_wrong = _tell(file, len(records), mind2web_faults(records, at))
     for words in totals(records):
         detail(words)
     # Nobody's checks are wrong there: a finding, as with reports.
     return int(is_wrong) if records else 4
+
+
+def _checked_suite(file: str) -> int:
+    """Tell of every fault: of fields, and of the checks in the tasks that are left."""
+    name, _, id = file.partition("#")
+    suite, error = survey_suite(name)
+    if error is not None:
+        click.echo(harmless(f"error: {error.message}"), err=True)
+    tasks = (suite.task(id, name),) if id else suite.tasks
+    faults = task_faults(tasks, tuple(suite.sites))
+    faults += outside_faults(tasks, Path(name).parent)
+    faults += [CheckFault(**note._asdict(), is_error=False) for note in notes(tasks)]
+    if error is None or faults:
+        return 3 if _tell(file, len(tasks), faults) or error is not None else 0
+    return error.exit_code
 
 
 def _tell(file: str, tasks: int, faults: Sequence[CheckFault]) -> bool:
