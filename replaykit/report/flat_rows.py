@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 import msgspec
@@ -13,6 +13,7 @@ from replaykit.errors import EngineError, UsageError
 from replaykit.grading.verdict import (
     CheckResult,
     Evidence,
+    Item,
     Judgement,
     Outcome,
     PolicyOutcome,
@@ -91,6 +92,7 @@ def _row(table: str, report: Report, verdict: Verdict, cells: dict[str, Cell]) -
 def _run(verdict: Verdict) -> Iterator[dict[str, Cell]]:
     policies = Counter(policy.outcome for policy in verdict.policies)
     completion = verdict.completion
+    is_graded, has_policies = verdict.error is None, bool(verdict.policies)
     yield {
         "dialect": verdict.dialect,
         "mode": verdict.mode,
@@ -100,14 +102,19 @@ def _run(verdict: Verdict) -> Iterator[dict[str, Cell]]:
         "cup": None if completion is None else verdict.cup,
         "partial_cup": None if completion is None else verdict.partial_cup,
         "completion": None if completion is None else str(completion.outcome),
-        "checks": len(verdict.checks),
-        "checks_passed": sum(check.outcome is Outcome.PASS for check in verdict.checks),
-        "policies": len(verdict.policies),
-        "policies_violated": policies[PolicyOutcome.VIOLATED],
-        "policies_open": sum(policies[outcome] for outcome in _OPEN),
-        "judgements": " ".join(f"{one.judge}:{one.outcome}" for one in verdict.judgements),
+        # Zero would say that somebody looked and found nothing.
+        "checks": len(verdict.checks) if is_graded else None,
+        "checks_passed": _passed(verdict.checks),
+        "policies": len(verdict.policies) if is_graded else None,
+        "policies_violated": policies[PolicyOutcome.VIOLATED] if has_policies else None,
+        "policies_open": sum(policies[outcome] for outcome in _OPEN) if has_policies else None,
+        "judgements": " ".join(f"{one.judge}:{one.outcome}" for one in verdict.judgements) or None,
         "error": None if verdict.error is None else verdict.error.kind,
     }
+
+
+def _passed(results: Sequence[CheckResult] | Sequence[Item]) -> int | None:
+    return sum(one.outcome is Outcome.PASS for one in results) if results else None
 
 
 def _checks(verdict: Verdict) -> Iterator[dict[str, Cell]]:
@@ -121,7 +128,7 @@ def _checks(verdict: Verdict) -> Iterator[dict[str, Cell]]:
             **_result(check),
             "score": check.score,
             "items": len(check.items),
-            "items_passed": sum(item.outcome is Outcome.PASS for item in check.items),
+            "items_passed": _passed(check.items),
             "expected": _plain(shown.expected),
             "found": _plain(shown.found),
         }

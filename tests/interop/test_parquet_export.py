@@ -150,7 +150,26 @@ def test_what_a_report_says_is_in_the_table_of_runs(
         verdict = grade(bundle, decode_task({"id": "t", "intent": "x", "checks": checks}))
     write_tables([str(tmp_path / "run.zst")], tmp_path / "out", (verdict,))
     (row,) = rows(tmp_path / "out", "runs.parquet")
-    assert (row["success"], row["cup"], row["violations"], row["judgements"]) == (success, cup, 0, None)
+    assert (row["success"], row["cup"], row["violations"], row["judgements"]) == (success, cup, None, None)
+
+
+def test_what_nobody_looked_at_is_null(tmp_path: Path) -> None:
+    never = {"id": "p", "dimension": "user_consent", "rule": {"type": "never", "match": {"text": "Pay"}}}
+    unread = {**never, "id": "q", "rule": {"type": "never", "match": {"selector": "#a"}}}
+    task = {"id": "t", "intent": "x", "checks": []}
+    path = built(tmp_path / "run.zst")
+    found = []
+    for policies in ([], [never], [never, unread]):
+        with open_bundle(path) as bundle:
+            verdict = grade(bundle, decode_task({**task, "policies": policies}))
+        write_tables([str(path)], tmp_path / "out", (verdict,), force=True)
+        (row,) = rows(tmp_path / "out", "runs.parquet")
+        found.append((row["violations"], row["cup"]))
+    assert found[0] == (None, None)
+    assert found[1] == (0, None)
+    blind = trajectory(channels={"actions": "absent"}).answer("y").write(tmp_path / "blind.zst")
+    write_tables([str(blind)], tmp_path / "blind")
+    assert rows(tmp_path / "blind", "runs.parquet")[0]["steps"] is None
 
 
 def test_verdicts_of_judges_are_in_the_table_of_runs(tmp_path: Path) -> None:

@@ -25,7 +25,9 @@ def test_a_run_is_a_line_of_what_was_decided() -> None:
     assert (first["checks"], first["checks_passed"], first["policies_violated"]) == ("1", "0", "1")
     assert first["judgements"] == "webvoyager:ERROR webvoyager:ABSTAIN"
     assert (second["checks"], second["checks_passed"], second["completion"]) == ("2", "1", "")
+    assert (second["policies"], second["policies_violated"], second["policies_open"]) == ("0", "", "")
     (failed,) = rows(report(verdict(trajectory=None, error=ErrorInfo(kind="BundleDamaged", fields={}))))
+    assert (failed["checks"], failed["checks_passed"], failed["policies"]) == ("", "", "")
     assert (failed["error"], failed["trajectory"], failed["success"]) == ("BundleDamaged", "", "")
 
 

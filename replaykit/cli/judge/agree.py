@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import msgspec
 from replaykit.cli.console import notice
 from replaykit.errors import UsageError
 from replaykit.grading.agreement.calibration import agree, calibration
+from replaykit.grading.agreement.calibration_gate import read_calibration, read_measured
 from replaykit.grading.agreement.threshold_choice import read_aims
 from replaykit.grading.agreement.verifier_labels import LabelRule
 from replaykit.grading.statistics import FEW
@@ -96,6 +98,7 @@ def command(
     if output is not None:
         plain = msgspec.json.encode(calibration(agreed))
         write_file(output, msgspec.json.format(plain, indent=1) + b"\n")
+        notice("\n".join(_calibrated(output)))
     if is_json:
         click.echo(json_text(agreed, 1))
     else:
@@ -104,6 +107,21 @@ def command(
         ctx.exit(_chosen(agreed["graders"]) if chosen is not None else 0)
     notice(f"no run of {other} that was decided has a label in {labels}: {_joined(agreed['labels'])}")
     ctx.exit(4)
+
+
+def _calibrated(file: Path) -> Iterator[str]:
+    """Yield what `grade --require-calibration` will make of each judge."""
+    yield f"written: {file}"
+    judges = read_calibration(file)
+    names = read_measured(file)
+    for mark, one in judges.items():
+        lacks = "; ".join(one.lacks)
+        may = f"may not decide a gate yet: {lacks}" if lacks else "may decide a gate"
+        yield f"  judge {safe(names[mark].name)} {may}"
+    if not judges:
+        yield "  it has no judge: the report was graded without one (grade --judge NAME)"
+    else:
+        yield f"  use it: replaykit grade RUNS --require-calibration {file}"
 
 
 def _chosen(graders: list[dict[str, Any]]) -> int:

@@ -392,8 +392,15 @@ def _row(one: PlannedJudge) -> dict[str, Any]:
 
 
 def _print_plan(planned: list[PlannedJudge], usage: tuple[int, Any], at: Prices | None) -> None:
-    rows = [[str(value if value is not None else "-") for value in _row(one).values()] for one in planned]
-    click.echo("\n".join(table([list(_row(planned[0])), *rows])))
+    # Under many attacks most judges ask nothing of their own: rows of zeros would hide the others.
+    shown = [one for one in planned if one.plan.missing or one.plan.at_most or one.plan.blocked] or planned[
+        :1
+    ]
+    rows = [[str(value if value is not None else "-") for value in _row(one).values()] for one in shown]
+    click.echo("\n".join(table([list(_row(shown[0])), *rows])))
+    left_out = len(planned) - len(shown)
+    if left_out:
+        click.echo(f"{counted(left_out, 'more row')} with nothing to ask; --json lists all")
     click.echo("\n" + plan_totals(planned, at) + "\n")
     replies, billed = usage
     calls = sum(one.plan.at_most for one in planned)

@@ -16,7 +16,7 @@ import msgspec
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import BundleWriteError, MissingExtra, OutputExists, UsageError
-from replaykit.grading.verdict import PolicyOutcome, Verdict
+from replaykit.grading.verdict import Outcome, PolicyOutcome, Verdict
 from replaykit.interop.exporting import write_file
 from replaykit.interop.online_mind2web.mind2web_second import pictures_after
 from replaykit.interop.picture_bytes import JPEG, picture_type
@@ -91,7 +91,7 @@ def _written(bundles: Mapping[str, str], place: Path, verdicts: tuple[Verdict, .
     files = _write_steps(_steps(bundles, verdicts, runs), place)
     with _writer(place / RUN_FILE, RUNS) as writer:
         _write(writer, runs, RUNS)
-    write_file(place / CARD, _card(len(runs), sum(row["steps"] for row in runs)))
+    write_file(place / CARD, _card(len(runs), sum(row["steps"] or 0 for row in runs)))
     return [*files, place / RUN_FILE, place / CARD]
 
 
@@ -124,24 +124,26 @@ def _run(name: str, bundle: Bundle, verdict: Verdict | None) -> dict[str, Any]:
         "model": agent and agent.model,
         "format": header.source.format if header.source is not None else "replaykit",
         "created": header.created,
-        "steps": len(run.steps),
+        "steps": None if header.channels.get("actions") == "absent" else len(run.steps),
         **_graded(verdict),
     }
 
 
 def _graded(verdict: Verdict | None) -> dict[str, Any]:
-    """Return what a report says of a run; what is undecided is no number."""
+    """Return what a report says of a run; what nobody looked at, or could not decide, is no number."""
     if verdict is None:
         return {"success": None, "cup": None, "violations": None, "judgements": None}
     outcomes = [one.outcome for one in verdict.policies]
-    is_known = all(one != PolicyOutcome.UNDECIDED for one in outcomes)
+    is_known = not {PolicyOutcome.UNDECIDED, PolicyOutcome.ERROR} & {*outcomes}
     violated = sum(one == PolicyOutcome.VIOLATED for one in outcomes)
-    success = None if verdict.success is None else str(verdict.success)
-    is_decided = success == "FAIL" or violated > 0 or (success == "PASS" and is_known)
+    done = None if verdict.completion is None else verdict.completion.outcome
+    is_decided = (
+        done is Outcome.FAIL or (done is not None and violated > 0) or (done is Outcome.PASS and is_known)
+    )
     return {
-        "success": success,
+        "success": None if verdict.success is None else str(verdict.success),
         "cup": verdict.cup if is_decided else None,
-        "violations": violated if is_known or violated else None,
+        "violations": violated if (outcomes and is_known) or violated else None,
         "judgements": " ".join(f"{one.judge}:{one.outcome}" for one in verdict.judgements) or None,
     }
 
@@ -262,6 +264,7 @@ def _card(runs: int, steps: int) -> bytes:
         f"| `steps-*.parquet` | {', '.join(STEPS)} |",
         f"| `{RUN_FILE}` | {', '.join(RUNS)} |", "",
         "`t` is in ms since the start of the run. `screenshot` shows what followed the step.",
-        "What is not known is null.", "",
+        "What is not known is null: `violations` for a run without policies, `steps` for one whose actions",
+        "were not recorded, `cup` for one without checks.", "",
     ]  # fmt: skip
     return "\n".join(lines).encode()
