@@ -18,7 +18,7 @@ ARCHITECTURE = ROOT / "docs" / "architecture.md"
 
 # Lowest first; parts in one row are strangers.
 ROWS = [
-    ["errors", "decoders", "displays"],
+    ["errors", "decoders", "displays", "file_kinds"],
     ["trajectory"],
     ["tasks"],
     ["bundle", "snapshot", "browser"],

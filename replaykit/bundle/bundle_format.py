@@ -11,6 +11,7 @@ from typing import Annotated, Literal, NamedTuple, TypeAlias
 from msgspec import Meta, Struct
 
 from replaykit.errors import BundleDamaged, BundleFromTheFuture, LimitExceeded, NotABundle
+from replaykit.file_kinds import kind_of_bytes
 
 Layout: TypeAlias = Literal["journal", "sealed"]
 """What a file is: being recorded, or finished."""
@@ -165,7 +166,7 @@ class Place(NamedTuple):
 
 
 def read_preamble(head: bytes, source: str) -> Preamble:
-    """Parse the first 24 bytes.
+    """Parse the first 24 bytes; more of them tell what another file is.
 
     Raises NotABundle, BundleFromTheFuture and BundleDamaged.
     """
@@ -199,16 +200,7 @@ def check_format(found: int, source: str, offset: int) -> None:
         raise Place(source, offset).damaged("format version", "1 or more", found)
 
 
-_FOREIGN = (
-    (ZSTD_MAGIC, "zstd data without our preamble"),
-    (b"\x1f\x8b", "a gzip file"),
-    (b"PK", "a zip archive"),
-)
-
-
 def _describe(head: bytes) -> str:
-    if not head:
-        return "an empty file"
-    if PREAMBLE_HEAD.startswith(head[: len(PREAMBLE_HEAD)]):
+    if head and PREAMBLE_HEAD.startswith(head[: len(PREAMBLE_HEAD)]):
         return f"only {len(head)} bytes of a preamble"
-    return next((name for magic, name in _FOREIGN if head.startswith(magic)), "a file of another kind")
+    return kind_of_bytes(head)

@@ -26,6 +26,9 @@ _READING = sum(getattr(os, name, 0) for name in ("O_RDONLY", "O_NONBLOCK", "O_CL
 """How files are opened, as far as the system knows it; without O_NONBLOCK, opening a FIFO could hang."""
 
 
+_OPENING = "read the bundle"
+
+
 class ByteSource(Protocol):
     """Random access to the bytes of one bundle; the size is that at opening."""
 
@@ -59,7 +62,7 @@ class LocalSource:
         try:
             self._file = os.open(path, _READING)
         except (OSError, ValueError) as error:
-            raise self._error("open", error) from error
+            raise self._error(_OPENING, error) from error
         self._size = self._regular_size()
 
     def size(self) -> int:
@@ -95,11 +98,13 @@ class LocalSource:
             status = os.fstat(self._file)
         except OSError as error:
             self.close()
-            raise self._error("open", error) from error
+            raise self._error(_OPENING, error) from error
         is_folder = stat.S_ISDIR(status.st_mode)
         if not stat.S_ISREG(status.st_mode):
             self.close()
-            raise self._error("open", "it is a folder" if is_folder else "not a regular file")
+            raise self._error(
+                _OPENING, "it is a folder: name one bundle in it" if is_folder else "not a regular file"
+            )
         return status.st_size
 
     def _pread(self, length: int, offset: int) -> bytes:

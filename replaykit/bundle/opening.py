@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from pathlib import Path
 
-from replaykit.bundle.bundle_format import PREAMBLE_SIZE, SUFFIX, Limits, Place, read_preamble
+from replaykit.bundle.bundle_format import PREAMBLE_HEAD, PREAMBLE_SIZE, SUFFIX, Limits, Place, read_preamble
 from replaykit.bundle.byte_source import ByteSource, open_source
 from replaykit.bundle.container import Container, Tables
 from replaykit.bundle.content_tables import StoryFrame
@@ -22,6 +22,7 @@ from replaykit.bundle.records import records
 from replaykit.bundle.scan import open_journal
 from replaykit.bundle.zstd_frames import decode
 from replaykit.errors import BundleTruncated, DigestMismatch
+from replaykit.file_kinds import HEAD
 
 _TAIL = SUFFIX - PREAMBLE_SIZE
 """Preamble and tail are 64 KiB together; a smaller file is one read."""
@@ -42,7 +43,10 @@ def read_container(source: ByteSource, limits: Limits) -> Container:
     """Open the container that a source holds; closing the container closes the source."""
     tail = TailSource(source, _TAIL)
     size = source.size()
-    preamble = read_preamble(tail.read_range(0, min(size, PREAMBLE_SIZE)), source.name)
+    head = tail.read_range(0, min(size, PREAMBLE_SIZE))
+    if not head.startswith(PREAMBLE_HEAD):
+        head = tail.read_range(0, min(size, HEAD))  # more of it tells what it is instead
+    preamble = read_preamble(head, source.name)
     Place(source.name, 0).check("FILE_MAX", limits.file, size)
     if preamble.layout == "journal":
         return open_journal(source, preamble.format, limits)

@@ -8,6 +8,8 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
 
 import click
 
@@ -24,6 +26,10 @@ SWITCHES = {
 
 CUT_OFF = 141
 """Exit code of a program whose output pipe was closed (`| head`): no one has read whether a gate failed."""
+
+
+NEAR_MAX = 1000
+"""Names of a folder that are compared with that of a missing file."""
 
 
 class LazyGroup(click.Group):
@@ -143,9 +149,22 @@ def _drop_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def _near_file(error: Exception) -> str:
+    """Return the line that names the file which was perhaps meant, where there is none of the name given."""
+    named = getattr(error, "fields", {}).get("source")
+    path = Path(str(named or ""))
+    if not named or path.exists() or not path.parent.is_dir():
+        return ""
+    from difflib import get_close_matches  # loaded here: only a typing mistake pays for it
+
+    near = get_close_matches(path.name, [one.name for one in islice(path.parent.iterdir(), NEAR_MAX)], 1, 0.7)
+    return "".join(f"\ndid you mean {path.parent / one}?" for one in near)
+
+
 def _complain(message: str, error: Exception, arguments: Sequence[str]) -> None:
     if "--debug" in arguments:
         traceback.print_exception(error)
+    message += _near_file(error)
     lines = harmless(message).splitlines() or [""]
     click.echo(click.style("error: ", fg="red", bold=True) + lines[0], err=True)
     for line in lines[1:]:

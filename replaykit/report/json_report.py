@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from replaykit.decoders import decode
 from replaykit.errors import TaskError
+from replaykit.file_kinds import HEAD, kind_of_bytes
 from replaykit.grading.verdict import CheckResult, PolicyResult, Report, Verdict
 from replaykit.report.json_text import json_text
 from replaykit.report.remedies import family, remedy
@@ -47,7 +48,11 @@ def read_json(data: bytes, source: str) -> Report:
     try:
         return decode(data, Report)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise TaskError(source=source, path="$", reason=f"not a report ({error}); {MADE_BY}") from error
+        raise TaskError(
+            source=source,
+            path="$",
+            reason=f"not a report, found {kind_of_bytes(data[:HEAD])} ({error}); {MADE_BY}",
+        ) from error
 
 
 def report_schema() -> dict[str, Any]:

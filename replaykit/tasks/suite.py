@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from replaykit.errors import TaskError, UnknownTask
+from replaykit.file_kinds import kind_of
 from replaykit.tasks.benchmarks.mind2web import mind2web_records, read_mind2web
 from replaykit.tasks.benchmarks.stwebagentbench import read_stwebagentbench
 from replaykit.tasks.benchmarks.webarena import read_webarena
@@ -172,8 +173,9 @@ def _parse(file: Path) -> Any:
         ValueError,
         RecursionError,
     ) as error:
-        is_bundle = file.suffix.lower() == ".zst"
-        what = "it is a bundle: a suite, or a task, is YAML, TOML or JSON" if is_bundle else words_of(error)
+        kind = kind_of(file)
+        is_other = kind not in ("a JSON file", "a text file", "a task file")
+        what = f"found {kind}; a suite, or a task, is YAML, TOML or JSON" if is_other else words_of(error)
         reason = f"not a task file: {what}"
         raise TaskError(source=file, path="$", reason=reason) from error
     _refuse_bombs(plain, file)
@@ -245,7 +247,8 @@ def _public(plain: Any, file: Path) -> list[Task]:
         for needed, read in _READERS:
             if needed <= records[0].keys():
                 return list(read(records, str(file)))
-    reason = f"unknown layout: expected `schema: {SCHEMA}`, one task, or a public task file"
+    expected = f"expected `schema: {SCHEMA}`, one task, or a public task file"
+    reason = f"unknown layout, {kind_of(file)}: {expected}"
     raise TaskError(source=file, path="$", reason=reason)
 
 

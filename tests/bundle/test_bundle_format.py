@@ -29,7 +29,9 @@ def test_short_preamble(size: int) -> None:
         (b"\x28\xb5\x2f\xfd" + bytes(30), "without our preamble"),
         (b"\x1f\x8b" + bytes(30), "gzip"),
         (b"PK\x03\x04" + bytes(30), "zip"),
-        (b"hello" * 10, "another kind"),
+        (b"hello" * 10, "a text file"),
+        (b"\x00\x01" * 20, "another kind"),
+        (b'{"schema": "replaykit.report/1", "label"', "a report of `replaykit grade`"),
     ],
 )
 def test_foreign_files_are_named(head: bytes, words: str) -> None:

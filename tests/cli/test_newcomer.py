@@ -176,7 +176,7 @@ RUN = "recordings/conformance/order-total--good.zst"
         ("empty.yaml", "schema: replaykit.suite/1\ntasks: []\n", "it has no tasks"),
         ("old.yaml", "schema: replaykit.suite/0\ntasks: []\n", "this release reads replaykit.suite/1"),
         ("twice.yaml", SUITE + SUITE.partition("tasks:\n")[2], "duplicate task id 't1'"),
-        ("run.zst", "(\xb5/", "it is a bundle: a suite, or a task, is YAML, TOML or JSON"),
+        ("run.zst", "(\xb5/", "a suite, or a task, is YAML, TOML or JSON"),
         ("folder", None, "it is a folder: name one file in it"),
         ("none.json", "", "not a task file"),
         (
@@ -226,7 +226,7 @@ def test_an_option_that_means_nothing(arguments: list[str], said: str) -> None:
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [(b"", "found an empty file"), (b"{}", "found a file of another kind"), (None, "truncated")],
+    [(b"", "found an empty file"), (b"{}", "found a JSON file"), (None, "truncated")],
 )
 def test_a_bundle_that_is_none_is_an_error_with_its_reason(
     content: bytes | None, said: str, tmp_path: Path

@@ -117,7 +117,7 @@ def test_what_cannot_be_read_is_told_and_is_no_success_alone(
     for sources, code in (((tmp_path / "text.zst",), 3), ((tmp_path / "text.zst", bundle), 0)):
         assert run(["view", *map(str, sources), "-o", str(tmp_path / "out.html")]) == code
         told = capsys.readouterr().err
-        assert "not graded: text.zst: not a replaykit bundle: found a file of another kind" in told
+        assert "not graded: text.zst: not a replaykit bundle: found a text file" in told
         assert (tmp_path / "out.html").exists()
 
 

@@ -12,6 +12,7 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.cli.bundles import find_bundles
 from replaykit.cli.console import format_option, notice
 from replaykit.errors import SourceError, UsageError
+from replaykit.file_kinds import kind_of
 from replaykit.grading.verdict import Report
 from replaykit.report.html.report_file import HtmlOptions
 from replaykit.report.json_text import json_text
@@ -62,7 +63,8 @@ def command(
     for name in (before, after):
         _refuse_folder(name)
     if _is_report(before) != _is_report(after):
-        raise UsageError(what=f"diff compares two reports or two bundles, not {before} with {after}")
+        kinds = f"{before} is {kind_of(before)}, {after} is {kind_of(after)}"
+        raise UsageError(what=f"diff compares two reports or two bundles: {kinds}")
     if runs and output is None:
         raise UsageError(what="--runs are shown by a page: name it with -o FILE.html")
     if output is not None and output.suffix.lower() not in (".html", ".htm"):
@@ -127,7 +129,9 @@ def _named(report: Report, name: str) -> Report:
 
 def _is_report(source: str) -> bool:
     if not Path(source).is_file():
-        raise SourceError(source=source, operation="compare", reason="no such file, or not a regular one")
+        raise SourceError(
+            source=source, operation="read the report or bundle", reason="no such file, or not a regular one"
+        )
     return is_report(source)
 
 

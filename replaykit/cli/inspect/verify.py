@@ -120,6 +120,9 @@ def _blank(one: Disagreement) -> str:
 
 
 def _print(source: str, found: Verification) -> None:
+    if found.layout == "unknown" and found.why:
+        click.echo(f"NOT OK: {safe(found.why)}")
+        return
     state = "ok" if found.gradable and not found.findings else "NOT OK"
     click.echo(
         f"{safe(source)}: {state}: {found.layout}, {counted(found.steps, 'step')}, "

@@ -96,7 +96,7 @@ def command(
     verdicts instead; the bundles named with it supply their runs.
     """
     reports = [source for source in sources if is_report(source)]
-    bundles = find_bundles(tuple(source for source in sources if source not in reports))
+    bundles = find_bundles(tuple(source for source in sources if source not in reports), "report or bundle")
     if len(reports) > 1:
         raise UsageError(
             what=f"view takes one report, got {len(reports)}; `replaykit diff A B -o x.html` shows two"

@@ -10,7 +10,8 @@ import click
 import msgspec
 
 from replaykit.cli.console import notice
-from replaykit.errors import UsageError
+from replaykit.errors import LabelError, UsageError
+from replaykit.file_kinds import kind_of
 from replaykit.grading.agreement.calibration import agree, calibration
 from replaykit.grading.agreement.calibration_gate import read_calibration, read_measured
 from replaykit.grading.agreement.threshold_choice import read_aims
@@ -93,6 +94,8 @@ def command(
     """
     if question is not None and (output is not None or aims is not None):
         raise UsageError(what="--question: a calibration is of success; leave -o and --choose away")
+    for file in (labels, other):
+        _refuse_kind(file)
     chosen = read_aims(aims) if aims is not None else None
     agreed = agree(labels, other, agent=agent, rule=label_rule, aims=chosen, question=question, prices=priced)
     if output is not None:
@@ -107,6 +110,20 @@ def command(
         ctx.exit(_chosen(agreed["graders"]) if chosen is not None else 0)
     notice(f"no run of {other} that was decided has a label in {labels}: {_joined(agreed['labels'])}")
     ctx.exit(4)
+
+
+def _refuse_kind(file: Path) -> None:
+    """Refuse what holds neither labels nor a report before it is read as text."""
+    kind = kind_of(file)
+    if file.exists() and kind not in _READ:
+        reason = f"neither labels nor a report: found {kind}; `replaykit label RUNS -o FILE` writes labels"
+        raise LabelError(source=str(file), line=0, reason=reason)
+
+
+_READ = (
+    "a report of `replaykit grade`", "a file of labels", "a JSON file", "a text file", "a Parquet file",
+)  # fmt: skip
+"""Kinds of files that may hold labels or verdicts."""
 
 
 def _calibrated(file: Path) -> Iterator[str]:

@@ -350,6 +350,8 @@ def rubric(
     settings = with_model_of(named_judge(judge or "rubric"), judge_model)
     files = [one for one in sources if Path(one.partition("#")[0]).suffix.lower() in SUITES]
     bundles = find_bundles(tuple(one for one in sources if one not in files))
+    if not files and not bundles:
+        ctx.exit(4)
     tasks = tasks_of([*files, *bundles], GradeOptions(sites=parse_sites(sites)))
     ctx.exit(write_rubrics(tasks, settings, folder, judge_base_url))
 

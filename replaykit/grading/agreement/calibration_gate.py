@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from replaykit.decoders import convert, decode
 from replaykit.errors import LabelError, UsageError
+from replaykit.file_kinds import kind_of
 from replaykit.grading.gate import Calibrated
 from replaykit.grading.judge_shares import ShareThresholds, ThresholdFile
 
@@ -74,9 +75,11 @@ def _judges(path: str | Path) -> tuple[bytes, dict[str, Any]]:
         data = Path(path).read_bytes()
         plain = decode(data, dict[str, Any])
     except OSError as error:
-        raise LabelError(source=name, line=0, reason=f"cannot read: {error.strerror}") from error
+        raise LabelError(
+            source=name, line=0, reason=f"cannot read the calibration: {error.strerror}"
+        ) from error
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise LabelError(source=name, line=0, reason=f"{_NONE}: {error}") from error
+        raise LabelError(source=name, line=0, reason=f"{_NONE}; found {kind_of(path)}") from error
     if plain.get("schema") == "replaykit.calibration/1":
         reason = (
             "a calibration of version 1, which has no bounds: write it again with `replaykit agree -o FILE`"
@@ -84,7 +87,7 @@ def _judges(path: str | Path) -> tuple[bytes, dict[str, Any]]:
         raise LabelError(source=name, line=0, reason=reason)
     judges = plain.get("judges")
     if plain.get("schema") != SCHEMA or not isinstance(judges, dict):
-        raise LabelError(source=name, line=0, reason=_NONE)
+        raise LabelError(source=name, line=0, reason=f"{_NONE}; found {kind_of(path)}")
     return data, judges
 
 

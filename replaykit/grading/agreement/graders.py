@@ -103,7 +103,9 @@ def _bytes(file: Path) -> bytes:
     try:
         return file.read_bytes()
     except OSError as error:
-        raise LabelError(source=file.name, line=0, reason=f"cannot read: {error.strerror}") from error
+        raise LabelError(
+            source=file.name, line=0, reason=f"cannot read the labels or the report: {error.strerror}"
+        ) from error
 
 
 def _report(data: bytes, name: str) -> Report:

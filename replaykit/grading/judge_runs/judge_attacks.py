@@ -15,7 +15,8 @@ from msgspec.structs import replace
 
 from replaykit.bundle.byte_source import Sources, bundles_in
 from replaykit.decoders import decode
-from replaykit.errors import UsageError
+from replaykit.errors import JudgeError
+from replaykit.file_kinds import kind_of
 from replaykit.grading.agreement.agreement_rates import difference_p, rounded, share
 from replaykit.grading.agreement.labels import Labels
 from replaykit.grading.judge_runs.attack_donors import BothBlobs, lenders, lending
@@ -183,15 +184,16 @@ def attack_judges(
 
 
 def read_attacks(path: str | Path) -> tuple[AttackResult, ...]:
-    """Return the results that `judge sensitivity --attacks ... --json` printed. Raises UsageError."""
-    name = Path(path).name
+    """Return the results that `judge sensitivity --attacks ... --json` printed. Raises JudgeError."""
     how = "`replaykit judge sensitivity RUNS --attacks all --json` prints one"
     try:
         return decode(Path(path).read_bytes(), tuple[AttackResult, ...])
     except OSError as error:
-        raise UsageError(what=f"cannot read {name}: {error.strerror}; {how}") from error
+        raise JudgeError(what=f"{path}: cannot read the attacks: {error.strerror}; {how}") from error
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise UsageError(what=f"{name} is not a list of attacks ({error}); {how}") from error
+        raise JudgeError(
+            what=f"{path}: not a list of attacks ({error}), found {kind_of(path)}; {how}"
+        ) from error
 
 
 def susceptibility_code(results: Sequence[AttackResult], most: float | None) -> int:

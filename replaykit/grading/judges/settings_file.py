@@ -60,7 +60,7 @@ def load_judge(path: str | Path) -> JudgeSettings:
     try:
         return convert({**plain, "prompts": prompts}, JudgeSettings)
     except msgspec.ValidationError as error:
-        raise JudgeError(what=f"{file.name}: {error}") from error
+        raise JudgeError(what=f"{file.name}: not settings of a judge: {error}") from error
 
 
 _FILES = ("prompts", "prompts_from", "system_file", "user_file")

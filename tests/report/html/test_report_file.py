@@ -199,7 +199,7 @@ def test_a_bundle_that_cannot_be_read_is_told_and_the_rest_is_there(
     bad.write_bytes(b"nothing of the kind")
     found = markup(page_of(report_of(good, bad), good, bad))
     rows = {row["name"]: row for row in found.report["runs"]}
-    assert rows["bad"]["error"] == "bad.zst: not a replaykit bundle: found a file of another kind"
+    assert rows["bad"]["error"] == "bad.zst: not a replaykit bundle: found a text file"
     assert "not a replaykit bundle" in found.run(rows["bad"]["id"])["unreadable"]
     assert str(tmp_path) not in found.run(rows["bad"]["id"])["unreadable"]
     assert rows["good"]["steps"] == 2

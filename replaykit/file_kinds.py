@@ -1,0 +1,70 @@
+"""What a file is that was named in the place of another: errors name what was found."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+HEAD = 512
+"""Bytes that tell what a file is."""
+
+_OURS = {
+    "report": "a report of `replaykit grade`",
+    "suite": "a task file",
+    "policies": "a policy file",
+    "calibration": "a calibration of `replaykit agree`",
+    "replies": "a tape of `replaykit judge run`",
+    "judge": "settings of a judge",
+}
+_MAGIC = (
+    (b"\x50\x2a\x4d\x18\x10\x00\x00\x00replaykit", "a bundle"),
+    (b"\x28\xb5\x2f\xfd", "zstd data without our preamble"),
+    (b"\x1f\x8b", "a gzip file"),
+    (b"PK", "a zip archive"),
+    (b"PAR1", "a Parquet file"),
+    (b"\x89PNG", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"%PDF", "a PDF"),
+)
+_NAMED = re.compile(rb"replaykit\.([a-z]+)")
+_MARKUP = re.compile(rb"<!doctype html|<html", re.IGNORECASE)
+
+
+def kind_of_bytes(head: bytes) -> str:
+    """Return what a file is, in words, by its first bytes."""
+    if not head:
+        return "an empty file"
+    named = _NAMED.search(head)
+    if named is not None and (kind := _OURS.get(named[1].decode())) is not None:
+        return kind
+    found = next((words for magic, words in _MAGIC if head.startswith(magic)), None)
+    return found or _text_kind(head)
+
+
+def kind_of(path: str | Path) -> str:
+    """Return what stands at a path, in words."""
+    if Path(path).is_dir():
+        return "a folder"
+    try:
+        with Path(path).open("rb") as file:
+            return kind_of_bytes(file.read(HEAD))
+    except OSError:
+        return "a file that cannot be read"
+
+
+def _text_kind(head: bytes) -> str:
+    if b"\x00" in head:
+        return "a file of another kind"
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if _MARKUP.match(start):
+        return "an HTML page"
+    if b'"label"' in head and start.startswith(b"{"):
+        return "a file of labels"
+    if start.startswith((b"{", b"[")):
+        return "a JSON file"
+    try:
+        start.decode()
+    except UnicodeDecodeError as error:
+        is_cut = error.reason == "unexpected end of data"  # in the middle of a character
+        return "a text file" if is_cut else "a file of another kind"
+    return "a text file"

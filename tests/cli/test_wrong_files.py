@@ -1,0 +1,126 @@
+"""Every command with a file that is missing, a folder, empty or of another kind: the error names what was found."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from replaykit import verify
+from replaykit.cli.main import run
+from replaykit.file_kinds import kind_of_bytes
+from replaykit.testing import trajectory
+
+TASK = {"id": "t1", "intent": "Which mug?", "checks": [{"type": "string_match", "exact": "tin"}]}
+
+FILES = {
+    "missing.zst": None,
+    "empty.zst": "",
+    "text.txt": "hello\n",
+    "suite.yaml": "schema: replaykit.suite/1\ntasks: [{id: t1, intent: Which}]\n",
+    "policies.yaml": "schema: replaykit.policies/1\n"
+    "policies: [{id: p, dimension: user_consent, rule: {type: never, match: {text: Pay}}}]\n",
+    "tape.jsonl": '{"tape":"replaykit.replies","trajectory":"0","version":1}\n',
+}
+
+BUNDLE = ["a.zst"]
+TASKS = ["suite.yaml"]
+REPORT = ["report.json"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Path:
+    monkeypatch.chdir(tmp_path)
+    trajectory(task=TASK).goto("http://shop.test/", "<h1>Mugs</h1>").answer("tin").write(tmp_path / "a.zst")
+    assert run(["grade", "a.zst", "-o", "report.json"]) == 0
+    for name, text in FILES.items():
+        if text is not None:
+            (tmp_path / name).write_text(text)
+    label = {"trajectory": f"sha256:{verify('a.zst').digest}", "label": "success", "annotator": "ada"}
+    (tmp_path / "labels.jsonl").write_text(json.dumps(label) + "\n")
+    (tmp_path / "folder").mkdir()
+    capfd.readouterr()
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "takes"),
+    [
+        (["show", "@"], BUNDLE),
+        (["verify", "@"], BUNDLE),
+        (["extract", "@", "-o", "out"], BUNDLE),
+        (["seal", "@"], BUNDLE),
+        (["redact", "@", "-o", "new.zst"], BUNDLE),
+        (["pack", "@", "-o", "new.zst"], BUNDLE),
+        (["serve", "@"], BUNDLE),
+        (["rerun", "@"], BUNDLE),
+        (["grade", "@"], BUNDLE),
+        (["grade", "a.zst", "--task", "@"], TASKS),
+        (["grade", "a.zst", "--replies", "@"], ["tape.jsonl", "empty.zst", "folder", *BUNDLE]),
+        (["grade", "a.zst", "--judge", "@"], []),
+        (["grade", "a.zst", "--require-calibration", "@"], []),
+        (["grade", "a.zst", "--calibrated", "@"], []),
+        (["view", "@", "-o", "v.html"], [*BUNDLE, *REPORT]),
+        (["view", "a.zst", "-o", "v.html", "--sensitivity", "@"], []),
+        (["view", "a.zst", "-o", "v.html", "--calibration", "@"], []),
+        (["diff", "@", "report.json"], REPORT),
+        (["diff", "a.zst", "@"], BUNDLE),
+        (["tasks", "validate", "@"], TASKS),
+        (["tasks", "list", "@"], TASKS),
+        (["tasks", "sample", "@"], TASKS),
+        (["policies", "try", "@", "a.zst"], [*TASKS, "policies.yaml"]),
+        (["policies", "try", "policies.yaml", "@"], BUNDLE),
+        (["separates", "@"], REPORT),
+        (["judge", "plan", "@"], BUNDLE),
+        (["judge", "prompt", "@"], BUNDLE),
+        (["judge", "run", "@"], BUNDLE),
+        (["judge", "rubric", "@", "-o", "rubrics"], [*BUNDLE, *TASKS]),
+        (["agree", "@", "report.json"], ["labels.jsonl", *REPORT]),
+        (["agree", "labels.jsonl", "@"], ["labels.jsonl", *REPORT]),
+        (["export", "atif", "@", "-o", "out"], BUNDLE),
+        (["import", "webvoyager", "@", "-o", "out"], []),
+        (["record", "--agent", "json:loads", "--task", "@"], TASKS),
+        (["record", "--agent", "json:loads", "-o", "out", "--suite", "@"], TASKS),
+    ],
+    ids=lambda value: " ".join(value) if "@" in value else "",
+)
+def test_a_wrong_file_is_named_with_what_it_is(
+    words: list[str], takes: list[str], folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for name in [*FILES, "folder", "a.zst", "report.json", "labels.jsonl"]:
+        if name in takes:
+            continue
+        code = run([name if word == "@" else word for word in words])
+        out, err = capfd.readouterr()
+        assert code in (2, 3, 4), (name, code)
+        assert name in out + err and "Traceback" not in err, (name, err)
+        if name == "missing.zst":
+            assert any(word in err for word in ("No such file", "no such file", "is missing", "no judge")), (
+                err
+            )
+
+
+def test_a_missing_file_names_the_nearest(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    for words in (["show", "reprot.json"], ["separates", "reprot.json"], ["tasks", "list", "siute.yaml"]):
+        assert run(words) == 3
+        assert "did you mean " in capfd.readouterr().err
+    assert run(["view", "missing.json", "-o", "v.html"]) == 3
+    assert "missing.json: cannot read the report or bundle: no such file or folder" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("head", "words"),
+    [
+        (b"", "an empty file"),
+        (b"PAR1", "a Parquet file"),
+        (b"\x89PNG\r\n", "a PNG image"),
+        (b"<!DOCTYPE html><html>", "an HTML page"),
+        ("é".encode()[:1], "a text file"),
+        (b"\xff\xfe", "a file of another kind"),
+        (b'{"tape":"replaykit.replies"', "a tape of `replaykit judge run`"),
+        (b'[{"id": 1}]', "a JSON file"),
+    ],
+)
+def test_kinds_of_files(head: bytes, words: str) -> None:
+    assert kind_of_bytes(head) == words
