@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -40,6 +40,9 @@ Durability: TypeAlias = Literal["process", "power"]
 
 NewBlob: TypeAlias = tuple[str, str, bytes]
 """Id, media type, payload."""
+
+
+_NOTHING: Mapping[str, bytes] = {}
 
 
 class SealResult(Struct, frozen=True, kw_only=True):
@@ -129,8 +132,12 @@ class Journal:
         """Committed events, the header not counted."""
         return max(0, self._totals.lines - 1)
 
-    def commit(self, events: Iterable[Line], blobs: Iterable[NewBlob] = ()) -> None:
+    def commit(
+        self, events: Iterable[Line], blobs: Iterable[NewBlob] = (), packed: Mapping[str, bytes] = _NOTHING
+    ) -> None:
         """Append events, and the blobs they are the first to refer to; known ids are skipped.
+
+        `packed`: what `journal_frame` has returned of some of these blobs, by id.
 
         The first commit starts with the header. Values that cannot be stored are repaired and counted.
         Raises EventInvalid and LimitExceeded before anything is written, BundleWriteError after the file
@@ -141,12 +148,12 @@ class Journal:
         batch, place = list(events), self._place()
         lines = self._lines(batch)
         new = {blob[0]: blob for blob in blobs if blob[0] not in self._blobs}
-        raws = [self._blob_raw(*blob) for blob in new.values()]
-        raws.append(self._story_raw(lines))
-        totals = self._totals_after(batch, lines, raws)
+        story = self._story_raw(lines)
+        sizes = [*(self._blob_size(*blob) for blob in new.values()), len(story)]
+        totals = self._totals_after(batch, lines, sizes)
         totals.check(place, self._limits)
-        classes = [*(class_of(blob[1]) for blob in new.values()), "story"]
-        data = b"".join(self._compress(raw, name) for raw, name in zip(raws, classes, strict=True))
+        frames = [packed.get(blob[0]) or self._blob_frame(*blob) for blob in new.values()]
+        data = b"".join([*frames, self._compress(story, "story")])
         totals = totals._replace(size=self.size + len(data))
         place.check("FILE_MAX", self._limits.file - self._limits.index, totals.size)
         # Noted before anything is written: whatever interrupts the write can be undone.
@@ -194,18 +201,21 @@ class Journal:
         self._place().check("FRAME_RAW_MAX", self._limits.frame_raw, len(raw))
         return raw
 
-    def _blob_raw(self, id: str, media_type: str, payload: bytes) -> bytes:
+    def _blob_size(self, id: str, media_type: str, payload: bytes) -> int:
         place = self._place()
         place.check("BLOB_MAX", self._limits.blob, len(payload))
         if not is_blob_id(id) or not is_media_type(media_type):
             raise place.damaged("new blob", "a sha256 and a type/subtype in lower case", (id, media_type))
-        return b"%b%b\n" % (blob_line(id, len(payload), media_type), payload)
+        return len(blob_line(id, len(payload), media_type)) + len(payload) + 1
 
-    def _totals_after(self, events: list[Line], lines: list[bytes], raws: list[bytes]) -> _Totals:
+    def _blob_frame(self, id: str, media_type: str, payload: bytes) -> bytes:
+        return self._compress(_blob_record(id, media_type, payload), class_of(media_type))
+
+    def _totals_after(self, events: list[Line], lines: list[bytes], raws: list[int]) -> _Totals:
         before = self._totals
         return before._replace(
             frames=before.frames + len(raws),
-            raw=before.raw + sum(map(len, raws)),
+            raw=before.raw + sum(raws),
             story=before.story + sum(map(len, lines)) + len(lines),
             lines=before.lines + len(lines),
             steps=before.steps + sum(isinstance(event, Step) for event in events),
@@ -219,9 +229,7 @@ class Journal:
         level = JOURNAL_LEVELS[name]
         if level not in self._compressors:
             # Kept: its tables cost more than a small frame.
-            self._compressors[level] = zstandard.ZstdCompressor(
-                level=level, write_checksum=True, write_content_size=True
-            )
+            self._compressors[level] = _compressor(level)
         frame: bytes = self._compressors[level].compress(raw)
         return frame
 
@@ -276,6 +284,22 @@ class Journal:
 
     def _error(self, operation: str, cause: Exception) -> BundleWriteError:
         return write_error(str(self.path), operation, cause)
+
+
+def journal_frame(id: str, media_type: str, payload: bytes) -> bytes:
+    """Return a blob as `Journal.commit` appends it: a large one may be compressed in another thread."""
+    frame: bytes = _compressor(JOURNAL_LEVELS[class_of(media_type)]).compress(
+        _blob_record(id, media_type, payload)
+    )
+    return frame
+
+
+def _compressor(level: int) -> zstandard.ZstdCompressor:
+    return zstandard.ZstdCompressor(level=level, write_checksum=True, write_content_size=True)
+
+
+def _blob_record(id: str, media_type: str, payload: bytes) -> bytes:
+    return b"%b%b\n" % (blob_line(id, len(payload), media_type), payload)
 
 
 def seal(path: str | Path) -> SealResult:

@@ -160,7 +160,7 @@ class _Recording(LiveRun):
         if self._journal is None or self._is_cut_short:
             return
         try:
-            self._journal.commit([write.event], write.blobs)
+            self._journal.commit([write.event], write.blobs, write.frames)
         except BundleError:
             self._is_cut_short = True  # what comes later may refer to blobs that are not there
             raise

@@ -68,6 +68,10 @@ KNOWN_MAX = 256
 """Longest text whose outcome is kept: pages say the same again and again, characters."""
 
 
+KEPT_MAX = 8192
+"""Texts without a secret that are remembered before all are forgotten: a page has hundreds."""
+
+
 class LeftSecret(Struct, frozen=True, kw_only=True):
     """A secret that is still there. The value is never named."""
 
@@ -106,6 +110,7 @@ class Redactor:
         self._given = given
         # Pages repeat the same texts in each step, and patterns are slow.
         self._known = lru_cache(maxsize=4096)(self._clean)
+        self._kept: set[str] = set()
 
     def hide_fields(self, names: Iterable[str]) -> None:
         """Hide from now on what fields of these names hold: a page masks them, whatever they are called."""
@@ -114,6 +119,7 @@ class Redactor:
             self._fields |= new
             # Texts that were cleaned before may hold what the new fields mask.
             self._known.cache_clear()
+            self._kept.clear()
 
     def event(self, event: _S) -> _S:
         """Return an event without secrets in any of its texts."""
@@ -124,6 +130,18 @@ class Redactor:
     def text(self, text: str) -> str:
         """Return a text without secrets; query fields of a URL are judged by their names."""
         return self._known(text) if len(text) <= KNOWN_MAX else self._clean(text)
+
+    def _keeps(self, texts: list[str]) -> bool:
+        """Whether none of these texts holds a secret."""
+        if self._kept.issuperset(texts):
+            return True
+        if len(self._kept) > KEPT_MAX:
+            self._kept.clear()
+        new = set(texts) - self._kept
+        if any(self.text(text) != text for text in new):
+            return False
+        self._kept.update(text for text in new if len(text) <= KNOWN_MAX)
+        return True
 
     def _clean(self, text: str) -> str:
         text = self._looking(self._asked(text))
@@ -160,7 +178,7 @@ class Redactor:
         """Return a payload without secrets; its bytes are untouched where it has none, or is no text."""
         kind = media_type.partition(";")[0].strip().lower()
         if kind == MEDIA_TYPE:
-            rewritten = rewrite_snapshot(data, self.text, self._tells)
+            rewritten = rewrite_snapshot(data, self.text, self._tells, self._keeps)
             # A snapshot that cannot be read is still a text that may hold secrets.
             return self._payload(data, self.text) if rewritten is None else rewritten
         rewrite = self._rewriter(kind)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from replaykit.bundle.bundle_format import Limits
 from replaykit.bundle.reader import open_bundle
-from replaykit.bundle.writer import Journal, seal
+from replaykit.bundle.writer import Journal, journal_frame, seal
 from replaykit.errors import BundleDamaged, BundleWriteError, EventInvalid, LimitExceeded, NotABundle
 from replaykit.trajectory.action import Click, Fill
 from replaykit.trajectory.exchange import Message
@@ -107,6 +107,15 @@ def test_known_blobs_are_written_once(tmp_path: Path, hands) -> None:
         before = journal.size
         journal.commit([say("a")], [page])
         assert journal.size - before < 200
+
+
+def test_frames_that_were_made_beforehand_are_the_same_bytes(tmp_path: Path, hands) -> None:
+    page, other = hands.blob(b"<p>" * 999), hands.blob(b"other")
+    packed = {page[0]: journal_frame(*page)}
+    for name, frames in ("plain", {}), ("packed", packed):
+        with Journal(tmp_path / name) as journal:
+            journal.commit([HEADER], [page, other], frames)
+    assert (tmp_path / "plain").read_bytes() == (tmp_path / "packed").read_bytes()
 
 
 def test_an_existing_file_is_never_continued(journal: Path) -> None:

@@ -230,8 +230,10 @@ def test_page_that_crashes_under_an_async_agent(form: str, tmp_path: Path) -> No
 
 def broken_off(out: Path, work: Callable[[], None]) -> None:
     """Raise AssertionError unless work ends for want of its browser, and its recording holds what was done."""
-    with pytest.raises(Error, match="closed"):
+    with pytest.raises(Exception, match="closed") as ending:
         apart(work)
+    # Playwright before 1.65 raises a plain Exception where its process ends.
+    assert isinstance(ending.value, Error) or type(ending.value) is Exception
     run = held(out)
     assert acts(run) == USED
     assert ended(run) == ("crashed", "browser")

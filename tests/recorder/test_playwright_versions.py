@@ -6,10 +6,11 @@ import asyncio
 from typing import Any
 
 import pytest
+from playwright._impl._impl_to_api_mapping import ImplToApiMapping
 
 from replaykit.errors import DriverTooOld
 from replaykit.recorder.browser import playwright_versions
-from replaykit.recorder.browser.playwright_versions import hear, send
+from replaykit.recorder.browser.playwright_versions import has_lost_driver, hear, send, unwrapped
 
 
 class Old:
@@ -63,3 +64,17 @@ def test_sessions_without_events_are_refused_with_a_remedy(monkeypatch: pytest.M
     with pytest.raises(DriverTooOld, match=r"playwright 1\.44\.0") as refused:
         asyncio.run(hear(call, Old(is_silent=True)))
     assert "1.60" in (refused.value.hint or "")
+
+
+def test_playwright_hands_on_an_event_as_it_came() -> None:
+    heard: list[Any] = []
+    listener = unwrapped(heard.append)
+    event = {"method": "Page.loadEventFired", "params": {"timestamp": 1.5}}
+    ImplToApiMapping().wrap_handler(listener)(event)
+    assert heard[0] is event
+
+
+def test_a_lost_process_is_known_by_what_playwright_raises() -> None:
+    assert has_lost_driver(Exception("Page.click: Connection closed while reading from the driver"))
+    assert not has_lost_driver(ValueError("Connection closed while reading from the driver"))
+    assert not has_lost_driver(Exception("another"))

@@ -11,7 +11,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
+from replaykit.bundle.writer import journal_frame
+from replaykit.recorder.browser import screenshots
 from replaykit.recorder.browser.command_effects import (
     CallMethod,
     CloseProbeTab,
@@ -22,6 +25,7 @@ from replaykit.recorder.browser.command_effects import (
     Sleep,
     Work,
 )
+from replaykit.recorder.browser.screenshots import Pictures
 from replaykit.recorder.browser.session_commands import Command, Commands
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.page.page_script import API, WORLD, PagePush
@@ -254,8 +258,35 @@ def test_picture_is_its_pixels() -> None:
     asked: list[CallMethod] = []
     job = carry(Screenshot(id=1, page=0), camera(png(3, 2), asked), tab())
     picture = Blob.of("image/x-portable-pixmap", b"P6\n3 2\n255\n" + b"\xff" * 18)
-    assert job.value == (picture, 1.0, 0)
+    assert (replace(job.value[0], frame=b""), *job.value[1:]) == (picture, 1.0, 0)
+    assert job.value[0].frame == journal_frame(picture.id, picture.media_type, picture.data)
     assert asked[0].params == {"format": "png", "optimizeForSpeed": True}
+
+
+def test_a_document_that_is_known_to_have_drawn_is_not_asked() -> None:
+    def answer(effect: Effect) -> Any:
+        assert not isinstance(effect, CallMethod) or effect.method != "Runtime.evaluate"
+        return camera(png(3, 2), [])(effect)
+
+    assert carry(Screenshot(id=1, page=0, is_painted=True), answer, tab()).error is None
+
+
+def test_equal_captures_are_decoded_once_and_different_boxes_are_not_mixed_up() -> None:
+    pictures = Pictures()
+    first, box = pictures.decoded(png(9, 9), (), 1.0), (0, 0, 1, 1)
+    assert pictures.decoded(png(9, 9), (), 1.0) is first
+    assert pictures.decoded(png(9, 9), (box,), 1.0).data != first.data
+    assert pictures.decoded(png(9, 9), (box,), 2.0).id != pictures.decoded(png(9, 9), (box,), 1.0).id
+    assert pictures.decoded(png(9, 9), (), 1.0) is first
+
+
+def test_pictures_are_forgotten_oldest_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(screenshots, "KEPT_MAX", 30)
+    pictures = Pictures()
+    first = pictures.decoded(png(3, 2), (), 1.0)
+    pictures.decoded(png(2, 3), (), 1.0)
+    again = pictures.decoded(png(3, 2), (), 1.0)
+    assert again == first and again is not first
 
 
 def test_secrets_are_painted_over_and_what_cannot_be_painted_is_not_kept() -> None:

@@ -30,7 +30,7 @@ from replaykit.recorder.browser.command_effects import (
     Work,
 )
 from replaykit.recorder.browser.driver import Driver, log
-from replaykit.recorder.browser.playwright_versions import send
+from replaykit.recorder.browser.playwright_versions import has_lost_driver, send
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.browser.witnesses.command_log import own_calls
 from replaykit.recorder.session.driver_messages import Pause
@@ -82,6 +82,10 @@ class EffectRunner(Driver, ABC):
             raise CommandRefused("timeout") from error
         except self.api.error as error:
             raise CommandRefused("failed") from error
+        except Exception as error:
+            if has_lost_driver(error):
+                raise CommandRefused("gone") from error
+            raise
 
     # Tasks
 
@@ -95,7 +99,9 @@ class EffectRunner(Driver, ABC):
             command = self.queue.pop(0)
             # A timer is nothing to wait for.
             among = self._timers if isinstance(command, Pause) else self._tasks
-            self._spawn(self._run(self.commands.start(command), partial(self.replied, command)), among)
+            # Noted now: if the loop ends before its task begins, the command is refused and not forgotten.
+            job = self._begun(self.commands.start(command), partial(self.replied, command))
+            self._spawn(self._go_on(job), among)
 
     def _spawn(
         self, work: Coroutine[Any, Any, Any], among: set[asyncio.Task[None]] | None = None
@@ -134,28 +140,30 @@ class EffectRunner(Driver, ABC):
     # Commands
 
     async def _carry(self, carried: Carried) -> Any:
-        job = await self._run(carried, _ignore)
+        job = await self._go_on(self._begun(carried, _ignore))
         if job.fault is not None:
             raise job.fault
         if job.error is not None:
             raise CommandRefused(job.error)
         return job.value
 
-    async def _run(self, carried: Carried, then: Callable[[Job], None]) -> Job:
+    def _begun(self, carried: Carried, then: Callable[[Job], None]) -> Job:
         job = Job(carried)
         job.step()
         self._jobs[job] = then
-        return await self._go_on(job)
+        return job
 
     async def _go_on(self, job: Job) -> Job:
         while job.effect is not None:
+            why = None
             try:
                 answer = await self._perform(job.effect)
             except CommandRefused as refused:
-                job.step(refused=refused)
-            else:
-                job.step(answer)
-        self._jobs.pop(job)(job)
+                answer, why = None, refused
+            if job not in self._jobs:
+                return job  # the loop had ended, and it was carried out on another
+            job.step(answer, why)
+        self._jobs.pop(job, _ignore)(job)
         return job
 
     async def _perform(self, effect: Effect) -> Any:

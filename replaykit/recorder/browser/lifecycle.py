@@ -16,7 +16,7 @@ from replaykit.recorder.browser.effect_runner import EffectRunner
 from replaykit.recorder.browser.frames_and_workers import snapshot
 from replaykit.recorder.browser.instrumentation import arm, remember_history
 from replaykit.recorder.browser.method_wrapping import Wrapper, context_of, holds, require
-from replaykit.recorder.browser.playwright_versions import hear
+from replaykit.recorder.browser.playwright_versions import hear, unwrapped
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.browser.target_registry import FOUND
 from replaykit.recorder.browser.waits import BEGIN_MAX_S, CLOSING_MAX_S, ENDING_MAX_S, SETTLING_MAX_S
@@ -103,7 +103,7 @@ class Lifecycle(EffectRunner):
         if self._heart is None:
             session = await self.call(browser.new_browser_cdp_session)
             self._heart = session
-            self.wrapper.listen(session, "event", self._told)
+            self.wrapper.listen(session, "event", unwrapped(self._told))
             await self.call(session.send, "Target.setDiscoverTargets", FOUND)
 
     def _told(self, event: dict[str, Any]) -> None:
@@ -220,7 +220,7 @@ class Lifecycle(EffectRunner):
         return tab
 
     async def _arm(self, page: Page, tab: CdpTab) -> None:
-        self._sessions[tab.page].on("event", lambda event: self._heard(tab, event))
+        self._sessions[tab.page].on("event", unwrapped(lambda event: self._heard(tab, event)))
         try:
             armed = await self._carry(arm(tab, self.script, self.clock, has_network=self.has_network))
             opener = await self.call(page.opener)

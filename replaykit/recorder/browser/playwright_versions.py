@@ -1,9 +1,10 @@
-"""What differs between releases of Playwright: deadlines of CDP calls, and whether events come."""
+"""What differs between releases of Playwright: deadlines of CDP calls, events of sessions, a lost process."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import cache
 from importlib.metadata import version
 from inspect import signature
 from typing import Any, TypeAlias
@@ -17,15 +18,33 @@ ALL = {"discover": True, "filter": [{}]}
 """The browser is a target of its own: one without any page tells of something, too."""
 
 
+_WRAPPER = "_pw_impl_instance_"
+"""Where Playwright keeps its wrapper of a listener; it wraps none that has one."""
+
 Call: TypeAlias = Callable[..., Awaitable[Any]]
 """Calls a method of Playwright's, the first argument, in whichever of its APIs."""
 
 
 async def send(call: Call, session: Any, method: str, params: dict[str, Any], timeout_ms: float) -> Any:
     """Call a protocol method. Raises what `call` raises, and TimeoutError where the deadline is ours."""
-    if _has_deadline(session):
+    if _takes_deadline(type(session).send):
         return await call(session.send, method, params, timeout=timeout_ms)
     return await asyncio.wait_for(call(session.send, method, params), timeout_ms / 1000)
+
+
+def unwrapped(hear: Callable[[dict[str, Any]], object]) -> Callable[[dict[str, Any]], None]:
+    """Return a listener that Playwright calls with an event of a session as it came.
+
+    Otherwise it copies each event, to wrap objects of its own, of which events of the protocol hold none, and
+    asks for the listener's signature each time: half of what an event costs. A release that does not know the
+    attribute goes on doing so.
+    """
+
+    def listener(event: dict[str, Any]) -> None:
+        hear(event)
+
+    setattr(listener, _WRAPPER, listener)
+    return listener
 
 
 async def hear(call: Call, session: Any) -> None:
@@ -39,9 +58,16 @@ async def hear(call: Call, session: Any) -> None:
         raise _too_old() from error
 
 
+def has_lost_driver(error: Exception) -> bool:
+    """Whether Playwright's process has ended: releases before 1.65 raise a plain Exception then."""
+    return type(error) is Exception and "Connection closed" in str(error)
+
+
 def _too_old() -> DriverTooOld:
     return DriverTooOld(version=version("playwright"))
 
 
-def _has_deadline(session: Any) -> bool:
-    return "timeout" in signature(session.send).parameters
+# To read a signature takes as long as a call.
+@cache
+def _takes_deadline(method: Callable[..., Any]) -> bool:
+    return "timeout" in signature(method).parameters

@@ -5,8 +5,11 @@ from __future__ import annotations
 import base64
 from typing import Any
 
+from msgspec.structs import replace
+
 from replaykit.bundle.blobs import pixmap
-from replaykit.bundle.bundle_format import PIXMAP
+from replaykit.bundle.bundle_format import MIB, PIXMAP
+from replaykit.bundle.writer import journal_frame
 from replaykit.recorder.browser.command_effects import (
     COMMAND_MAX_MS,
     Carried,
@@ -29,7 +32,30 @@ CAPTURE_MAX_MS = 1500
 """A capture takes 30 ms; one that has not come by then is asked for again."""
 
 
-def screenshot(tab: CdpTab, command: Screenshot, clock: Clock) -> Carried:
+KEPT_MAX = 16 * MIB
+"""Bytes of the pictures that are kept to be found again."""
+
+
+class Pictures:
+    """The pictures taken last: the same capture is not decoded twice.
+
+    A browser encodes equal pixels to equal bytes, and a page often looks as it did a moment ago.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, tuple[Box, ...], float], Blob] = {}
+
+    def decoded(self, capture: str, paint: tuple[Box, ...], scale: float) -> Blob:
+        """Return a capture (PNG in base64) as it is kept, boxes (CSS px) blackened; for the worker thread."""
+        key = (capture, paint, scale)
+        found = self._kept.pop(key, None) or _picture(capture, paint, scale)
+        self._kept[key] = found
+        while len(self._kept) > 1 and sum(len(blob.data) for blob in self._kept.values()) > KEPT_MAX:
+            del self._kept[next(iter(self._kept))]
+        return found
+
+
+def screenshot(tab: CdpTab, command: Screenshot, clock: Clock, pictures: Pictures) -> Carried:
     """Return the picture, its scale, and when it was taken, ms since recording start.
 
     Refused as `gone` where the tab shows another document by then.
@@ -39,11 +65,12 @@ def screenshot(tab: CdpTab, command: Screenshot, clock: Clock) -> Carried:
     if scale < 1:
         params["clip"] = yield from _clip(tab, scale)
     document = tab.document
-    yield from _painted(tab)
+    if not command.is_painted:
+        yield from _painted(tab)
     shot = yield from _capture(tab, params)
     at = clock.now()
     yield from _still(tab, document)
-    picture = yield Work(run=lambda: _picture(shot["data"], command.paint, scale * tab.dpr))
+    picture = yield Work(run=lambda: pictures.decoded(shot["data"], command.paint, scale * tab.dpr))
     return picture, scale, at
 
 
@@ -107,7 +134,12 @@ def _picture(capture: str, paint: tuple[Box, ...], scale: float) -> Blob:
     png = base64.b64decode(capture)
     pixels = pixmap(png)
     if pixels is not None:
-        return Blob.of(PIXMAP, blacken(pixels, paint, scale))
+        return _packed(Blob.of(PIXMAP, blacken(pixels, paint, scale)))
     if paint:
         raise CommandRefused("failed")  # it cannot be painted, so it may not be kept
-    return Blob.of("image/png", png)
+    return _packed(Blob.of("image/png", png))
+
+
+def _packed(blob: Blob) -> Blob:
+    # Here, in the worker: the loop that writes it is the one that the agent waits for.
+    return replace(blob, frame=journal_frame(blob.id, blob.media_type, blob.data))

@@ -104,7 +104,8 @@ class SyncDriver(Lifecycle):
                 with own_calls():
                     came = method(*arguments, **options)
             except asyncio.CancelledError:  # Playwright stops, and cancels all that is under way
-                answer.cancel()
+                if not answer.done():
+                    answer.set_exception(CommandRefused("gone"))
             except Exception as error:  # noqa: BLE001 - handed to whoever waits
                 if not answer.done():
                     answer.set_exception(error)

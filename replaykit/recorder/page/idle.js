@@ -99,7 +99,7 @@ function guarded(action) {
 const epoch = () => performance.timeOrigin + now();
 
 const latest = { seq: -1, at: 0, cost: 0, elements: 0, pace: Infinity, expected: 0, total: 0, text: '', numbers: new WeakMap(), frames: [], secrets: [] };
-const seen = { changes: 0, total: 0, active: now(), pointer: null, hasLoaded: false };
+const seen = { changes: 0, total: 0, active: now(), pointer: null, hasLoaded: false, isPainted: false };
 
 function takePush(purpose, at = epoch()) {
   takeMutations();
@@ -126,9 +126,16 @@ function pushMessage(purpose, at, facts) {
   return {
     k: 'push', seq: latest.seq, at, purpose, stale: null, url: documentURL(document), title: documentTitle(document),
     viewport: [innerWidth, innerHeight], scroll: [scrollX, scrollY].map(Math.round), pointer: seen.pointer,
+    painted: isPainted(),
     frames: latest.frames, changed: [], repaired: 0,
     ...facts, snapshot: latest.text,
   };
+}
+
+// A document that has drawn once goes on being what the browser shows.
+function isPainted() {
+  seen.isPainted ||= performance.getEntriesByType('paint').length > 0;
+  return seen.isPainted;
 }
 
 function changeOf(field, before, after) {

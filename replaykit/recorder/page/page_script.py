@@ -154,6 +154,8 @@ class PagePush(Struct, frozen=True, kw_only=True):
     """How far the document is scrolled: left, top in CSS px."""
     pointer: tuple[int, int] | None = None
     """Where the pointer was seen last, CSS px of the viewport."""
+    painted: bool = False
+    """The document has drawn something."""
     repaired: N = 0
     """Texts that held lone surrogates."""
     changed: tuple[tuple[str, str, str], ...] = ()

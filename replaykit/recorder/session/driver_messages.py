@@ -375,6 +375,8 @@ class Write(Struct, frozen=True, kw_only=True):
     event: Event | Header
     blobs: tuple[tuple[str, str, bytes], ...] = ()
     """(id, media type, bytes)."""
+    frames: dict[str, bytes] = {}
+    """Frames of the journal, of blobs that are compressed already, by id."""
 
 
 class Arm(Struct, frozen=True, kw_only=True):
@@ -413,6 +415,8 @@ class Screenshot(Struct, frozen=True, kw_only=True):
     page: int
     paint: tuple[Box, ...] = ()
     """Boxes to black out, CSS px of the viewport."""
+    is_painted: bool = False
+    """The document is known to have drawn something."""
 
 
 class FetchBody(Struct, frozen=True, kw_only=True):

@@ -61,6 +61,8 @@ class Blob(Struct, frozen=True, kw_only=True):
     """Its type."""
     data: bytes
     """The payload, free of secrets."""
+    frame: bytes = b""
+    """The same as a frame of the journal, where it was compressed already; empty = not yet."""
 
     @classmethod
     def of(cls, media_type: str, data: bytes) -> Blob:
@@ -170,7 +172,8 @@ class Ledger:
             self.latest = max(self.latest, event.t or 0)
         payloads = tuple((blob.id, blob.media_type, blob.data) for blob in new.values())
         # Every event passes the redactor here; there is no other way into the file.
-        self._outputs.append(Write(event=self.redactor.event(event), blobs=payloads))
+        frames = {blob.id: blob.frame for blob in new.values() if blob.frame}
+        self._outputs.append(Write(event=self.redactor.event(event), blobs=payloads, frames=frames))
 
 
 class Started(Struct, frozen=True, kw_only=True):

@@ -245,7 +245,9 @@ class Viewer:
         document = tab.document if shown is None else shown.document
         if tab.document != document:
             return CapturedScreenshot(picture=Omitted(why="evicted"))
-        reply = yield Screenshot(id=0, page=tab.page, paint=(shown.paint if shown else None) or ())
+        paint = (shown.paint if shown else None) or ()
+        is_painted = shown is not None and shown.push.painted
+        reply = yield Screenshot(id=0, page=tab.page, paint=paint, is_painted=is_painted)
         shot = shot_of(reply)
         if tab.document != document:
             return CapturedScreenshot(picture=Omitted(why="evicted"))  # it may show the next page
