@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import sha256
 from operator import itemgetter
 
@@ -30,6 +30,8 @@ _OPAQUE_PREFIXES = ("image/", "audio/", "video/", "font/")
 _PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _RGB, _RGBA = 2, 6
 _FILTER_NONE, _FILTER_UP = 0, 2
+_ROWS_A_TURN = 8
+"""Between two pauses: about a tenth of a millisecond."""
 _PIXMAP_HEADER = re.compile(rb"P6\n([1-9][0-9]{0,9}) ([1-9][0-9]{0,9})\n255\n")
 _PNG_HEADER = struct.Struct(">II5B")
 
@@ -50,8 +52,10 @@ def class_of(media_type: str) -> BlobClass:
     return "text" if media_type.startswith("text/") and media_type not in _BULK_TEXT else "bulk"
 
 
-def pixmap(png: bytes) -> bytes | None:
+def pixmap(png: bytes, pause: Callable[[], None] | None = None) -> bytes | None:
     """Return a capture as a binary portable pixmap, or None if it has to stay verbatim.
+
+    `pause`: called every few rows, for a thread that lets another one go on.
 
     Converted are 8-bit RGB, and RGBA without transparency, not interlaced, with row filters 0 (None) and
     2 (Up): what browsers capture. The PNG specification: https://www.w3.org/TR/png-3/
@@ -66,7 +70,7 @@ def pixmap(png: bytes) -> bytes | None:
     if chunks[0][0] != b"IHDR" or not plain or b"tRNS" in names or not 0 < width * height <= IMAGE_PIXELS_MAX:
         return None
     packed = b"".join(part for name, part in chunks if name == b"IDAT")
-    rgb = _pixels(packed, width, height, 4 if color == _RGBA else 3)
+    rgb = _pixels(packed, width, height, 4 if color == _RGBA else 3, pause or _nothing)
     return None if rgb is None else b"P6\n%d %d\n255\n" % (width, height) + rgb
 
 
@@ -167,7 +171,13 @@ def _crc(name: bytes, part: bytes) -> bytes:
     return struct.pack(">I", zlib.crc32(part, zlib.crc32(name)))
 
 
-def _pixels(compressed: bytes, width: int, height: int, samples: int) -> bytes | None:
+def _nothing() -> None:
+    """Go on at once."""
+
+
+def _pixels(
+    compressed: bytes, width: int, height: int, samples: int, pause: Callable[[], None]
+) -> bytes | None:
     stride = 1 + samples * width
     size = stride * height
     inflate = zlib.decompressobj()
@@ -179,17 +189,19 @@ def _pixels(compressed: bytes, width: int, height: int, samples: int) -> bytes |
     if len(rows) != size or not inflate.eof:
         return None
     filters = set(rows[::stride])
-    return _unfiltered(rows, width, samples) if filters <= {_FILTER_NONE, _FILTER_UP} else None
+    is_known = filters <= {_FILTER_NONE, _FILTER_UP}
+    return _unfiltered(rows, width, samples, pause) if is_known else None
 
 
-def _unfiltered(rows: bytes, width: int, samples: int) -> bytes | None:
+def _unfiltered(rows: bytes, width: int, samples: int, pause: Callable[[], None]) -> bytes | None:
     # A row is added to the one above as one big integer: the high bits of all bytes are kept apart, so
     # that no carry passes from byte to byte. Ten times the speed of a loop over bytes. A third of the rows of
     # an application repeat the one above.
     stride, length = 1 + samples * width, 3 * width
     low = int.from_bytes(b"\x7f" * length, "little")
     high = int.from_bytes(b"\x80" * length, "little")
-    above, last, result = 0, bytes(length), []
+    above, last = 0, bytes(length)
+    result: list[bytes] = []
     repeated = bytes([_FILTER_UP]) + bytes(stride - 1)
     for at in range(0, len(rows), stride):
         line = rows[at : at + stride]
@@ -202,6 +214,8 @@ def _unfiltered(rows: bytes, width: int, samples: int) -> bytes | None:
             if is_sum:
                 row = (row & low) + (above & low) ^ (row ^ above) & high
             above, last = row, row.to_bytes(length, "little")
+            if len(result) % _ROWS_A_TURN == 0:
+                pause()
         result.append(last)
     return b"".join(result)
 

@@ -57,7 +57,7 @@ def bound(raw: int) -> int:
 _THOROUGH = {
     "strategy": zstandard.STRATEGY_BTOPT, "target_length": 999, "min_match": 3,
     "hash_log": 20, "chain_log": 20, "search_log": 6,
-    "enable_ldm": True, "ldm_min_match": 32, "ldm_hash_rate_log": 2, "ldm_hash_log": 22,
+    "enable_ldm": True, "ldm_min_match": 32, "ldm_hash_rate_log": 2, "ldm_hash_log": 20,
 }  # fmt: skip
 """In place of the level's: the size of level 19 in two thirds of its time, a tenth of its memory."""
 

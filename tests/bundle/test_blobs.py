@@ -86,6 +86,16 @@ def test_rgba_without_transparency(picture: tuple[int, int, list[bytes]], data: 
     assert pixmap(encoded) == b"P6\n%d %d\n255\n" % (width, height) + b"".join(rows)
 
 
+@pytest.mark.parametrize("color", [2, 6])
+def test_a_thread_pauses_between_rows_that_it_computes(color: int) -> None:
+    pauses: list[int] = []
+    samples = 4 if color == 6 else 3
+    rows = [bytes([row] * 3 + [255] * (samples - 3)) * 2 for row in range(64)]
+    encoded = make_png(2, 64, rows, [0] * 64, color=color)
+    assert pixmap(encoded, lambda: pauses.append(1)) == pixmap(encoded)
+    assert len(pauses) == 8
+
+
 @given(pictures(4), st.integers(0, 254))
 def test_transparency_stays_verbatim(picture: tuple[int, int, list[bytes]], alpha: int) -> None:
     width, height, rows = picture

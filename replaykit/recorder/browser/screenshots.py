@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import time
 from typing import Any
 
 from msgspec.structs import replace
@@ -31,6 +32,9 @@ PIXELS_MAX = 8_000_000
 CAPTURE_MAX_MS = 1500
 """A capture takes 30 ms; one that has not come by then is asked for again."""
 
+
+GIVING_WAY_S = 5e-5
+"""As long as another thread needs to take over."""
 
 KEPT_MAX = 16 * MIB
 """Bytes of the pictures that are kept to be found again."""
@@ -132,12 +136,17 @@ def _clip(tab: CdpTab, scale: float) -> Carried:
 
 def _picture(capture: str, paint: tuple[Box, ...], scale: float) -> Blob:
     png = base64.b64decode(capture)
-    pixels = pixmap(png)
+    pixels = pixmap(png, _give_way)
     if pixels is not None:
         return _packed(Blob.of(PIXMAP, blacken(pixels, paint, scale)))
     if paint:
         raise CommandRefused("failed")  # it cannot be painted, so it may not be kept
     return _packed(Blob.of("image/png", png))
+
+
+def _give_way() -> None:
+    # A thread that only computes keeps the interpreter for 5 ms at a time, and the agent waits for it.
+    time.sleep(GIVING_WAY_S)
 
 
 def _packed(blob: Blob) -> Blob:
