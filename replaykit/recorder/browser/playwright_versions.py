@@ -36,7 +36,7 @@ def unwrapped(hear: Callable[[dict[str, Any]], object]) -> Callable[[dict[str, A
     """Return a listener that Playwright calls with an event of a session as it came.
 
     Otherwise it copies each event, to wrap objects of its own, of which events of the protocol hold none, and
-    asks for the listener's signature each time: half of what an event costs. A release that does not know the
+    asks for the listener's signature each time, while the agent waits. A release that does not know the
     attribute goes on doing so.
     """
 
