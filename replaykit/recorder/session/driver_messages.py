@@ -370,13 +370,11 @@ Input: TypeAlias = (
 
 
 class Write(Struct, frozen=True, kw_only=True):
-    """Append and commit one event with its new blobs."""
+    """Append and commit one event with its new blobs (id, media type, bytes); `frames`: of some, by id."""
 
     event: Event | Header
     blobs: tuple[tuple[str, str, bytes], ...] = ()
-    """(id, media type, bytes)."""
     frames: dict[str, bytes] = {}
-    """Frames of the journal, of blobs that are compressed already, by id."""
 
 
 class Arm(Struct, frozen=True, kw_only=True):
@@ -409,14 +407,12 @@ class ReadPage(Struct, frozen=True, kw_only=True):
 
 
 class Screenshot(Struct, frozen=True, kw_only=True):
-    """Take a picture. Reply value: (`Blob`, scale, at)."""
+    """Take a picture, boxes (`paint`, CSS px) blackened. Reply value: (`Blob`, scale, at)."""
 
     id: int
     page: int
     paint: tuple[Box, ...] = ()
-    """Boxes to black out, CSS px of the viewport."""
     is_painted: bool = False
-    """The document is known to have drawn something."""
 
 
 class FetchBody(Struct, frozen=True, kw_only=True):
