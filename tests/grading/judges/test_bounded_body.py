@@ -18,6 +18,7 @@ from replaykit.grading.judges.clients import anthropic_client, bounded_body
 from replaykit.grading.judges.clients.anthropic_client import AnthropicClient
 from replaykit.grading.judges.clients.bounded_body import BODY_MAX, BodyError, Bounded
 from replaykit.grading.judges.clients.client import ClientAnswer, SentRequest
+from replaykit.grading.judges.clients.failures import failure
 from replaykit.grading.judges.clients.openai_client import OpenAIClient
 from replaykit.grading.model_request import ModelReply, ModelRequest, ReplyFailure, TextPart
 from tests.grading.judges.messages_server import Answer, Server, message
@@ -171,14 +172,16 @@ def test_a_server_that_does_not_come_to_an_end_meets_the_deadline(
 
 
 def test_a_slow_body_ends_by_itself() -> None:
-    """So that nothing reads on after the deadline, one byte at a time."""
+    """So that nothing reads on after the deadline, one byte at a time; whoever is first says that it was met."""
     now = iter(range(0, 1000, 4))
     response = response_of([b"a"] * 100)
     Bounded(20, clock=lambda: next(now))(response)
     read: list[bytes] = []
-    with pytest.raises(BodyError, match="the body took more than 20 s"):
+    with pytest.raises(BodyError, match="the body took more than 20 s") as raised:
         read.extend(response.stream)
     assert len(read) <= 10
+    found = failure(raised.value)
+    assert (found.kind, found.retryable) == ("deadline", True)
 
 
 def test_an_empty_body_is_empty_whatever_its_encoding() -> None:

@@ -25,6 +25,10 @@ class BodyError(Exception):
     """A body is too large or too slow, or is not what its encoding says."""
 
 
+class SlowBody(BodyError):
+    """A body takes more than its time: the deadline of the call, met before the caller sees it."""
+
+
 class Bounded:
     """Lets the body of a response end in an error above the cap, and after its time: a hook for httpx.
 
@@ -63,7 +67,7 @@ def _timed(pieces: Iterable[bytes], seconds: float, clock: Callable[[], float]) 
     end = clock() + seconds
     for piece in pieces:
         if clock() > end:
-            raise BodyError(f"the body took more than {seconds:g} s")
+            raise SlowBody(f"the body took more than {seconds:g} s")
         yield piece
 
 

@@ -22,7 +22,9 @@ def failure(error: Exception) -> ReplyFailure:
     """Return what an exception means."""
     body = _body_error(error)
     if body is not None:
-        return ReplyFailure(kind="bad_response", message=str(body))
+        is_slow = type(body).__name__ == "SlowBody"
+        kind = "deadline" if is_slow else "bad_response"
+        return ReplyFailure(kind=kind, message=str(body), retryable=is_slow)
     status = getattr(error, "status_code", None)
     kind = _kind(error, status if isinstance(status, int) else None)
     return ReplyFailure(
@@ -36,7 +38,7 @@ def failure(error: Exception) -> ReplyFailure:
 
 def _body_error(error: BaseException | None) -> BaseException | None:
     """Return the error of the body among the causes of what an SDK raises; None where there is none."""
-    while error is not None and type(error).__name__ != "BodyError":
+    while error is not None and type(error).__name__ not in ("BodyError", "SlowBody"):
         error = error.__cause__ or error.__context__
     return error
 
