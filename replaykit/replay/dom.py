@@ -70,9 +70,9 @@ class Dom:
         states = self.snapshot.state.values()
         return tuple(state.value for state in states if state.value and not state.masked)
 
-    def lacks(self, words: Iterable[bytes]) -> bool:
-        """Whether the bytes of the snapshot alone say that one of these words, in lower case, is nowhere."""
-        return self._prefilter.lacks(words)
+    def held(self, words: Iterable[bytes]) -> list[bytes]:
+        """Return those of these words, in lower case, that may stand in the bytes of the snapshot."""
+        return self._prefilter.held(words)
 
     @property
     def url(self) -> str:

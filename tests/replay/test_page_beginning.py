@@ -132,6 +132,15 @@ def test_faults_are_told_as_far_as_the_page_is_read() -> None:
         Dom(late).glimpse("h1[")
 
 
+def test_an_early_element_is_read_without_decoding_the_rest() -> None:
+    head, tokens, style, _ = snapshot(f"<h1 id=top>x</h1>{REST * 40}").splitlines()
+    data = b"\n".join([head, tokens[:-1] + b",nothing", style, b"no boxes", b""])
+    for css in ("h1", "#top", "[id=top]"):
+        assert read_selector("x", css, "text", Dom(data)).value == "x"
+    with pytest.raises(SnapshotInvalid):
+        assert Dom(data).text
+
+
 def test_a_page_without_styles_says_so() -> None:
     head, tokens, _, box = snapshot(f"<h1>x</h1>{REST}").splitlines()
     dom = Dom(b"\n".join([head, tokens, b"[]", box, b""]))

@@ -63,7 +63,10 @@ def _strict_one(check: UrlMatch, reference: str, found: str, terms: Terms) -> Ru
     if actual is None:
         return failed("not_a_url", "url: both sides must be readable", *sides)
     try:
-        matches = urls.matches(reference, found, rules, terms.sites)
+        if wanted is not None and rules.path != "regex":
+            matches = urls.agree(wanted, actual, rules)
+        else:
+            matches = urls.matches(reference, found, rules, terms.sites)
     except RegexRefused as refused:
         return error("unsafe_regex", f"url: {refused}", *sides)
     return Ruling(

@@ -117,8 +117,8 @@ def error_on(page: Page | None) -> str:
 
 def _likely(dom: Dom) -> list[str]:
     """Return the phrases whose words all stand in the bytes of a page."""
-    held = (some for word, some in _BY_WORD.items() if not dom.lacks((word,)))
-    return [phrase for some in held for phrase, words in some if not dom.lacks(words)]
+    some = [one for word in dom.held(_BY_WORD) for one in _BY_WORD[word]]
+    return [phrase for phrase, words in some if len(dom.held(words)) == len(words)]
 
 
 _RAREST = (

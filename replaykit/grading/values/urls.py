@@ -92,7 +92,7 @@ def matches(reference: str, found: str, rules: UrlRules = EXACT, sites: Sites | 
     if rules.path == "regex":
         return actual is not None and _matches_pattern(reference, actual, rules, sites)
     wanted = parse(reference, sites)
-    return wanted is not None and actual is not None and _matches(wanted, actual, rules)
+    return wanted is not None and actual is not None and agree(wanted, actual, rules)
 
 
 def shown(url: UrlParts) -> str:
@@ -126,7 +126,7 @@ def pairs(query: str) -> tuple[tuple[str, str], ...]:
 
 def same_place(wanted: UrlParts, actual: UrlParts) -> bool:
     """Say whether two URLs agree but for their queries; a fragment counts where one is wanted."""
-    return _matches(wanted, actual, UrlRules(query="ignore"))
+    return agree(wanted, actual, UrlRules(query="ignore"))
 
 
 def with_active_root(text: str, sites: Sites) -> str:
@@ -189,7 +189,8 @@ def _site_relative(url: UrlParts, sites: Sites) -> UrlParts:
     )
 
 
-def _matches(wanted: UrlParts, actual: UrlParts, rules: UrlRules) -> bool:
+def agree(wanted: UrlParts, actual: UrlParts, rules: UrlRules) -> bool:
+    """Say whether a URL is what the reference demands, both read before; not for patterns."""
     return (
         _matches_origin(wanted, actual, rules)
         and _matches_path(wanted, actual, rules)

@@ -28,32 +28,37 @@ class Prefilter:
     """The tokens of one snapshot, not yet decoded: its head and its columns of numbers match nothing."""
 
     def __init__(self, data: bytes) -> None:
-        start = data.find(LF) + 1
-        self._data = data[start : data.find(LF, start) + 1 or None]
+        self._data = data
+
+    def _tokens(self) -> bytes:
+        start = self._data.find(LF) + 1
+        return self._data[start : self._data.find(LF, start) + 1 or None]
 
     @cached_property
     def _folded(self) -> bytes | None:
         """The bytes without ASCII case; None where words may be hidden or left out."""
         # One byte is found twenty times as fast as several, and most pages have it nowhere.
-        marks = (mark for byte, mark in (_ESCAPED, _OMITTED) if byte in self._data)
-        return None if any(mark in self._data for mark in marks) else self._data.lower()
+        tokens = self._tokens()
+        marks = (mark for byte, mark in (_ESCAPED, _OMITTED) if byte in tokens)
+        return None if any(mark in tokens for mark in marks) else tokens.lower()
 
     @property
     def may_hold_values(self) -> bool:
         """Whether an element may have a live value: its key stands in the bytes, plain or escaped."""
-        return _VALUE.search(self._data) is not None or b"\\u00" in self._data
+        tokens = self._tokens()
+        return _VALUE.search(tokens) is not None or b"\\u00" in tokens
 
-    def lacks(self, words: Iterable[bytes]) -> bool:
-        """Whether one of these words, in lower case, stands nowhere in the snapshot."""
+    def held(self, words: Iterable[bytes]) -> list[bytes]:
+        """Return those of these words, in lower case, that may stand in the snapshot."""
         folded = self._folded
-        return folded is not None and any(word not in folded for word in words)
+        return list(words) if folded is None else [word for word in words if word in folded]
 
     def excludes(self, selector: Selector) -> bool:
         """Whether nothing in the snapshot can match."""
-        needs = [one.words for one in selector.complexes if one.matchable]
-        if not all(needs) or self._folded is None:
+        needs, folded = [one.words for one in selector.complexes if one.matchable], self._folded
+        if not all(needs) or folded is None:
             return False
-        return not any(all(word in self._folded for word in words) for words in needs)
+        return not any(all(word in folded for word in words) for words in needs)
 
 
 # With less of a page to save, it is read as a whole: another question may follow.
@@ -71,7 +76,7 @@ def reach(packed: bytes, selector: Selector) -> int:
     marks = subject.names or (f'"<{_tag(subject)}"',)
     places = [packed.find(mark.encode()) for mark in marks]
     # Where a start token follows, a token ends, or else one is cut and nothing can be decoded.
-    upto = packed.find(b',"<', 2 * max(places) + _NEAR)
+    upto = packed.find(b',"<', max(places) + _NEAR)
     return upto if min(places) >= 0 and 0 < upto < _WORTH * len(packed) else 0
 
 
