@@ -25,7 +25,7 @@ from replaykit.recorder.browser.command_effects import (
     Sleep,
     Work,
 )
-from replaykit.recorder.browser.screenshots import Pictures
+from replaykit.recorder.browser.screenshots import DecodedCaptures
 from replaykit.recorder.browser.session_commands import Command, Commands
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.page.page_script import API, WORLD, PagePush
@@ -272,7 +272,7 @@ def test_a_document_that_is_known_to_have_drawn_is_not_asked() -> None:
 
 
 def test_equal_captures_are_decoded_once_and_different_boxes_are_not_mixed_up() -> None:
-    pictures = Pictures()
+    pictures = DecodedCaptures()
     first, box = pictures.decoded(png(9, 9), (), 1.0), (0, 0, 1, 1)
     assert pictures.decoded(png(9, 9), (), 1.0) is first
     assert pictures.decoded(png(9, 9), (box,), 1.0).data != first.data
@@ -282,7 +282,7 @@ def test_equal_captures_are_decoded_once_and_different_boxes_are_not_mixed_up() 
 
 def test_pictures_are_forgotten_oldest_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(screenshots, "KEPT_MAX", 30)
-    pictures = Pictures()
+    pictures = DecodedCaptures()
     first = pictures.decoded(png(3, 2), (), 1.0)
     pictures.decoded(png(2, 3), (), 1.0)
     again = pictures.decoded(png(3, 2), (), 1.0)

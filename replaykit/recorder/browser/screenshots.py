@@ -40,7 +40,7 @@ KEPT_MAX = 16 * MIB
 """Bytes of the pictures that are kept to be found again."""
 
 
-class Pictures:
+class DecodedCaptures:
     """The pictures taken last: the same capture is not decoded twice.
 
     A browser encodes equal pixels to equal bytes, and a page often looks as it did a moment ago.
@@ -59,7 +59,7 @@ class Pictures:
         return found
 
 
-def screenshot(tab: CdpTab, command: Screenshot, clock: Clock, pictures: Pictures) -> Carried:
+def screenshot(tab: CdpTab, command: Screenshot, clock: Clock, pictures: DecodedCaptures) -> Carried:
     """Return the picture, its scale, and when it was taken, ms since recording start.
 
     Refused as `gone` where the tab shows another document by then.

@@ -24,7 +24,7 @@ from replaykit.recorder.browser.command_effects import (
     evaluate,
 )
 from replaykit.recorder.browser.frames_and_workers import close, file_contents, send_frames, snapshot, stir
-from replaykit.recorder.browser.screenshots import Pictures, screenshot
+from replaykit.recorder.browser.screenshots import DecodedCaptures, screenshot
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.browser.witnesses.net_log import NetLog, Sent
 from replaykit.recorder.probes.probe_reading import open_page, prepare, reads, request
@@ -59,7 +59,7 @@ class Commands:
     def __init__(self, tabs: Mapping[int, CdpTab], clock: Clock) -> None:
         self._tabs = tabs
         self._clock = clock
-        self._pictures = Pictures()
+        self._pictures = DecodedCaptures()
         self.net_log: NetLog | None = None
         """Of the browser, where it writes one."""
         self.watching = Watching()
