@@ -151,13 +151,31 @@ class BatchPart(NamedTuple):
 
 
 def parts_of(name: str, arguments: Any) -> list[BatchPart]:
-    """Return the actions of a call: those of its list, else the call itself."""
+    """Return the actions of a call: those of its list or of the fields of its form, else the call itself."""
+    fields = arguments.get(FORM) if isinstance(arguments, dict) and name.endswith("fill_form") else None
+    if isinstance(fields, list) and fields and all(isinstance(one, dict) for one in fields):
+        return [BatchPart(*form_call(one), {FORM: [one]}) for one in fields]
     listed = arguments.get(ACTIONS) if isinstance(arguments, dict) else None
     if not isinstance(listed, list) or not any(_is_named(one) for one in listed):
         return [BatchPart(name, arguments, arguments)]
     others = {key: value for key, value in arguments.items() if key != ACTIONS}
     records = [{**(others if at == 0 else {}), ACTIONS: [one]} for at, one in enumerate(listed)]
     return [BatchPart(*_named(name, one), record) for one, record in zip(listed, records, strict=True)]
+
+
+FORM = "fields"
+"""Key of the fields of a form that Playwright MCP fills in one call."""
+
+_FIELDS = {"checkbox": "check", "radio": "check", "combobox": "select_option"}
+"""Type of a field of a form to what sets it; all others are filled."""
+
+
+def form_call(field: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the name and the arguments of the call that sets one field of a form."""
+    kind, value = str(field.get("type")), str(field.get("value"))
+    tool = "uncheck" if kind == "checkbox" and value.lower() != "true" else _FIELDS.get(kind, "fill")
+    aim = {"element": field.get("name"), "ref": field.get("ref", field.get("target"))}
+    return f"browser_{tool}", {**aim, "text": value, "values": [value]}
 
 
 def _is_named(one: Any) -> bool:

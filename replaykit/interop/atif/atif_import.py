@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct, field
 
 from replaykit.errors import UnsupportedVersion
+from replaykit.interop.decoding import JsonFault, decode_json
 from replaykit.interop.har.har_entries import Base, moment, stamp
 from replaykit.interop.imported_run import Run
 from replaykit.interop.registry import Candidate, Importer, letters
@@ -256,7 +257,7 @@ def _turn(
         results = given.of(turn, call)
         said = {
             "t": t, "thought": turn.reasoning_content or None, "turn": turn.step_id,
-            "returned": _returned(results), **_extra(call),
+            "returned": _returned(results), "error": _failure(results), **_extra(call),
         }  # fmt: skip
         unknown = _unknown(call)
         step = (
@@ -285,8 +286,16 @@ def _turn(
 
 
 def _returned(results: list[AtifResult]) -> Any:
-    said = [one.content for one in results if one.content]
+    said = [_without_pictures(one.content) for one in results if one.content]
     return said[0] if len(said) == 1 else said or None
+
+
+def _failure(results: list[AtifResult]) -> Threw | None:
+    """Return the error of a call of which Harbor says that it failed; None for any other."""
+    failed = next((one for one in results if (one.extra or {}).get("tool_result_is_error") is True), None)
+    if failed is None:
+        return None
+    return Threw(name="Error", message=failed.content if isinstance(failed.content, str) else "")
 
 
 def _worded(run: Run, turn: AtifStep) -> Action | None:
@@ -347,12 +356,42 @@ def _result(run: Run, result: AtifResult, of: int, t: int | None, folder: PurePo
 
 def _picture(run: Run, part: Mapping[str, Any], folder: PurePosixPath) -> Blob | None:
     source = part.get("source")
-    path = source.get("path") if part.get("type") == "image" and isinstance(source, dict) else None
+    if part.get("type") != "image" or not isinstance(source, dict):
+        return None
+    if isinstance(source.get("data"), str):
+        return run.picture_in(source["data"])
+    path = source.get("path")
     return run.picture_named(path, folder) if isinstance(path, str) else None
 
 
 def _parts(content: Any) -> list[dict[str, Any]]:
+    if isinstance(content, str):
+        return [block for text in _blocks(content) if (block := _pictured(text)) is not None]
     return content if isinstance(content, list) else []
+
+
+def _blocks(content: str) -> list[str]:
+    """Return the blocks of a result as Harbor writes those of Claude Code: JSON between empty lines."""
+    return content.split("\n\n") if '"base64"' in content else [content]
+
+
+def _pictured(text: str) -> dict[str, Any] | None:
+    """Return a block that holds a screenshot; None for any other text."""
+    if not text.startswith("{") or '"base64"' not in text:
+        return None
+    try:
+        block = decode_json(text.encode("utf-8", "replace"))
+    except JsonFault:
+        return None
+    source = block.get("source") if isinstance(block, dict) and block.get("type") == "image" else None
+    return block if isinstance(source, dict) and isinstance(source.get("data"), str) else None
+
+
+def _without_pictures(content: Any) -> Any:
+    """Return a result without the blocks that observations hold."""
+    if not isinstance(content, str):
+        return content
+    return "\n\n".join(text for text in _blocks(content) if _pictured(text) is None)
 
 
 def _words(message: Any) -> str:

@@ -23,7 +23,7 @@ from replaykit.interop.playwright_mcp.mcp_log import (
 )
 from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.interop.run_search import files, is_marked
-from replaykit.interop.tools import called_action
+from replaykit.interop.tools import called_action, form_call
 from replaykit.trajectory.action import Action
 from replaykit.trajectory.exchange import Console
 from replaykit.trajectory.observation import Observation, TabView
@@ -35,9 +35,6 @@ LOG = "session.md"
 
 _HELD = ("snapshot", "inlineSnapshot", "attachments")
 """Sections that observations hold."""
-
-_FIELDS = {"checkbox": "check", "radio": "check", "combobox": "select_option"}
-"""Type of a field of a form to what sets it; all others are filled."""
 
 _LEVELS = {"warn": "warning", "verbose": "debug", "trace": "log"}
 _FIELD = re.compile(r'(?m)^(\s*\'?- .*?"((?:[^"\\\n]|\\.)*)".*?): (\S.*)$')
@@ -103,15 +100,9 @@ def _actions(run: Run, entry: McpEntry) -> list[Action]:
     if entry.name != "browser_fill_form" or not isinstance(fields, list) or not fields:
         return [called_action(run, entry.name, entry.args)]
     return [
-        _field(run, one) if isinstance(one, dict) else called_action(run, entry.name, one) for one in fields
+        called_action(run, *(form_call(one) if isinstance(one, dict) else (entry.name, one)))
+        for one in fields
     ]
-
-
-def _field(run: Run, said: dict[str, Any]) -> Action:
-    aim = {"element": said.get("name"), "ref": said.get("ref", said.get("target"))}
-    kind, value = str(said.get("type")), str(said.get("value"))
-    tool = "uncheck" if kind == "checkbox" and value.lower() != "true" else _FIELDS.get(kind, "fill")
-    return called_action(run, f"browser_{tool}", {**aim, "text": value, "values": [value]})
 
 
 def _returned(entry: McpEntry) -> Any:
