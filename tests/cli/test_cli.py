@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from replaykit.testing import Builder, trajectory
 from replaykit.trajectory.action import Click, Element, Goto
 from replaykit.trajectory.observation import Read
 from replaykit.trajectory.scalars import Threw
+from tests.commands import Commands, Done, commands
 
 TASK: dict[str, Any] = {
     "id": "t1",
@@ -31,17 +33,20 @@ TASK: dict[str, Any] = {
 }
 
 
-def run(*arguments: str | Path, cwd: Path | None = None, **environ: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "replaykit", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        env={**os.environ, **environ},
-        stdin=subprocess.DEVNULL,
-        check=False,
-        timeout=120,
-    )
+class Forking:
+    """Where the commands here come from."""
+
+    commands: Commands
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _forking() -> Iterator[None]:
+    with commands() as Forking.commands:
+        yield
+
+
+def run(*arguments: str | Path, cwd: Path | None = None, **environ: str) -> Done:
+    return Forking.commands.run(*arguments, cwd=cwd, **environ)
 
 
 def shop(answer: str | None = "the tin mug", task: dict[str, Any] | None = None) -> Builder:
