@@ -7,6 +7,8 @@ from functools import lru_cache
 
 from dateutil import parser
 
+from replaykit.grading.values.normal_form import SHORT
+
 _CENTURY = 100
 
 
@@ -32,6 +34,12 @@ def filled_date(text: str, filled: date, near: int, *, day_first: bool = False) 
 
     None where it is none.
     """
+    # References come back with every run of their task, and dateutil takes as long for one as a step takes.
+    read = _kept if len(text) <= SHORT else _read
+    return read(text, filled, near, day_first)
+
+
+def _read(text: str, filled: date, near: int, day_first: bool) -> date | None:
     default = datetime(filled.year, filled.month, filled.day)
     try:
         # A zone does not change the date, and some names of zones are known to some machines alone.
@@ -39,6 +47,9 @@ def filled_date(text: str, filled: date, near: int, *, day_first: bool = False) 
     except Exception:  # noqa: BLE001  # of hostile texts dateutil raises what it likes
         return None
     return date(found.year, found.month, found.day)
+
+
+_kept = lru_cache(maxsize=1024)(_read)
 
 
 @lru_cache(maxsize=16)
