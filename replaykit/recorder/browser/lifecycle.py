@@ -9,6 +9,7 @@ import asyncio
 from abc import abstractmethod
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from replaykit.recorder.browser.command_effects import Carried, CommandRefused, Tell
@@ -211,6 +212,7 @@ class Lifecycle(EffectRunner):
 
     def _link(self, page: Page, tab: CdpTab) -> CdpTab:
         self._pages[page] = tab
+        tab.farewells.wake = partial(self._run_errands, tab)
         self.requests.listen_to(page)
         self.log.link(page, tab)
         page.on("close", lambda _: self._left(tab))

@@ -7,6 +7,8 @@ As long as the document is there, it can be asked whether it has such listeners.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from replaykit.recorder.browser.tab.cdp_documents import Place, Spot
 from replaykit.recorder.browser.tab.cdp_frames import FrameTree, Via
 
@@ -24,8 +26,15 @@ class Farewells:
         """Something happened since anybody looked."""
         self.handles: dict[Place, tuple[str, str]] = {}
         """World of a page to the protocol's ids of its window and document."""
+        self.wake: Callable[[], None] = _nothing
+        """Looks at once, where something is due."""
         self._frames = frames
         self._listening: set[Spot] = set()
+
+    def ask(self) -> None:
+        """Look now: the agent's script may have added a listener, or the page is about to go."""
+        self.is_due = True
+        self.wake()
 
     def take_due(self) -> bool:
         """Return whether to look, once."""
@@ -50,3 +59,7 @@ class Farewells:
         while frame is not None and frame != around:
             frame = self._frames.parent(frame)
         return frame is not None
+
+
+def _nothing() -> None:
+    """Nobody looks."""
