@@ -17,6 +17,7 @@ from msgspec import Struct, inspect
 from msgspec.structs import replace
 
 from replaykit.decoders import decode
+from replaykit.secrets.compressed_body import inflate
 from replaykit.secrets.secret_patterns import (
     ADDRESS,
     LOOK_MIN,
@@ -70,6 +71,8 @@ KNOWN_MAX = 256
 
 KEPT_MAX = 8192
 """Texts without a secret that are remembered before all are forgotten: a page has hundreds."""
+PLAIN_MAX = 2**24
+"""Bytes of a compressed payload that are searched for declared secrets."""
 
 
 class LeftSecret(Struct, frozen=True, kw_only=True):
@@ -176,6 +179,9 @@ class Redactor:
 
     def blob(self, media_type: str, data: bytes) -> bytes:
         """Return a payload without secrets; its bytes are untouched where it has none, or is no text."""
+        packed = inflate(data, PLAIN_MAX) if self._secrets is not None else None
+        if packed is not None:
+            return self._packed(packed.data.decode("utf-8", "surrogateescape")) or data
         kind = media_type.partition(";")[0].strip().lower()
         if kind == MEDIA_TYPE:
             rewritten = rewrite_snapshot(data, self.text, self._tells, self._keeps)
@@ -183,6 +189,11 @@ class Redactor:
             return self._payload(data, self.text) if rewritten is None else rewritten
         rewrite = self._rewriter(kind)
         return data if rewrite is None else self._payload(data, rewrite)
+
+    def _packed(self, text: str) -> bytes:
+        """Return the marks of the declared secrets in a compressed payload, which stand for all of it."""
+        found = self._secrets.finditer(text) if self._secrets is not None else ()
+        return "\n".join(dict.fromkeys(self._token(match) for match in found)).encode()
 
     def _tells(self, text: str) -> bool:
         """Whether a text holds a secret, in letters of any case."""

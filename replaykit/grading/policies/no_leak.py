@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from urllib.parse import unquote
 
-from replaykit.grading.policies.events.leak_places import Elsewhere, LeakPlace, unread
+from replaykit.grading.policies.events.leak_places import Elsewhere, LeakPlace, encodings, unread
 from replaykit.grading.policies.events.scope_window import Window
 from replaykit.grading.policies.events.texts import Reading
-from replaykit.grading.policies.events.truth import FALSE, TextSpan, Truth, codes, every, some, unknown
+from replaykit.grading.policies.events.truth import FALSE, TRUE, TextSpan, Truth, codes, every, some, unknown
 from replaykit.grading.policies.rule_finding import (
     Finding,
     Mask,
@@ -46,6 +46,7 @@ class HiddenText:
         body = "" if secret.value is None else _body(fold(secret.value), secret.loose_digits)
         self.pattern = re.compile(rf"{_edge(body, secret.value)}", re.IGNORECASE) if body else None
         short = secret.value is not None and len(fold(secret.value)) < _SHORT
+        self.encodings = encodings(secret.value or "")
         self.loose = self.pattern if short or not body else re.compile(body, re.IGNORECASE)
 
     def truth(self, reading: Reading) -> Truth:
@@ -56,16 +57,19 @@ class HiddenText:
         found = self.pattern.search(reading.folded) if self.pattern is not None else None
         if found is not None:
             return Truth(True, reading.span(*found.span()))
+        if any(needle in reading.raw for needle in self.encodings):
+            return TRUE  # the place is not shown: whoever sees it could decode it
         return unknown(*reading.missing) if reading.missing else FALSE
 
     def may_be_in(self, sent: SentTexts) -> bool:
         """Return False only if none of these texts holds the secret."""
-        return self.token in sent.raw or (
-            self.pattern is not None and self.pattern.search(sent.folded) is not None
-        )
+        is_plain = self.pattern is not None and self.pattern.search(sent.folded) is not None
+        return is_plain or any(text in sent.raw for text in (self.token, *self.encodings))
 
     def hide(self, text: str) -> str:
         """Return the text with the secret replaced by its token."""
+        for needle in self.encodings:
+            text = text.replace(needle, self.token)
         if self.loose is None or self.loose.search(fold(text)) is None:
             return text
         shown = self.loose.sub(lambda _: self.token, text)

@@ -1,0 +1,77 @@
+"""What a compressed body says, in bounded memory: gzip, zlib, Zstandard, and the members of a ZIP archive."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from typing import NamedTuple
+
+MEMBERS_MAX = 1000
+"""Members of an archive that are read."""
+
+WINDOW_MAX = 2**25
+"""Bytes that a Zstandard stream may make its reader keep."""
+
+_ZLIB_OR_GZIP = 32 + zlib.MAX_WBITS
+
+
+class Inflated(NamedTuple):
+    """The contents of a compressed body."""
+
+    data: bytes
+    """As far as they were read; of an archive, names and contents of its members one after the other."""
+    is_whole: bool
+    """Whether that is all of them."""
+
+
+def inflate(data: bytes, most: int) -> Inflated | None:
+    """Return up to `most` bytes of what a compressed body says; None where it is not, or in an unknown way.
+
+    The first bytes tell how it is compressed: headers may say something else.
+    """
+    if data.startswith(b"PK\x03\x04"):
+        return _members(data, most)
+    if data.startswith(b"\x28\xb5\x2f\xfd"):
+        return _from_zstandard(data, most)
+    is_zlib = data[:1] == b"\x78" and len(data) > 1 and int.from_bytes(data[:2], "big") % 31 == 0
+    return _from_zlib(data, most) if is_zlib or data.startswith(b"\x1f\x8b") else None
+
+
+def _from_zlib(data: bytes, most: int) -> Inflated | None:
+    machine = zlib.decompressobj(_ZLIB_OR_GZIP)
+    try:
+        plain = machine.decompress(data, most)
+    except zlib.error:
+        return Inflated(b"", is_whole=False) if data.startswith(b"\x1f\x8b") else None
+    # What stands behind the end is another stream, or no part of this one.
+    return Inflated(plain, is_whole=machine.eof and not machine.unused_data)
+
+
+def _from_zstandard(data: bytes, most: int) -> Inflated:
+    import zstandard
+
+    try:
+        machine = zstandard.ZstdDecompressor(max_window_size=WINDOW_MAX)
+        with machine.stream_reader(data, read_across_frames=True) as reader:
+            plain = reader.read(most + 1)
+    except zstandard.ZstdError:
+        return Inflated(b"", is_whole=False)
+    return Inflated(plain[:most], is_whole=len(plain) <= most)
+
+
+def _members(data: bytes, most: int) -> Inflated:
+    parts, left = list[bytes](), most
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            listed = archive.infolist()
+            for member in listed[:MEMBERS_MAX]:
+                with archive.open(member) as opened:
+                    part = opened.read(left + 1)
+                parts += [member.filename.encode("utf-8", "replace"), part[:left]]
+                left -= len(part)
+                if left < 0:
+                    break
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, ValueError, EOFError, zlib.error):
+        return Inflated(b"\n".join(parts), is_whole=False)
+    return Inflated(b"\n".join(parts), is_whole=left >= 0 and len(listed) <= MEMBERS_MAX)
