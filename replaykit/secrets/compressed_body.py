@@ -7,11 +7,10 @@ import zipfile
 import zlib
 from typing import NamedTuple
 
+from replaykit.bundle.zstd_frames import unpacked
+
 MEMBERS_MAX = 1000
 """Members of an archive that are read."""
-
-WINDOW_MAX = 2**25
-"""Bytes that a Zstandard stream may make its reader keep."""
 
 _ZLIB_OR_GZIP = 32 + zlib.MAX_WBITS
 
@@ -49,13 +48,9 @@ def _from_zlib(data: bytes, most: int) -> Inflated | None:
 
 
 def _from_zstandard(data: bytes, most: int) -> Inflated:
-    import zstandard
-
     try:
-        machine = zstandard.ZstdDecompressor(max_window_size=WINDOW_MAX)
-        with machine.stream_reader(data, read_across_frames=True) as reader:
-            plain = reader.read(most + 1)
-    except zstandard.ZstdError:
+        plain = unpacked(data, most + 1)
+    except ValueError:
         return Inflated(b"", is_whole=False)
     return Inflated(plain[:most], is_whole=len(plain) <= most)
 
