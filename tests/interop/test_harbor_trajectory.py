@@ -11,12 +11,14 @@ from typing import Any
 
 import pytest
 
+from replaykit.bundle.reader import open_bundle
+from replaykit.interop.importing import import_runs
 from replaykit.interop.tools import parts_of
 from replaykit.trajectory.action import Fill, tag_of
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.redacted import MASKED
 from tests.interop.conftest import Importing
-from tests.interop.samples import png
+from tests.interop.samples import png, write
 from tests.interop.test_flaws import everything
 
 FILE = Path(__file__).with_name("harbor-0.25.0-claude-code.json")
@@ -54,3 +56,18 @@ def test_its_passwords_are_masked(imported: Importing) -> None:
 def test_each_field_of_a_form_is_an_action(fields: Any, names: list[str]) -> None:
     parts = parts_of("mcp__playwright__browser_fill_form", {"fields": fields})
     assert [part.name.rpartition("browser_")[2] for part in parts] == names
+
+
+def test_trials_of_one_task_have_one_id(tmp_path: Path) -> None:
+    sessions = json.loads(FILE.read_text())
+    for number in range(2):
+        trial = tmp_path / "job" / f"order-number__{number}"
+        write(trial, "agent/trajectory.json", {**sessions, "session_id": f"session-{number}"})
+        write(trial, "result.json", {"task_name": "order-number", "trial_name": trial.name})
+    tasks = []
+    for one in import_runs("harbor", [tmp_path / "job"], tmp_path / "out"):
+        assert one.error is None
+        with open_bundle(one.path) as bundle:
+            assert bundle.header.task is not None
+            tasks.append((bundle.header.task["id"], bundle.header.task["intent"]))
+    assert tasks == [("order-number", "Sign in to https://shop.test and tell me my order number.")] * 2

@@ -50,8 +50,8 @@ def read(run: Run, candidate: Candidate) -> None:
     _trajectory(run, prefix)
     _rewards(run, prefix)
     task = fields.get("task_name")
-    if isinstance(task, str) and ("task" not in run.header or run.options.suite is not None):
-        run.task(task)
+    if isinstance(task, str):
+        _name_task(run, task)
     cause = cause_of(fields.get("exception_info"))
     run.extra["cause"] = cause
     answer = run.header.pop("answer", None)
@@ -60,6 +60,16 @@ def read(run: Run, candidate: Candidate) -> None:
     )
     if not fields:
         run.warn(f"no {RESULT}: how the trial ended is not known")
+
+
+def _name_task(run: Run, name: str) -> None:
+    """Give the task Harbor's name: trials share it, while each session has an id of its own."""
+    said = run.header.get("task")
+    if said is None or run.options.suite is not None:
+        run.task(name)
+        return
+    run.extra["session"] = said["id"]
+    run.header["task"] = {**said, "id": name}
 
 
 def cause_of(info: Any) -> str | None:
