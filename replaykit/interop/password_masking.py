@@ -322,6 +322,28 @@ def typed_by_code(text: str) -> list[str]:
     return [one for one in typed if not _PLACEHOLDER.fullmatch(one)]
 
 
+_STORED = re.compile(
+    r"((?:local|session)Storage(?:\.setItem\(\s*|\[\s*)(['\"`])([\w.:-]{1,128})\2\s*(?:,|\]\s*=)\s*)"
+    r"(['\"`])([^'\"`\n]{4,4096})\4"
+    r"|((?:local|session)Storage\.(\w{1,128})\s*=\s*)(['\"`])([^'\"`\n]{4,4096})\8"
+)
+"""What a script puts into the storage of a page: by a call, by a key, by a property."""
+
+_CURL_USER = re.compile(r"(\s(?:-u|--user)[ =]['\"]?[^\s:'\"]{1,128}:)([^\s'\"]{1,1024})")
+_CURL_COOKIE = re.compile(
+    r"(\s(?:-b|--cookie)[ =]['\"]?)((?:[\w.-]{1,128}=[^\s;'\"]{1,4096}(?:;\s?)?){1,50})"
+)
+"""Options of curl: a name with its password, and cookies."""
+
+
+def _stored(said: re.Match[str], found: Callable[[str], None]) -> str:
+    begin, name, quote, value = said.group(1, 3, 4, 5) if said[1] else said.group(6, 7, 8, 9)
+    if not is_secret_field(name):
+        return said[0]
+    found(value)
+    return f"{begin}{quote}{MASKED}{quote}"
+
+
 def without_secrets(text: str, found: Callable[[str], None]) -> str:
     """Return a text with a mask for each value that it says is a secret; `found` is told each variable's."""
     for typed in typed_by_code(text):
@@ -333,6 +355,11 @@ def without_secrets(text: str, found: Callable[[str], None]) -> str:
     lower = text.lower() if ":" in text or "=" in text else ""
     if "cookie" in lower:
         text = _COOKIES.sub(_cookies, text)
+    if "Storage" in text:
+        text = _STORED.sub(lambda m: _stored(m, found), text)
+    if "curl " in text:
+        text = _CURL_USER.sub(lambda m: m[1] + MASKED, text)
+        text = _CURL_COOKIE.sub(_cookies, text)
     if "authorization" in lower or "x-a" in lower:
         text = _AUTHORIZED.sub(lambda m: (m[1] or m[3]) + MASKED, text)
     return text

@@ -32,6 +32,12 @@ PLACES: list[Any] = [
     {"headers": {"Cookie": f"sid={SECRET}"}},
     {"url": f"http://x.test/?access_token={SECRET}"},
     {"element": "Kennwort (password)", "text": SECRET},
+    {"function": f"() => localStorage.setItem('auth_token', '{SECRET}')"},
+    {"function": f'sessionStorage["access_token"] = "{SECRET}"'},
+    {"function": f"() => {{ sessionStorage.refresh_token = `{SECRET}` }}"},
+    {"command": f"curl -u ann:{SECRET} https://x.test/"},
+    {"command": f"curl --user 'ann:{SECRET}' https://x.test/"},
+    {"command": f"curl -s -b 'theme=dark; sid={SECRET}' https://x.test/"},
 ]
 
 
