@@ -410,6 +410,10 @@ def _fault_of(log: list[str]) -> str:
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
+    if not hasattr(os, "killpg"):  # Windows: the browser's children end with it
+        process.kill()
+        process.wait()
+        return
     # The program may be a shell script, and has a dozen children: only the group has them all.
     for number in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError, PermissionError):

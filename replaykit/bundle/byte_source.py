@@ -22,7 +22,10 @@ Sources: TypeAlias = str | Path | Iterable[str | Path]
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+(?:://|::)", re.IGNORECASE)
 
 
-_READING = sum(getattr(os, name, 0) for name in ("O_RDONLY", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
+BINARY: int = getattr(os, "O_BINARY", 0)
+"""How `os.open` leaves line ends alone: Windows changes them otherwise."""
+
+_READING = BINARY | sum(getattr(os, name, 0) for name in ("O_RDONLY", "O_NONBLOCK", "O_CLOEXEC"))
 """How files are opened, as far as the system knows it; without O_NONBLOCK, opening a FIFO could hang."""
 
 

@@ -54,12 +54,17 @@ def not_recorded(path: str | Path, operation: str) -> Iterator[None]:
         yield
         return
     try:
-        lock(file, shared=True)
-        yield
+        is_locked = lock(file, shared=True)
     except BlockingIOError as error:
-        raise BundleBusy(source=str(path), operation=operation) from error
-    finally:
         os.close(file)
+        raise BundleBusy(source=str(path), operation=operation) from error
+    if not is_locked:
+        os.close(file)  # Windows replaces no file that is open
+    try:
+        yield
+    finally:
+        if is_locked:
+            os.close(file)
 
 
 def remove_abandoned(folder: Path, prefix: str) -> None:

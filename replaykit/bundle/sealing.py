@@ -127,9 +127,14 @@ def seal_into(container: Container, target: Path, mode: int, *, is_passing: bool
         raise write_error(str(target), "seal", error) from error
     try:
         with os.fdopen(handle, "wb") as file:
-            lock(handle, shared=True)
+            is_locked = lock(handle, shared=True)
             size = _write(container, file, mode)
             _read_back(container, temporary)
+            if is_locked:
+                Path(temporary).replace(target)
+        if not is_locked:
+            # Windows has no such locks, and replaces no file that is open.
+            container.close()
             Path(temporary).replace(target)
     except OSError as error:
         _remove(temporary)
@@ -152,7 +157,8 @@ def _write(container: Container, file: BinaryIO, mode: int) -> int:
     write_sealed(container, file)
     file.flush()
     # `mkstemp` makes private files; a sealed bundle keeps the mode of its journal.
-    os.fchmod(file.fileno(), mode)
+    if hasattr(os, "fchmod"):  # Windows has it from Python 3.13 on
+        os.fchmod(file.fileno(), mode)
     # Before it takes the name: after a power cut the name must not lead to an empty file.
     os.fsync(file.fileno())
     return file.tell()

@@ -23,7 +23,7 @@ from replaykit.bundle.bundle_format import (
     is_blob_id,
     is_media_type,
 )
-from replaykit.bundle.byte_source import open_source
+from replaykit.bundle.byte_source import BINARY, open_source
 from replaykit.bundle.container import Container
 from replaykit.bundle.locking import lock, not_recorded, release
 from replaykit.bundle.opening import open_container
@@ -234,7 +234,7 @@ class Journal:
         return frame
 
     def _create(self) -> int:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | BINARY
         try:
             return os.open(self.path, flags, 0o666)
         except FileExistsError as error:

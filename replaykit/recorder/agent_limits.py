@@ -58,7 +58,9 @@ def alarm(run: LiveRun, seconds: float | None) -> Iterator[None]:
     """Stop an agent that blocks: when its time (s; None = no limit) or its steps are used up, at Ctrl-C."""
     # Only a signal can stop a function that blocks; Playwright hands what it raises to the blocked call.
     # Outside of the main thread there are no signals: the agent ends by itself, its run does not wait for it.
-    if threading.current_thread() is not threading.main_thread():
+    # Windows has no such signal: Ctrl-C is Python's own there, and the agent's time is not limited.
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or not hasattr(signal, "setitimer"):
         yield
         return
 

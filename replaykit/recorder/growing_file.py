@@ -14,6 +14,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from replaykit.bundle.byte_source import BINARY
+
 LINE_MAX = 1 << 20
 """Bytes of one line."""
 
@@ -22,7 +24,7 @@ FILE_MAX = 256 << 20
 
 CHUNK: Final = 1 << 20
 
-OPENING = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+OPENING = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | BINARY
 """A link leads elsewhere, and a named pipe would wait for its other end."""
 
 

@@ -26,6 +26,9 @@ from replaykit.tasks.task import Task
 LOG = "record.jsonl"
 """File of the output folder that takes a line for every run that was tried."""
 
+_DEVICE = re.compile(r"con|prn|aux|nul|com\d|lpt\d", re.IGNORECASE)
+"""Names that Windows keeps for devices, with any extension."""
+
 NAME_MAX = 120
 """Characters of a task id that a file name holds."""
 
@@ -106,8 +109,11 @@ def level_of(task: Task) -> str:
 def runs_of(tasks: Iterable[Task], trials: int, folder: Path) -> list[SuiteRun]:
     """Return all attempts: every task once, then every task again; broken off, it has tried each."""
     chosen = list(tasks)
+    # Some file systems take names that differ only in case for one.
+    count = Counter(id.casefold() for id in {task.id for task in chosen})
+    names = {task.id: _file_name(task.id, count[task.id.casefold()] == 1) for task in chosen}
     return [
-        SuiteRun(task=task, trial=trial, path=folder / f"{_file_name(task.id)}.{trial}.zst")
+        SuiteRun(task=task, trial=trial, path=folder / f"{names[task.id]}.{trial}.zst")
         for trial in range(1, trials + 1)
         for task in chosen
     ]
@@ -199,9 +205,9 @@ def _write_line(file: Path, result: SuiteResult) -> None:
         lines.write(msgspec.json.encode(result) + b"\n")
 
 
-def _file_name(id: str) -> str:
+def _file_name(id: str, is_alone: bool) -> str:
     # An id that a name cannot hold as it is gets a digest: no two ids share a file.
     name = re.sub(r"[^A-Za-z0-9_-]+", "-", id)[:NAME_MAX].strip("-")
-    if name and name == id:
+    if name and name == id and is_alone and not _DEVICE.fullmatch(name):
         return name
     return f"{name or 'task'}-{hashlib.sha256(id.encode()).hexdigest()[:8]}"

@@ -11,6 +11,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,11 +106,11 @@ def shop() -> Iterator[Site]:
 
 
 @pytest.fixture
-def example(shop: Site, browser_path: Path, tmp_path: Path) -> Callable[[str], Example]:
+def example(shop: Site, browser_path: Path, tmp_path: Path) -> Callable[..., Example]:
     """Return a function that opens the example of that name."""
 
-    def opened(name: str) -> Example:
-        python = installed(name)
+    def opened(name: str, *, has_stand_in: bool = False) -> Example:
+        python = installed(name, has_stand_in)
         shutil.copytree(
             ROOT / "fixtures", tmp_path / "fixtures", ignore=shutil.ignore_patterns("__pycache__")
         )
@@ -118,10 +119,15 @@ def example(shop: Site, browser_path: Path, tmp_path: Path) -> Callable[[str], E
     return opened
 
 
-def installed(name: str) -> Path:
-    """Return the interpreter of an environment of the gallery; without it, skip, or fail in `.ci/ecosystem`."""
+def installed(name: str, has_stand_in: bool = False) -> Path:
+    """Return the interpreter of an environment of the gallery; without it, skip, or fail in `.ci/ecosystem`.
+
+    `has_stand_in`: the interpreter that runs the tests does as well, outside of `.ci/ecosystem`.
+    """
     python = ROOT / ".venv" / "gallery" / name / "bin" / "python"
     if not python.exists():
+        if has_stand_in and not os.environ.get("REPLAYKIT_GALLERY"):
+            return Path(sys.executable)
         left_out(f"{python.parent} is missing: sh .ci/ecosystem gallery installs it")
     return python
 

@@ -35,15 +35,15 @@ def test_the_tape_answers_the_request_of_the_example(tmp_path: Path, update_gold
     assert verify_trial(again, lambda: CallableClient(lambda *_: REPLY)).error is None
 
 
-def test_a_task_folder_of_harbor_is_graded_by_a_bare_python(example: Callable[[str], Example]) -> None:
-    opened = example("core")
+def test_a_task_folder_of_harbor_is_graded_by_a_bare_python(example: Callable[..., Example]) -> None:
+    opened = example("core", has_stand_in=True)
     opened.shows("Harbor")
     details = json.loads((opened.folder / "verifier" / "grading_details.json").read_text("utf-8"))
     assert (details["state"], details["n_images"]) == ("graded", 1)
 
 
-def test_a_tape_that_is_missing_gives_a_reward_of_0_and_its_name(example: Callable[[str], Example]) -> None:
-    opened = example("core")
+def test_a_tape_that_is_missing_gives_a_reward_of_0_and_its_name(example: Callable[..., Example]) -> None:
+    opened = example("core", has_stand_in=True)
     failed = opened.run(section("Harbor")[0].replace("replies.jsonl", "no.jsonl"))
     assert failed.returncode == 3
     assert "there is no tape fixtures/gallery/harbor/no.jsonl" in failed.stderr
@@ -55,30 +55,30 @@ def with_recordings(opened: Example) -> Example:
     return opened
 
 
-def test_runs_are_graded_by_a_task_file_of_st_webagentbench(example: Callable[[str], Example]) -> None:
-    with_recordings(example("core")).shows("ST-WebAgentBench", code=1)
+def test_runs_are_graded_by_a_task_file_of_st_webagentbench(example: Callable[..., Example]) -> None:
+    with_recordings(example("core", has_stand_in=True)).shows("ST-WebAgentBench", code=1)
 
 
-def test_compat_mode_reports_what_the_benchmark_reports(example: Callable[[str], Example]) -> None:
+def test_compat_mode_reports_what_the_benchmark_reports(example: Callable[..., Example]) -> None:
     command = section("ST-WebAgentBench")[0].rstrip() + " --mode compat\n"
-    done = with_recordings(example("core")).run(command)
+    done = with_recordings(example("core", has_stand_in=True)).run(command)
     assert "refund-order--good: policy 0-ask_the_user is VIOLATED" in done.stdout
     assert "as ST-WebAgentBench prints it: CR 1.000, CuP 0.000" in done.stdout
 
 
-def test_an_unknown_task_of_the_benchmark_is_refused(example: Callable[[str], Example]) -> None:
+def test_an_unknown_task_of_the_benchmark_is_refused(example: Callable[..., Example]) -> None:
     command = section("ST-WebAgentBench")[0].replace("#7001", "#7002")
-    failed = with_recordings(example("core")).run(command)
+    failed = with_recordings(example("core", has_stand_in=True)).run(command)
     assert failed.returncode == 3
     assert "no task '7002'; it has 7001" in failed.stderr
 
 
-def test_the_benchmark_s_own_task_file_is_valid(example: Callable[[str], Example]) -> None:
+def test_the_benchmark_s_own_task_file_is_valid(example: Callable[..., Example]) -> None:
     file = PUBLIC / "st-webagentbench" / "test.raw.json"
     if not file.exists():
         # No checkout holds the benchmark's file.
         pytest.skip(reason=f"{file} is missing: REPLAYKIT_SHARED_DATA names no folder with it")
-    done = example("core").run(f"replaykit tasks validate {file}")
+    done = example("core", has_stand_in=True).run(f"replaykit tasks validate {file}")
     assert done.stdout == f"{file}: 375 tasks, 0 errors, 0 notes\n"
 
 

@@ -77,7 +77,7 @@ def _asked(file: Path, function: str, served: Served) -> dict[str, Any]:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         cwd=file.parent,
-        env={"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "NO_PROXY": "*"},
+        env={"PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "NO_PROXY": "*", **_of_system()},
         start_new_session=True,
     )
     try:
@@ -91,6 +91,11 @@ def _asked(file: Path, function: str, served: Served) -> dict[str, Any]:
     except ValueError:
         return {"error": f"it ended with exit code {child.returncode} and no word"}
     return said
+
+
+def _of_system() -> dict[str, str]:
+    """Return what Windows needs to open a socket."""
+    return {name: value for name, value in os.environ.items() if name.upper() == "SYSTEMROOT"}
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:

@@ -5,6 +5,7 @@ Run as `python verifier_child.py FILE FUNCTION SERVER_URL`; writes one JSON obje
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import os
@@ -94,7 +95,8 @@ def _limit() -> None:
         import resource
     except ImportError:  # no such limits on Windows
         return
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_MAX, MEMORY_MAX))
+    with contextlib.suppress(OSError, ValueError):  # macOS may refuse it
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_MAX, MEMORY_MAX))
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from typing import NamedTuple, Self, TypeVar
 import msgspec
 from msgspec import Struct
 
+from replaykit.bundle.byte_source import BINARY
 from replaykit.decoders import decode
 from replaykit.errors import EngineError
 from replaykit.grading.verdict import ErrorInfo
@@ -82,7 +83,7 @@ class Shards:
         while True:
             path = self._folder / f"shard-{number:06}.jsonl"
             try:
-                return os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND, 0o666)
+                return os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_APPEND | BINARY, 0o666)
             except FileExistsError:
                 number += 1
 

@@ -77,7 +77,7 @@ def _watchdog(limit: float | None) -> Iterator[Callable[[], None]]:
             # It needs no interpreter lock: a regular expression that never ends is ended, too.
             faulthandler.dump_traceback_later(limit + slack, exit=True, file=nowhere)
 
-    with Path(os.devnull).open("w") as nowhere:
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
         try:
             yield wake
         finally:

@@ -29,9 +29,9 @@ def scratch_folder(parent: Path) -> Iterator[Path]:
     try:
         new = place / f"{LOCK}-new"
         with new.open("wb") as held:
-            lock(held.fileno(), shared=False)
-            # Named when it is locked: another import removes what nobody holds.
-            new.replace(place / LOCK)
+            if lock(held.fileno(), shared=False):
+                # Named when it is locked: another import removes what nobody holds.
+                new.replace(place / LOCK)
             yield place
     finally:
         shutil.rmtree(place, ignore_errors=True)
