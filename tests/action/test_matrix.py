@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -47,6 +49,12 @@ def test_every_row_of_the_page_has_a_tool_with_its_version_and_a_cell_for_each_c
         assert "==" in row.tool
         assert list(row.cells) == list(matrix.COLUMNS)
         assert set(row.cells.values()) <= {"yes", "no", "3.12", "not tried"}
+
+
+def test_every_extra_has_its_row() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    rows = re.findall(r"^\| (`[^|]+) \| [^|]+ \| [^|]+ \|$", PAGE, flags=re.M)
+    assert {name for row in rows for name in re.findall(r"`([a-z]+)`", row)} >= {*extras} - {"all"}
 
 
 def test_a_cell_may_name_the_first_python(matrix: ModuleType) -> None:

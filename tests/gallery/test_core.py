@@ -82,16 +82,34 @@ def test_the_benchmark_s_own_task_file_is_valid(example: Callable[..., Example])
     assert done.stdout == f"{file}: 375 tasks, 0 errors, 0 notes\n"
 
 
+RUN = "recordings/conformance/order-total--good.zst"
+
+
 @pytest.mark.parametrize(
     ("command", "extra"),
     [
         ("replaykit record http://127.0.0.1:8000 -o run.zst", "browser"),
         ("replaykit record --cdp http://127.0.0.1:1 -o run.zst", "browser"),
+        ("replaykit record -o run.zst -- true", "browser"),
+        (f"replaykit rerun {RUN} -o again.zst --site shop=http://127.0.0.1:8000", "browser"),
         ("replaykit mcp --root .", "mcp"),
-        ("replaykit grade recordings/conformance/order-total--good.zst --otel console", "otel"),
+        (f"replaykit grade {RUN} --otel console", "otel"),
+        (f"replaykit export parquet {RUN} -o set", "parquet"),
+        ("replaykit grade memory://run.zst", "remote"),
     ],
 )
-def test_what_needs_an_extra_names_it(example: Callable[[str], Example], command: str, extra: str) -> None:
+def test_what_needs_an_extra_names_it(example: Callable[..., Example], command: str, extra: str) -> None:
     failed = with_recordings(example("core")).run(command)
-    assert failed.returncode == 3
+    assert failed.returncode == 3, failed.stdout + failed.stderr
+    assert f"pip install 'replaykit-web[{extra}]'" in failed.stderr
+
+
+@pytest.mark.parametrize(("model", "extra"), [("anthropic:any", "judge"), ("openai:any", "openai")])
+def test_a_judge_without_its_client_is_an_error_that_names_the_extra(
+    example: Callable[..., Example], model: str, extra: str
+) -> None:
+    failed = with_recordings(example("core")).run(
+        f"replaykit judge run {RUN} --judge webvoyager --judge-model {model}"
+    )
+    assert "missing_sdk" in failed.stdout
     assert f"pip install 'replaykit-web[{extra}]'" in failed.stderr
