@@ -106,12 +106,12 @@ class HttpSource:
             try:
                 return read()
             except HTTPError as error:
+                error.close()
                 # Of an empty file no range can be sent.
                 if error.code == 416:
                     self._size = 0
                     return b""
                 reason = f"HTTP {error.code} {error.reason}"
-                error.close()
                 # 408 and 429 ask to try again; other answers of this kind will not change.
                 if error.code < 500 and error.code not in (408, 429):
                     break
