@@ -174,7 +174,7 @@ def test_surrogates_in_the_file(text: str, scratch: Callable[[bytes], Path], han
         _ = bundle.trajectory
 
 
-DEEP = b"[" * 100_000 + b"]" * 100_000
+DEEP = b"[" * 500_000 + b"]" * 500_000
 EVENT = b'{"type":"imported","kind":"label","value":%b}'
 VALUES = [
     DEEP, b'{"a":' + DEEP + b"}", b"1" * 30, b"1" * 50_000, b"NaN", b"-Infinity", b"1e999", b'"\\ud83d"', b'"\xff"',

@@ -169,7 +169,7 @@ def test_every_action_tag_is_known() -> None:
         assert type(step.action) is member
 
 
-DEEP = b"[" * 100_000 + b"]" * 100_000
+DEEP = b"[" * 500_000 + b"]" * 500_000
 
 
 @pytest.mark.parametrize(
