@@ -15,9 +15,14 @@ from __future__ import annotations
 
 import importlib
 import threading
-from typing import TYPE_CHECKING, Any
+
+TYPE_CHECKING = (
+    False  # what checkers of types take for True; importing `typing` takes longer than all of this
+)
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from replaykit.browser import find_browser
     from replaykit.bundle.extraction import extract
     from replaykit.bundle.reader import Bundle, open_bundle

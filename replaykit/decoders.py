@@ -2,6 +2,9 @@
 
 msgspec learns about a struct when it is first read, and crashes the interpreter where two threads do so at
 once. Here the first use of a type waits for its turn; nothing else in the package may ask msgspec for a type.
+
+Modules of events and tasks do without `from __future__ import annotations`: msgspec compiles every annotation
+that is a text, once for each struct that inherits it.
 """
 
 from __future__ import annotations

@@ -32,8 +32,9 @@ from replaykit.tasks.checks import Check, Expect, HtmlTarget, PageImages, String
 from replaykit.tasks.dialect import Dialect
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.network_checks import ExpectedRequest
-from replaykit.tasks.policy_faults import GROUPS, KIND_FIELDS
+from replaykit.tasks.policy_faults import KIND_FIELDS
 from replaykit.tasks.policy_rules import (
+    GROUPS,
     Dimension,
     EventKind,
     Fuzzy,

@@ -18,7 +18,7 @@ ARCHITECTURE = ROOT / "docs" / "architecture.md"
 
 # Lowest first; parts in one row are strangers.
 ROWS = [
-    ["errors", "decoders", "displays", "file_kinds"],
+    ["errors", "decoders", "displays", "file_kinds", "patterns"],
     ["trajectory"],
     ["tasks"],
     ["bundle", "snapshot", "browser"],
@@ -39,6 +39,7 @@ ROWS = [
         "grading.page_blocks",
         "grading.judge_rates",
         "grading.grounding",
+        "grading.error_phrases",
     ],
     [
         "grading.checks",

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
+
+import msgspec
+import pytest
 
 import replaykit
+from replaykit import Task
+from replaykit.testing import trajectory
 
 TOOLS = ("inspect_ai", "anyio", "opentelemetry", "replaykit.integrations")
 """What integrations load, and they themselves."""
@@ -86,6 +93,69 @@ def test_grade_loads_neither_driver_nor_model_client() -> None:
     )
 
 
+PARSERS = ("yaml", "tomllib", "cssselect2", "tinycss2", "html", "html.parser", "xml.sax.saxutils", "dateutil")
+NETWORK = ("http", "http.server", "http.client", "ssl", "socket", "email", "urllib.request")
+PROCESSES = ("concurrent.futures", "multiprocessing", "subprocess", "asyncio", "logging", "zoneinfo")
+FILES = ("tempfile", "shutil", "importlib.metadata", "importlib.resources", "random", "difflib", "json")
+UNUSED = (
+    "replaykit.grading.judges.judge_panel",
+    "replaykit.grading.judges.model_judge",
+    "replaykit.grading.judges.prompts",
+    "replaykit.grading.judges.tape.tape_player",
+    "replaykit.grading.policies",
+    "replaykit.grading.checks.answer_text",
+    "replaykit.grading.checks.pages.page_check",
+    "replaykit.grading.checks.requests",
+    "replaykit.grading.values.typed",
+    "replaykit.grading.workers.chunks",
+    "replaykit.grading.workers.shards",
+    "replaykit.interop",
+    "replaykit.recorder",
+    "replaykit.replay.offline_page",
+    "replaykit.replay.selectors.css",
+    "replaykit.report.github",
+    "replaykit.report.html",
+    "replaykit.tasks.check_faults",
+    "replaykit.tasks.policy_faults",
+)
+"""What neither a check of an address nor its report uses."""
+
+MODULES_MAX = 170
+"""Modules of replaykit that the grading of an address loads."""
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Words that grade one run by its last address."""
+    folder = tmp_path_factory.mktemp("plain")
+    task = folder / "task.json"
+    task.write_text(
+        '{"id": "t", "intent": "Open it.", "checks": [{"type": "url_match", "url": "https://a.test/"}]}'
+    )
+    steps = trajectory("t").goto("https://a.test/", "<h1>A</h1>").click("#b", "<h1>B</h1>", tag="button")
+    bundle = steps.final().end().write(folder / "run.zst")
+    return ["grade", str(bundle), "--task", str(task), "--fail-on", ""]
+
+
+def test_grading_an_address_loads_only_what_that_needs(plain: list[str]) -> None:
+    code = f"from replaykit.cli.main import run; assert run({plain!r}) == 0"
+    assert loaded_by(code, (*HEAVY, *PARSERS, *NETWORK, *PROCESSES, *FILES, *UNUSED)) == set()
+
+
+def test_grading_an_address_loads_few_modules(plain: list[str]) -> None:
+    code = f"from replaykit.cli.main import run; run({plain!r}); print(); print(sum(name.startswith('replaykit') for name in sys.modules))"
+    probe = subprocess.run(
+        [sys.executable, "-c", f"import sys; {code}"], capture_output=True, text=True, check=True
+    )
+    assert int(probe.stdout.split()[-1]) < MODULES_MAX
+
+
+def test_show_loads_what_it_shows(plain: list[str]) -> None:
+    code = f"from replaykit.cli.main import run; assert run(['show', {plain[1]!r}]) == 0"
+    graders = ("replaykit.grading.grader", "replaykit.grading.metrics", "replaykit.tasks.task", *UNUSED)
+    assert loaded_by(code, (*HEAVY, *PARSERS, *NETWORK, *PROCESSES, *FILES, *graders)) == set()
+
+
 def test_grading_one_bundle_loads_no_reader_of_files_nor_what_others_need() -> None:
     bundle = Path(__file__).parent.parent / "recordings" / "conformance" / "order-total--good.zst"
     code = f"from replaykit.cli.main import run; assert run(['grade', {str(bundle)!r}]) == 0"
@@ -93,6 +163,29 @@ def test_grading_one_bundle_loads_no_reader_of_files_nor_what_others_need() -> N
     others = ("http.server", "concurrent.futures", "multiprocessing", "replaykit.report.html.report_file")
     graders = ("replaykit.grading.judges.tape.tape_player", "replaykit.grading.checks.requests.network_check")
     assert loaded_by(code, (*HEAVY, *readers, *others, *graders)) == set()
+
+
+def test_annotations_of_events_and_tasks_are_no_texts() -> None:
+    """msgspec compiles each annotation that is one: a thousand of them took a tenth of a start."""
+    from replaykit.trajectory.step import Event, Header
+
+    structs = set(_structs([Task, Header, *get_args(Event)]))
+    texts = {f"{one.__name__}.{name}" for one in structs for name in _texts(one)}
+    assert len(structs) > 60
+    assert texts == {"Frame.frames", "Match.unless", "JudgeSettings.members"}  # each holds its own kind
+
+
+def _structs(kinds: list[object]) -> Iterator[type[msgspec.Struct]]:
+    for kind in kinds:
+        if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+            yield kind
+            yield from _structs([*vars(kind).get("__annotations__", {}).values(), *kind.__mro__[1:-1]])
+        else:
+            yield from _structs(list(get_args(kind)))
+
+
+def _texts(kind: type) -> list[str]:
+    return [name for name, said in vars(kind).get("__annotations__", {}).items() if isinstance(said, str)]
 
 
 def test_who_hands_out_bundles_does_not_load_the_grader() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -10,8 +9,9 @@ from replaykit.bundle.blobs import class_of
 from replaykit.bundle.bundle_format import CLASSES, FRAME_RAW_MAX, SEGMENT_RAW, BlobClass
 from replaykit.bundle.content_tables import BlobPlace
 from replaykit.bundle.records import blob_line
+from replaykit.patterns import lazy_pattern
 
-_ID = re.compile(rb'"([0-9a-f]{64})(?=")')
+_ID = lazy_pattern(rb'"([0-9a-f]{64})(?=")')
 
 _UNREFERENCED = (-1, -1)
 

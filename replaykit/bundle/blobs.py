@@ -6,7 +6,6 @@ pixels whatever encoder made it. All other pictures are kept as the bytes they a
 
 from __future__ import annotations
 
-import re
 import struct
 import zlib
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from operator import itemgetter
 
 from replaykit.bundle.bundle_format import IMAGE_PIXELS_MAX, PIXMAP, SNAPSHOT, BlobClass, Place
 from replaykit.errors import BundleDamaged
+from replaykit.patterns import lazy_pattern
 
 _MARKUP = (SNAPSHOT, "text/html", "application/xhtml+xml", "image/svg+xml")
 _BULK_TEXT = ("text/css", "text/javascript")
@@ -32,7 +32,7 @@ _RGB, _RGBA = 2, 6
 _FILTER_NONE, _FILTER_UP = 0, 2
 _ROWS_A_TURN = 8
 """Between two pauses: about a tenth of a millisecond."""
-_PIXMAP_HEADER = re.compile(rb"P6\n([1-9][0-9]{0,9}) ([1-9][0-9]{0,9})\n255\n")
+_PIXMAP_HEADER = lazy_pattern(rb"P6\n([1-9][0-9]{0,9}) ([1-9][0-9]{0,9})\n255\n")
 _PNG_HEADER = struct.Struct(">II5B")
 
 

@@ -5,13 +5,13 @@ Words and order follow docs/bundle-format.md, which is normative.
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Literal, NamedTuple, TypeAlias
 
 from msgspec import Meta, Struct
 
 from replaykit.errors import BundleDamaged, BundleFromTheFuture, LimitExceeded, NotABundle
 from replaykit.file_kinds import kind_of_bytes
+from replaykit.patterns import lazy_pattern
 
 Layout: TypeAlias = Literal["journal", "sealed"]
 """What a file is: being recorded, or finished."""
@@ -35,8 +35,8 @@ LETTERS: dict[str, Layout] = {"J": "journal", "S": "sealed"}
 BlobId: TypeAlias = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
 """Ids that enter the manifest text. Not `$`: it would let a line feed pass."""
 
-_BLOB_ID = re.compile(r"[0-9a-f]{64}")
-_MEDIA_TYPE = re.compile(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+")
+_BLOB_ID = lazy_pattern(r"[0-9a-f]{64}")
+_MEDIA_TYPE = lazy_pattern(r"[a-z0-9!#$&^_.+-]+/[a-z0-9!#$&^_.+-]+")
 _MEDIA_TYPE_MAX = 127
 
 # 1.3 Journal: while recording

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import stat
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Sized
 from pathlib import Path
 from typing import BinaryIO, Protocol, TypeAlias
 
 from replaykit.bundle.bundle_format import FILE_MAX, Place
 from replaykit.errors import SourceError
+from replaykit.patterns import lazy_pattern
 
 Sources: TypeAlias = str | Path | Iterable[str | Path]
 """Paths and URLs of bundles, and folders of them; one, or many."""
 
 # `::` chains file systems of fsspec, as in `zip://a.zst::s3://b.zip`.
-_SCHEME = re.compile(r"[a-z][a-z0-9+.-]+(?:://|::)", re.IGNORECASE)
+_SCHEME = lazy_pattern(r"[a-z][a-z0-9+.-]+(?:://|::)", re.IGNORECASE)
 
 
 BINARY: int = getattr(os, "O_BINARY", 0)
@@ -165,6 +164,10 @@ def open_source(source: str | Path) -> ByteSource:
 
 
 def _spool() -> LocalSource:
+    # Loaded for standard input alone: a command waits for what it loads.
+    import shutil
+    import tempfile
+
     with tempfile.NamedTemporaryFile(prefix="replaykit-") as spool:
         try:
             shutil.copyfileobj(_Capped(sys.stdin.buffer), spool)

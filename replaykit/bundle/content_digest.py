@@ -17,18 +17,19 @@ from replaykit.bundle.reduction import reduced_lines
 from replaykit.bundle.story_lines import decode_line
 from replaykit.bundle.trajectory_digest import manifest
 from replaykit.errors import BundleError
+from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.step import Header
 
 ROOTS_MAX = 100
 """Site roots that are read as their names: each is one more pass over every text."""
 
-_ID = re.compile(rb'"([0-9a-f]{64})"')
-_ROOT = re.compile(r"https?://[^\s/?#][^\s?#]{0,2000}")
-_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_ID = lazy_pattern(rb'"([0-9a-f]{64})"')
+_ROOT = lazy_pattern(r"https?://[^\s/?#][^\s?#]{0,2000}")
+_NAME = lazy_pattern(r"[A-Za-z0-9_.-]{1,64}")
 
 # How far a document had come with loading. In a JSON text these bytes are a key and its value: within
 # strings every quote has a backslash.
-_READY = re.compile(rb'"ready":"(?:loading|interactive|complete)",?')
+_READY = lazy_pattern(rb'"ready":"(?:loading|interactive|complete)",?')
 
 # What would make it another host, port or word.
 _BOUNDARY = rb"(?![A-Za-z0-9_-]|[.:@][A-Za-z0-9])"

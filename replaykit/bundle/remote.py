@@ -5,7 +5,6 @@ A run is graded from its end: most are one request. What a server sends is check
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from http.client import HTTPException, HTTPResponse
 from typing import Any, NoReturn
@@ -14,6 +13,7 @@ from urllib.request import Request, urlopen
 
 from replaykit.bundle.bundle_format import FILE_MAX, Place
 from replaykit.errors import MissingExtra, SourceError
+from replaykit.patterns import lazy_pattern
 
 ATTEMPTS = 3
 """Times that a read is tried."""
@@ -21,7 +21,7 @@ ATTEMPTS = 3
 TIMEOUT_SECONDS = 30.0
 """A server that is silent for so long is tried again."""
 
-_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+)")
+_RANGE = lazy_pattern(r"bytes (\d+)-(\d+)/(\d+)")
 
 
 def open_remote(url: str) -> HttpSource | FileSystemSource:

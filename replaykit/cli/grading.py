@@ -27,12 +27,7 @@ from replaykit.grading.kinds import KINDS
 from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Report
 from replaykit.grading.workers.stored_verdicts import Row, failed, failed_row
-from replaykit.report.github import write_github
 from replaykit.report.report_formats import SUMMARY_FROM, UndecidedTag
-from replaykit.report.reward import write_reward
-from replaykit.report.rule_lines import task_file
-from replaykit.report.text.text_report import side_effects
-from replaykit.report.text.timings import write_timings
 from replaykit.report.write import check_place, render, write_report
 
 if TYPE_CHECKING:
@@ -83,14 +78,20 @@ def graded(reward_dir: Path | None, **said: Any) -> int:
         report = _grade(asked, is_alone_needed=reward_dir is not None)
     except ReplaykitError as error:
         if reward_dir is not None:
-            write_reward(build_report([failed("", error)]), reward_dir)
+            _reward(build_report([failed("", error)]), reward_dir)
         raise
     if reward_dir is not None:
-        write_reward(report, reward_dir)
+        _reward(report, reward_dir)
     _warn(report, asked)
     if telemetry is not None:
         telemetry.send(report, find_bundles(asked.bundles))
     return exit_code(report.gate)
+
+
+def _reward(report: Report, folder: Path) -> None:
+    from replaykit.report.reward import write_reward  # for harnesses
+
+    write_reward(report, folder)
 
 
 def _telemetry(asked: GradeCommand) -> Telemetry | None:
@@ -136,6 +137,8 @@ def _grade(asked: GradeCommand, *, is_alone_needed: bool) -> Report:
     _show(report, asked, sources)
     _write(report, asked, sources)
     if asked.timings is not None:
+        from replaykit.report.text.timings import write_timings
+
         write_timings(rows, asked.timings)
     if failure is not None:
         raise failure
@@ -168,6 +171,9 @@ def _how(asked: GradeCommand) -> GradeOptions:
 
 def _show(report: Report, asked: GradeCommand, sources: list[str]) -> None:
     if asked.format == "github":
+        from replaykit.report.github import write_github
+        from replaykit.report.rule_lines import task_file
+
         named = None if asked.task_file is None else task_file(asked.task_file)
         click.echo(write_github(report, os.environ, named), nl=False)
         return
@@ -179,6 +185,8 @@ def _show(report: Report, asked: GradeCommand, sources: list[str]) -> None:
     )  # fmt: skip
     click.echo(shown_report, nl=False)
     if asked.shows_side_effects and shown in ("text", "summary"):
+        from replaykit.report.text.text_report import side_effects
+
         click.echo("\n" + side_effects(report), nl=False)
 
 

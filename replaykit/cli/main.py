@@ -6,7 +6,6 @@ import gc
 import importlib
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
@@ -26,6 +25,9 @@ SWITCHES = {
 
 CUT_OFF = 141
 """Exit code of a program whose output pipe was closed (`| head`): no one has read whether a gate failed."""
+
+GARBAGE = 100_000
+"""Objects made between two searches for garbage: loading makes many, drops few, and a search takes 10 ms."""
 
 
 NEAR_MAX = 1000
@@ -101,10 +103,13 @@ def _switch(ctx: click.Context, param: click.Parameter, is_set: bool) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its documented code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
+    gc.set_threshold(GARBAGE)
     try:
         code = run(arguments)
     # What comes up to here is a defect; left alone, Python would exit with 1, the code of a failed gate.
     except Exception:  # noqa: BLE001  # a defect may be of any class: it is printed, and told by its code
+        import traceback
+
         traceback.print_exc()
         code = 3
     gc.freeze()  # what is left goes with the process: Python need not search it for garbage first
@@ -163,6 +168,8 @@ def _near_file(error: Exception) -> str:
 
 def _complain(message: str, error: Exception, arguments: Sequence[str]) -> None:
     if "--debug" in arguments:
+        import traceback
+
         traceback.print_exception(error)
     message += _near_file(error)
     lines = harmless(message).splitlines() or [""]

@@ -5,21 +5,22 @@ A request changes something where its method is none of GET, HEAD and OPTIONS an
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote_plus
 
 import msgspec
 
 from replaykit.errors import BundleError
 from replaykit.grading.values.globs import hidden, segment, whole
-from replaykit.grading.values.urls import parse
+from replaykit.patterns import lazy_pattern
 from replaykit.replay.player import SAFE_METHODS, Replay
-from replaykit.tasks.task import AllowedChange
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.step import Step
+
+if TYPE_CHECKING:
+    from replaykit.tasks.task import AllowedChange
 
 BODY_MAX = 2**20
 """Bytes of a request body that are looked at."""
@@ -27,8 +28,8 @@ BODY_MAX = 2**20
 _WORD = 3
 """Characters of the shortest entry that is looked for in a beacon."""
 
-_WRITES = re.compile(r"(?<![\w$])(?:mutation|subscription)(?![\w$])")
-_STRINGS = re.compile(r'"""(?:[^"]|"(?!""))*"""|"(?:[^"\\\n]|\\.)*"|#[^\n]*')
+_WRITES = lazy_pattern(r"(?<![\w$])(?:mutation|subscription)(?![\w$])")
+_STRINGS = lazy_pattern(r'"""(?:[^"]|"(?!""))*"""|"(?:[^"\\\n]|\\.)*"|#[^\n]*')
 
 
 class Change(NamedTuple):
@@ -71,6 +72,8 @@ def is_allowed(change: Change, allow: Sequence[AllowedChange], left: list[int]) 
 
 def is_at(wanted: str, found: str) -> bool:
     """Return whether a URL is the one that is wanted, which may have wildcards in its path."""
+    from replaykit.grading.values.urls import parse  # for tasks that allow some
+
     one, other = parse(hidden(wanted)), parse(found)
     if one is None or other is None or one.host != other.host:
         return False

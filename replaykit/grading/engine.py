@@ -15,8 +15,6 @@ from replaykit.grading.gate import GateOptions, decide
 from replaykit.grading.metrics import summarize
 from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Duplicate, Report, Verdict
-from replaykit.grading.workers.chunks import Chunks
-from replaykit.grading.workers.shards import Shards
 from replaykit.grading.workers.stored_verdicts import Row, duplicates_of, merge, names_of
 from replaykit.grading.workers.worker_messages import GradedRow, Result, WorkItem
 from replaykit.tasks.task import Task
@@ -24,7 +22,9 @@ from replaykit.tasks.task import Task
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from replaykit.grading.workers.chunks import Chunks
     from replaykit.grading.workers.executors import Crew
+    from replaykit.grading.workers.shards import Shards
 
 CHUNK_SECONDS = 0.5
 """Time of a chunk's work."""
@@ -117,13 +117,15 @@ def iter_grades(
         raise UsageError(what=f"jobs: expected a number of processes from 1 on, got {jobs}")
     options = options or GradeOptions()
     found: Iterator[list[Result]]
-    with Shards(results) if results is not None else nullcontext() as shards:
+    with _shards(results) if results is not None else nullcontext() as shards:
         named, copies = _named(sources, options)
         items = _items(named, shards)
         count = len(named) if isinstance(named, Sized) else None
         if executor is None and (jobs == 1 or count == 1):
             found = _here(items, options)
         else:
+            from replaykit.grading.workers.chunks import Chunks
+
             chunks = Chunks(_sendable(items), seconds=chunk_seconds, workers=jobs, count=count)
             found = _crewed(executor, chunks, options, jobs, in_flight or PER_JOB * jobs, limit_seconds)
         for chunk in found:
@@ -206,6 +208,12 @@ def _sendable(items: Iterable[WorkItem]) -> Iterator[WorkItem]:
 
 
 # Who hands out work loads no grader, and who grades loads no pools of processes.
+
+
+def _shards(results: str | Path) -> Shards:
+    from replaykit.grading.workers.shards import Shards
+
+    return Shards(results)
 
 
 def _here(items: Iterable[WorkItem], options: GradeOptions) -> Iterator[list[Result]]:

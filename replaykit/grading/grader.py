@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
@@ -17,10 +17,8 @@ from replaykit.grading.findings.detection import findings_of, first_failure
 from replaykit.grading.judge_shares import by_thresholds
 from replaykit.grading.judged_run import JudgedRun
 from replaykit.grading.judges.check_replies import CheckReplies
-from replaykit.grading.judges.clients.client import Client
 from replaykit.grading.judges.judge_config import Panel, judges_of
 from replaykit.grading.judges.judge_hearing import judge_all, staffed
-from replaykit.grading.judges.rubric.rubric_files import with_rubric
 from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import (
     CheckResult,
@@ -32,13 +30,16 @@ from replaykit.grading.verdict import (
     Verdict,
     compose,
 )
-from replaykit.replay.offline_page.chromium_tier import oracle_of
 from replaykit.replay.player import Replay
+from replaykit.replay.tier import oracle_of
 from replaykit.tasks.dialect import Mode
 from replaykit.tasks.policy_rules import DIMENSIONS, SOURCES
 from replaykit.tasks.suite import Suite
 from replaykit.tasks.task import Task, decode_task, fill_task
 from replaykit.trajectory.completeness import assumes
+
+if TYPE_CHECKING:
+    from replaykit.grading.judges.clients.client import Client
 
 
 def grade(
@@ -163,11 +164,13 @@ def task_for(bundle: Bundle, task: Task | Mapping[str, Any] | None, options: Gra
 
 def panel_of(bundle: Bundle, task: Task, options: GradeOptions) -> Panel:
     """Return the judges of a task under these options, and where their replies lie."""
+    judges = judges_of(task, options.judges, options.judge_model)
+    if judges:
+        from replaykit.grading.judges.rubric.rubric_files import with_rubric
+
+        judges = tuple(with_rubric(one, task, options.rubrics) for one in judges)
     return Panel(
-        settings=tuple(
-            with_rubric(one, task, options.rubrics)
-            for one in judges_of(task, options.judges, options.judge_model)
-        ),
+        settings=judges,
         how=options.judge_mode,
         mode=options.mode or task.mode,
         bundle=bundle.name,

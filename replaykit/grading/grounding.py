@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from replaykit.errors import BundleError, ReplayError
 from replaykit.grading.values.normal_form import fold, includes
+from replaykit.patterns import lazy_pattern
 from replaykit.replay.forgery import is_forged
 from replaykit.replay.player import Replay
 
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_QUOTED = re.compile(r"[\"“”']([^\"“”'\n]{2,80})[\"“”']")
+_NUMBER = lazy_pattern(r"\d+(?:[.,:]\d+)*")
+_QUOTED = lazy_pattern(r"[\"“”']([^\"“”'\n]{2,80})[\"“”']")
 
 
 def grounding(replay: Replay) -> Iterator[dict[str, object]]:

@@ -12,8 +12,7 @@ from replaykit.grading.judges.judge_config import judges_of
 from replaykit.grading.judges.judge_panel import members_of
 from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.policies import policy_plugins
-from replaykit.tasks.check_faults import CheckFault
-from replaykit.tasks.checks import CheckPlugin, ProgramHtml
+from replaykit.tasks.checks import CheckFault, CheckPlugin, ProgramHtml
 from replaykit.tasks.policy_rules import Plugin
 from replaykit.tasks.state_checks import StateVerifier
 from replaykit.tasks.task import Task

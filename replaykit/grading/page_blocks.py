@@ -51,7 +51,7 @@ def _text(page: Page) -> str:
 def _asks_for_password(page: Page) -> bool:
     """Return whether a page has a password field."""
     try:
-        if page.snapshot_id is None or page.excludes(_PASSWORD) or page.dom is None:
+        if page.snapshot_id is None or page.lacks(_PASSWORD_WORDS) or page.dom is None:
             return False
         return page.dom.select(_PASSWORD) is not None
     except (ReplayError, BundleError):
@@ -59,3 +59,4 @@ def _asks_for_password(page: Page) -> bool:
 
 
 _PASSWORD = "input[type=password]"  # a selector
+_PASSWORD_WORDS = (b"input", b"password")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -151,6 +150,8 @@ _KEPT_MAX = 2_000
 
 
 def _draws(n: int) -> Iterator[Sequence[int]]:
+    import random  # for many runs
+
     chance = random.Random(SEED)
     return (array("I", chance.choices(range(n), k=n)) for _ in range(RESAMPLES))
 

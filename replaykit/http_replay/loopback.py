@@ -15,11 +15,12 @@ from typing import Any
 
 from replaykit.errors import UsageError
 from replaykit.http_replay.reception import BODY_MAX, HEAD_MAX, Reception
+from replaykit.patterns import lazy_pattern
 
 HOST = "127.0.0.1"
 """The only address that is listened on."""
 
-_LOOPBACK = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::[0-9]{1,5})?", re.IGNORECASE)
+_LOOPBACK = lazy_pattern(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::[0-9]{1,5})?", re.IGNORECASE)
 
 
 @contextmanager

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 
+from replaykit.patterns import lazy_pattern
+
 CONNECTIONS_MAX = 128
 """Connections at a time; for one more, the one that has been silent longest is closed."""
 
@@ -22,7 +24,7 @@ BODY_MAX = 8 * 2**20
 WAITING_MAX = 64 * 2**20
 """Bytes of all bodies that are under way, and of all replies."""
 
-_LENGTH = re.compile(rb"^content-length:[ \t]*(\d{1,10})[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
+_LENGTH = lazy_pattern(rb"^content-length:[ \t]*(\d{1,10})[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
 
 
 class Reception:

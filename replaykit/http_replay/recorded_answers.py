@@ -24,6 +24,7 @@ from replaykit.http_replay.pushed_state import (
 )
 from replaykit.http_replay.safe_headers import destination, recorded
 from replaykit.http_replay.served_site import Site, choose
+from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.redacted import MARKS
 from replaykit.trajectory.scalars import Omitted
@@ -59,7 +60,7 @@ class HttpReply(Struct, frozen=True, kw_only=True):
     """Path and query on the site that a redirect leads to."""
 
 
-_MARKED = re.compile(f'"[^"]*(?:{"|".join(map(re.escape, MARKS))})'.encode())
+_MARKED = lazy_pattern(f'"[^"]*(?:{"|".join(map(re.escape, MARKS))})'.encode())
 """A text of JSON that holds a mark in the place of a value."""
 
 

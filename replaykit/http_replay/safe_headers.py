@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from urllib.parse import urljoin
 
 from replaykit.http_replay.served_site import Site
+from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.exchange import Exchange
 
 _DROPPED = frozenset({
@@ -20,8 +20,8 @@ _DROPPED = frozenset({
     "referrer-policy", "service-worker-allowed", "sourcemap", "x-sourcemap", "cache-control", "expires",
     "pragma", "age", "content-location", "location", "content-type",
 })  # fmt: skip
-_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
-_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]{0,8000}")
+_NAME = lazy_pattern(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}")
+_VALUE = lazy_pattern(r"[\t\x20-\x7e\x80-\xff]{0,8000}")
 
 OWN = (
     ("Cache-Control", "no-store"),

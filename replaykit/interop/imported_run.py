@@ -27,6 +27,7 @@ from replaykit.interop.screen_grid import on_screen
 from replaykit.interop.source_files import Folder, SourceFiles, SourceLimits
 from replaykit.interop.unread_fields import rest
 from replaykit.interop.wordings import Wordings
+from replaykit.patterns import lazy_pattern
 from replaykit.secrets.redactor import Redactor
 from replaykit.secrets.secret_spellings import secret_pattern
 from replaykit.tasks.suite import Suite
@@ -40,7 +41,7 @@ from replaykit.trajectory.step import Source as Origin
 INERT = (Answer, SendMsgToUser, ReportInfeasible, ToolCall)
 """Actions that leave the page as it was."""
 
-_PART = re.compile(r"[^\[]*\[\d+\]")
+_PART = lazy_pattern(r"[^\[]*\[\d+\]")
 """The part of a file that a path is in."""
 
 INTENT_MAX = 100_000

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -24,6 +23,7 @@ from replaykit.interop.registry import IMPORTERS, Candidate, Importer, importer
 from replaykit.interop.run_finding import FoundRun, LeftArchive, found_runs
 from replaykit.interop.source_files import SourceFiles, open_source
 from replaykit.interop.written_bundles import write_run
+from replaykit.patterns import lazy_pattern
 
 NAME_MAX = 150
 """Characters of a bundle's name: file systems allow 255 bytes."""
@@ -31,7 +31,7 @@ NAME_MAX = 150
 CHUNK = 8
 """Runs that a worker takes at once."""
 
-_UNFIT = re.compile(r"[^A-Za-z0-9._-]+")
+_UNFIT = lazy_pattern(r"[^A-Za-z0-9._-]+")
 
 
 class ImportResult(Struct, frozen=True, kw_only=True):

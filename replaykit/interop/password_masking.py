@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from replaykit.patterns import lazy_pattern
 from replaykit.secrets.secret_patterns import HEADERS, is_secret_field
 from replaykit.trajectory.action import (
     Action,
@@ -38,13 +39,13 @@ SHORT = 3
 SENSITIVE = frozenset({"sensitive_data", "sensitivedata", "credentials", "secrets"})
 """Keys whose texts are all secret, lower-case."""
 
-_PASSWORD = re.compile(
+_PASSWORD = lazy_pattern(
     r"pass[-_ ]?(?:words?|wd|code|phrase)\b|\bpwd\b|\botp\b|one-time-code|\bcvv\b"
     r"|passwort|kennwort|mot de passe|contrase[ñn]a|\bsenha\b|wachtwoord|has[łl]o\b|l[öo]senord|adgangskode"
     r"|salasana|[şs]ifre|парол|密码|密碼|パスワード|비밀번호|كلمة المرور|סיסמ",
     re.IGNORECASE,
 )
-_PLACEHOLDER = re.compile(r"<secret>[^<>]{1,128}</secret>|⟦[^⟦⟧]{1,80}⟧")
+_PLACEHOLDER = lazy_pattern(r"<secret>[^<>]{1,128}</secret>|⟦[^⟦⟧]{1,80}⟧")
 _DESCRIBING = frozenset({
     "selector", "element", "label", "name", "field", "type", "placeholder", "target", "description",
     "locator", "id", "aria_label", "ax_name", "css", "xpath", "x_path", "autocomplete", "instruction",
@@ -264,7 +265,7 @@ def is_worth_finding(text: str) -> bool:
     return len(text) >= FIND_MIN and not text.isalpha() and "⟦" not in text
 
 
-_ASSIGNED = re.compile(
+_ASSIGNED = lazy_pattern(
     r"(?<![\w$])([A-Z][A-Z0-9_]{2,60})(\s?=\s?)"
     r"(\"[^\"\n]{1,2000}\"|'[^'\n]{1,2000}'|[^\s\"'&;|,)\\]{4,2000})"
 )
@@ -273,16 +274,16 @@ _ASSIGNED = re.compile(
 _SECRET_ENDS = ("_KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIALS", "APIKEY")
 """Ends of names of variables whose values are secret."""
 
-_COOKIES = re.compile(
+_COOKIES = lazy_pattern(
     r"((?:set-)?cookie[\"']?\s*[:=]\s*[\"'`]?)((?:[\w.-]{1,256}=[^\s;,\"'`]{1,4096}(?:;\s?)?){1,100})",
     re.IGNORECASE,
 )
 """The header of cookies, or the property of a document, and their names and values."""
 
-_COOKIE = re.compile(r"([\w.-]{1,256}=)([^\s;,\"'`]{1,4096})")
+_COOKIE = lazy_pattern(r"([\w.-]{1,256}=)([^\s;,\"'`]{1,4096})")
 _ATTRIBUTES = frozenset({"path", "domain", "expires", "max-age", "samesite", "priority"})
 
-_AUTHORIZED = re.compile(
+_AUTHORIZED = lazy_pattern(
     r"((?:proxy-)?authorization[\"']?\s*:\s*[\"']?(?:basic|bearer|digest|token|apikey)\s+)([^\s\"'`]{4,4096})"
     r"|(x-(?:api-key|auth-token|access-token)[\"']?\s*:\s*[\"']?)([^\s\"'`,]{4,4096})",
     re.IGNORECASE,
@@ -291,11 +292,11 @@ _AUTHORIZED = re.compile(
 
 
 _TYPED_BY_CODE = (
-    re.compile(
+    lazy_pattern(
         r"((?:get_?[bB]y_?\w{1,20}|locator)\((?P<aim>(?:(?!get_?[bB]y|locator\()[^\n;]){1,200}?)\)(?:\.\w{1,20}(?:\(\d*\))?){0,3}"
         r"\.(?:fill|type|pressSequentially|press_sequentially)\(\s*)(['\"`])(?P<typed>[^\n]{1,200}?)(?<!\\)\3\s*[,)]"
     ),
-    re.compile(
+    lazy_pattern(
         r"(\.(?:fill|type)\(\s*(['\"`])(?P<aim>[^\n]{1,200}?)\2\s*,\s*)(['\"`])(?P<typed>[^\n]{1,200}?)(?<!\\)\4"
         r"\s*[,)]"
     ),
@@ -303,7 +304,7 @@ _TYPED_BY_CODE = (
 """Calls of Playwright or Puppeteer that type: where, and what."""
 
 
-_TYPES = re.compile(r"(?:fill|type|equentially)\(")
+_TYPES = lazy_pattern(r"(?:fill|type|equentially)\(")
 
 CODE_MAX, CODE_LINES = 4096, 200
 """Characters of a line of a script, and lines that type, which are looked at."""

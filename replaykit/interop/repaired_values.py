@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import types
 from collections.abc import Callable
 from functools import cache
@@ -13,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import fields
 
 from replaykit.decoders import convert
+from replaykit.patterns import lazy_pattern
 
 Lose = Callable[[str, Any], None]
 """Takes the path and the value of each part that is left out."""
@@ -89,7 +89,7 @@ def whole_numbers(value: Any) -> Any:
 
 
 # Fifteen digits are what a double holds without rounding.
-_NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?")
+_NUMBER = lazy_pattern(r"[+-]?\d{1,15}(\.\d{1,15})?")
 
 
 def _as_text(value: Any) -> str | None:

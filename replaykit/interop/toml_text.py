@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
+from replaykit.patterns import lazy_pattern
+
+_SURROGATE = lazy_pattern(r"[\ud800-\udfff]")
 
 
 def toml_text(text: str) -> str:

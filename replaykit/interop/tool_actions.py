@@ -6,12 +6,12 @@ Anthropic's and OpenAI's computer tools, Playwright MCP, Inspect's `web_browser`
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 import msgspec
 
+from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.action import (
     Action,
     Answer,
@@ -140,7 +140,7 @@ def computer_action(name: str, said: Arguments) -> Action | None:
         return None
 
 
-_DATED = re.compile(r"_\d{8}$")
+_DATED = lazy_pattern(r"_\d{8}$")
 """The date in the name of a computer tool: `computer_20250124`."""
 
 

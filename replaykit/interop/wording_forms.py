@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from replaykit.interop.tool_actions import key_name
 from replaykit.interop.wording_texts import QUOTED, named, unquoted
+from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.action import (
     Action,
     Answer,
@@ -55,7 +56,7 @@ _ENTER = (
 _INTO = r"\s*(?:in(?:to)?|inside|within|on|to|for|at)\s+"
 _PAGE = r"(?: (?:on |in )?(?:the )?(?:page|window|view|screen))?"
 _KEYS = r"[A-Za-z0-9_]+(?:\s*[+-]\s*[A-Za-z0-9_]+){0,4}|[^\w\s]"
-_FIELD = re.compile(
+_FIELD = lazy_pattern(
     r".*\b(?:field|box|bar|input|area|textbox|form|dropdown|menu|list)|[\"'“‘«„「`].*|[A-Z\[#].*", re.DOTALL
 )
 """Words that name a field: by its kind, quoted, or with a capital."""

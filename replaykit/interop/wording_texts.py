@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.action import Element
 
 QUOTES: tuple[tuple[str, str], ...] = tuple(
@@ -40,13 +41,13 @@ _VERBS = {
 }  # fmt: skip
 _LEMMAS = {form: verb for verb, forms in _VERBS.items() for form in forms}
 
-_LEAD = re.compile(
+_LEAD = lazy_pattern(
     r"(?:(?:so|then|next|now|first|finally|ok|okay)\b,?\s+){0,2}"
     r"(?:(?:I|we)(?:'ll|’ll| will| am going to| need to| should| have|'ve|’ve)?(?: now| just| then| first)?|let me|let's)\s+",
     re.IGNORECASE,
 )
-_VERB = re.compile(r"((?:double|triple|right|middle|left)[ _-])?([A-Za-z]{2,12})\b")
-_THEN_PRESSED = re.compile(r"\b(and|then)\s+(press|hit)(?:ed|ting|ing|es|s)\b", re.IGNORECASE)
+_VERB = lazy_pattern(r"((?:double|triple|right|middle|left)[ _-])?([A-Za-z]{2,12})\b")
+_THEN_PRESSED = lazy_pattern(r"\b(and|then)\s+(press|hit)(?:ed|ting|ing|es|s)\b", re.IGNORECASE)
 
 
 def plain_line(text: str) -> str:
@@ -79,14 +80,14 @@ def unquoted(text: str) -> str:
 _KIND = (
     r"(?:button|link|tab|icon|field|element|option|item|input|box|check ?box|drop ?down|menu|text ?box|radio)"
 )
-_KIND_FIRST = re.compile(rf"{_KIND}(?: (?:labell?ed|named|called|with(?: the)? (?:text|label|name)))?:? ({QUOTED})(?: .{{0,40}})?",
+_KIND_FIRST = lazy_pattern(rf"{_KIND}(?: (?:labell?ed|named|called|with(?: the)? (?:text|label|name)))?:? ({QUOTED})(?: .{{0,40}})?",
                          re.IGNORECASE)  # fmt: skip
-_QUOTED_FIRST = re.compile(rf"({QUOTED})(?: (?:[\w-]+ ?){{1,6}})?")
-_NUMBERED = re.compile(
+_QUOTED_FIRST = lazy_pattern(rf"({QUOTED})(?: (?:[\w-]+ ?){{1,6}})?")
+_NUMBERED = lazy_pattern(
     rf"(?:{_KIND} )?(?:(?:with )?(?:the )?(?:index|id|ref|number|no\.?|bid)\s*[:=#]?\s*)?[\[(#]?([A-Za-z]{{0,3}}\d{{1,9}})[\])]?",
     re.IGNORECASE,
 )
-_LAST_KIND = re.compile(r"\s+(?:button|link|tab|icon|field)$", re.IGNORECASE)
+_LAST_KIND = lazy_pattern(r"\s+(?:button|link|tab|icon|field)$", re.IGNORECASE)
 
 
 def named(text: str) -> Element:

@@ -19,6 +19,7 @@ from replaykit.errors import UsageError
 from replaykit.interop.tool_actions import computer_action, key_name, tool_arguments
 from replaykit.interop.wording_forms import FORMS, Make
 from replaykit.interop.wording_texts import plain_line
+from replaykit.patterns import lazy_pattern
 from replaykit.recorder.session.declared_actions import declared
 from replaykit.trajectory.action import (
     Action,
@@ -72,7 +73,7 @@ def _made(make: Make, found: re.Match[str]) -> Action | None:
         return None
 
 
-_CALL = re.compile(
+_CALL = lazy_pattern(
     r"(?:await )?(?:(pyautogui|page|browser|computer)\.(?!keyboard|mouse))?"
     r"(?:(?:page\.)?(?:keyboard|mouse)\.)?([A-Za-z_]\w{0,40})\((.*)\);?",
     re.DOTALL,
@@ -199,7 +200,7 @@ def _scrolled(found: re.Match[str]) -> Action:
 
 _Make = Callable[["re.Match[str]"], Action]
 _FORMS: tuple[tuple[re.Pattern[str], _Make], ...] = tuple(
-    (re.compile(form, re.IGNORECASE | re.DOTALL), make)
+    (lazy_pattern(form, re.IGNORECASE | re.DOTALL), make)
     for form, make in (
         (rf"click {_ID}", lambda m: Click(element=Element(ref=m[1]))),
         (rf"hover {_ID}", lambda m: Hover(element=Element(ref=m[1]))),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal
@@ -10,6 +9,7 @@ from typing import Literal
 from msgspec import Struct
 
 from replaykit.errors import RecorderError, UsageError
+from replaykit.patterns import lazy_pattern
 from replaykit.tasks.checks import Check
 from replaykit.tasks.suite import Suite
 from replaykit.tasks.task import Sites, Task, fill_task, fill_text
@@ -17,8 +17,8 @@ from replaykit.tasks.task import Sites, Task, fill_task, fill_text
 FILE_MAX = 1 << 20
 """Bytes of a list of URLs."""
 
-_URL = re.compile(r"(?:https?://|__[A-Z][A-Z0-9_]*__)\S*")
-_UNFILLED = re.compile(r"__[A-Z][A-Z0-9_]*__")
+_URL = lazy_pattern(r"(?:https?://|__[A-Z][A-Z0-9_]*__)\S*")
+_UNFILLED = lazy_pattern(r"__[A-Z][A-Z0-9_]*__")
 
 
 class EvidencePages(Struct, frozen=True, kw_only=True):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from msgspec import Struct
 
 from replaykit.decoders import convert
 from replaykit.errors import RecorderError, UsageError
+from replaykit.patterns import lazy_pattern
 from replaykit.recorder.evidence_pages import EvidencePages, as_evidence
 from replaykit.recorder.scripted_user import User
 from replaykit.recorder.session.session import SessionOptions
@@ -38,7 +38,7 @@ SECRET_MIN = 4
 TRACEPARENT = "REPLAYKIT_TRACEPARENT"
 """Variable with the trace context of the run."""
 
-_TRACE = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
+_TRACE = lazy_pattern(r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

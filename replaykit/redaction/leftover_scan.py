@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any
@@ -13,6 +12,7 @@ from msgspec import Struct
 from replaykit.bundle.bundle_format import PIXMAP
 from replaykit.bundle.reader import Bundle
 from replaykit.decoders import decode
+from replaykit.patterns import lazy_pattern
 from replaykit.secrets.redactor import LeftSecret, Redactor, text_fields
 from replaykit.snapshot.snapshot_format import MEDIA_TYPE
 from replaykit.trajectory.action import Unknown
@@ -23,7 +23,7 @@ WORDS = frozenset({"type", "role", "media_type", "provider", "model", "effort", 
 KEY_SHOWN = 40
 """Characters of a field's name that a place shows."""
 
-DIGEST = re.compile(r"[0-9a-f]{64}")
+DIGEST = lazy_pattern(r"[0-9a-f]{64}")
 """Ids of blobs and bundles: nobody's text."""
 
 

@@ -12,9 +12,9 @@ from replaykit.replay.dom_tree import Tree, ascii_lower
 from replaykit.replay.links import resolve
 from replaykit.replay.rendered_text.inner_text import InnerTexts, check_composed
 from replaykit.replay.rendered_text.style_palette import NONE, Style
-from replaykit.replay.selectors.css import compile_selector
 from replaykit.replay.selectors.prefilter import Prefilter, beginning, reach
 from replaykit.replay.selectors.pseudo_classes import disabled
+from replaykit.replay.selectors.selector_cache import compile_selector
 from replaykit.replay.selectors.selector_matching import Selector
 from replaykit.snapshot.attributes import qualified
 from replaykit.snapshot.codec import SnapshotLines, decode_head

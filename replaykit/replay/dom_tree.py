@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
+from replaykit.patterns import lazy_pattern
 from replaykit.replay.memo import Memo
 from replaykit.snapshot.attributes import qualified
 from replaykit.snapshot.snapshot_format import DOCUMENT, HTML, OTHER, SHADOW, TEXT, ElementState, Snapshot
@@ -260,4 +260,4 @@ def split(text: str) -> list[str]:
     return [part for part in _SEPARATORS.split(text) if part]
 
 
-_SEPARATORS = re.compile(f"[{SPACES}]+")
+_SEPARATORS = lazy_pattern(f"[{SPACES}]+")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 
+from replaykit.patterns import lazy_pattern
 from replaykit.replay.dom_tree import SPACES, Tree, words
 from replaykit.snapshot.snapshot_format import DOCUMENT, SHADOW, TEXT
 
@@ -121,7 +122,7 @@ def collapse(text: str) -> str:
     return _BLANKS.sub(" ", text).strip(" ")
 
 
-_BLANKS = re.compile(f"[{SPACES}]+")
+_BLANKS = lazy_pattern(f"[{SPACES}]+")
 
 
 def _input(tree: Tree, row: int) -> Value:
@@ -193,7 +194,7 @@ def _number(tree: Tree, row: int, name: str, default: float) -> float:
 
 
 # Digits are bounded so that a hostile attribute costs nothing; no page states more than a double holds.
-_FLOAT = re.compile(
+_FLOAT = lazy_pattern(
     f"[{SPACES}]*([+-]?(?:[0-9]{{1,400}}(?:\\.[0-9]{{1,400}})?|\\.[0-9]{{1,400}})(?:[eE][+-]?[0-9]{{1,4}})?)"
 )
 _FLOAT_MAX = 1.7976931348623157e308

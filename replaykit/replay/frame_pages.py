@@ -6,12 +6,14 @@ A query on a page ends at its frames, as it does in a browser; whoever wants to 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from replaykit.replay.dom import Dom, Node
 from replaykit.replay.page_cache import Doms
 from replaykit.trajectory.observation import Frame
 from replaykit.trajectory.scalars import Omitted
+
+if TYPE_CHECKING:
+    from replaykit.replay.dom import Dom, Node
 
 DEPTH_MAX = 32
 """Frames in frames that are looked into; recorders write fewer."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
-import ada_url
-
+from replaykit.patterns import lazy_pattern
 from replaykit.replay.dom_tree import SPACES
 
-_DATA: Final = re.compile(r"data:", re.IGNORECASE)
+_DATA: Final = lazy_pattern(r"data:", re.IGNORECASE)
 _BREAKS: Final = str.maketrans({"\t": "%09", "\n": "%0A", "\r": "%0D"})
-_UP_TO_PATH: Final = re.compile(r"^[^:/?#]+:/[^?#]*")
+_UP_TO_PATH: Final = lazy_pattern(r"^[^:/?#]+:/[^?#]*")
 
 
 def resolve(base: str, link: str) -> str:
@@ -22,6 +21,8 @@ def resolve(base: str, link: str) -> str:
     found = link.strip(SPACES)
     if _DATA.match(found):
         found = found.translate(_BREAKS)
+    import ada_url  # pages are read by many, their links by few
+
     try:
         return _UP_TO_PATH.sub(_escaped, str(ada_url.join_url(base, found)), count=1)
     except ValueError:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from weakref import WeakValueDictionary
 
 from replaykit.bundle.blobs import image_size, narrowed, png
 from replaykit.bundle.bundle_format import PIXMAP
-from replaykit.replay.dom import Dom
-from replaykit.replay.selectors.css import compile_selector
 from replaykit.snapshot.snapshot_format import MEDIA_TYPE
+
+if TYPE_CHECKING:
+    from replaykit.replay.dom import Dom
 
 # Pages that a thread keeps, in bytes of their snapshots; elements and texts take 10 to 15 times as much.
 CACHE_BYTES = 3 * 2**20
@@ -43,6 +44,8 @@ class Kept(threading.local):
         """Return the page of a snapshot; those used longest ago go. Raises SnapshotInvalid."""
         dom = self._pages.get(data)
         if dom is None:
+            from replaykit.replay.dom import Dom  # what reads pages is for runs of which a page is read
+
             dom = self._pages[data] = Dom(data)
             self._size += len(data)
             self._shrink()
@@ -68,6 +71,7 @@ class Doms:
         # Weak: `Kept` decides how long a page lives.
         self._seen: WeakValueDictionary[str, Dom] = WeakValueDictionary()
         self._excluded: dict[tuple[str, str], bool] = {}
+        self._lacking: dict[tuple[str, tuple[bytes, ...]], bool] = {}
 
     def __contains__(self, id: object) -> bool:
         if id in self._seen:
@@ -94,7 +98,16 @@ class Doms:
         """Whether the bytes of a snapshot alone say that a selector matches nothing; raises as `get` does."""
         known = self._excluded.get((id, css))
         if known is None:
+            from replaykit.replay.selectors.selector_cache import compile_selector
+
             known = self._excluded[id, css] = self.get(id).excludes(compile_selector(css))
+        return known
+
+    def lacks(self, id: str, words: tuple[bytes, ...]) -> bool:
+        """Whether the bytes of a snapshot alone say that one of these words is nowhere; raises as `get`."""
+        known = self._lacking.get((id, words))
+        if known is None:
+            known = self._lacking[id, words] = self.get(id).lacks(words)
         return known
 
     def get(self, id: str) -> Dom:

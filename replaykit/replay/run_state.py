@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
-import ada_url
 import msgspec
 
-from replaykit.replay.dom import Dom
 from replaykit.replay.frame_pages import FrameView, views
 from replaykit.replay.page_cache import Doms
 from replaykit.trajectory.action import Action
@@ -16,6 +15,9 @@ from replaykit.trajectory.observation import Observation, Read, TabView
 from replaykit.trajectory.rendering import render_step
 from replaykit.trajectory.scalars import Omitted
 from replaykit.trajectory.step import Probe, Step
+
+if TYPE_CHECKING:
+    from replaykit.replay.dom import Dom
 
 
 class Page:
@@ -128,6 +130,14 @@ class Page:
         found = self.snapshot_id
         return found is not None and found in self._doms and self._doms.excludes(found, css)
 
+    def lacks(self, words: tuple[bytes, ...]) -> bool:
+        """Whether the bytes of its snapshot alone say that one of these words, in lower case, is nowhere.
+
+        Raises as `dom` does.
+        """
+        found = self.snapshot_id
+        return found is not None and found in self._doms and self._doms.lacks(found, words)
+
     @cached_property
     def frames(self) -> tuple[FrameView, ...]:
         """Frames that the page cannot read, by ordinal: the state key `frame` of their owner elements."""
@@ -226,6 +236,8 @@ def _parts(url: str) -> tuple[object, ...]:
 
 
 def _read(url: str) -> tuple[object, ...]:
+    import ada_url  # for addresses that are not written alike
+
     try:
         found = ada_url.URL(url)
     except ValueError:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import msgspec
 
+from replaykit.patterns import lazy_pattern
+
 # DEL, and the 8-bit control characters U+0080 to U+009F in UTF-8. Within JSON they only stand in strings.
-_CONTROL = re.compile(rb"\x7f|\xc2[\x80-\x9f]")
+_CONTROL = lazy_pattern(rb"\x7f|\xc2[\x80-\x9f]")
 
 
 def json_text(value: Any, indent: int = 0) -> bytes:

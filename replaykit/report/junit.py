@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from replaykit.errors import told
 from replaykit.grading.verdict import CheckResult, Judgement, PolicyResult, Report, Verdict
+from replaykit.patterns import lazy_pattern
 from replaykit.report.quoting import quoted
 from replaykit.report.reasons import said as reason_said
 from replaykit.report.remedies import remedies
@@ -19,7 +19,7 @@ from replaykit.report.text.text_report import compared, facts, lacks_checks
 TEXT_MAX = 4000
 """Characters of one message: whoever shows it in a table is not helped by more."""
 
-_ILLEGAL = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ILLEGAL = lazy_pattern("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 cannot hold, not even escaped."""
 
 _FAILED = ("FAIL", "VIOLATED", "FAILURE")

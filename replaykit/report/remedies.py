@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
+
+from replaykit.patterns import lazy_pattern
 
 REMEDIES_MAX = 3
 """Sentences that stand below one result."""
@@ -102,7 +103,7 @@ REMEDIES: dict[str, str] = {
 }
 """Code, without what follows `:` or `@`, to what would have recorded it."""
 
-_DETAIL = re.compile("[:@]")
+_DETAIL = lazy_pattern("[:@]")
 
 
 def family(code: str) -> str:

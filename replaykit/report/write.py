@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
@@ -141,6 +140,8 @@ def replace_file(file: Path, data: bytes) -> None:
 @contextlib.contextmanager
 def replacing(file: Path) -> Iterator[IO[bytes]]:
     """Give a stream whose content takes the file's place at the end, whole or not at all."""
+    import tempfile  # for reports in files
+
     handle, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
     try:
         with os.fdopen(handle, "wb") as stream:

@@ -6,16 +6,16 @@ that is mapped; a URL is read as a browser reads it before it is compared.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
 import ada_url
 from msgspec import Struct
 
 from replaykit.errors import UsageError
+from replaykit.patterns import lazy_pattern
 
 _WEB = ("http:", "https:")
-_PAIR = re.compile(r"(https?://\S+?)=(https?://\S+)")
+_PAIR = lazy_pattern(r"(https?://\S+?)=(https?://\S+)")
 
 
 class Addresses(Struct, frozen=True, kw_only=True):

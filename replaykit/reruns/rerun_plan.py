@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.errors import UsageError
+from replaykit.patterns import lazy_pattern
 from replaykit.replay.player import Replay
 from replaykit.reruns.allowed_addresses import Addresses
 from replaykit.reruns.tab_pairs import last_looks, start_urls, tab_order
@@ -25,7 +25,7 @@ STEPS_MAX = 10_000
 _WORDS = (acts.SendMsgToUser, acts.Answer, acts.ReportInfeasible)
 _PAUSES = (acts.Wait, acts.Noop, acts.HandleDialog)
 _ENTRIES = (acts.Fill, acts.Type, acts.KeyboardType, acts.KeyboardInsertText)
-_HIDDEN = re.compile(r"⟦(secret|pattern):([^⟧]*)⟧|⟦masked⟧")
+_HIDDEN = lazy_pattern(r"⟦(secret|pattern):([^⟧]*)⟧|⟦masked⟧")
 
 
 class Move(Struct, frozen=True, kw_only=True):

@@ -17,6 +17,7 @@ from msgspec import Struct, inspect
 from msgspec.structs import replace
 
 from replaykit.decoders import decode
+from replaykit.patterns import lazy_pattern
 from replaykit.secrets.compressed_body import inflate
 from replaykit.secrets.secret_patterns import (
     ADDRESS,
@@ -45,19 +46,19 @@ _S = TypeVar("_S", bound=Struct)
 HIDDEN_HEADER = "⟦header⟧"
 """What stands for a header's value."""
 
-_TOKEN = re.compile(r"⟦(?:(?:secret|pattern):[A-Za-z_][\w.-]{0,63}|masked|header|cut:\d+)⟧")
+_TOKEN = lazy_pattern(r"⟦(?:(?:secret|pattern):[A-Za-z_][\w.-]{0,63}|masked|header|cut:\d+)⟧")
 """What stands for a secret."""
 
 _TEXTUAL = ("text/", "application/javascript", "application/xml", "application/ecmascript", "image/svg+xml")
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/?/?\S*[?#;&]\S+$")
+_URL = lazy_pattern(r"[A-Za-z][A-Za-z0-9+.-]*:/?/?\S*[?#;&]\S+$")
 _JSON_TEXT = r'"(?:[^"\\]|\\.)*"'
 _JSON_NUMBER = r"-?\d[\d.eE+-]*"
-_JSON_PART = re.compile(
+_JSON_PART = lazy_pattern(
     rf"({_JSON_TEXT})(\s*:\s*(?:({_JSON_TEXT})|({_JSON_NUMBER}))?)?|({_JSON_NUMBER})", re.DOTALL
 )
 """A string, a key with the string or number after it, or a number."""
 
-_MULTIPART_FIELD = re.compile(
+_MULTIPART_FIELD = lazy_pattern(
     r"(content-disposition:[^\r\n]*?\bname=\"?([^\";\r\n]*)\"?[^\r\n]*\r?\n(?:[^\r\n]+\r?\n)*\r?\n)"
     r"(.*?)(?=\r?\n--)",
     re.IGNORECASE | re.DOTALL,

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from replaykit.errors import UsageError
+from replaykit.patterns import lazy_pattern
 from replaykit.tasks.grammar.regex_matcher import Matcher, RegexRefused, matcher
 from replaykit.tasks.grammar.regexes import regex_fault
 
@@ -42,20 +43,20 @@ ASKS = frozenset({"is", "has", "show", "hide", "forgot", "max", "min", "num", "t
 FIELD_ENDS = ("password", "passwd", "pwd", "secret", "token")
 """Ends of words of field names, likewise: `newpassword`, `csrftoken`."""
 
-USER_INFO = re.compile(
+USER_INFO = lazy_pattern(
     r"(?P<before>[A-Za-z][A-Za-z0-9+.-]{0,31}:\\?/\\?/)(?P<who>[^\s/?#\"'<>\\@⟦⟧][^\s/?#\"'<>\\]{0,1023})@"
     r"|(?P<coded>%3A%2F%2F)(?P<whom>(?:(?!%2F|%3F|%23|%40)[^\s&\"'<>]){1,1023})%40",
     re.IGNORECASE,
 )
 """User and password of an address, plain or percent-encoded."""
 
-ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,31}:\\?/\\?/[^\s\"'<>]+")
+ADDRESS = lazy_pattern(r"[A-Za-z][A-Za-z0-9+.-]{0,31}:\\?/\\?/[^\s\"'<>]+")
 """An absolute address anywhere in a text."""
 
-RELATIVE = re.compile(r"(?<![^\s\"'(=,])(?:\.{0,2}/[^\s\"'<>?]*)?\?[^\s\"'<>]*=[^\s\"'<>]+")
+RELATIVE = lazy_pattern(r"(?<![^\s\"'(=,])(?:\.{0,2}/[^\s\"'<>?]*)?\?[^\s\"'<>]*=[^\s\"'<>]+")
 """A relative address with a query, anywhere in a text that is no program."""
 
-QUERY_FIELD = re.compile(r"(?<=[?&;#])([^=&;#?\s\"'<>]{1,256})=([^&;#\s\"'<>]+)")
+QUERY_FIELD = lazy_pattern(r"(?<=[?&;#])([^=&;#?\s\"'<>]{1,256})=([^&;#\s\"'<>]+)")
 """A field of a query or a fragment: name, value."""
 
 _LOOKS = {
@@ -75,7 +76,7 @@ _LOOKS = {
     "card": r"[2-6]\d{3}(?:[ -]?\d){9,15}(?![\d-])",
 }
 
-LOOKS = tuple((name, re.compile(look)) for name, look in _LOOKS.items())
+LOOKS = tuple((name, lazy_pattern(look)) for name, look in _LOOKS.items())
 """Built-in patterns by name. Each begins with a literal: joined, they take ten times longer."""
 
 CARD_LENGTHS = range(13, 20)
@@ -84,7 +85,7 @@ CARD_LENGTHS = range(13, 20)
 LOOK_MIN = min(CARD_LENGTHS)
 """Shortest text that any built-in pattern matches, characters: a card number without blanks."""
 
-_ISSUERS = re.compile(r"4|5[1-5]|2[2-7]|6011|65|3[478]|35")
+_ISSUERS = lazy_pattern(r"4|5[1-5]|2[2-7]|6011|65|3[478]|35")
 """First digits of card numbers: a time in ms or an order number is no card."""
 
 WINDOW = 4096
@@ -128,7 +129,7 @@ def spans(look: Look, text: str, first: int, last: int) -> Iterator[tuple[int, i
 
 
 def _in_window(look: Look, text: str, first: int, last: int) -> Iterator[tuple[int, int]]:
-    if isinstance(look, re.Pattern):
+    if not isinstance(look, Matcher):
         yield from (match.span() for match in look.finditer(text, first, last))
         return
     at = first
@@ -196,7 +197,7 @@ def passes_luhn(text: str) -> bool:
     return len(digits) in CARD_LENGTHS and (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
 
 
-_RANDOM = re.compile(r"[A-Za-z0-9_.~+/=-]{16,512}")
+_RANDOM = lazy_pattern(r"[A-Za-z0-9_.~+/=-]{16,512}")
 
 
 def _is_secret_word(words: Sequence[str], at: int) -> bool:

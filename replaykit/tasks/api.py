@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import quote
+
+from replaykit.patterns import lazy_pattern
 
 ORDERS = "shopping.latest_order"
 """Name of the request for the newest order."""
@@ -12,7 +13,7 @@ ORDERS = "shopping.latest_order"
 REVIEWS = "shopping.reviews:"
 """Start of the name of a request for the reviews of a product; its number follows."""
 
-_CALL = re.compile(
+_CALL = lazy_pattern(
     r"func:\s*(shopping_get_(latest_order_url|sku_latest_review_\w+))\s*\(\s*(?:['\"]([^'\"]*)['\"])?\s*\)"
 )
 _NEWEST = (

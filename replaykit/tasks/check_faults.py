@@ -5,85 +5,35 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-import ada_url
-from msgspec import Struct
-
 from replaykit.errors import LocatorLimit, Unsupported
+from replaykit.patterns import lazy_pattern
 from replaykit.tasks.api import is_api_call
-from replaykit.tasks.checks import Check, Expect, PageCheck, ProgramHtml, StringMatch, UrlMatch, texts
+from replaykit.tasks.checks import (
+    OR,
+    Check,
+    CheckFault,
+    Expect,
+    PageCheck,
+    ProgramHtml,
+    StringMatch,
+    UrlMatch,
+    texts,
+)
 from replaykit.tasks.grammar import xpath_grammar
 from replaykit.tasks.grammar.locator_grammar import parse
 from replaykit.tasks.grammar.regexes import regex_fault
 from replaykit.tasks.policy_faults import bad_selector
 from replaykit.tasks.summary import target_faults
 from replaykit.tasks.task import Task, unfilled
-
-OR = " |OR| "
-"""Between alternatives of one text."""
+from replaykit.tasks.url_faults import url_fault
 
 _CALL = "func:"
 _SSH_HOST = "ssh_host"  # stands for any host in addresses of repositories (WebArena-Verified)
 
 
-class CheckFault(Struct, frozen=True, kw_only=True):
-    """One fault."""
-
-    task: str
-    """Task id."""
-    path: str
-    """Where: `$.checks[0].targets[1].locator`."""
-    message: str
-    """What is wrong."""
-    is_error: bool = True
-    """False: it works, but a browser has to have read the value while the run was recorded."""
-
-
 def check_faults(tasks: Sequence[Task], known_sites: Sequence[str] = ()) -> list[CheckFault]:
     """Return the faults of all checks; `known_sites` are those whose roots are known."""
     return [fault for task in tasks for fault in _of_task(task, known_sites)]
-
-
-def star_fault(url: str) -> str:
-    """Return what is wrong with a URL that has a wildcard and is no expression; nothing where it has none."""
-    if "*" not in url or (url.startswith("^") and url.endswith("$")):
-        return ""
-    return "a URL of a check has no wildcards: use a regular expression or a prefix, or write %2A for a `*`"
-
-
-def url_fault(url: str, path: str) -> tuple[str, str] | None:
-    """Return code and message of what is wrong with the URL of a `url_match`, None where nothing is."""
-    if path == "regex":
-        return regex_fault(url) or _pattern_fault(url) or regex_fault(_AUTHORITY.sub("", url, 1).strip("/"))
-    reason = star_fault(url) or _plain_fault(url)
-    return ("bad_reference", reason) if reason else None
-
-
-def _plain_fault(url: str) -> str:
-    if not ROOT.match(url):
-        return f"{url!r} is no URL: begin with http:// or https://, or with a site such as __SHOP__"
-    if "__" not in url and not ada_url.check_url(url.strip()):
-        return f"{url!r} is no URL that a browser would open"
-    if found := _PATTERN.search(url.partition("?")[0]):
-        return f"`{found[0]}` is a pattern: use `path: regex` for it, or escape it (%7B for `{{`)"
-    return ""
-
-
-def _pattern_fault(url: str) -> tuple[str, str] | None:
-    if not ROOT.match(url):
-        reason = "an expression is for the path: begin with a root as it is, http://host or __SHOP__"
-        return "bad_regex", reason
-    if ROOT.sub("", url, 1) and _QUERY.search(url):
-        reason = "an expression is for the path: give the query with `path: prefix` and without an expression"
-        return "bad_regex", reason
-    return None
-
-
-ROOT = re.compile(r"\s*(?:[A-Za-z][A-Za-z0-9+.-]*:|__[A-Za-z0-9_]+__)")
-"""How a URL begins that names where it leads."""
-_AUTHORITY = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//[^/?#]*|__[A-Za-z0-9_]+__")
-_PATTERN = re.compile(r"\{[^{}]*\}|\\.|\[[^\[\]]*-[^\[\]]*\]|\((?:[^()|]+\|)+[^()|]+\)")
-"""What is written in paths as a pattern alone: `{a,b}`, `\\d`, `[0-9]`, `(a|b)`."""
-_QUERY = re.compile(r"\\?\?[\w\[\].-]+=")
 
 
 def _of_task(task: Task, known_sites: Sequence[str]) -> Iterator[CheckFault]:
@@ -174,5 +124,5 @@ def _of_locator(locator: str) -> Iterator[tuple[str, bool]]:
             yield reason, True
 
 
-_QUERIED = re.compile(r"querySelector(?:All)?\(\s*(['\"`])(.*?)\1\s*\)", re.DOTALL)
+_QUERIED = lazy_pattern(r"querySelector(?:All)?\(\s*(['\"`])(.*?)\1\s*\)", re.DOTALL)
 """The CSS that a script looks for."""

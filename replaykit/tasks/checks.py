@@ -3,8 +3,6 @@
 The fields are those of the suite file (`docs/tasks.md`). `replaykit.grading.checks` grades them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
@@ -17,6 +15,9 @@ from replaykit.tasks.network_checks import AgentResponse, NetworkMatch
 from replaykit.tasks.state_checks import StateHttp, StateScript, StateVerifier
 from replaykit.tasks.task_values import CheckBase, NativeCheck, Texts, ValueType
 from replaykit.tasks.task_values import Written as Written
+
+OR = " |OR| "
+"""Between alternatives of one text."""
 
 
 class StringMatch(CheckBase, frozen=True, kw_only=True, tag="string_match"):
@@ -166,6 +167,19 @@ Check: TypeAlias = (
     | CheckPlugin
 )
 """Every check, told apart by `type`."""
+
+
+class CheckFault(Struct, frozen=True, kw_only=True):
+    """One fault of a check, found before anything is recorded."""
+
+    task: str
+    """Task id."""
+    path: str
+    """Where: `$.checks[0].targets[1].locator`."""
+    message: str
+    """What is wrong."""
+    is_error: bool = True
+    """False: it works, but a browser has to have read the value while the run was recorded."""
 
 
 class ProbeRead(Struct, frozen=True, kw_only=True):

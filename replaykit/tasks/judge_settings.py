@@ -1,7 +1,5 @@
 """Settings of a judge: protocol, evidence, model, number of votes."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, Struct
@@ -124,7 +122,7 @@ class JudgeSettings(Written, frozen=True, kw_only=True):
     """What happens to a screenshot that is too large for the model: `error` refuses it, `downsize` reduces
     it.
     """
-    members: tuple[str | JudgeSettings, ...] = ()
+    members: "tuple[str | JudgeSettings, ...]" = ()
     """Of `panel`: 2 to 9 judges, by protocol name or with their own settings."""
     success: Annotated[int, Meta(ge=1, le=9)] | None = None
     """Of `panel`: number of members that must give SUCCESS; null = all."""

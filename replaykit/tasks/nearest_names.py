@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Any
 
+from replaykit.patterns import lazy_pattern
 from replaykit.tasks.described_schema import components
 
-_UNKNOWN_FIELD = re.compile("Object contains unknown field `(.*)`")
-_WRONG_WORD = re.compile("Invalid (?:enum )?value '(.*)'")
-_KEY = re.compile(r"\.(\w+)|\[(\d+)\]")
+_UNKNOWN_FIELD = lazy_pattern("Object contains unknown field `(.*)`")
+_WRONG_WORD = lazy_pattern("Invalid (?:enum )?value '(.*)'")
+_KEY = lazy_pattern(r"\.(\w+)|\[(\d+)\]")
 
 _HIDDEN = {"source_record"}
 """Fields that nobody writes by hand."""

@@ -1,7 +1,5 @@
 """Checks on requests, answers and navigation of a run (WebArena-Verified)."""
 
-from __future__ import annotations
-
 from collections.abc import Container
 from typing import Any, Literal, TypeAlias
 

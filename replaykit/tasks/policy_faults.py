@@ -14,10 +14,12 @@ from msgspec import Struct
 from msgspec.structs import fields
 
 from replaykit.errors import LocatorLimit, Unsupported
+from replaykit.patterns import lazy_pattern
 from replaykit.tasks.grammar import xpath_grammar
 from replaykit.tasks.grammar.regexes import regex_fault
 from replaykit.tasks.grammar.selectors import selector_fault
 from replaykit.tasks.policy_rules import (
+    GROUPS,
     SOURCES,
     After,
     AtLeast,
@@ -42,16 +44,6 @@ from replaykit.tasks.policy_rules import (
     UrlTerm,
 )
 from replaykit.trajectory.action import Action
-
-GROUPS: dict[str, tuple[str, ...]] = {
-    "@activate": ("click", "dblclick", "tap", "mouse_click", "mouse_dblclick"),
-    "@input": (
-        "fill", "type", "keyboard_type", "keyboard_insert_text", "select_option", "check", "uncheck",
-        "upload_file",
-    ),
-    "@navigate": ("goto", "go_back", "go_forward", "reload", "new_tab"),
-}  # fmt: skip
-"""Groups of action tags; keys that activate or enter text belong to theirs besides."""
 
 ACTIONS = frozenset(str(kind.__struct_config__.tag) for kind in get_args(Action))
 """Tags of actions."""
@@ -243,7 +235,7 @@ def _selector(css: str, at: str) -> Iterator[Fault]:
         yield _fault(at, "bad_selector", reason)
 
 
-_FILE_FIRST = re.compile(r"[^/?#:]+\.(?:php|html?|aspx?|jspx?|cgi|cfm)(?=/)", re.IGNORECASE)
+_FILE_FIRST = lazy_pattern(r"[^/?#:]+\.(?:php|html?|aspx?|jspx?|cgi|cfm)(?=/)", re.IGNORECASE)
 """A name of a page, with more path after it: as a host nothing would ever be there."""
 
 

@@ -3,8 +3,6 @@
 Vocabulary and outcomes: `docs/policies.md`; grading: `replaykit.grading.policies`.
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 from msgspec import Meta
@@ -90,6 +88,17 @@ EventKind: TypeAlias = Literal["action", "visit", "message", "answer", "user_rep
 """Kinds of the single ordered stream of events."""
 
 
+GROUPS: dict[str, tuple[str, ...]] = {
+    "@activate": ("click", "dblclick", "tap", "mouse_click", "mouse_dblclick"),
+    "@input": (
+        "fill", "type", "keyboard_type", "keyboard_insert_text", "select_option", "check", "uncheck",
+        "upload_file",
+    ),
+    "@navigate": ("goto", "go_back", "go_forward", "reload", "new_tab"),
+}  # fmt: skip
+"""Groups of action tags; keys that activate or enter text belong to theirs besides."""
+
+
 class Match(Written, frozen=True, kw_only=True):
     """A pattern for one event. All fields given must match."""
 
@@ -113,7 +122,7 @@ class Match(Written, frozen=True, kw_only=True):
     """ARIA role of the target; for a dialog its type."""
     failed: bool | None = None
     """Whether the action failed; null = either, but a required action must not have failed."""
-    unless: Match | None = None
+    unless: "Match | None" = None
     """No match if this pattern also matches."""
 
 

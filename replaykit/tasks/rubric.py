@@ -1,7 +1,5 @@
 """A rubric: the criteria by which runs of a task are judged, written before anyone looks at a run."""
 
-from __future__ import annotations
-
 import hashlib
 from typing import Annotated, Literal, TypeAlias
 

@@ -1,7 +1,5 @@
 """Checks on the final state of an app: JSON that it sent or received, and globals of a page."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, TypeAlias
 
 from msgspec import field

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -12,16 +13,10 @@ from msgspec import Struct
 from replaykit.errors import TaskError, UnknownTask
 from replaykit.file_kinds import kind_of
 from replaykit.tasks.benchmarks.mind2web import mind2web_records, read_mind2web
-from replaykit.tasks.benchmarks.stwebagentbench import read_stwebagentbench
-from replaykit.tasks.benchmarks.webarena import read_webarena
-from replaykit.tasks.benchmarks.webarena_verified import read_verified
-from replaykit.tasks.benchmarks.webvoyager import read_webvoyager
 from replaykit.tasks.checks import Written
-from replaykit.tasks.described_schema import components, document
 from replaykit.tasks.dialect import Composition, Dialect, Mode
 from replaykit.tasks.field_faults import FieldFault, read_fields
 from replaykit.tasks.judge_settings import JudgeSettings
-from replaykit.tasks.policy_faults import faults
 from replaykit.tasks.policy_rules import Policy
 from replaykit.tasks.task import Task
 from replaykit.tasks.yaml_text import parsed_yaml, words_of
@@ -153,6 +148,8 @@ def load_mind2web(path: str | Path) -> tuple[list[Any], str] | None:
 
 def suite_schema() -> dict[str, Any]:
     """Return the JSON Schema of the suite file, its tasks included."""
+    from replaykit.tasks.described_schema import components, document  # for the one who asks for it
+
     (suite, task), parts = components(SuiteFile, Task)
     parts["SuiteFile"]["properties"]["tasks"]["items"] = task
     return document("replaykit suite", "urn:replaykit:suite:1", suite, parts)
@@ -244,9 +241,10 @@ def _public(plain: Any, file: Path) -> list[Task]:
         return read_mind2web(tables, str(file), _place_of(plain))
     records = plain if isinstance(plain, list) else [plain]
     if records and all(isinstance(r, dict) for r in records):
-        for needed, read in _READERS:
+        for needed, benchmark, reader in _READERS:
             if needed <= records[0].keys():
-                return list(read(records, str(file)))
+                module = importlib.import_module(f"replaykit.tasks.benchmarks.{benchmark}")
+                return list(getattr(module, reader)(records, str(file)))
     expected = f"expected `schema: {SCHEMA}`, one task, or a public task file"
     reason = f"unknown layout, {kind_of(file)}: {expected}"
     raise TaskError(source=file, path="$", reason=reason)
@@ -256,14 +254,13 @@ def _place_of(plain: Any) -> str:
     return "$" if isinstance(plain, list) else "$.tasks"
 
 
-_Reader = Callable[[list[Any], str], list[Task]]
-
-_READERS: tuple[tuple[set[str], _Reader], ...] = (
-    ({"task_id", "intent", "eval", "start_url", "policies"}, read_stwebagentbench),
-    ({"task_id", "intent", "eval", "start_url"}, read_webarena),
-    ({"task_id", "intent", "eval", "start_urls", "intent_template"}, read_verified),
-    ({"ques", "web", "id"}, read_webvoyager),
+_READERS: tuple[tuple[set[str], str, str], ...] = (
+    ({"task_id", "intent", "eval", "start_url", "policies"}, "stwebagentbench", "read_stwebagentbench"),
+    ({"task_id", "intent", "eval", "start_url"}, "webarena", "read_webarena"),
+    ({"task_id", "intent", "eval", "start_urls", "intent_template"}, "webarena_verified", "read_verified"),
+    ({"ques", "web", "id"}, "webvoyager", "read_webvoyager"),
 )
+"""Fields of a record to the module of its benchmark, which is loaded then, and the reader in it."""
 
 
 def _suite(plain: dict[str, Any], file: Path, within: str | Path | None) -> tuple[Suite, list[FieldFault]]:
@@ -367,6 +364,10 @@ def _merge(task: Task, record: Mapping[str, Any], shared: Mapping[str, Any]) -> 
 
 def _policy_faults(policies: Sequence[Policy], at: str) -> list[FieldFault]:
     """Return what a schema cannot see."""
+    if not policies:
+        return []
+    from replaykit.tasks.policy_faults import faults  # for files that have some: it reads selectors
+
     found = faults(policies)
     return [FieldFault(at + one.path.removeprefix("$"), f"{one.code}: {one.message}") for one in found]
 

@@ -1,7 +1,5 @@
 """Tasks: what a run should achieve, and the part of it that the agent may see."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,9 +11,9 @@ from msgspec import Meta, Struct
 
 from replaykit.decoders import convert
 from replaykit.errors import TaskError
+from replaykit.patterns import lazy_pattern
 from replaykit.tasks.checks import Check, Written
 from replaykit.tasks.dialect import Composition, Dialect, Mode
-from replaykit.tasks.field_faults import field_fault
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.policy_rules import SOURCES, Informational, Policy
 
@@ -189,6 +187,8 @@ def task_error(
 
     `plain` was read as a struct `kind`: with it the reason names what is accepted where a name is wrong.
     """
+    from replaykit.tasks.field_faults import field_fault  # for what is wrong alone
+
     path, reason = field_fault(error, plain, kind)
     return TaskError(source=source, path=path, reason=reason)
 
@@ -227,7 +227,7 @@ def _filled(task: bytes, sites: bytes) -> Task:
 _kept = lru_cache(maxsize=256)(_filled)
 
 
-_PLACEHOLDER = re.compile(r"__([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)__")
+_PLACEHOLDER = lazy_pattern(r"__([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)__")
 
 
 def _fill(value: Any, sites: Sites) -> Any:

@@ -1,7 +1,5 @@
 """What people write in task files: the fields that every check has, and how values are read."""
 
-from __future__ import annotations
-
 from typing import Literal, TypeAlias
 
 from msgspec import Struct

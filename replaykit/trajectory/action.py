@@ -1,7 +1,5 @@
 """Actions: what an agent did, and the element it did it to."""
 
-from __future__ import annotations
-
 from typing import Annotated, TypeAlias
 
 from replaykit.trajectory.scalars import VOLATILE, Blob, Box, Id, Json, Ms, N, Point, Px, Record, Word

@@ -1,7 +1,5 @@
 """What the agent asked its driver or the browser for: one struct per command."""
 
-from __future__ import annotations
-
 from replaykit.trajectory.observation import Moment
 from replaykit.trajectory.scalars import N, Point, Word
 

@@ -1,7 +1,5 @@
 """What the page, the browser and the people around it did: one struct per event."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from replaykit.trajectory.observation import Moment, Read

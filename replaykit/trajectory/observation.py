@@ -1,7 +1,5 @@
 """Observations: what a page looked like, by reference to snapshots and pictures."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from msgspec import Meta
@@ -31,7 +29,7 @@ class Frame(Record, frozen=True, kw_only=True):
     """Its URL."""
     why: Word | None = None
     """Why there is no snapshot: `unseen unmatched unarmed crashed`; importers may give others."""
-    frames: tuple[Frame, ...] = ()
+    frames: "tuple[Frame, ...]" = ()
     """Frames inside of it that its document cannot read, by ordinal in its own snapshot."""
 
 

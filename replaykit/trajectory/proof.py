@@ -1,7 +1,5 @@
 """Proof that a recording is complete: the witnesses that watched, and what each says at the end."""
 
-from __future__ import annotations
-
 from replaykit.trajectory.observation import Moment
 from replaykit.trajectory.scalars import N, Word
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from replaykit.patterns import lazy_pattern
+
 MASKED = "⟦masked⟧"
 """What stands for a value that must not be kept; a declared secret is named instead and stays comparable."""
 
@@ -14,7 +16,7 @@ MARKS = (MASKED, "⟦secret:", "⟦pattern:")
 HIDDEN = "value.redacted"
 """Code of a value that was hidden."""
 
-_MARK = re.compile(
+_MARK = lazy_pattern(
     "⟦(?:masked|header|secret:[^⟧]*|pattern:[^⟧]*)⟧|%E2%9F%A6(?:masked|secret|pattern)", re.IGNORECASE
 )
 

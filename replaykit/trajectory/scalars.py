@@ -1,7 +1,5 @@
 """Scalar types of the data model: counts, times, pixels, identifiers, words."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, TypeAlias
 
 from msgspec import Meta, Struct

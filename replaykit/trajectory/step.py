@@ -1,7 +1,5 @@
 """Steps, probes, header, ending and the trajectory they form."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Annotated, Any, TypeAlias, TypeVar, cast
 

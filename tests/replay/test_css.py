@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from replaykit.errors import LocatorLimit, SelectorInvalid, Unsupported
 from replaykit.replay.selectors import css, selector_matching
-from replaykit.replay.selectors.css import compile_selector
+from replaykit.replay.selectors.selector_cache import compile_selector
 
 INVALID = ["", " ", "p >", "p,", ",p", "..k", "[name=a[b]]", ":nth-child(", "a)", ":contains(x)", 'p:has-text("x")', ":unknown",
      "::unknown", ":not()", ":has()", ":has(:has(a))", "[a=1]", "[a=b s]", "ns|p", "|", "a|", "[a|", "p..a", "#1a", "a{}", ":hover:nope"]  # fmt: skip

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.replay.dom import Dom, Node
-from replaykit.replay.selectors.css import compile_selector
 from replaykit.replay.selectors.prefilter import Prefilter
+from replaykit.replay.selectors.selector_cache import compile_selector
 from replaykit.testing.pages import snapshot
 
 NAMES = ("order", "Order", "row-1", "ROW-1", "a b", "x:y", "größe", "ord")

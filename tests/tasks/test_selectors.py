@@ -7,8 +7,8 @@ from contextlib import suppress
 import pytest
 
 from replaykit.errors import Unsupported
-from replaykit.replay.selectors.css import compile_selector
 from replaykit.replay.selectors.pseudo_classes import PREDICATES
+from replaykit.replay.selectors.selector_cache import compile_selector
 from replaykit.tasks.grammar.selectors import RECORDED, selector_fault
 from tests.replay.test_css import INVALID
 

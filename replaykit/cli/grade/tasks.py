@@ -18,7 +18,7 @@ from replaykit.report.json_report import report_schema
 from replaykit.report.json_text import json_text
 from replaykit.report.text.table import safe
 from replaykit.tasks.benchmarks.mind2web import mind2web_faults, totals
-from replaykit.tasks.check_faults import CheckFault
+from replaykit.tasks.checks import CheckFault
 from replaykit.tasks.contradictions import notes
 from replaykit.tasks.described_schema import schema_file
 from replaykit.tasks.policies_schema import policies_schema

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
-from click.shell_completion import CompletionItem, get_completion_class
 
 from replaykit.errors import TaskError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -21,6 +25,8 @@ def command(ctx: click.Context, shell: str) -> None:
     zsh   eval "$(replaykit completion zsh)"      in ~/.zshrc
     fish  replaykit completion fish | source      in ~/.config/fish/config.fish
     """
+    from click.shell_completion import get_completion_class
+
     kind = get_completion_class(shell)
     assert kind is not None  # click has one for each of SHELLS
     click.echo(kind(ctx.find_root().command, {}, "replaykit", "_REPLAYKIT_COMPLETE").source(), nl=False)
@@ -28,7 +34,7 @@ def command(ctx: click.Context, shell: str) -> None:
 
 def files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Offer files and folders, which the shell knows best."""
-    return [CompletionItem(incomplete, type="file")]
+    return [_item(incomplete, type="file")]
 
 
 def tasks(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -42,7 +48,7 @@ def tasks(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[C
         found = load_suite(file).tasks
     except TaskError:
         return []
-    return [CompletionItem(f"{file}#{task.id}") for task in found if task.id.startswith(begun)]
+    return [_item(f"{file}#{task.id}") for task in found if task.id.startswith(begun)]
 
 
 def judges(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -67,4 +73,12 @@ def export_formats(ctx: click.Context, param: click.Parameter, incomplete: str) 
 
 
 def _beginning(names: tuple[str, ...], begun: str) -> list[CompletionItem]:
-    return [CompletionItem(name) for name in names if name.startswith(begun)]
+    return [_item(name) for name in names if name.startswith(begun)]
+
+
+def _item(value: str, type: str = "plain") -> CompletionItem:
+    from click.shell_completion import (
+        CompletionItem,  # for shells that ask: each command names what completes it
+    )
+
+    return CompletionItem(value, type=type)

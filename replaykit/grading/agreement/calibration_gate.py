@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -17,6 +16,7 @@ from replaykit.errors import LabelError, UsageError
 from replaykit.file_kinds import kind_of
 from replaykit.grading.gate import Calibrated
 from replaykit.grading.judge_shares import ShareThresholds, ThresholdFile
+from replaykit.patterns import lazy_pattern
 
 SCHEMA = "replaykit.calibration/2"
 """Name and version of the layout of a calibration."""
@@ -136,7 +136,7 @@ def _is_threshold(side: str, at: str) -> bool:
     return 0 < Fraction(at) <= 1 if side == "accept" else 0 <= Fraction(at) < 1
 
 
-_FRACTION = re.compile(r"[0-9]{1,4}(/[1-9][0-9]{0,3})?")
+_FRACTION = lazy_pattern(r"[0-9]{1,4}(/[1-9][0-9]{0,3})?")
 
 
 def read_minimum(text: str) -> dict[str, float]:

@@ -12,7 +12,6 @@ from replaykit.grading.checks.benchmark_rules import PeerRaises, fulfils
 from replaykit.grading.checks.judged import judge, request
 from replaykit.grading.checks.judged_replies import Kind
 from replaykit.grading.checks.requirement import (
-    OR,
     Graded,
     Ruling,
     Terms,
@@ -30,7 +29,7 @@ from replaykit.grading.values.numbers import only_number, shown, whole_number
 from replaykit.grading.values.typed import ValueComparison, compare, compare_part, said
 from replaykit.grading.verdict import Evidence, Outcome, Value
 from replaykit.replay.player import Replay
-from replaykit.tasks.checks import StringMatch, texts
+from replaykit.tasks.checks import OR, StringMatch, texts
 from replaykit.tasks.dialect import Mode
 from replaykit.tasks.task_values import Texts
 from replaykit.trajectory.action import Answer

@@ -11,7 +11,7 @@ from msgspec import Struct
 from replaykit.grading.values.normal_form import clean
 from replaykit.grading.values.tokens import tokens
 from replaykit.grading.values.urls import peer_matches
-from replaykit.tasks.check_faults import OR
+from replaykit.tasks.checks import OR
 from replaykit.tasks.dialect import Dialect
 
 EXACT = "EXACT"

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from replaykit.grading.checks.benchmark_rules import RULES, VERIFIED, WEBARENA
 from replaykit.grading.checks.dispatch import items_of
-from replaykit.grading.checks.pages.page_check import grade_page
-from replaykit.grading.checks.pages.page_evidence import LAST
-from replaykit.grading.checks.pages.page_targets import cursor_after, grade_html
+from replaykit.grading.checks.pages.final_page import LAST
 from replaykit.grading.checks.requirement import Ask, Graded, Terms, graded, undecided
-from replaykit.grading.values.urls import Sites
 from replaykit.grading.verdict import CheckResult, Completion, Evidence, Outcome, combine
-from replaykit.replay.offline_page.chromium_tier import Oracle
 from replaykit.replay.player import Replay
 from replaykit.tasks.checks import Check, PageCheck, ProgramHtml
 from replaykit.tasks.dialect import Mode
@@ -24,6 +20,10 @@ from replaykit.tasks.network_checks import AgentResponse, NetworkMatch
 from replaykit.tasks.task import Task, unresolved
 from replaykit.tasks.task_values import NativeCheck
 from replaykit.trajectory.completeness import weakest
+
+if TYPE_CHECKING:
+    from replaykit.grading.values.urls import Sites
+    from replaykit.replay.offline_page.chromium_tier import Oracle
 
 NATIVE = "native"
 """Our own dialect."""
@@ -65,6 +65,8 @@ def grade_checks(
         terms = given if check.mode in (None, mode) else replace(given, mode=check.mode)
         results.append(_grade(check, number, task, replay, terms, cursor))
         if isinstance(check, ProgramHtml):
+            from replaykit.grading.checks.pages.page_targets import cursor_after
+
             cursor = cursor_after(check, cursor, replay, terms)
     return tuple(results)
 
@@ -173,8 +175,12 @@ def _pre(check: Check, replay: Replay, terms: Terms, mode: Mode) -> str:
         return "unknown"
     match check:
         case PageCheck():
+            from replaykit.grading.checks.pages.page_check import grade_page
+
             found = grade_page(check, replay, terms, "pre")
         case ProgramHtml():
+            from replaykit.grading.checks.pages.page_targets import grade_html
+
             found = grade_html(check, replay, terms, LAST, "pre")
         case _:
             return "unknown"

@@ -1,12 +1,8 @@
-"""Each kind of check to what grades it."""
+"""Each kind of check to what grades it, loaded for such checks alone: a command waits for what it loads."""
 
 from __future__ import annotations
 
-from replaykit.grading.checks.answer_text import grade_string
-from replaykit.grading.checks.final_url import grade_url
-from replaykit.grading.checks.pages.page_check import grade_page
-from replaykit.grading.checks.pages.page_evidence import final_evidence, final_url
-from replaykit.grading.checks.pages.page_targets import cursor_url, grade_html
+from replaykit.grading.checks.pages.final_page import cursor_url, final_evidence, final_url
 from replaykit.grading.checks.requirement import Graded, Terms, graded, undecided
 from replaykit.grading.verdict import Evidence
 from replaykit.replay.forgery import FORGED, is_forged
@@ -23,15 +19,23 @@ def items_of(
     """Grade the check at position `number` of a task; those before it left the page `cursor`."""
     match check:
         case StringMatch():
+            from replaykit.grading.checks.answer_text import grade_string
+
             return grade_string(check, replay, terms)
         case UrlMatch():
+            from replaykit.grading.checks.final_url import grade_url
+
             peer = cursor_url(cursor, replay)
             forged = replay.final is not None and is_forged(replay.final, replay)
             fault = undecided("forged", FORGED) if forged else None
             return (grade_url(check, final_url(replay), peer, terms, final_evidence(replay), fault),)
         case PageCheck():
+            from replaykit.grading.checks.pages.page_check import grade_page
+
             return grade_page(check, replay, terms)
         case ProgramHtml():
+            from replaykit.grading.checks.pages.page_targets import grade_html
+
             return grade_html(check, replay, terms, cursor)
         case PageImages():
             nothing = undecided("unsupported", "page_image_query")
@@ -47,7 +51,6 @@ def items_of(
     return (grade_plugin(check, replay, task, terms),)
 
 
-# Loaded for such checks alone: most tasks have none, and a command waits for what it loads.
 def _verified(
     check: AgentResponse | NetworkMatch, number: int, task: Task, replay: Replay, terms: Terms
 ) -> Graded:

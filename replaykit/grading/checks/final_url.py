@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from replaykit.grading.checks.benchmark_rules import PeerRaises
 from replaykit.grading.checks.requirement import (
-    OR,
     Graded,
     Ruling,
     Terms,
@@ -17,9 +16,9 @@ from replaykit.grading.checks.requirement import (
 )
 from replaykit.grading.values import urls
 from replaykit.grading.verdict import Evidence, Outcome, Value
-from replaykit.tasks.check_faults import url_fault
-from replaykit.tasks.checks import UrlMatch, texts
+from replaykit.tasks.checks import OR, UrlMatch, texts
 from replaykit.tasks.grammar.regex_matcher import RegexRefused
+from replaykit.tasks.url_faults import url_fault
 
 
 def grade_url(

@@ -9,8 +9,8 @@ from replaykit.grading.checks.requests.request_faults import request_faults
 from replaykit.grading.values.jsonpath import check_path
 from replaykit.grading.values.path_bounds import PathFault
 from replaykit.grading.values.typed import compare
-from replaykit.tasks.check_faults import CheckFault, check_faults
-from replaykit.tasks.checks import PageCheck, StringMatch, texts
+from replaykit.tasks.check_faults import check_faults
+from replaykit.tasks.checks import CheckFault, PageCheck, StringMatch, texts
 from replaykit.tasks.grammar.regexes import regex_fault
 from replaykit.tasks.state_checks import Predicate, StateHttp, StateScript
 from replaykit.tasks.task import Task

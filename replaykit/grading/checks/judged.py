@@ -7,7 +7,6 @@ records it.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Sequence
 
 from msgspec.structs import replace
@@ -17,6 +16,7 @@ from replaykit.grading.checks.requirement import Ask, Ruling, error, undecided
 from replaykit.grading.model_request import PLACES, Asking, ModelRequest, ReplyFailure, TextPart
 from replaykit.grading.untrusted import bounded, delimited, nonce
 from replaykit.grading.verdict import Outcome, Value
+from replaykit.patterns import lazy_pattern
 from replaykit.tasks.dialect import Mode
 
 KNOWN: dict[Kind, dict[str, str]] = {
@@ -71,7 +71,7 @@ _NAMES: dict[Kind, tuple[str, str, str]] = {
     "webarena.fuzzy": ("question", "reference", "answer"),
     "webarena.unachievable": ("task", "known reason", "reported reason"),
 }
-_PLACE = re.compile(rf"\{{({'|'.join(PLACES)})\}}")
+_PLACE = lazy_pattern(rf"\{{({'|'.join(PLACES)})\}}")
 
 
 _USUAL = Asking()

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 from replaykit.grading.model_request import cut_short
 from replaykit.grading.verdict import Outcome
+from replaykit.patterns import lazy_pattern
 from replaykit.tasks.dialect import Mode
 
 Kind: TypeAlias = Literal["webarena.fuzzy", "webarena.unachievable"]
@@ -28,10 +29,10 @@ _LABELS: dict[Kind, dict[str, Outcome]] = {
     },
     "webarena.unachievable": {"different": Outcome.FAIL, "same": Outcome.PASS},
 }
-_DECORATION = re.compile(r"[*`_~#>\"“”„‟«»]|(?<![^\W\d_])['‘’‚‛]|['‘’‚‛](?![^\W\d_])")
+_DECORATION = lazy_pattern(r"[*`_~#>\"“”„‟«»]|(?<![^\W\d_])['‘’‚‛]|['‘’‚‛](?![^\W\d_])")
 # Joined words are one word: `in-correct` is no `correct`.
-_WORD = re.compile(r"[^\W_]+(?:['\-‐‑‒–—―−][^\W_]+)*")
-_HEDGE = re.compile(
+_WORD = lazy_pattern(r"[^\W_]+(?:['\-‐‑‒–—―−][^\W_]+)*")
+_HEDGE = lazy_pattern(
     r"not|no|never|neither|nor|none|cannot|\w+n't|without|fail\w*|partial\w*|partly|half|somewhat|almost|nearly"
     r"|mostly|largely|hardly|barely|if|unless|either|or|whether|probably|maybe|perhaps|possibly|rather|instead"
     r"|incomplete\w*|lack\w*|far"

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.grading.checks.benchmark_rules import WEBARENA, BenchmarkRules
 from replaykit.grading.model_request import Asking, ModelReply, ModelRequest, ReplyFailure
-from replaykit.grading.values.typed import ValueComparison
-from replaykit.grading.values.urls import Sites
 from replaykit.grading.verdict import Evidence, Item, Outcome, Value
-from replaykit.replay.offline_page.chromium_tier import Oracle
 from replaykit.tasks.dialect import Mode
 
-OR = " |OR| "
-"""Separates alternatives in references."""
+if TYPE_CHECKING:
+    from replaykit.grading.values.typed import ValueComparison
+    from replaykit.grading.values.urls import Sites
+    from replaykit.replay.offline_page.chromium_tier import Oracle
 
 EXCERPT = 512
 """Characters of a text that evidence shows."""

@@ -20,6 +20,7 @@ from replaykit.grading.values.bounded_regex import full_match
 from replaykit.grading.values.dates import month_number
 from replaykit.grading.values.similarity import similarity
 from replaykit.grading.values.typed import compare
+from replaykit.patterns import lazy_pattern
 
 _AROUND = ",;.+-/' "
 """Signs around a month that say nothing: what begins a point of a list, ends it, or quotes."""
@@ -218,7 +219,7 @@ def _urls(expected: Any, found: Any, terms: _Terms, kind: str) -> ValueDifferenc
 
 _NUMBER = r"([+-]?\d{1,3}(?:\.\d{1,20})?)"
 _MINUTES = r"(?:\s*°\s*(?:(\d{1,2}(?:\.\d{1,20})?)\s*['′]\s*)?(?:(\d{1,2}(?:\.\d{1,20})?)\s*[\"″]\s*)?)?"
-_POINT = re.compile(
+_POINT = lazy_pattern(
     rf"\(?\s*{_NUMBER}{_MINUTES}\s*([NS])?\s*[,;/\s]\s*{_NUMBER}{_MINUTES}\s*([EW])?\s*\)?",
     re.ASCII | re.IGNORECASE,
 )

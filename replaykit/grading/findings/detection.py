@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
@@ -28,8 +29,10 @@ from replaykit.grading.verdict import (
     RunFinding,
 )
 from replaykit.replay.player import Replay
-from replaykit.tasks.task import AllowedChange
 from replaykit.trajectory.exchange import Gap
+
+if TYPE_CHECKING:
+    from replaykit.tasks.task import AllowedChange
 
 PAGE_CODES = ("B1", "B2", "B3", "D4", "E5", "E6")
 """Codes of detectors that read the texts of pages."""

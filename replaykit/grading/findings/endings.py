@@ -6,16 +6,19 @@ import itertools
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from replaykit.errors import BundleError, ReplayError
+from replaykit.grading.error_phrases import PHRASES, REPORT_WORDS
 from replaykit.grading.findings.taxonomy import found
 from replaykit.grading.grounding import grounding, spans_of
-from replaykit.grading.policies.reports_error import PHRASES, REPORT_WORDS
 from replaykit.grading.values.normal_form import fold
 from replaykit.grading.verdict import RunFinding
-from replaykit.replay.dom import Dom
 from replaykit.replay.player import Replay
 from replaykit.replay.run_state import Page
+
+if TYPE_CHECKING:
+    from replaykit.replay.dom import Dom
 
 
 def ended(replay: Replay) -> Iterator[RunFinding]:

@@ -7,15 +7,17 @@ own number. What the agent says of itself explains nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from replaykit.grading.changes import Change, changes, is_allowed
 from replaykit.grading.findings.taxonomy import found
 from replaykit.grading.verdict import CheckResult, Outcome, RunFinding
 from replaykit.replay.player import Replay
-from replaykit.tasks.task import AllowedChange
 from replaykit.trajectory.completeness import state_of
 from replaykit.trajectory.exchange import Exchange
+
+if TYPE_CHECKING:
+    from replaykit.tasks.task import AllowedChange
 
 NOTE_MAX = 400
 """Characters of what a finding says."""

@@ -14,6 +14,7 @@ from replaykit.grading.judges.prompts.prompt_slots import Prompts, Slot
 from replaykit.grading.judges.replies.answer_tags import PeerRefusal, tags
 from replaykit.grading.model_request import ModelReply, ModelRequest, Part, ReplyFailure, TextPart
 from replaykit.grading.verdict import Judgement, JudgeOutcome
+from replaykit.patterns import lazy_pattern
 from replaykit.tasks.judge_settings import JudgeSettings
 
 PRUNING = 1
@@ -148,8 +149,8 @@ STRUCTURE = frozenset(_STRUCTURE.split())
 """Roles that say nothing without a name."""
 
 # A role, then marks that only identify: `- generic [ref=e2]:`, `[12] generic ''`, `list`.
-_LINE = re.compile(r"\s*(?:- )?(?:\[[\w-]+\]\s*)?(?P<role>[A-Za-z]+)\s*(?P<rest>.*)", re.DOTALL)
-_MARKS = re.compile(r"\[(?:ref|bid|id)=[\w-]+\]|''|\"\"|[\s:]")
+_LINE = lazy_pattern(r"\s*(?:- )?(?:\[[\w-]+\]\s*)?(?P<role>[A-Za-z]+)\s*(?P<rest>.*)", re.DOTALL)
+_MARKS = lazy_pattern(r"\[(?:ref|bid|id)=[\w-]+\]|''|\"\"|[\s:]")
 
 
 def pruned(tree: str) -> str:

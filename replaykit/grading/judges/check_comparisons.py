@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from msgspec.structs import asdict
@@ -10,6 +9,7 @@ from msgspec.structs import asdict
 from replaykit.errors import JudgeError
 from replaykit.grading.judges.judge import validated
 from replaykit.grading.model_request import PLACES, Asking
+from replaykit.patterns import lazy_pattern
 from replaykit.tasks.judge_settings import JudgeSettings
 
 CHECKS = "checks"
@@ -19,7 +19,7 @@ TEMPLATES = ("fuzzy", "unachievable")
 """Slots of templates; `system` is the slot of the system text."""
 
 _OPTIONS = ("protocol", "prompts", "model", "effort", "max_tokens")
-_PLACE = re.compile(r"\{(\w+)\}")
+_PLACE = lazy_pattern(r"\{(\w+)\}")
 
 
 def asks_for_checks(settings: JudgeSettings) -> bool:

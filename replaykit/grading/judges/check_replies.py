@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from replaykit.bundle.reader import Bundle
-from replaykit.grading.judges.clients.client import Client
 from replaykit.grading.judges.judge import checked_model
 from replaykit.grading.judges.judge_config import Panel, tape_of
 from replaykit.grading.judges.judge_hearing import desk_of
 from replaykit.grading.judges.judge_loop import Asked
 from replaykit.grading.judges.tape.tape import Tape, request_key
-from replaykit.grading.judges.tape.tape_miss import recorded
 from replaykit.grading.model_request import Asking, ModelReply, ModelRequest, ReplyFailure
 
 if TYPE_CHECKING:
+    from replaykit.grading.judges.clients.client import Client
     from replaykit.grading.judges.live_replies import Desk
 
 
@@ -71,7 +70,11 @@ class CheckReplies:
     def _reply(self, request: ModelRequest) -> ModelReply | ReplyFailure | None:
         if self._desk is not None:
             return self._desk.answer(request, _ONCE)
-        return None if self._tape is None else recorded(request, _ONCE, self._tape)
+        if self._tape is None:
+            return None
+        from replaykit.grading.judges.tape.tape_miss import recorded
+
+        return recorded(request, _ONCE, self._tape)
 
     @cached_property
     def _tape(self) -> Tape | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ from msgspec import Struct
 
 from replaykit.errors import UsageError
 from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest, Usage
+from replaykit.patterns import lazy_pattern
 
 LETTERS = 4
 """Characters of a text that are about one token."""
@@ -22,7 +22,7 @@ PATCH = 28
 PER = 1_000_000
 """Tokens that a price is for."""
 
-_PRICES = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)/([0-9]{1,9}(?:\.[0-9]{1,9})?)")
+_PRICES = lazy_pattern(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)/([0-9]{1,9}(?:\.[0-9]{1,9})?)")
 
 
 class Prices(Struct, frozen=True, kw_only=True):

@@ -33,6 +33,7 @@ from replaykit.grading.judges.rubric.request_texts import steps_text
 from replaykit.grading.judges.step_notes import CHANGES_VERSION
 from replaykit.grading.model_request import ModelReply, ModelRequest, Part, TextPart
 from replaykit.grading.verdict import Judgement, JudgeOutcome
+from replaykit.patterns import lazy_pattern
 from replaykit.tasks.judge_settings import JsonParser, JudgeSettings, ScoreParser, Texts
 
 NAMES = (
@@ -41,7 +42,7 @@ NAMES = (
 )  # fmt: skip
 """Placeholders of the user prompt; `{{images}}` alone on a line says where the pictures stand."""
 
-_IMAGES = re.compile(r"^[ \t]*\{\{images\}\}[ \t]*(?:\n|\Z)", re.MULTILINE)
+_IMAGES = lazy_pattern(r"^[ \t]*\{\{images\}\}[ \t]*(?:\n|\Z)", re.MULTILINE)
 
 
 class Custom(ModelJudge):

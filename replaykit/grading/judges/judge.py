@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Generator, Mapping
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from replaykit.decoders import convert
 from replaykit.errors import JudgeError
-from replaykit.grading.judges.judge_evidence import JudgeEvidence, Wants
 from replaykit.grading.model_request import ModelReply, ModelRequest, ReplyFailure
 from replaykit.grading.verdict import Judgement, JudgeOutcome
 from replaykit.tasks.judge_settings import JudgeSettings
+
+if TYPE_CHECKING:
+    from replaykit.grading.judges.judge_evidence import JudgeEvidence, Wants
 
 Round: TypeAlias = tuple[ModelRequest, ...]
 """Independent requests, asked together."""
@@ -111,6 +112,8 @@ def provider_of(model: str) -> tuple[str, str]:
 
 def canonical(value: Any) -> bytes:
     """Return JSON with sorted keys, without blanks, in UTF-8: the text that digests are taken of."""
+    import json  # for those who ask, or compare what was asked
+
     text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return text.encode("utf-8", "surrogatepass")
 

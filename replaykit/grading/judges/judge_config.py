@@ -11,7 +11,6 @@ from replaykit.bundle.reader import Bundle
 from replaykit.errors import JudgeError
 from replaykit.grading.judges.check_comparisons import asking_of, asks_for_checks
 from replaykit.grading.judges.judge import judge_settings
-from replaykit.grading.judges.judge_panel import with_model
 from replaykit.grading.judges.tape.tape import Tape, parse_tape, read_tape, tape_beside
 from replaykit.grading.model_request import Asking
 from replaykit.tasks.dialect import Mode
@@ -77,7 +76,9 @@ def judges_of(
     if task.judge is not None:
         own = _of_task(task.judge)
         found[:0] = [own] if judge_name(own) not in map(judge_name, found) else []
-    if model is not None:
+    if found and model is not None:
+        from replaykit.grading.judges.judge_panel import with_model  # for runs that have judges
+
         found = [with_model(settings, model) for settings in found]
     return tuple(settings for place, settings in enumerate(found) if settings not in found[:place])
 

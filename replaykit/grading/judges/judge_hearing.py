@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from replaykit.bundle.reader import Bundle
-from replaykit.grading.judges.clients.client import Client
 from replaykit.grading.judges.judge_config import Panel, judge_name, tape_of, unpacked
 from replaykit.grading.judges.tape.tape import Tape
 from replaykit.grading.verdict import Judgement, JudgeOutcome
@@ -16,6 +15,7 @@ from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.task import Task
 
 if TYPE_CHECKING:
+    from replaykit.grading.judges.clients.client import Client
     from replaykit.grading.judges.live_replies import Desk, LiveMode
 
 

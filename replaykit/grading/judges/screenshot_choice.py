@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from msgspec import Struct
 
 from replaykit.errors import JudgeError
+from replaykit.patterns import lazy_pattern
 from replaykit.replay.player import Replay
 from replaykit.trajectory.action_history import is_own
 from replaykit.trajectory.observation import Observation
@@ -19,7 +19,7 @@ Dedupe = Literal["consecutive", "none"]
 Shots = Literal["steps", "all", "files"]
 """One look a step, every look, or the files of an imported run."""
 
-_POLICY = re.compile(r"(?:(first\+last|last):([1-9][0-9]{0,8})|(all)|(none)|scored>=([1-5]))")
+_POLICY = lazy_pattern(r"(?:(first\+last|last):([1-9][0-9]{0,8})|(all)|(none)|scored>=([1-5]))")
 
 
 class RunScreenshot(Struct, frozen=True, kw_only=True):

@@ -25,6 +25,7 @@ from replaykit.grading.judges.replies.status_line import status_line
 from replaykit.grading.judges.replies.verdict_token import normalised, unfinished
 from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest, Part, TextPart
 from replaykit.grading.verdict import Judgement, JudgeOutcome
+from replaykit.patterns import lazy_pattern
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.trajectory.action_history import ActionHistory
 
@@ -253,7 +254,7 @@ def _numbered(lines: Sequence[str]) -> str:
     return "\n".join(f"{number}. {line}" for number, line in enumerate(lines, 1))
 
 
-_HEADER = re.compile(r"key[ _-]?points\s*:?", re.IGNORECASE)
+_HEADER = lazy_pattern(r"key[ _-]?points\s*:?", re.IGNORECASE)
 
 
 def key_points(reply: ModelReply, mode: str) -> str:

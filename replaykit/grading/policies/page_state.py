@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -18,6 +17,7 @@ from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind, as_json
 from replaykit.grading.values.normal_form import fold, normal
 from replaykit.grading.values.presence import presence
 from replaykit.grading.verdict import Evidence, PolicyOutcome
+from replaykit.patterns import lazy_pattern
 from replaykit.replay.dom import Dom
 from replaykit.replay.forgery import FORGED, is_forged
 from replaykit.replay.player import SAFE_METHODS, Replay
@@ -32,8 +32,8 @@ from replaykit.trajectory.observation import Read
 
 _ACTIVATES = action_types(("@activate",))
 _CONTROLS = ("input", "textarea", "select")
-_LIVE = re.compile(r"\.(?:value|checked|selected\w*)\b")
-_OR = re.compile(r" \|(?:OR|or)\| ")
+_LIVE = lazy_pattern(r"\.(?:value|checked|selected\w*)\b")
+_OR = lazy_pattern(r" \|(?:OR|or)\| ")
 
 
 class PageReading(Struct, frozen=True, kw_only=True):

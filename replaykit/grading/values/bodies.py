@@ -7,9 +7,11 @@ import re
 from typing import Any
 from urllib.parse import parse_qs
 
-_BOUNDARY = re.compile(r"boundary=([^;\s]+)")
-_NAME = re.compile(r'name="([^"]+)"')
-_BLANK_LINE = re.compile(r"\r?\n\r?\n")
+from replaykit.patterns import lazy_pattern
+
+_BOUNDARY = lazy_pattern(r"boundary=([^;\s]+)")
+_NAME = lazy_pattern(r'name="([^"]+)"')
+_BLANK_LINE = lazy_pattern(r"\r?\n\r?\n")
 
 
 def body_fields(media_type: str, text: str) -> dict[str, Any] | None:
@@ -63,7 +65,7 @@ def decoded(data: bytes, media_type: str) -> str:
 ROOT = ""
 """Field that stands for a whole body that has no fields."""
 
-_CHARSET = re.compile(r"charset=[\"']?([\w-]+)", re.IGNORECASE)
+_CHARSET = lazy_pattern(r"charset=[\"']?([\w-]+)", re.IGNORECASE)
 _CHARSETS = frozenset({"utf-16", "utf-16le", "utf-16be", "iso-8859-1", "latin1", "windows-1252", "us-ascii"})
 
 

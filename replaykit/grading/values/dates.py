@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from replaykit.grading.values.markdown import unmarked
 from replaykit.grading.values.normal_form import normal
+from replaykit.patterns import lazy_pattern
 
 _MONTH_NAMES = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
@@ -24,12 +25,12 @@ _WEEKDAYS |= {name: number for number, name in enumerate(_DAYS)} | {"tues": 1, "
 _MONTH = rf"(?P<month>{'|'.join(sorted(_MONTHS, key=len, reverse=True))})\.?"
 _DAY = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>\d{4})"
-_WEEKDAY = re.compile(rf"(?P<weekday>{'|'.join(sorted(_WEEKDAYS, key=len, reverse=True))})\.?,?\s+")
-_TIME = re.compile(
+_WEEKDAY = lazy_pattern(rf"(?P<weekday>{'|'.join(sorted(_WEEKDAYS, key=len, reverse=True))})\.?,?\s+")
+_TIME = lazy_pattern(
     r"(?:t|,?\s+(?:at\s+)?)\d{1,2}(?::\d{2}){1,2}(?:\.\d+)?\s*(?:[ap]\.?m\.?)?\s*(?:z|utc|gmt|[+-]\d{2}:?\d{2})?"
 )
 _FORMS = [
-    re.compile(form, re.ASCII)
+    lazy_pattern(form, re.ASCII)
     for form in (
         rf"{_YEAR}[-/](?P<month>\d{{1,2}})[-/](?P<day>\d{{1,2}})",
         rf"{_YEAR}-(?P<month>\d{{2}})",
@@ -46,7 +47,7 @@ _FORMS = [
 ]
 
 
-_NAMED_DAY = re.compile(rf"\b(?P<weekday>{'|'.join(sorted(_WEEKDAYS, key=len, reverse=True))})\b")
+_NAMED_DAY = lazy_pattern(rf"\b(?P<weekday>{'|'.join(sorted(_WEEKDAYS, key=len, reverse=True))})\b")
 
 _LONGEST = 100
 """Characters of a date in other forms."""

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 
-_LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
-_STRUCK = re.compile(r" ?~~[^~]+~~")
+from replaykit.patterns import lazy_pattern
+
+_LINK = lazy_pattern(r"!?\[([^\[\]]*)\]\([^()\s]*\)")
+_STRUCK = lazy_pattern(r" ?~~[^~]+~~")
 """Words that are struck out are taken back."""
-_STRONG = re.compile(r"\*\*([^*]+)\*\*|__([^_]+)__")
-_EMPHASIS = re.compile(r"(?<![\w*_])(?:\*([^\s*][^*]*)\*|_([^\s_][^_]*)_)(?![\w*_])")
-_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
-_LABEL = re.compile(r"(?:#{1,6} +|[-*•] +(?![\d$€£¥+.-])|(?:final )?answer(?: is)?: *)(?=\S)", re.IGNORECASE)
+_STRONG = lazy_pattern(r"\*\*([^*]+)\*\*|__([^_]+)__")
+_EMPHASIS = lazy_pattern(r"(?<![\w*_])(?:\*([^\s*][^*]*)\*|_([^\s_][^_]*)_)(?![\w*_])")
+_ESCAPE = lazy_pattern(r"\\([!-/:-@\[-`{-~])")
+_LABEL = lazy_pattern(
+    r"(?:#{1,6} +|[-*•] +(?![\d$€£¥+.-])|(?:final )?answer(?: is)?: *)(?=\S)", re.IGNORECASE
+)
 """What stands before an answer of one line: the mark of a heading or an item, or that it is the answer."""
-_AUTOLINK = re.compile(r"<([a-z][a-z0-9+.-]*://[^\s<>]+)>", re.IGNORECASE)
+_AUTOLINK = lazy_pattern(r"<([a-z][a-z0-9+.-]*://[^\s<>]+)>", re.IGNORECASE)
 _MARKS = frozenset("*_`[~\\")
 
 

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from replaykit.grading.values.normal_form import normal
 from replaykit.grading.values.numbers import EXACT, close, plain_number, shown, with_decimal_point
+from replaykit.patterns import lazy_pattern
 
 UNITS_SHARE = Decimal("0.0003")
 """Share of a length that may be lost where it is told in other units: 1.609 km for a mile."""
@@ -25,8 +26,8 @@ _SECONDS = {
     "m": "60", "min": "60", "minute": "60", "s": "1", "sec": "1", "second": "1", "ms": "0.001",
     "millisecond": "0.001",
 }  # fmt: skip
-_QUANTITY = re.compile(r"(?<![\d.,'])([\d.,']+)\s?([a-z]+)\.?", re.ASCII)
-_LENGTH = re.compile(r"[+~]?\s?([\d.,']+)[\s-]?([a-z]+)\.?", re.ASCII)
+_QUANTITY = lazy_pattern(r"(?<![\d.,'])([\d.,']+)\s?([a-z]+)\.?", re.ASCII)
+_LENGTH = lazy_pattern(r"[+~]?\s?([\d.,']+)[\s-]?([a-z]+)\.?", re.ASCII)
 
 
 def guessed_tolerance(kind: str, reference: str) -> float | None:

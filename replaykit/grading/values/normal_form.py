@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Mapping
 from functools import lru_cache
+
+from replaykit.patterns import lazy_pattern
 
 _ASCII = str.maketrans(
     {
@@ -14,8 +15,8 @@ _ASCII = str.maketrans(
         **dict.fromkeys("‐‑‒–—―−﹘﹣－", "-"),
     }
 )
-_SPACES = re.compile(r"\s+")
-_NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
+_SPACES = lazy_pattern(r"\s+")
+_NOT_ASCII = lazy_pattern(r"[^\x00-\x7f]+")
 
 
 def clean(text: str) -> str:
@@ -132,9 +133,9 @@ def _is_of_mail(text: str, start: int, end: int) -> bool:
     return (start > 0 and text[start - 1] in "._%+-") or _DOMAIN_GOES_ON.match(text, end) is not None
 
 
-_DOMAIN_GOES_ON = re.compile(r"[.-]\w")
+_DOMAIN_GOES_ON = lazy_pattern(r"[.-]\w")
 
-_MORE_DIGITS = re.compile(r"\.(?!0+(?!\d))\d|,\d{3}(?!\d)")
+_MORE_DIGITS = lazy_pattern(r"\.(?!0+(?!\d))\d|,\d{3}(?!\d)")
 """What goes on with a number: decimals that are not all zero, a group of thousands."""
 
 
@@ -147,9 +148,9 @@ def _is_edge(text: str, position: int, char: str) -> bool:
     return not (before.isalnum() and after.isalnum())
 
 
-_WITHOUT_BLANKS = re.compile(
+_WITHOUT_BLANKS = lazy_pattern(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]"
 )
 """Letters of scripts that write no blanks between words, or none before particles."""
-_NAME_GOES_ON = re.compile(r"[+#](?:[+#]|(?![\w]))")
+_NAME_GOES_ON = lazy_pattern(r"[+#](?:[+#]|(?![\w]))")
 """What makes another name of a letter: `C++`, `C#`, `A+`."""

@@ -10,12 +10,13 @@ from functools import lru_cache
 from replaykit.grading.values.markdown import unmarked
 from replaykit.grading.values.normal_form import fold, normal
 from replaykit.grading.values.spelling import with_plain_numbers, without_narrow_groups
+from replaykit.patterns import lazy_pattern
 
 EXACT = Context(prec=200)
 """Arithmetic without rounding for every number that `plain_number` accepts."""
 
 _GROUPED = r"\d{1,3}(?:(?P<sep>[,' ])\d{3})(?:(?P=sep)\d{3})*|\d{1,2}(?:,\d{2})+,\d{3}"
-_PLAIN = re.compile(
+_PLAIN = lazy_pattern(
     rf"(?P<sign>[+-]\s?)?(?P<whole>{_GROUPED}|\d{{1,60}})?(?P<fraction>\.\d{{1,60}})?(?P<exponent>e[+-]?\d{{1,2}})?",
     re.ASCII,
 )
@@ -65,23 +66,23 @@ UNITS = frozenset(_UNITS.split("|"))
 """Units that may stand behind a number without a blank."""
 
 _SYMBOLS = "|".join(re.escape(symbol) for symbol in sorted(CURRENCIES, key=len, reverse=True))
-_WORD = re.compile(r"[^\s()\[\]{}<>\"“”|*=~#&;!?…`]+")
-_FOOTNOTES = re.compile("[\u2116\u00b2\u00b3\u00b9\u2070\u2074-\u2079\ufe0f]")
-_JOINING_DASH = re.compile(r"(?<=\S)[–—―](?=\S)")
-_EAST_ASIAN_DATE = re.compile(r"\d{2,4}年(?:代|\d{1,2}月(?:\d{1,2}日)?)")
-_LETTERS_WITHOUT_BLANKS = re.compile(
+_WORD = lazy_pattern(r"[^\s()\[\]{}<>\"“”|*=~#&;!?…`]+")
+_FOOTNOTES = lazy_pattern("[\u2116\u00b2\u00b3\u00b9\u2070\u2074-\u2079\ufe0f]")
+_JOINING_DASH = lazy_pattern(r"(?<=\S)[–—―](?=\S)")
+_EAST_ASIAN_DATE = lazy_pattern(r"\d{2,4}年(?:代|\d{1,2}月(?:\d{1,2}日)?)")
+_LETTERS_WITHOUT_BLANKS = lazy_pattern(
     "(?![\u767e\u5343\u4e07\u842c\u4ebf\u5104\u5146])"  # hundred, thousand and more: part of the number
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]"
 )
-_DECADE = re.compile(r"\d{3}0-?s|'\d0s|\d0's")
-_NAMED_DECADE = re.compile(
+_DECADE = lazy_pattern(r"\d{3}0-?s|'\d0s|\d0's")
+_NAMED_DECADE = lazy_pattern(
     r"\b(?:the|early|mid|late|his|her|my|their|your|our)[ -](?:early |mid-|late )?\d0s\b"
 )
-_BETWEEN = re.compile(r"\.{2,}|\bno\. ?(?=\d)", re.IGNORECASE)
+_BETWEEN = lazy_pattern(r"\.{2,}|\bno\. ?(?=\d)", re.IGNORECASE)
 """What stands between two numbers, or before one, and is no part of it."""
 _KEPT_SIGNS = "−⁄‐‑‒–'‘’‚‛′ʼ"
 """Signs that belong to a number: minus, fraction, hyphen, separators of thousands."""
-_TOKEN = re.compile(
+_TOKEN = lazy_pattern(
     rf"(?P<sign>[+-]?)(?P<before>(?:{_SYMBOLS})?)(?P<number>[+-]?[\d.,']+)"
     rf"(?P<after>(?:%|{_SYMBOLS}|{_UNITS}|-[a-z]+)?)",
     re.ASCII,
@@ -179,7 +180,7 @@ def denies(text: str) -> bool:
     return _DENIAL.search(fold(text)) is not None
 
 
-_DENIAL = re.compile(
+_DENIAL = lazy_pattern(
     r"(?<=\d)\+(?!\w)"
     r"|\b(?:not|no(?!\. ?\d)|never|neither|nor|cannot|unable|without|maybe|perhaps|possibly|might|unsure"
     r"|(?:more|less|fewer|greater|other|rather) than|at (?:least|most)|up to|or (?:more|less|fewer)"
@@ -259,7 +260,7 @@ def _numbers_of(word: str) -> list[FoundNumber]:
     return _numbers_of(rest) if colon and label[-1:].isalpha() else []
 
 
-_PER = re.compile(r"/(?:[a-z].*)?$", re.DOTALL)
+_PER = lazy_pattern(r"/(?:[a-z].*)?$", re.DOTALL)
 """What an amount is for: `$20/month`."""
 
 
@@ -276,7 +277,7 @@ def _range(word: str) -> list[FoundNumber]:
     return [low, high] if is_measured or (has_form and low.value < high.value) else []
 
 
-_YEAR = re.compile(r"1[0-9]{3}|20[0-9]{2}")
+_YEAR = lazy_pattern(r"1[0-9]{3}|20[0-9]{2}")
 _RANGE_MAX = 200
 """Characters of a range."""
 

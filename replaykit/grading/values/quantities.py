@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from replaykit.grading.values.markdown import unmarked
 from replaykit.grading.values.numbers import UNITS, plain_number, with_decimal_point
+from replaykit.patterns import lazy_pattern
 
 _SPELLED = {
     "m": "metre meter", "km": "kilometre kilometer", "cm": "centimetre centimeter",
@@ -21,14 +22,14 @@ _SPELLED = {
 _SHORT = {word: short for short, words in _SPELLED.items() for word in words.split()}
 _SHORT |= {f"{word}s": short for word, short in _SHORT.items()} | {"per cent": "%"}
 _KNOWN = "|".join(sorted({*_SHORT, *UNITS, *_SPELLED} - {"%"}, key=len, reverse=True))
-_SAID = re.compile(rf"(?<=\d)[ -]?(%|°(?: ?[cfnsew]\b)?|[ap](?:m\b|\.m\b\.?)|(?:{_KNOWN})\b)")
+_SAID = lazy_pattern(rf"(?<=\d)[ -]?(%|°(?: ?[cfnsew]\b)?|[ap](?:m\b|\.m\b\.?)|(?:{_KNOWN})\b)")
 _AMOUNT = r"[$€£¥]?\d(?:[\d.,]*\d)?%?"
-_RANGE = re.compile(
+_RANGE = lazy_pattern(
     rf"(?:from )?({_AMOUNT}) ?(?:-|to|until) ?({_AMOUNT})|between ({_AMOUNT}) and ({_AMOUNT})"
 )
-_LISTED = re.compile(r"(?<=\d) ?([/,]) ?(?=[+-]?\d)")
-_DECADE = re.compile(r"(?<=\d0)'s\b")
-_QUANTITY = re.compile(r"(?<![\w.,'/:-])([\d.,']*\d)([a-z]+|%)(?![a-z\d])")
+_LISTED = lazy_pattern(r"(?<=\d) ?([/,]) ?(?=[+-]?\d)")
+_DECADE = lazy_pattern(r"(?<=\d0)'s\b")
+_QUANTITY = lazy_pattern(r"(?<![\w.,'/:-])([\d.,']*\d)([a-z]+|%)(?![a-z\d])")
 
 
 def tight(text: str) -> str:

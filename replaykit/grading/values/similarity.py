@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
+from replaykit.patterns import lazy_pattern
 
 NAME_MAX = 2048
 """Characters of a name that are compared."""
 
-_OTHER = re.compile(r"[\W_]")
+_OTHER = lazy_pattern(r"[\W_]")
 
 
 def similarity(left: str, right: str) -> int:

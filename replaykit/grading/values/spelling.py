@@ -5,18 +5,20 @@ from __future__ import annotations
 import re
 from decimal import Context, Decimal, InvalidOperation
 
-_NARROW_GROUPS = re.compile(r"(?<![\d.,'])\d{1,3}(?:[\u00a0\u2009\u202f]\d{3})+(?!\d)")
+from replaykit.patterns import lazy_pattern
+
+_NARROW_GROUPS = lazy_pattern(r"(?<![\d.,'])\d{1,3}(?:[\u00a0\u2009\u202f]\d{3})+(?!\d)")
 """Thousands that are parted by blanks that break no line."""
 
-_ROUND_GROUPS = re.compile(r"(?<![\w.,'])(?<!\d )\d{1,3}(?: \d{3})* 000(?!\d)")
+_ROUND_GROUPS = lazy_pattern(r"(?<![\w.,'])(?<!\d )\d{1,3}(?: \d{3})* 000(?!\d)")
 """Thousands that are parted by plain blanks: `1 000`; `1 234` may as well be two numbers."""
 
-_MINUS = re.compile(r"(?<!\d )\b(?:minus|negative) (?=[$€£¥]?\d)", re.IGNORECASE)
-_PERCENT = re.compile(r"(?<=\d) ?(?:%|percent\b|per cent\b|pct\b)", re.IGNORECASE)
+_MINUS = lazy_pattern(r"(?<!\d )\b(?:minus|negative) (?=[$€£¥]?\d)", re.IGNORECASE)
+_PERCENT = lazy_pattern(r"(?<=\d) ?(?:%|percent\b|per cent\b|pct\b)", re.IGNORECASE)
 _NUMBER = r"\d(?:[\d.,']*\d)?"
 
 _SCALES = {"hundred": 2, "thousand": 3, "mn": 6, "million": 6, "bn": 9, "billion": 9, "trillion": 12}
-_SCALED = re.compile(rf"(?<![\d.,'])({_NUMBER}) ?({'|'.join(_SCALES)})\b", re.IGNORECASE)
+_SCALED = lazy_pattern(rf"(?<![\d.,'])({_NUMBER}) ?({'|'.join(_SCALES)})\b", re.IGNORECASE)
 
 _NAMES = {"us dollar": "usd", "dollar": "$", "euro": "eur", "pound": "gbp", "yen": "jpy", "yuan": "cny"}
 """Currencies written out, in the singular."""
@@ -25,7 +27,7 @@ _CODE = (
     "USD|EUR|GBP|JPY|CNY|INR|RUB|KRW|TRY|ILS|PLN|CAD|AUD|NZD|SGD|HKD|MXN|CHF|SEK|NOK|DKK|CZK|HUF|BRL|ZAR|THB|IDR|MYR"
     "|PHP|TWD|VND|AED|SAR|EGP|UAH|RON|BGN|ARS|CLP|COP|PEN|US\\$|A\\$|C\\$|HK\\$|NZ\\$|S\\$|R\\$|[$€£¥₹₽₩₺₪]|zł"
 )
-_AMOUNT = re.compile(
+_AMOUNT = lazy_pattern(
     rf"(?:(?<!\w)(?P<before>{_CODE}) ?)?(?<![\w.,'])(?P<number>{_NUMBER})"
     rf"(?: ?(?P<after>{_CODE})(?!\w)| (?P<name>(?i:{'|'.join(_NAMES)}))s?\b)?"
 )

@@ -8,65 +8,67 @@ differences to the trained sentence splitter are limited to dotted abbreviations
 from __future__ import annotations
 
 import re
-import string
 from itertools import pairwise
+
+from replaykit.patterns import lazy_pattern
 
 _LISTED = """
 adm ala ariz aug ave bros c calif cie co col colo conn corp cos ct d dec dr e f feb fla fri ft g ga gen h ill
 inc jan jr k kan ky l lt ltd m maj messrs mg mich minn mr mrs ms n nev nov oct ok okla ore p pa prof r rep
 reps s sen sep sept sr st sw t tenn tues v va vs vt w wash wed wis yr ph.d
 """
+_BLANKS = " \t\n\r\v\f"
 _ABBREVIATIONS = frozenset(_LISTED.split())
 
 _END_OF_WORD = r"[)\";}\]*:@'({\[!?‘’“”«»]"
 _RUN = r"-{2,}|\.{2,}|(?:\.\s){2,}\."
-_STOP = re.compile(rf"[.?!](?=(?P<sign>{_END_OF_WORD})|\s+(?P<word>\S+))")
-_PIECE = re.compile(
+_STOP = lazy_pattern(rf"[.?!](?=(?P<sign>{_END_OF_WORD})|\s+(?P<word>\S+))")
+_PIECE = lazy_pattern(
     rf"{_RUN}|[^(\"`{{\[:;&#*@)}}\]\-,\s]\S*?(?=\s|$|{_END_OF_WORD}|{_RUN}|,(?:$|\s|{_END_OF_WORD}|{_RUN}))|\S"
 )
-_CLOSERS = re.compile(r"\s*[\"')\]}‘’“”«»]+?(?=\s|--|$)")
+_CLOSERS = lazy_pattern(r"\s*[\"')\]}‘’“”«»]+?(?=\s|--|$)")
 _NEVER_FIRST = (";", ":", ",", ".", "!", "?")
-_NUMBER = re.compile(r"-?[.,]?\d[\d,.-]*")
-_DOTTED = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")
+_NUMBER = lazy_pattern(r"-?[.,]?\d[\d,.-]*")
+_DOTTED = lazy_pattern(r"(?:[^\W\d_]\.)+[^\W\d_]")
 
 _CLITIC = r"(?:re|ve|ll|m|t|s|d|n)\b"
 _BEFORE_QUOTES = (
-    (re.compile(r"([«“‘„]|`+)"), r" \1 "),
-    (re.compile(r'^"'), "``"),
-    (re.compile(r"(``)"), r" \1 "),
-    (re.compile(r"([ (\[{<])(?:\"|'')"), r"\1 `` "),
-    (re.compile(rf"(?<!\w)'(?!{_CLITIC})(?=\w)", re.I), "' "),
+    (lazy_pattern(r"([«“‘„]|`+)"), r" \1 "),
+    (lazy_pattern(r'^"'), "``"),
+    (lazy_pattern(r"(``)"), r" \1 "),
+    (lazy_pattern(r"([ (\[{<])(?:\"|'')"), r"\1 `` "),
+    (lazy_pattern(rf"(?<!\w)'(?!{_CLITIC})(?=\w)", re.I), "' "),
 )
 _PUNCTUATION = (
-    (re.compile(r"([^.])\.([\])}>\"'»”’ ]*)\s*$"), r"\1 . \2 "),
-    (re.compile(r"([:,])(\D)"), r" \1 \2"),
-    (re.compile(r"([:,])$"), r" \1 "),
-    (re.compile(r"(\.{2,})"), r" \1 "),
-    (re.compile(r"([;@#$%&‒–—―])"), r" \1 "),
-    (re.compile(r"([^.])\.([\])}>\"']*)\s*$"), r"\1 .\2 "),
-    (re.compile(r"([?!])"), r" \1 "),
-    (re.compile(r"([^'])' "), r"\1 ' "),
-    (re.compile(r"(\*)"), r" \1 "),
-    (re.compile(r"([\]\[(){}<>])"), r" \1 "),
-    (re.compile(r"--"), " -- "),
+    (lazy_pattern(r"([^.])\.([\])}>\"'»”’ ]*)\s*$"), r"\1 . \2 "),
+    (lazy_pattern(r"([:,])(\D)"), r" \1 \2"),
+    (lazy_pattern(r"([:,])$"), r" \1 "),
+    (lazy_pattern(r"(\.{2,})"), r" \1 "),
+    (lazy_pattern(r"([;@#$%&‒–—―])"), r" \1 "),
+    (lazy_pattern(r"([^.])\.([\])}>\"']*)\s*$"), r"\1 .\2 "),
+    (lazy_pattern(r"([?!])"), r" \1 "),
+    (lazy_pattern(r"([^'])' "), r"\1 ' "),
+    (lazy_pattern(r"(\*)"), r" \1 "),
+    (lazy_pattern(r"([\]\[(){}<>])"), r" \1 "),
+    (lazy_pattern(r"--"), " -- "),
 )
 _AFTER_QUOTES = (
-    (re.compile(r"([»”’])"), r" \1 "),
-    (re.compile(r"''|\""), " '' "),
-    (re.compile(r"\s+"), " "),
-    (re.compile(r"([^' ])('[sSmMdD]|') "), r"\1 \2 "),
-    (re.compile(r"([^' ])('ll|'LL|'re|'RE|'ve|'VE|n't|N'T) "), r"\1 \2 "),
+    (lazy_pattern(r"([»”’])"), r" \1 "),
+    (lazy_pattern(r"''|\""), " '' "),
+    (lazy_pattern(r"\s+"), " "),
+    (lazy_pattern(r"([^' ])('[sSmMdD]|') "), r"\1 \2 "),
+    (lazy_pattern(r"([^' ])('ll|'LL|'re|'RE|'ve|'VE|n't|N'T) "), r"\1 \2 "),
 )
 _JOINED = (
-    (re.compile(r"\b(can)(not)\b", re.I), r" \1 \2 "),
-    (re.compile(r"\b(d)('ye)\b", re.I), r" \1 \2 "),
-    (re.compile(r"\b(gim)(me)\b", re.I), r" \1 \2 "),
-    (re.compile(r"\b(gon)(na)\b", re.I), r" \1 \2 "),
-    (re.compile(r"\b(got)(ta)\b", re.I), r" \1 \2 "),
-    (re.compile(r"\b(lem)(me)\b", re.I), r" \1 \2 "),
-    (re.compile(r"\b(more)('n)\b", re.I), r" \1 \2 "),
-    (re.compile(r"\b(wan)(na)(?=\s)", re.I), r" \1 \2 "),
-    (re.compile(r" ('t)(is|was)\b", re.I), r" \1 \2 "),
+    (lazy_pattern(r"\b(can)(not)\b", re.I), r" \1 \2 "),
+    (lazy_pattern(r"\b(d)('ye)\b", re.I), r" \1 \2 "),
+    (lazy_pattern(r"\b(gim)(me)\b", re.I), r" \1 \2 "),
+    (lazy_pattern(r"\b(gon)(na)\b", re.I), r" \1 \2 "),
+    (lazy_pattern(r"\b(got)(ta)\b", re.I), r" \1 \2 "),
+    (lazy_pattern(r"\b(lem)(me)\b", re.I), r" \1 \2 "),
+    (lazy_pattern(r"\b(more)('n)\b", re.I), r" \1 \2 "),
+    (lazy_pattern(r"\b(wan)(na)(?=\s)", re.I), r" \1 \2 "),
+    (lazy_pattern(r" ('t)(is|was)\b", re.I), r" \1 \2 "),
 )
 
 
@@ -90,7 +92,7 @@ def _stops(text: str) -> list[re.Match[str]]:
 
 
 def _word_before(text: str, stop: re.Match[str]) -> str:
-    start = max(text.rfind(blank, 0, stop.start()) for blank in string.whitespace)
+    start = max(text.rfind(blank, 0, stop.start()) for blank in _BLANKS)
     return text[start + 1 : stop.start()]
 
 

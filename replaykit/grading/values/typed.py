@@ -47,6 +47,7 @@ from replaykit.grading.values.numbers import (
 from replaykit.grading.values.quantities import has_quantity, one_decade, only_quantity, spelled, tight
 from replaykit.grading.values.spelling import with_plain_numbers
 from replaykit.grading.verdict import Value
+from replaykit.patterns import lazy_pattern
 
 CURRENCY_TOLERANCE = 0.005
 """Half of the smallest coin."""
@@ -56,11 +57,11 @@ _NO = frozenset({"false", "no"})
 _BOOLEANS = dict.fromkeys((*_YES, "t", "y", "1", "on"), True)
 _BOOLEANS |= dict.fromkeys((*_NO, "f", "n", "0", "off"), False)
 
-_CLOCK = re.compile(r"(\d{1,3}):(\d{2})(?::(\d{2}))?", re.ASCII)
-_HOURS = re.compile(r"(\d{1,3}):(\d{2})\s?(?:h|hrs?|hours?)", re.ASCII)
+_CLOCK = lazy_pattern(r"(\d{1,3}):(\d{2})(?::(\d{2}))?", re.ASCII)
+_HOURS = lazy_pattern(r"(\d{1,3}):(\d{2})\s?(?:h|hrs?|hours?)", re.ASCII)
 _SYMBOLS = "|".join(re.escape(symbol) for symbol in sorted(CURRENCIES, key=len, reverse=True))
 _AMOUNT = r"[\d.,' ]*\d"
-_MONEY = re.compile(
+_MONEY = lazy_pattern(
     rf"(?P<open>\()?\s?(?P<sign>[+-]\s?)?(?P<before>{_SYMBOLS})?\s?(?P<sign2>[+-]\s?)?(?P<amount>{_AMOUNT})"
     rf"\s?(?P<after>{_SYMBOLS})?\)?",
     re.ASCII,
@@ -75,7 +76,7 @@ _NAMES = {
     "yen": "jpy",
 }
 """Currencies written out, in the singular."""
-_NAMED = re.compile(rf"\s(?P<name>{'|'.join(_NAMES)})s?$")
+_NAMED = lazy_pattern(rf"\s(?P<name>{'|'.join(_NAMES)})s?$")
 
 
 class Money(Struct, frozen=True, kw_only=True):

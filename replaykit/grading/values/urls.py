@@ -11,17 +11,17 @@ from urllib.parse import parse_qs, parse_qsl, unquote, urlparse
 import ada_url
 from msgspec import Struct
 
-from replaykit.tasks.grammar.regex_matcher import matcher
+from replaykit.patterns import lazy_pattern
 
 Sites = Mapping[str, Sequence[str]]
 """Site name to its roots; all roots of a site are equal."""
 
 
-_ROOT_DOT = re.compile(r"\.(?=:\d+$|$)")
-_ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
+_ROOT_DOT = lazy_pattern(r"\.(?=:\d+$|$)")
+_ESCAPE = lazy_pattern(r"%([0-9A-Fa-f]{2})")
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$'()*,:@")
 """What means the same escaped or not in a path or a fragment: nothing there is parted by it."""
-_AUTHORITY = re.compile(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//[^/?#]*")
+_AUTHORITY = lazy_pattern(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//[^/?#]*")
 
 
 class UrlParts(Struct, frozen=True, kw_only=True):
@@ -220,6 +220,8 @@ def _matches_pattern(reference: str, actual: UrlParts, rules: UrlRules, sites: S
     if plain is None or authority is None or not _matches_origin(plain, actual, rules):
         return False
     pattern = reference[authority.end() :].strip("/")
+    from replaykit.tasks.grammar.regex_matcher import matcher  # for URLs that are expressions
+
     return matcher(pattern).fullmatch("/".join(actual.path))
 
 

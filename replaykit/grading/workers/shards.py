@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, Self, TypeVar
@@ -16,10 +15,11 @@ from replaykit.decoders import decode
 from replaykit.errors import EngineError
 from replaykit.grading.verdict import ErrorInfo
 from replaykit.grading.workers.stored_verdicts import Row
+from replaykit.patterns import lazy_pattern
 
 _T = TypeVar("_T")
 
-_NAME = re.compile(r"shard-(\d{6})\.jsonl")
+_NAME = lazy_pattern(r"shard-(\d{6})\.jsonl")
 
 
 class Known(NamedTuple):

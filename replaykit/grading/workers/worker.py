@@ -22,7 +22,7 @@ from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import SEMANTICS
 from replaykit.grading.workers.stored_verdicts import GradingAttempt, Row, failed_row
 from replaykit.grading.workers.worker_messages import GradedRow, Result, Same, WorkItem
-from replaykit.replay.offline_page.chromium_tier import version_of
+from replaykit.replay.tier import version_of
 
 
 def grade_chunk(items: bytes, options: bytes, limit_seconds: float | None) -> bytes:

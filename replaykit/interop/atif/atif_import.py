@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import pairwise
@@ -19,6 +18,7 @@ from replaykit.interop.imported_run import Run
 from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.interop.run_search import json_files
 from replaykit.interop.tools import add_call
+from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.action import Action, Answer, Unknown
 from replaykit.trajectory.exchange import Message
 from replaykit.trajectory.observation import Observation
@@ -37,7 +37,7 @@ KINDS = ("say", "ask", "reply")
 SOURCES = ("system", "user", "agent")
 """Who speaks in a turn."""
 
-_VERSION = re.compile(r"ATIF-v1\.(\d{1,3})")
+_VERSION = lazy_pattern(r"ATIF-v1\.(\d{1,3})")
 
 
 class AtifToolCall(Struct, kw_only=True):

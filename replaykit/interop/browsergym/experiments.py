@@ -23,6 +23,7 @@ from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.interop.run_search import folders
 from replaykit.interop.source_files import kind_of
 from replaykit.interop.unread_fields import says
+from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.exchange import Imported, Message
 from replaykit.trajectory.scalars import Threw
 from replaykit.trajectory.step import AgentInfo
@@ -33,8 +34,8 @@ SUMMARY, ARGUMENTS, GOAL = "summary_info.json", "exp_args.pkl", "goal_object.pkl
 STEPS_MAX = 1_000_000
 """Steps that their file names can number."""
 
-_STEP = re.compile(r"step_(\d{1,6})\.pkl\.gz")
-_JSON_STEP = re.compile(r"steps?_info_(\d{1,6})\.json")
+_STEP = lazy_pattern(r"step_(\d{1,6})\.pkl\.gz")
+_JSON_STEP = lazy_pattern(r"steps?_info_(\d{1,6})\.json")
 _READ = frozenset({
     "chat_messages", "goal", "last_action_error", "open_pages_urls", "open_pages_titles", "active_page_index",
     "url", "axtree_txt",
@@ -44,7 +45,7 @@ _READ = frozenset({
 _LARGE = frozenset({"dom_object", "axtree_object", "extra_element_properties", "screenshot"})
 """Parts of an observation that its texts and files hold as well: left out."""
 
-_FOLDER = re.compile(r"(?:\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d_)?(.+)_on_(.+)_(\d+)(?:_\w+)?")
+_FOLDER = lazy_pattern(r"(?:\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d_)?(.+)_on_(.+)_(\d+)(?:_\w+)?")
 _TREES = ("axtree_txt", "pruned_axtree_txt", "axtree_text")
 
 
@@ -162,7 +163,7 @@ def _keep(run: Run, name: str, said: dict[str, Any]) -> None:
     run.keep(name, {key: value for key, value in said.items() if says(value)})
 
 
-_NUMBER = re.compile(r"\d+")
+_NUMBER = lazy_pattern(r"\d+")
 
 
 def _moments(profiling: Any) -> dict[str, float]:
@@ -170,9 +171,9 @@ def _moments(profiling: Any) -> dict[str, float]:
     return {key: float(at) for key, at in said.items() if isinstance(at, int | float) and 0 < at < 2**33}
 
 
-_THINK = re.compile(r"\s*(?:<think>(.*?)</think>|<thought>(.*?)</thought>)", re.DOTALL)
-_FENCE = re.compile(r"```[a-z]*\s*\n?(.*?)```", re.DOTALL)
-_TAGGED = re.compile(r"<action>(.*?)</action>", re.DOTALL)
+_THINK = lazy_pattern(r"\s*(?:<think>(.*?)</think>|<thought>(.*?)</thought>)", re.DOTALL)
+_FENCE = lazy_pattern(r"```[a-z]*\s*\n?(.*?)```", re.DOTALL)
+_TAGGED = lazy_pattern(r"<action>(.*?)</action>", re.DOTALL)
 
 
 def split_thought(said: str) -> tuple[str | None, str]:

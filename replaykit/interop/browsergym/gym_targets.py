@@ -15,6 +15,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.action import Action, DragAndDrop, Element
 
 BID = "bid"
@@ -27,8 +28,8 @@ KEPT = ("id", "name", "type", "autocomplete", "aria-label", "placeholder", "titl
 """Attributes that are kept."""
 
 _QUOTED = r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\""
-_NODE = re.compile(rf"^\s*\[([A-Za-z0-9]+)\] (\S+) ({_QUOTED})", re.MULTILINE)
-_START = re.compile(r"<[a-zA-Z][^<>]*>")
+_NODE = lazy_pattern(rf"^\s*\[([A-Za-z0-9]+)\] (\S+) ({_QUOTED})", re.MULTILINE)
+_START = lazy_pattern(r"<[a-zA-Z][^<>]*>")
 
 
 def targeted(action: Action, tree: str | None, html: str | None, dom: Any = None) -> Action:

@@ -6,7 +6,6 @@ Upstream: https://github.com/reacher-z/ClawBench; `runtime-server/server.py` of 
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -26,6 +25,7 @@ from replaykit.interop.imported_run import Run
 from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.interop.run_search import Listing, folders, peek, relative
 from replaykit.interop.unread_fields import says
+from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.exchange import Exchange, Imported, Navigation
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.scalars import Threw
@@ -45,8 +45,8 @@ BLOCKED = "net::ERR_BLOCKED_BY_CLIENT"
 NEAR_MS = 1000
 """How far a picture may lie behind an event, ms, where its name is not the time of one."""
 
-_JUDGE = re.compile(r"judge[^/]*\.json")
-_SHOT = re.compile(r"(\d{10,16})\.(?:png|jpe?g|webp)")
+_JUDGE = lazy_pattern(r"judge[^/]*\.json")
+_SHOT = lazy_pattern(r"(\d{10,16})\.(?:png|jpe?g|webp)")
 _TIMED_OUT = ("time_limit_exceeded", "agent_idle")
 _BROKEN = ("failed", "timeout", "missing_harness")
 

@@ -26,6 +26,7 @@ from replaykit.interop.table_rows import keys, picture_bytes, row_at, rows, tabl
 from replaykit.interop.tool_actions import computer_action
 from replaykit.interop.tools import own_action
 from replaykit.interop.unread_fields import says
+from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.action import (
     Action,
     Element,
@@ -69,10 +70,10 @@ HUMAN = (
 )  # fmt: skip
 """Columns of what people agreed on, as the data set sums it up."""
 
-_PART = re.compile(r"(.+?)-\d{5}-of-\d{5}")
+_PART = lazy_pattern(r"(.+?)-\d{5}-of-\d{5}")
 _AT = "#"
-_TEXTS = re.compile(r"Thought #\d+:\s*(.*?)(?=\nAction #)", re.DOTALL)
-_CALL = re.compile(r"Action #\d+: executing tool '([^']{0,64})' with arguments\s+(\{.*\})", re.DOTALL)
+_TEXTS = lazy_pattern(r"Thought #\d+:\s*(.*?)(?=\nAction #)", re.DOTALL)
+_CALL = lazy_pattern(r"Action #\d+: executing tool '([^']{0,64})' with arguments\s+(\{.*\})", re.DOTALL)
 _PROTOCOLS = ("https://", "http://", "file://", "about:")
 
 

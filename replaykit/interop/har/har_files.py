@@ -28,12 +28,13 @@ from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.interop.run_search import files, is_marked
 from replaykit.interop.source_files import kind_of
 from replaykit.interop.unread_fields import says
+from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.exchange import Exchange
 
 ENDINGS = (".har", ".har.zip")
 """How names of HAR files end."""
 
-_ENDING = re.compile(r"\.har(\.zip)?$", re.IGNORECASE)
+_ENDING = lazy_pattern(r"\.har(\.zip)?$", re.IGNORECASE)
 
 
 def read(run: Run, candidate: Candidate) -> None:

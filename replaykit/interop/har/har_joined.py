@@ -5,7 +5,6 @@ For runs whose harness recorded the network on its own, beside a browser that wa
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
@@ -27,6 +26,7 @@ from replaykit.interop.registry import check_options
 from replaykit.interop.run_finding import kind_of_path
 from replaykit.interop.source_files import open_source
 from replaykit.interop.written_bundles import BATCH, loaded, write_sealed
+from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.action import Unknown
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.step import Derivation, Ending, Event, Header, Step
@@ -34,7 +34,7 @@ from replaykit.trajectory.step import Derivation, Ending, Event, Header, Step
 SLACK_MS = 60_000
 """Requests may begin so long before the run or after its last event."""
 
-_DIGEST = re.compile(r"[0-9a-f]{64}")
+_DIGEST = lazy_pattern(r"[0-9a-f]{64}")
 
 
 def join_har(

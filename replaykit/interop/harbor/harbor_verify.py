@@ -29,6 +29,7 @@ from replaykit.grading.verdict import Judgement, JudgeOutcome
 from replaykit.interop.imported_run import Options, Run
 from replaykit.interop.source_files import Folder, SourceLimits, numbered
 from replaykit.interop.written_bundles import write_run
+from replaykit.patterns import lazy_pattern
 from replaykit.replay.player import Replay
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.task import Task, decode_task
@@ -51,7 +52,7 @@ BUNDLE, TAPE = "run.zst", "run.replies.jsonl"
 TRUTH, ANSWER, SHOTS = "ground_truth.json", "answer.txt", "shots/"
 """Files of the task, and of the agent's log."""
 
-_SHOT = re.compile(r"shots/shot-?(\d{0,9})[^/]*\.(?:png|jpg|jpeg|webp)", re.IGNORECASE)
+_SHOT = lazy_pattern(r"shots/shot-?(\d{0,9})[^/]*\.(?:png|jpg|jpeg|webp)", re.IGNORECASE)
 
 
 class Order(Struct, frozen=True, kw_only=True):

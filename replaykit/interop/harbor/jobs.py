@@ -16,6 +16,7 @@ from replaykit.interop.run_jsonl.agent_log import read_log
 from replaykit.interop.run_search import Listing, folders
 from replaykit.interop.source_files import numbered
 from replaykit.interop.unread_fields import says
+from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.exchange import Imported
 
 AGENT, VERIFIER, STEPS = "agent/", "verifier/", "steps/"
@@ -24,7 +25,7 @@ AGENT, VERIFIER, STEPS = "agent/", "verifier/", "steps/"
 RESULT, LOG = "result.json", "trial.log"
 """What a trial came to, and what happened to it."""
 
-_SHOT = re.compile(r"shots/.*\.(?:png|jpe?g|webp|gif)", re.IGNORECASE)
+_SHOT = lazy_pattern(r"shots/.*\.(?:png|jpe?g|webp|gif)", re.IGNORECASE)
 
 _CAUSES = (
     ("agent_exhausted_budget", ("AgentTimeout", "AgentSetupTimeout", "MaxTurns", "BudgetExceeded")),

@@ -16,6 +16,7 @@ from importlib import metadata
 from pathlib import Path
 
 from replaykit.errors import UsageError
+from replaykit.patterns import lazy_pattern
 
 NAME = "replaykit-verifier.pyz"
 """The file, beside `test.sh`."""
@@ -27,7 +28,7 @@ CLIENTS = ("anthropic", "openai")
 
 MEMBER_DATE = (1980, 1, 1, 0, 0, 0)
 
-_REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
+_REQUIREMENT = lazy_pattern(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
 _LEFT_OUT = ("__pycache__", "tests", "test")
 
 MAIN = """import os, shutil, sys, sysconfig, tempfile, zipfile

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from html.parser import HTMLParser
 
 from replaykit.interop.wordings import Wordings
+from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.action import (
     Action,
     Answer,
@@ -50,7 +51,7 @@ ANSWER = "TASK_COMPLETE -> ANSWER: "
 """How a line with the final answer begins."""
 
 _PLAIN = Wordings({})
-_HEAD = re.compile(r"<([A-Za-z][\w-]*)((?:[^<>\"']|\"[^\"]*\"|'[^']*')*)>\s*(.*)", re.DOTALL)
+_HEAD = lazy_pattern(r"<([A-Za-z][\w-]*)((?:[^<>\"']|\"[^\"]*\"|'[^']*')*)>\s*(.*)", re.DOTALL)
 _ENTER = " [ENTER]"
 
 

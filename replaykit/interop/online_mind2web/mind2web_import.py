@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -23,6 +22,7 @@ from replaykit.interop.online_mind2web.mind2web_actions import (
 from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.interop.run_search import Listing, folders, peek, relative
 from replaykit.interop.source_files import numbered
+from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.action_history import SECOND
 from replaykit.trajectory.exchange import Imported
 from replaykit.trajectory.observation import Observation
@@ -38,7 +38,7 @@ VERSION = SECOND
 """The version that this release reads besides the first, which names none."""
 
 _ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".gif")
-_ID = re.compile(r"[A-Za-z0-9_-]+")
+_ID = lazy_pattern(r"[A-Za-z0-9_-]+")
 
 
 class First(Struct, kw_only=True):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import msgspec
@@ -12,13 +11,14 @@ from replaykit.interop.exporting import Files, picture, refuse
 from replaykit.interop.online_mind2web.mind2web_actions import ANSWER, FAILED, SUCCESS
 from replaykit.interop.online_mind2web.mind2web_import import GAP, GAP_NAME, RESULT, SHOTS, VERSION
 from replaykit.interop.picture_bytes import JPEG, picture_type
+from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.action import Answer, ReportInfeasible, SendMsgToUser
 from replaykit.trajectory.action_history import is_own, stored_line
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.rendering import render_step
 from replaykit.trajectory.step import Step
 
-_ID = re.compile(r"[A-Za-z0-9_-]+")
+_ID = lazy_pattern(r"[A-Za-z0-9_-]+")
 _SAID = (Answer, SendMsgToUser, ReportInfeasible)
 
 

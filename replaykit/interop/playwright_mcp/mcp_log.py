@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from replaykit.interop.decoding import JsonFault, decode_json
+from replaykit.patterns import lazy_pattern
 
 CALL, USER = "### Tool call: ", "### User action: "
 """How an entry begins."""
@@ -20,7 +21,7 @@ CALL, USER = "### Tool call: ", "### User action: "
 _SNAPSHOT = "- Snapshot: "
 _FENCE = "```"
 _PARTS = {"- Args": "args", "- Result": "result", "- Error": "error", "- Code": "code"}
-_NUMBER = re.compile(r"(\d{1,9})\.snapshot\.yml")
+_NUMBER = lazy_pattern(r"(\d{1,9})\.snapshot\.yml")
 
 
 class McpEntry(Struct, kw_only=True):
@@ -114,12 +115,12 @@ def _set(entry: McpEntry, part: str, value: Any) -> None:
         entry.result = {**entry.result, part: value}
 
 
-_LINK = re.compile(r"\[[^\]\n]*\]\(([^)\n]+)\)")
-_PICTURE = re.compile(r"[^\s()\[\]'\"]+\.(?:png|jpe?g|webp)\b", re.IGNORECASE)
-_ENTRIES = re.compile(r"New console entries: (\S+?)#L(\d{1,9})(?:-L(\d{1,9}))?")
-_TAB = re.compile(r"- (\d{1,6}): (\(current\) )?\[(.*)\]\((.*)\)")
-_PAGE = re.compile(r"- Page (URL|Title): (.*)")
-_CONSOLE = re.compile(r"\[\s*\d+ms\] \[(\w+)\] (.*?)(?: @ (\S+:\d+))?", re.DOTALL)
+_LINK = lazy_pattern(r"\[[^\]\n]*\]\(([^)\n]+)\)")
+_PICTURE = lazy_pattern(r"[^\s()\[\]'\"]+\.(?:png|jpe?g|webp)\b", re.IGNORECASE)
+_ENTRIES = lazy_pattern(r"New console entries: (\S+?)#L(\d{1,9})(?:-L(\d{1,9}))?")
+_TAB = lazy_pattern(r"- (\d{1,6}): (\(current\) )?\[(.*)\]\((.*)\)")
+_PAGE = lazy_pattern(r"- Page (URL|Title): (.*)")
+_CONSOLE = lazy_pattern(r"\[\s*\d+ms\] \[(\w+)\] (.*?)(?: @ (\S+:\d+))?", re.DOTALL)
 
 
 def page_of(entry: McpEntry) -> dict[str, str]:

@@ -24,6 +24,7 @@ from replaykit.interop.playwright_mcp.mcp_log import (
 from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.interop.run_search import files, is_marked
 from replaykit.interop.tools import called_action, form_call
+from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.action import Action
 from replaykit.trajectory.exchange import Console
 from replaykit.trajectory.observation import Observation, TabView
@@ -37,7 +38,7 @@ _HELD = ("snapshot", "inlineSnapshot", "attachments")
 """Sections that observations hold."""
 
 _LEVELS = {"warn": "warning", "verbose": "debug", "trace": "log"}
-_FIELD = re.compile(r'(?m)^(\s*\'?- .*?"((?:[^"\\\n]|\\.)*)".*?): (\S.*)$')
+_FIELD = lazy_pattern(r'(?m)^(\s*\'?- .*?"((?:[^"\\\n]|\\.)*)".*?): (\S.*)$')
 
 
 def read(run: Run, candidate: Candidate) -> None:

@@ -17,6 +17,7 @@ from replaykit.interop.playwright_trace.trace_verdicts import OURS
 from replaykit.interop.playwright_trace.trace_versions import Event as Line
 from replaykit.interop.playwright_trace.trace_versions import number
 from replaykit.interop.unread_fields import says
+from replaykit.patterns import lazy_pattern
 from replaykit.snapshot.snapshot_format import MEDIA_TYPE
 from replaykit.trajectory.action import (
     Action,
@@ -46,7 +47,7 @@ SHORT = 3
 _PAGE_EVENTS = ("close", "accept", "dismiss")
 """Methods whose page an event tells."""
 
-_PASSWORD = re.compile("passw(or)?d|passphrase|passcode|pwd", re.IGNORECASE)
+_PASSWORD = lazy_pattern("passw(or)?d|passphrase|passcode|pwd", re.IGNORECASE)
 """What selectors of password fields hold: by type, by name, or by label."""
 
 _AT = ("action", "before")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -18,6 +17,7 @@ from replaykit.interop.playwright_trace.trace_contexts import as_time
 from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.interop.run_search import files
 from replaykit.interop.tools import add_call
+from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.action import Action, Answer
 from replaykit.trajectory.exchange import Message
 from replaykit.trajectory.observation import Observation
@@ -25,7 +25,7 @@ from replaykit.trajectory.scalars import Threw
 from replaykit.trajectory.step import AgentInfo, Step
 
 _HEAD = 4096
-_BEGINNING = re.compile(rb'[^{]{0,9}\{\s*("ts"\s*:\s*[\d.e+-]+\s*,\s*)?"t"\s*:')
+_BEGINNING = lazy_pattern(rb'[^{]{0,9}\{\s*("ts"\s*:\s*[\d.e+-]+\s*,\s*)?"t"\s*:')
 
 
 class LoggedCall(Struct, kw_only=True):

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from replaykit.errors import UsageError
+from replaykit.patterns import lazy_pattern
 
 RUN_FIELDS: dict[str, str] = {
     "run": "run run_id runid episode episode_id trajectory_id traj_id trajectory session session_id "
@@ -169,7 +170,7 @@ def missing_column(names: Iterable[str], columns: Columns) -> str | None:
     )
 
 
-_UNFIT = re.compile(r"[^a-z0-9@]+")
+_UNFIT = lazy_pattern(r"[^a-z0-9@]+")
 
 
 def _plain(name: str) -> str:

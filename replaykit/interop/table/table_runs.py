@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import islice, pairwise
@@ -35,6 +34,7 @@ from replaykit.interop.table.table_files import (
     table_keys,
     walked,
 )
+from replaykit.patterns import lazy_pattern
 
 ROWS_MAX = 2_000_000
 """Rows of a table that are walked."""
@@ -45,7 +45,7 @@ LOOK_ROWS = 50
 STEP_ROWS, LISTED_ROWS, WHOLE_ROWS, RUN_ROWS = "step", "lists", "objects", "run"
 """A row is a step; a run whose columns are lists; one with a list of objects; says more of a run."""
 
-_PART = re.compile(r"(.+?)-\d{5}(-of-\d{5})?")
+_PART = lazy_pattern(r"(.+?)-\d{5}(-of-\d{5})?")
 
 
 class RowShape(Struct, frozen=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.action import (
     Act,
     Action,
@@ -25,22 +26,22 @@ GOOGLE = "https://www.google.com/"
 
 # Upstream takes the first form that is found anywhere, so text ends at the first bracket.
 _PEER = (
-    ("click", re.compile(r"Click \[?(\d+)\]?")),
-    ("type", re.compile(r"Type \[?(\d+)\]?[; ]+\[?(.[^\]]*)\]?")),
-    ("scroll", re.compile(r"Scroll \[?(\d+|WINDOW)\]?[; ]+\[?(up|down)\]?")),
-    ("wait", re.compile(r"^Wait")),
-    ("goback", re.compile(r"^GoBack")),
-    ("google", re.compile(r"^Google")),
-    ("answer", re.compile(r"ANSWER[; ]+\[?(.[^\]]*)\]?")),
+    ("click", lazy_pattern(r"Click \[?(\d+)\]?")),
+    ("type", lazy_pattern(r"Type \[?(\d+)\]?[; ]+\[?(.[^\]]*)\]?")),
+    ("scroll", lazy_pattern(r"Scroll \[?(\d+|WINDOW)\]?[; ]+\[?(up|down)\]?")),
+    ("wait", lazy_pattern(r"^Wait")),
+    ("goback", lazy_pattern(r"^GoBack")),
+    ("google", lazy_pattern(r"^Google")),
+    ("answer", lazy_pattern(r"ANSWER[; ]+\[?(.[^\]]*)\]?")),
 )
 _STRICT = (
-    ("click", re.compile(r"Click (?:\[(\d+)\]|(\d+))")),
-    ("type", re.compile(r"Type (?:\[(\d+)\]|(\d+))[; ]+(\S.*)", re.DOTALL)),
-    ("scroll", re.compile(r"Scroll (?:\[(\d+|WINDOW)\]|(\d+|WINDOW))[; ]+(\[up\]|\[down\]|up|down)")),
-    ("wait", re.compile(r"Wait(?:[; ]+\S{0,40})?")),
-    ("goback", re.compile(r"GoBack")),
-    ("google", re.compile(r"Google")),
-    ("answer", re.compile(r"ANSWER[; ]+(\S.*)", re.DOTALL)),
+    ("click", lazy_pattern(r"Click (?:\[(\d+)\]|(\d+))")),
+    ("type", lazy_pattern(r"Type (?:\[(\d+)\]|(\d+))[; ]+(\S.*)", re.DOTALL)),
+    ("scroll", lazy_pattern(r"Scroll (?:\[(\d+|WINDOW)\]|(\d+|WINDOW))[; ]+(\[up\]|\[down\]|up|down)")),
+    ("wait", lazy_pattern(r"Wait(?:[; ]+\S{0,40})?")),
+    ("goback", lazy_pattern(r"GoBack")),
+    ("google", lazy_pattern(r"Google")),
+    ("answer", lazy_pattern(r"ANSWER[; ]+(\S.*)", re.DOTALL)),
 )
 
 

@@ -18,6 +18,7 @@ from replaykit.interop.imported_run import Run
 from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.interop.run_search import Listing, folders, relative
 from replaykit.interop.webvoyager.webvoyager_actions import answer_of, peer_action, strict_action
+from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.action import Action, Answer, Element, Names, Unknown
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.scalars import Threw
@@ -26,14 +27,14 @@ from replaykit.trajectory.step import Step
 MESSAGES = "interact_messages.json"
 """The chat."""
 
-_TASK = re.compile(r"Now given a task:(.+?)Please interact with", re.DOTALL)
-_OTHER_TASK = re.compile(r"(?:.*?given a task:)?(.*?)(?:\s*Observation:.*)?", re.DOTALL | re.IGNORECASE)
-_PEER_TASK = re.compile(r"Now given a task:(.+?)Please interact with")
-_SITE = re.compile(r"Please interact with\s+(\S+)\s+and get the answer")
-_PARTS = re.compile(r"Thought:|Action:|Observation:")
-_SHOT = re.compile(r"screenshot(\d{1,9})(_no_box)?\.(?:png|jpe?g|webp)", re.IGNORECASE)
-_TREE = re.compile(r"accessibility_tree(\d{1,9})\.(json|txt)")
-_ITEM = re.compile(r"\[(\d{1,9})\]: (?:<(button|input|textarea)> )?\"(.*)\"", re.DOTALL)
+_TASK = lazy_pattern(r"Now given a task:(.+?)Please interact with", re.DOTALL)
+_OTHER_TASK = lazy_pattern(r"(?:.*?given a task:)?(.*?)(?:\s*Observation:.*)?", re.DOTALL | re.IGNORECASE)
+_PEER_TASK = lazy_pattern(r"Now given a task:(.+?)Please interact with")
+_SITE = lazy_pattern(r"Please interact with\s+(\S+)\s+and get the answer")
+_PARTS = lazy_pattern(r"Thought:|Action:|Observation:")
+_SHOT = lazy_pattern(r"screenshot(\d{1,9})(_no_box)?\.(?:png|jpe?g|webp)", re.IGNORECASE)
+_TREE = lazy_pattern(r"accessibility_tree(\d{1,9})\.(json|txt)")
+_ITEM = lazy_pattern(r"\[(\d{1,9})\]: (?:<(button|input|textarea)> )?\"(.*)\"", re.DOTALL)
 _ERRORS = ("Format ERROR:", "The action you have chosen cannot be exected.")
 """How an observation begins that tells of an error; the second is upstream's own spelling."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 
 from msgspec import UNSET, Raw, UnsetType
 
+from replaykit.patterns import lazy_pattern
 from replaykit.recorder.page.page_script import InjectedNames
 from replaykit.recorder.proxy.protocol_messages import RECORDER, Message, Seat, TargetPlace, plain, strings
 
@@ -19,8 +19,8 @@ UNKNOWN = frozenset({"Target.exposeDevToolsProtocol", "Browser.crash", "Browser.
 """Commands that lead around the recorder, or end it: answered as if the browser did not know them."""
 
 # V8 writes an object id as isolate, world and number; the world tells whose it is.
-_OBJECT = re.compile(rb'"objectId"\s*:\s*"-?\d+\.(\d+)\.')
-_HANDLE = re.compile(r"-?\d+\.(\d+)\.\d+\Z")
+_OBJECT = lazy_pattern(rb'"objectId"\s*:\s*"-?\d+\.(\d+)\.')
+_HANDLE = lazy_pattern(r"-?\d+\.(\d+)\.\d+\Z")
 
 
 def is_apart(params: Message, worlds: set[int | str]) -> bool:

@@ -5,12 +5,12 @@ Said and seen merge where they are compatible; a contradiction keeps both.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.action import (
     Action,
     Element,
@@ -59,7 +59,7 @@ SILENT = frozenset(
 )
 """Declared acts that need not leave an event."""
 
-_ID_SELECTOR = re.compile(r"#[\w-]+")
+_ID_SELECTOR = lazy_pattern(r"#[\w-]+")
 _ACTIVATING_KEYS = frozenset({"Enter", "Space"})
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from replaykit.patterns import lazy_pattern
 from replaykit.recorder.session.declared_steps import DeclaredAction
 from replaykit.recorder.session.driver_messages import ReadPage, Source
 from replaykit.recorder.session.outbox import Asking, Blob, Ledger
@@ -18,7 +18,7 @@ KEPT_MAX = 2**20
 """Bytes of a text file that are kept; of a larger one, and of one that is no text, its digest is."""
 
 # Tab, line ends, form feed and escape occur in texts; other control characters mean binary data.
-_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
+_CONTROLS = lazy_pattern(r"[\x00-\x08\x0b\x0e-\x1a\x1c-\x1f]")
 _TYPES = ("text/", "application/json")
 
 

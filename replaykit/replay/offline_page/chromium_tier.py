@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -16,11 +14,11 @@ from replaykit.errors import (
     SnapshotInvalid,
     Unsupported,
 )
+from replaykit.patterns import lazy_pattern
 from replaykit.replay.offline_page.page_payload import Blueprint, blueprint_of
 from replaykit.replay.offline_page.page_question import PageQuestion
 from replaykit.replay.player import Replay
 from replaykit.replay.run_state import Page
-from replaykit.replay.tier import Tier
 from replaykit.trajectory.observation import Read
 from replaykit.trajectory.redacted import MASKED
 
@@ -34,7 +32,7 @@ NO_BROWSER = "no browser was found: `replaykit install-browser` gets one"
 FAILED = "the browser failed on this page"
 """Why the tier cannot answer a page that ends the browser."""
 
-_CUT = re.compile(r"⟦cut:\d+⟧")
+_CUT = lazy_pattern(r"⟦cut:\d+⟧")
 
 
 def shared() -> Chromium:
@@ -117,18 +115,3 @@ class Oracle:
     def _open(self, plan: Blueprint) -> Rebuilt:
         self._chromium = self._chromium or shared()
         return self._chromium.open(plan)
-
-
-def oracle_of(replay: Replay, tier: Tier) -> AbstractContextManager[Oracle | None]:
-    """Return who answers beside static reading: nobody for `static`, else a browser."""
-    return nullcontext() if tier == "static" else Oracle(replay, is_first=tier == "chromium")
-
-
-def version_of(tier: Tier) -> str | None:
-    """Return the version that answers depend on: none for `static`, empty where there is no browser."""
-    if tier == "static":
-        return None
-    try:
-        return shared().version
-    except (NoBrowser, MissingExtra, ReplayError):
-        return ""

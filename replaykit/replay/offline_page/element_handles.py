@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn, Protocol
 
 from replaykit.errors import PageInert
+from replaykit.patterns import lazy_pattern
 from replaykit.replay.dom_tree import words
 
 ACTS = words(
@@ -36,7 +36,7 @@ FINDS = words(
 )
 """What gives a locator, beside `locator`."""
 
-STYLED = re.compile(
+STYLED = lazy_pattern(
     r"^(all_inner_texts|get_by_role|inner_text|is_hidden|is_visible)$|:visible\b|(^|>>)\s*(role|visible)="
 )
 """Names and selectors that depend on style: drivers ask in worlds of their own, unseen by `asking.js`."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -12,6 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.errors import Unsupported
+from replaykit.patterns import lazy_pattern
 from replaykit.replay import page_source
 from replaykit.replay.dom import Dom
 from replaykit.replay.frame_pages import FrameView
@@ -34,7 +34,7 @@ STAND_IN = "http://replaykit.invalid/"
 """Address of a page whose own one no server could have: `about:blank`, `data:` ..."""
 
 _WEB = ("http://", "https://")
-_NAMED = re.compile(r"[\w.+:-]{1,40}")
+_NAMED = lazy_pattern(r"[\w.+:-]{1,40}")
 _TYPES = ("text/html", "text/plain", "application/xhtml+xml", "application/xml", "text/xml", "image/svg+xml")
 _XML = "<html xmlns='http://www.w3.org/1999/xhtml'/>"
 

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from itertools import chain
 
+from replaykit.patterns import lazy_pattern
 from replaykit.replay.rendered_text.element_states import MENU_PART, PLAIN, SHOWN, ElementStates, Inside
 from replaykit.replay.rendered_text.style_palette import (
     ATOM,
@@ -33,8 +33,8 @@ _NOTHING, _BLANK, _SOLID = range(3)
 _NO_ITEM = -1
 
 _BLANKS = " \t\n\r"
-_RUNS = re.compile(f"[{_BLANKS}]+")
-_OPTION_BLANKS = re.compile("[ \t\n\f\r]+")
+_RUNS = lazy_pattern(f"[{_BLANKS}]+")
+_OPTION_BLANKS = lazy_pattern("[ \t\n\f\r]+")
 _TREE = style_of("block|visible|collapse|none")
 
 

@@ -7,10 +7,8 @@ a snapshot cannot tell (`:hover`) raises Unsupported; neither ever yields an emp
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from typing import Any
 
 import tinycss2
@@ -18,6 +16,7 @@ import tinycss2.nth
 from cssselect2 import parser
 
 from replaykit.errors import LocatorLimit, SelectorInvalid, Unsupported
+from replaykit.patterns import lazy_pattern
 from replaykit.replay.dom_tree import SPACES, Tree, ascii_lower, split, words
 from replaykit.replay.selectors import pseudo_classes
 from replaykit.replay.selectors.selector_matching import Complex, Compound, Query, Selector, Test, keyed
@@ -26,7 +25,7 @@ from replaykit.snapshot.snapshot_format import DOCUMENT, HTML, MATHML, SVG
 from replaykit.tasks.grammar.selectors import NTH, UNRECORDED, UNRECORDED_FUNCTIONS, prepared
 
 # Words of a selector that a matching snapshot must contain; shorter ones are found anywhere.
-_WORDS = re.compile("[A-Za-z0-9_-]{3,}")
+_WORDS = lazy_pattern("[A-Za-z0-9_-]{3,}")
 
 # A selector is a line of text that a person or program wrote; these bounds keep hostile ones cheap.
 SOURCE_MAX = 4096
@@ -43,13 +42,8 @@ _NAMESPACES = {HTML: "http://www.w3.org/1999/xhtml", SVG: "http://www.w3.org/200
                MATHML: "http://www.w3.org/1998/Math/MathML"}  # fmt: skip
 
 
-@lru_cache(maxsize=1024)
-def compile_selector(source: str) -> Selector:
-    """Compile a selector list.
-
-    Raises SelectorInvalid where a browser throws SyntaxError, Unsupported for pseudo-classes that no snapshot
-    answers, LocatorLimit for sources too long or too deep.
-    """
+def compiled(source: str) -> Selector:
+    """Compile a selector list; raises as `compile_selector`, which keeps what was compiled."""
     if len(source) > SOURCE_MAX:
         raise LocatorLimit(locator=source[:80], limit=f"{SOURCE_MAX} characters")
     if _depth(source) > DEPTH_MAX:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
 
 from replaykit.errors import Unsupported
+from replaykit.patterns import lazy_pattern
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.selectors.locator_values import BLANK, UNDEFINED, JsError, Nodes, text
 
 # A leading `0x` makes parseInt read hexadecimal digits; parseFloat stops behind its zero.
 _NUMERALS = {
-    "parseFloat": re.compile(
+    "parseFloat": lazy_pattern(
         rf"[{BLANK}]*([+-]?(?:Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?))"
     ),
-    "parseInt": re.compile(rf"[{BLANK}]*([+-]?(?:0[xX]|[0-9]+))"),
+    "parseInt": lazy_pattern(rf"[{BLANK}]*([+-]?(?:0[xX]|[0-9]+))"),
 }
 _DIGITS_MAX = 400
 _CHARACTERS_A_NODE = 16

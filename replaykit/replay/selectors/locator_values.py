@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from replaykit.errors import Unsupported
+from replaykit.patterns import lazy_pattern
 from replaykit.replay.dom import Dom, Node
 
 
@@ -44,8 +45,8 @@ class Nodes(list[Node]):
 
 # ECMAScript WhiteSpace and LineTerminator; str.strip() knows other signs.
 BLANK = "\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
-_TRIM = re.compile(f"^[{BLANK}]+|[{BLANK}]+$")
-_NAME = re.compile(r"\*|[A-Za-z][A-Za-z0-9-]*")
+_TRIM = lazy_pattern(f"^[{BLANK}]+|[{BLANK}]+$")
+_NAME = lazy_pattern(r"\*|[A-Za-z][A-Za-z0-9-]*")
 _WHOLE = {"innerText", "outerText", "textContent", "innerHTML", "outerHTML"}
 _DISABLEABLE = ("button", "input", "select", "textarea", "optgroup", "option", "fieldset")
 _WITH_SRC = ("img", "script", "iframe", "input", "source", "video", "audio", "embed", "track", "frame")

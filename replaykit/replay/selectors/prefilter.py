@@ -7,10 +7,10 @@ bytes cannot say. Letters may also be escaped in JSON, which no recorder does: s
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from functools import cached_property
 
+from replaykit.patterns import lazy_pattern
 from replaykit.replay.dom_tree import ascii_lower
 from replaykit.replay.selectors.selector_matching import Compound, Selector
 from replaykit.snapshot.codec import LF
@@ -21,7 +21,7 @@ _ESCAPED = (b"\\", b"\\u00")
 # Elements that were left out may match anything. A text of that content only costs the parsing.
 _OMITTED = (b"~", b'"~"')
 # Within a text of a page, a quotation mark is escaped.
-_VALUE = re.compile(rb'"value"\s*:')
+_VALUE = lazy_pattern(rb'"value"\s*:')
 
 
 class Prefilter:

@@ -7,12 +7,12 @@ plain name. Attributes are nodes, too; a document's own node is row 0.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import takewhile
 from typing import Any, NamedTuple
 
 from replaykit.errors import LocatorLimit, Unsupported
+from replaykit.patterns import lazy_pattern
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.dom_tree import Tree, ascii_lower
 from replaykit.snapshot.attributes import namespace_of, qualified
@@ -30,9 +30,9 @@ from replaykit.tasks.grammar.xpath_grammar import (
 VISITS_MAX = 1_000_000
 """Nodes visited by one expression."""
 
-_SPACE = re.compile("[ \t\r\n]+")
+_SPACE = lazy_pattern("[ \t\r\n]+")
 # The digits are bounded, since a hostile page may hold any number of them.
-_NUMBER = re.compile(r"[ \t\r\n]*(-?(?:[0-9]{1,300}(?:\.[0-9]{0,300})?|\.[0-9]{1,300}))[ \t\r\n]*")
+_NUMBER = lazy_pattern(r"[ \t\r\n]*(-?(?:[0-9]{1,300}(?:\.[0-9]{0,300})?|\.[0-9]{1,300}))[ \t\r\n]*")
 
 
 class Attribute(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from contextlib import contextmanager
 from importlib.resources import files
 from typing import IO, Any
 
+from replaykit.patterns import lazy_pattern
 from replaykit.report.html.documents import page_style
 from replaykit.report.html.inert import data_block, inert_json, source_hash, text
 
@@ -20,7 +20,7 @@ SCRIPTS = (
 )  # fmt: skip
 """Parts of the program, in order."""
 
-_PLACE = re.compile(r"\{\{(\w+)\}\}")
+_PLACE = lazy_pattern(r"\{\{(\w+)\}\}")
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from replaykit.errors import TaskError
-from replaykit.tasks.check_faults import CheckFault
+from replaykit.tasks.checks import CheckFault
 from replaykit.tasks.task import Task
 
 Record = Mapping[str, Any]

@@ -5,7 +5,6 @@ Absent, null and empty fields read alike; both spellings of the separator of alt
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, get_args
 
@@ -13,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.errors import TaskError
+from replaykit.patterns import lazy_pattern
 from replaykit.tasks.checks import Check, Expect, PageCheck
 from replaykit.tasks.grammar.xpath_grammar import is_xpath
 from replaykit.tasks.policy_rules import (
@@ -90,7 +90,7 @@ def terms(text: Any) -> tuple[str, ...]:
     return tuple(term.strip() for term in _OR.split(text) if term.strip())
 
 
-_OR = re.compile(r" \|(?:OR|or)\| ")
+_OR = lazy_pattern(r" \|(?:OR|or)\| ")
 _TAGS = frozenset(str(kind.__struct_config__.tag) for kind in get_args(Action))
 _ANY_ACT = ("@activate", "@input")
 
@@ -140,8 +140,8 @@ def _url_match(rules: Mapping[str, Any], template: str) -> Translated:
     return Translated(rules=(UrlBoundary(deny=wanted) if _forbids(rules) else UrlBoundary(require=wanted),))
 
 
-_MODULE = re.compile(r"module=(\w+)")
-_WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_MODULE = lazy_pattern(r"module=(\w+)")
+_WORD_START = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])")
 _SUITECRM = {"admin": "/#/administration", "security": "/#/security-groups"}
 """Where SuiteCRM 8 has what the file calls by a shorter name: there is no page `/#/admin`."""
 

@@ -5,7 +5,6 @@ The record itself stays in `Task.source_record`; each policy is a rule `stwab` t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -13,6 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from replaykit.errors import TaskError
+from replaykit.patterns import lazy_pattern
 from replaykit.tasks.benchmarks.webarena import read_webarena
 from replaykit.tasks.policy_rules import (
     DIMENSIONS,
@@ -152,7 +152,7 @@ def _refuse_unresolved(task: Task, source: str, sites: Mapping[str, str]) -> Non
         raise TaskError(source=f"{source}#{task.id}", path=path, reason=reason)
 
 
-_PLACEHOLDER = re.compile("__(?:" + "|".join(PLACEHOLDERS) + ")__")
+_PLACEHOLDER = lazy_pattern("__(?:" + "|".join(PLACEHOLDERS) + ")__")
 
 
 def _placeholders(value: Any, at: str) -> Iterator[tuple[str, str]]:

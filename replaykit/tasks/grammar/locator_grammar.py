@@ -26,6 +26,7 @@ import re
 from collections.abc import Callable
 
 from replaykit.errors import LocatorLimit, Unsupported
+from replaykit.patterns import lazy_pattern
 from replaykit.tasks.grammar.expression import (
     ARROWS,
     METHODS,
@@ -84,7 +85,7 @@ def parse(source: str) -> Expression:
     return found
 
 
-_TOKEN = re.compile(
+_TOKEN = lazy_pattern(
     r"""\s*(?:
       (?P<name>[A-Za-z_$][\w$]*)
     | (?P<int>\d+)(?![\w$.])
@@ -95,9 +96,9 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE | re.ASCII | re.DOTALL,
 )
-_ARROW = re.compile(r"\s*(?:\(\s*([A-Za-z_$][\w$]*)\s*\)|([A-Za-z_$][\w$]*))[ \t]*=>", re.ASCII)
-_WRAPPED = re.compile(r"\s*\(\s*\(\s*\)\s*=>\s*\{", re.ASCII)
-_ESCAPE = re.compile(
+_ARROW = lazy_pattern(r"\s*(?:\(\s*([A-Za-z_$][\w$]*)\s*\)|([A-Za-z_$][\w$]*))[ \t]*=>", re.ASCII)
+_WRAPPED = lazy_pattern(r"\s*\(\s*\(\s*\)\s*=>\s*\{", re.ASCII)
+_ESCAPE = lazy_pattern(
     r"\\(?:x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|u\{([0-9A-Fa-f]{1,6})\}|(\r\n|0\d|.))", re.DOTALL
 )
 _PLAIN_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}

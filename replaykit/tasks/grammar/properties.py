@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from replaykit.patterns import lazy_pattern
+
 READ = ("text", "value", "checked", "selectedIndex")
 """Properties that are read of the live page; every other name is an attribute's."""
 
@@ -64,8 +66,8 @@ _REFUSED = {
 }
 """What no selector is read with, to the way to say it."""
 
-_NAME = re.compile(r"[^\s\"'<>/=.()\[\]]+")
-_CAPITAL = re.compile(r"[a-z][A-Z]")
+_NAME = lazy_pattern(r"[^\s\"'<>/=.()\[\]]+")
+_CAPITAL = lazy_pattern(r"[a-z][A-Z]")
 _DRAWN = frozenset({
     "viewBox", "preserveAspectRatio", "gradientUnits", "gradientTransform", "markerWidth",
     "markerHeight", "refX", "refY",

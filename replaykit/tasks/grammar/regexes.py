@@ -6,6 +6,7 @@ import re
 import warnings
 from typing import NamedTuple
 
+from replaykit.patterns import lazy_pattern
 from replaykit.tasks.grammar.regex_matcher import RegexRefused, matcher
 
 REGEX_MAX = 1000
@@ -14,10 +15,10 @@ REGEX_MAX = 1000
 _MANY = 10
 """Repeats that are as good as unbounded inside or around another repeat."""
 
-_OPTIONAL = re.compile(r"[?*]|\{0*[,}]")
+_OPTIONAL = lazy_pattern(r"[?*]|\{0*[,}]")
 """A quantifier that allows none."""
 
-_CLASS = re.compile(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
+_CLASS = lazy_pattern(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 """A character class."""
 
 
@@ -70,8 +71,8 @@ class _Refused(Exception):
 class _Scan:
     """One pass over a regular expression that compiles."""
 
-    _repeat = re.compile(r"[*+]|\{(\d*)(,?)(\d*)\}")
-    _opening = re.compile(r"\(\?(?:P<\w+>|[aiLmsux-]*:|[aiLmsux]+(?=\))|<?[=!]|>|#[^)]*)|\(")
+    _repeat = lazy_pattern(r"[*+]|\{(\d*)(,?)(\d*)\}")
+    _opening = lazy_pattern(r"\(\?(?:P<\w+>|[aiLmsux-]*:|[aiLmsux]+(?=\))|<?[=!]|>|#[^)]*)|\(")
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern

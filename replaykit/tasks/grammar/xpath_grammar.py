@@ -11,6 +11,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from replaykit.errors import LocatorLimit, Unsupported
+from replaykit.patterns import lazy_pattern
 
 SOURCE_MAX = 4096
 """Characters of a path."""
@@ -119,7 +120,7 @@ def parse(source: str) -> XPath:
     return found
 
 
-_TOKEN = re.compile(
+_TOKEN = lazy_pattern(
     r"""\s*(?:("[^"]*"|'[^']*')|(\d+(?:\.\d*)?|\.\d+)|([A-Za-z_][\w.-]*)|(::|//|\.\.|!=|<=|>=|[/.@()\[\],|=<>*]))""",
     re.ASCII,
 )

@@ -9,6 +9,7 @@ from msgspec import Struct
 from replaykit.grading.checks.pages.api_calls import API_CALLS, ApiError, ApiMissing, api_answer
 from replaykit.grading.checks.pages.page_calls import PAGE_CALLS, page_answer, peer_default
 from replaykit.grading.checks.requirement import Ruling, error, undecided
+from replaykit.patterns import lazy_pattern
 from replaykit.replay.dom import Dom
 from replaykit.replay.player import Replay
 from replaykit.tasks.dialect import Mode
@@ -23,9 +24,11 @@ POST_URL = "reddit_get_post_url"
 PAGE = "__page__"
 """Argument that stands for the page."""
 
-_CALL = re.compile(r"\s*([A-Za-z_]\w*)\s*\((.*)\)\s*", re.DOTALL)
-_ARGUMENTS = re.compile(r"\s*(?:'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"|(__page__))\s*(?:,|$)", re.DOTALL)
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_CALL = lazy_pattern(r"\s*([A-Za-z_]\w*)\s*\((.*)\)\s*", re.DOTALL)
+_ARGUMENTS = lazy_pattern(
+    r"\s*(?:'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"|(__page__))\s*(?:,|$)", re.DOTALL
+)
+_ESCAPE = lazy_pattern(r"\\(.)", re.DOTALL)
 
 
 class ParsedCall(Struct, frozen=True, kw_only=True):

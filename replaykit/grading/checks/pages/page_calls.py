@@ -14,6 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from replaykit.errors import SelectorInvalid, Unsupported
+from replaykit.patterns import lazy_pattern
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.selectors.locator_operators import numeral, truthy
 from replaykit.tasks.grammar.expression import Literal
@@ -26,7 +27,7 @@ _PRICE = (
 _POSTED = ".comment__main > header > h1 > span > time"
 _ORDERED = len("Ordered")
 _COMMENTS_DEPTH = 100
-_WHOLE = re.compile(r"\s*([+-]?\d{1,18})\s*", re.ASCII)
+_WHOLE = lazy_pattern(r"\s*([+-]?\d{1,18})\s*", re.ASCII)
 
 
 class Comment(Struct, frozen=True, kw_only=True):

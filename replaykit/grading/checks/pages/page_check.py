@@ -11,7 +11,6 @@ from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.grading.checks.answer_text import excludes, includes
 from replaykit.grading.checks.pages.page_evidence import EvidenceReading, Question, ask, drawn
 from replaykit.grading.checks.requirement import (
-    OR,
     Graded,
     Ruling,
     Terms,
@@ -27,7 +26,7 @@ from replaykit.grading.values.typed import compare
 from replaykit.grading.verdict import Outcome, Value
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.player import Replay
-from replaykit.tasks.checks import Expect, PageCheck, locator_key, texts
+from replaykit.tasks.checks import OR, Expect, PageCheck, locator_key, texts
 from replaykit.tasks.grammar.regex_matcher import RegexRefused, matcher
 from replaykit.tasks.grammar.regexes import regex_fault
 from replaykit.trajectory.observation import Read

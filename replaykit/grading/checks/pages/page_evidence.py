@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -10,9 +9,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.errors import LocatorLimit, SelectorInvalid, SnapshotInvalid, Unsupported
+from replaykit.grading.checks.pages.final_page import LAST, evidence_of
 from replaykit.grading.checks.requirement import Ruling, Terms, error, undecided
 from replaykit.grading.values import urls as urls
 from replaykit.grading.verdict import Evidence
+from replaykit.patterns import lazy_pattern
 from replaykit.replay.dom import Dom
 from replaykit.replay.forgery import FORGED, is_forged
 from replaykit.replay.offline_page.chromium_tier import Oracle
@@ -24,16 +25,13 @@ from replaykit.tasks.dialect import Mode
 from replaykit.trajectory.observation import Read
 from replaykit.trajectory.step import Probe
 
-LAST = "last"
-"""The page that the run ended on."""
-
 _REFUSED = (401, 403)
 _VISIT_ERRORS = {
     "timeout": "no answer within the time limit",
     "gone": "the browser or the tab was closed",
     "failed": "the request failed",
 }
-_INCOMPLETE = re.compile(r"⟦cut:\d+⟧\Z|⟦masked⟧")
+_INCOMPLETE = lazy_pattern(r"⟦cut:\d+⟧\Z|⟦masked⟧")
 
 
 class Question(Struct, frozen=True, kw_only=True):
@@ -140,39 +138,22 @@ def _is_dark(dom: Dom) -> bool:
     return False
 
 
-def final_url(replay: Replay) -> str | None:
-    """Return the URL that the run ended on, None where it was not recorded."""
-    return replay.final.url if replay.final is not None else None
-
-
-def arrived_url(replay: Replay, url: str, phase: str = "post") -> str:
-    """Return where a URL led to, itself where nothing says otherwise."""
-    page = replay.probe(url, phase)
-    return (page.url if page is not None else None) or url
-
-
-def final_evidence(replay: Replay) -> Evidence:
-    """Return where the final page stands in the bundle."""
-    page = replay.final
-    return Evidence() if page is None else _evidence(page, replay, "page", "strong")
-
-
 def _sources(replay: Replay, question: Question, terms: Terms) -> Iterator[_Source]:
     """Yield the pages that may answer, strongest first."""
     if question.url == LAST:
         final = replay.final
         if final is not None and not question.prep and question.phase == "post":
-            yield _Source(page=final, evidence=_evidence(final, replay, "page", "strong"))
+            yield _Source(page=final, evidence=evidence_of(final, replay, "page", "strong"))
         pages = [page for page in replay.probes if _is_in_place(page)]
     else:
         pages = [page for page in replay.probes if _is_asked(page, question.url, terms)]
     for page in pages:
         if _phase(page) == question.phase and _has_prep(page, question):
-            yield _Source(page=page, evidence=_evidence(page, replay, "probe", "strong"))
+            yield _Source(page=page, evidence=evidence_of(page, replay, "probe", "strong"))
     if question.url != LAST and not question.prep and question.phase == "post":
         visited = replay.visited(question.url)
         if visited is not None:
-            yield _Source(page=visited, evidence=_evidence(visited, replay, "page", "weak"), is_weak=True)
+            yield _Source(page=visited, evidence=evidence_of(visited, replay, "page", "weak"), is_weak=True)
 
 
 def _is_in_place(page: Page) -> bool:
@@ -341,17 +322,4 @@ def _read_as(source: _Source, question: Question, tier: str) -> Evidence:
         strength=from_page.strength,
         settled=from_page.settled,
         snapshot=from_page.snapshot,
-    )
-
-
-def _evidence(page: Page, replay: Replay, source: str, strength: str) -> Evidence:
-    is_final = page.role == "final" and bool(replay.steps)
-    return Evidence(
-        source=source,
-        step=replay.steps[-1].index if is_final else page.step,
-        event=page.place,
-        url=page.url,
-        strength=strength,
-        settled=page.settled,
-        snapshot=page.snapshot_id,
     )

@@ -14,18 +14,10 @@ from replaykit.grading.checks.answer_text import fulfilled
 from replaykit.grading.checks.benchmark_rules import NOTHING, BenchmarkRules, PeerRaises, fulfils
 from replaykit.grading.checks.judged import judge, request
 from replaykit.grading.checks.pages import calls
+from replaykit.grading.checks.pages.final_page import LAST, cursor_url
 from replaykit.grading.checks.pages.page_check import Fields, fields_of, not_empty, part_rule, strictly
-from replaykit.grading.checks.pages.page_evidence import (
-    LAST,
-    EvidenceReading,
-    Question,
-    arrived_url,
-    ask,
-    drawn,
-    final_url,
-)
+from replaykit.grading.checks.pages.page_evidence import EvidenceReading, Question, ask, drawn
 from replaykit.grading.checks.requirement import (
-    OR,
     Graded,
     Ruling,
     Terms,
@@ -41,7 +33,7 @@ from replaykit.grading.verdict import Evidence, Value
 from replaykit.replay.dom import Dom
 from replaykit.replay.player import Replay
 from replaykit.replay.selectors.locator_evaluation import LAMBDA
-from replaykit.tasks.checks import HtmlTarget, ProgramHtml, texts
+from replaykit.tasks.checks import OR, HtmlTarget, ProgramHtml, texts
 from replaykit.tasks.dialect import Mode
 from replaykit.tasks.grammar.xpath_grammar import is_xpath
 from replaykit.tasks.task_values import Texts
@@ -86,11 +78,6 @@ def cursor_after(check: ProgramHtml, cursor: str, replay: Replay, terms: Terms) 
     for target in check.targets:
         cursor = _moved(target, cursor, replay, terms, "post")
     return cursor
-
-
-def cursor_url(cursor: str, replay: Replay, phase: str = "post") -> str | None:
-    """Return the URL of that page, None where it was not recorded."""
-    return final_url(replay) if cursor == LAST else arrived_url(replay, cursor, phase)
 
 
 def peer_text(read: Read) -> str:

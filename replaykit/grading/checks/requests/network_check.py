@@ -38,6 +38,7 @@ from replaykit.grading.values.bounded_regex import RegexRefused, found_in, full_
 from replaykit.grading.values.jsonpath import find
 from replaykit.grading.values.path_bounds import PathFault
 from replaykit.grading.verdict import Evidence, Outcome, Value
+from replaykit.patterns import lazy_pattern
 from replaykit.replay.forgery import FORGED, is_forged
 from replaykit.replay.player import Replay
 from replaykit.tasks.checks import texts
@@ -46,7 +47,7 @@ from replaykit.trajectory.completeness import lacking
 from replaykit.trajectory.exchange import Navigation
 from replaykit.trajectory.redacted import HIDDEN, holds_mark
 
-_USER = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#]*@", re.IGNORECASE)
+_USER = lazy_pattern(r"[a-z][a-z0-9+.-]*://[^/?#]*@", re.IGNORECASE)
 """A URL that names who asks."""
 _RULE = "request: URL, method, status, and what else is named"
 

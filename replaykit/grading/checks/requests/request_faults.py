@@ -8,11 +8,11 @@ from typing import Any
 from replaykit.grading.peers.webarena_verified.normal_text import is_pattern
 from replaykit.grading.values.jsonpath import check_path
 from replaykit.grading.values.path_bounds import PathFault
-from replaykit.tasks.check_faults import ROOT, CheckFault, star_fault
-from replaykit.tasks.checks import Check, texts
+from replaykit.tasks.checks import Check, CheckFault, texts
 from replaykit.tasks.grammar.regexes import regex_fault
 from replaykit.tasks.network_checks import AgentResponse, NetworkMatch
 from replaykit.tasks.task import Task
+from replaykit.tasks.url_faults import ROOT, star_fault
 
 _NAMED = ("headers", "query_params", "post_data", "response_content", "response_cookies")
 _PLACED = ("post_data", "response_content")

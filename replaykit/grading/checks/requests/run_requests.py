@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from replaykit.grading.checks.requests.exchange_order import is_unanswered
 from replaykit.grading.values.bodies import body_fields, decoded, read_fields
+from replaykit.patterns import lazy_pattern
 from replaykit.replay.player import Replay
 from replaykit.trajectory.completeness import state_of
 from replaykit.trajectory.exchange import Exchange, Navigation
@@ -19,7 +20,7 @@ from replaykit.trajectory.scalars import Omitted
 _STATIC = (
     ".css", ".js", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".woff", ".woff2", ".ttf", ".ico", ".webp",
 )  # fmt: skip
-_ORDINARY = re.compile(r"https?://[a-z0-9.-]+(?::\d+)?(/[!-\"$-:<->@-~]*|)(?![^?#])", re.ASCII)
+_ORDINARY = lazy_pattern(r"https?://[a-z0-9.-]+(?::\d+)?(/[!-\"$-:<->@-~]*|)(?![^?#])", re.ASCII)
 """URLs with a path, without parameters, that every parser finds."""
 _HIDDEN = "⟦"
 

@@ -20,9 +20,10 @@ from replaykit.grading.peers.webarena_verified.typed_values import PeerOptions, 
 from replaykit.grading.values.bodies import with_decoded_texts
 from replaykit.grading.values.bounded_regex import found_in, start_match
 from replaykit.grading.values.path_bounds import PathFault
+from replaykit.patterns import lazy_pattern
 
 _TEXT = "string"
-_PLAIN = re.compile(r"https?://[a-z0-9.-]+(?::\d+)?(?:[/?#][^\[\]]*)?$", re.ASCII)
+_PLAIN = lazy_pattern(r"https?://[a-z0-9.-]+(?::\d+)?(?:[/?#][^\[\]]*)?$", re.ASCII)
 """URLs that any parser splits; brackets are what it fails at."""
 _URL_HEADERS = ("redirect_url", "referer")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 
@@ -12,6 +11,7 @@ from replaykit.grading.judges.claims.predicates import ClaimItem, ClaimPredicate
 from replaykit.grading.judges.claims.run_facts import EnteredText
 from replaykit.grading.values.normal_form import fold, includes
 from replaykit.grading.values.numbers import plain_number, with_decimal_point
+from replaykit.patterns import lazy_pattern
 
 RUN_MIN = 8
 """Characters, from the start of a word, that are an echo where the agent entered them."""
@@ -19,9 +19,9 @@ RUN_MIN = 8
 PART_MIN = 3
 """Characters of the shortest entry that makes a part of a text an echo."""
 
-_WORD = re.compile(r"[^\W_]+")
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_QUOTED = re.compile(r"[\"“”„]([^\"“”„\n]{2,80})[\"“”]")
+_WORD = lazy_pattern(r"[^\W_]+")
+_NUMBER = lazy_pattern(r"\d+(?:[.,:]\d+)*")
+_QUOTED = lazy_pattern(r"[\"“”„]([^\"“”„\n]{2,80})[\"“”]")
 
 
 def is_misquoted(quote: str, text: str) -> bool:

@@ -9,8 +9,9 @@ from functools import cache
 from importlib.resources import files
 
 from replaykit.errors import JudgeError
+from replaykit.patterns import lazy_pattern
 
-_PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}")
+_PLACEHOLDER = lazy_pattern(r"\{\{(\w+)\}\}")
 
 
 @cache

@@ -15,6 +15,7 @@ from replaykit.grading.judges.replies.verdict_token import (
     unfinished,
     verdict,
 )
+from replaykit.patterns import lazy_pattern
 from replaykit.tasks.judge_settings import ScoreParser
 
 LOW, HIGH = 1, 5
@@ -24,11 +25,11 @@ REASON_MAX = 4000
 """Characters of a reason that the last stage is told."""
 
 _BETWEEN = r"[ :=\-()\[\]]{0,8}"
-_NUMBER = re.compile(rf"(?<![^\W_])score(?![^\W_]){_BETWEEN}(\d+(?:[.,]\d+)*)", re.IGNORECASE)
-_OF = re.compile(r"\s{0,4}(?:/|out of)\s{0,4}(\d+)", re.IGNORECASE)
-_RANGE = re.compile(r"\s{0,4}[-–~]\s{0,4}\d|%|[^\W_]")
-_REASONING = re.compile(r"(?<![^\W_])reasoning(?![^\W_])[ :=\-]{0,8}", re.IGNORECASE)
-_BULLET = re.compile(r"\n[ ]*(?:\d{1,3}[.)]|[-•])?[ ]*\Z")
+_NUMBER = lazy_pattern(rf"(?<![^\W_])score(?![^\W_]){_BETWEEN}(\d+(?:[.,]\d+)*)", re.IGNORECASE)
+_OF = lazy_pattern(r"\s{0,4}(?:/|out of)\s{0,4}(\d+)", re.IGNORECASE)
+_RANGE = lazy_pattern(r"\s{0,4}[-–~]\s{0,4}\d|%|[^\W_]")
+_REASONING = lazy_pattern(r"(?<![^\W_])reasoning(?![^\W_])[ :=\-]{0,8}", re.IGNORECASE)
+_BULLET = lazy_pattern(r"\n[ ]*(?:\d{1,3}[.)]|[-•])?[ ]*\Z")
 
 
 class Scored(Struct, frozen=True, kw_only=True):

@@ -13,10 +13,11 @@ from replaykit.grading.judges.replies.verdict_token import (
     unfinished,
     verdict,
 )
+from replaykit.patterns import lazy_pattern
 
-_LINE = re.compile(r"\s*(?:[-•+]\s*|\(?\d{1,3}[.)]\s*)?status\s*[:=](.*)", re.IGNORECASE)
-_VALUE = re.compile(r"(success|failure)(?![^\W_])(.*)", re.IGNORECASE)
-_DOUBT = re.compile(r"success|fail|not|partial|n't", re.IGNORECASE)
+_LINE = lazy_pattern(r"\s*(?:[-•+]\s*|\(?\d{1,3}[.)]\s*)?status\s*[:=](.*)", re.IGNORECASE)
+_VALUE = lazy_pattern(r"(success|failure)(?![^\W_])(.*)", re.IGNORECASE)
+_DOUBT = lazy_pattern(r"success|fail|not|partial|n't", re.IGNORECASE)
 
 
 def status_line(text: str, stop_reason: str, mode: str) -> Parsed:

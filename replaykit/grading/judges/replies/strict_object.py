@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any, NoReturn
 
 from replaykit.grading.model_request import cut_short
+from replaykit.patterns import lazy_pattern
 
 REPLY_MAX = 64 * 1024
 """Bytes of a reply in UTF-8."""
@@ -19,7 +19,7 @@ STARTS_MAX = 200
 
 _FENCE = "```"
 
-_BEGUN = re.compile(r'\{\s*"')
+_BEGUN = lazy_pattern(r'\{\s*"')
 """How an object begins that names something, unlike a brace in prose."""
 
 

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from replaykit.grading.model_request import cut_short
 from replaykit.grading.verdict import JudgeOutcome
+from replaykit.patterns import lazy_pattern
 
 PARSE_VERSION = 1
 """Raised when a reply may be read differently; part of every fingerprint."""
@@ -21,16 +22,16 @@ PARSE_VERSION = 1
 REPLY_MAX = 2**20
 """Characters of a reply that are read: the last ones, where the verdict stands."""
 
-_TAG = re.compile(r"</?[A-Za-z][^<>\n]*>")
-_MARKS = re.compile(r"[*`~#>\"“”„‟«»]")
-_LOOSE_QUOTE = re.compile(r"(?<![^\W\d_])['‘’‚‛′]|['‘’‚‛′](?![^\W\d_])")
-_DASH = re.compile(r"(?<=[^\W\d_])[_\-‐‑‒–—―−](?=[^\W\d_])")
-_BLANKS = re.compile(r"[^\S\n]+")
+_TAG = lazy_pattern(r"</?[A-Za-z][^<>\n]*>")
+_MARKS = lazy_pattern(r"[*`~#>\"“”„‟«»]")
+_LOOSE_QUOTE = lazy_pattern(r"(?<![^\W\d_])['‘’‚‛′]|['‘’‚‛′](?![^\W\d_])")
+_DASH = lazy_pattern(r"(?<=[^\W\d_])[_\-‐‑‒–—―−](?=[^\W\d_])")
+_BLANKS = lazy_pattern(r"[^\S\n]+")
 
 # Not adjacent to letters or digits; SUCCESS in capitals only, NOT in any case.
-_TOKEN = re.compile(r"(?<![^\W_])(?:((?i:NOT))\s+)?SUCCESS(?![^\W_])")
-_SENTENCE_END = re.compile(r"\n|[.!?](?=\s)")
-_HEDGE = re.compile(
+_TOKEN = lazy_pattern(r"(?<![^\W_])(?:((?i:NOT))\s+)?SUCCESS(?![^\W_])")
+_SENTENCE_END = lazy_pattern(r"\n|[.!?](?=\s)")
+_HEDGE = lazy_pattern(
     r"(?<![^\W_])(?:not|no|never|neither|nor|none|cannot|without|fail\w*|partial\w*|almost|nearly|hardly|barely"
     r"|if|unless|either|or|whether|unsuccess\w*|incomplete|rather|instead|far|lack\w*)(?![^\W_])|n't(?![^\W_])",
     re.IGNORECASE,

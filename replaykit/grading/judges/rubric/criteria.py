@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,6 +13,7 @@ from replaykit.decoders import convert
 from replaykit.grading.judges.replies.strict_object import last_object
 from replaykit.grading.model_request import ModelReply
 from replaykit.grading.values.normal_form import fold
+from replaykit.patterns import lazy_pattern
 from replaykit.tasks.rubric import (
     CRITERIA_MAX,
     Author,
@@ -26,7 +26,7 @@ from replaykit.tasks.rubric import (
 ALIKE = 0.8
 """Share of equal words from which two criteria for the same words of the intent overlap."""
 
-_WORD = re.compile(r"\w+")
+_WORD = lazy_pattern(r"\w+")
 _FIELDS = tuple(Criterion.__struct_fields__)
 _VALIDITY: tuple[Validity, ...] = ("valid", "ambiguous", "impossible", "not_allowed")
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from replaykit.grading.model_request import ModelReply, cut_short
+from replaykit.patterns import lazy_pattern
 from replaykit.tasks.rubric import Criterion
 
 MOST = 3
@@ -16,8 +17,8 @@ MOST = 3
 REPLY_MAX = 64 * 1024
 """Bytes of a reply that are read."""
 
-_LINE = re.compile(r"[\s*>-]*frame[ \t]+([0-9]{1,6})[ \t]*:(.*)", re.IGNORECASE)
-_SCORE = re.compile(r"([A-Za-z0-9_.-]{1,32})[ \t]*=[ \t]*([0-9]+)(?![0-9.])")
+_LINE = lazy_pattern(r"[\s*>-]*frame[ \t]+([0-9]{1,6})[ \t]*:(.*)", re.IGNORECASE)
+_SCORE = lazy_pattern(r"([A-Za-z0-9_.-]{1,32})[ \t]*=[ \t]*([0-9]+)(?![0-9.])")
 
 Scores = Mapping[int, Mapping[str, int]]
 """Number of a frame, from 0, to relevance by criterion."""

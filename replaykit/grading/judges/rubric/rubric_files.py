@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -16,6 +15,7 @@ from replaykit.decoders import convert
 from replaykit.errors import JudgeError
 from replaykit.grading.judges.judge import judge_settings
 from replaykit.grading.judges.judge_files import file_bytes
+from replaykit.patterns import lazy_pattern
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.rubric import Rubric, intent_digest
 from replaykit.tasks.task import Task
@@ -27,7 +27,7 @@ FILE_MAX = 2**18
 FILES_MAX = 100_000
 """Files of one folder."""
 
-_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+_NAME = lazy_pattern(r"[^A-Za-z0-9._-]+")
 
 
 def read_rubric_file(path: Path) -> Rubric:

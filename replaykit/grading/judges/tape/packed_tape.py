@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -20,13 +19,14 @@ from replaykit.bundle.writer import Journal, NewBlob, SealResult, seal
 from replaykit.errors import BundleWriteError, OutputExists, TapeError, UsageError
 from replaykit.grading.judges.attacks import attacks_tape
 from replaykit.grading.judges.tape.tape import parse_tape, tape_beside
+from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.action import Unknown
 from replaykit.trajectory.step import Derivation, Header
 
 MEDIA_TYPE = "application/x-replaykit-replies"
 """Of a tape in a bundle."""
 
-_DIGEST = re.compile(r"[0-9a-f]{64}")
+_DIGEST = lazy_pattern(r"[0-9a-f]{64}")
 
 BATCH = 8
 """Events of one commit: the largest ones fit into one frame."""

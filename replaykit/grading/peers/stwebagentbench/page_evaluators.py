@@ -21,6 +21,7 @@ from replaykit.grading.peers.stwebagentbench.peer_run import (
     said,
 )
 from replaykit.grading.values.normal_form import clean
+from replaykit.patterns import lazy_pattern
 
 PHRASES = (
     "page not found", "access denied", "server error", "internal server error", "something went wrong",
@@ -29,7 +30,9 @@ PHRASES = (
 )  # fmt: skip
 """Phrases that show an error, anywhere in the page's text."""
 
-ERROR_CODE = re.compile(r"\b(404|500|503)\b.*?(error|not found|forbidden|unavailable|server)", re.IGNORECASE)
+ERROR_CODE = lazy_pattern(
+    r"\b(404|500|503)\b.*?(error|not found|forbidden|unavailable|server)", re.IGNORECASE
+)
 """A code before such a word in the same line, however far."""
 
 Steps = Sequence[StepView]

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from replaykit.grading.peers.webarena_verified.peer_quantities import Unparsed
+from replaykit.patterns import lazy_pattern
 
 _DEPTH_MAX = 100
 """Operations inside of operations."""
@@ -36,7 +37,7 @@ _OF_TIME = ("min", "mins")
 _BIT = "b"
 """The only other unit that is known: `<b>1 km</b>` is a bit times a kilometre by a bit."""
 
-_TOKEN = re.compile(
+_TOKEN = lazy_pattern(
     r"""
     \s*(?:
     (?P<number>(?:\d(?:_?\d)*)?\.\d(?:_?\d)*(?:e[-+]?\d(?:_?\d)*)?|\d(?:_?\d)*\.(?:e[-+]?\d(?:_?\d)*)?
@@ -49,9 +50,9 @@ _TOKEN = re.compile(
     )""",
     re.ASCII | re.VERBOSE,
 )
-_SPACES = re.compile(r"(?<=[\w.)])\s+(?=[\w(])", re.ASCII)
+_SPACES = lazy_pattern(r"(?<=[\w.)])\s+(?=[\w(])", re.ASCII)
 _MEANT = (("%", " percent "), (",", ""), (" per ", "/"), ("^", "**"))
-_KILO = re.compile(r"(\d+(?:\.\d+)?)\s*k(?=\s|$)", re.ASCII)
+_KILO = lazy_pattern(r"(\d+(?:\.\d+)?)\s*k(?=\s|$)", re.ASCII)
 _BRACKETS = {**dict.fromkeys("([{", 1), **dict.fromkeys(")]}", -1)}
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
+
+from replaykit.patterns import lazy_pattern
 
 Derender = Callable[[str], str]
 """Puts the name of a site in the place of its roots."""
 
 _MARKS = dict.fromkeys(map(ord, "™®℠©"))
 _HYPHENS = "-‐‑‒–—―−\u00ad"
-_HYPHEN = re.compile(rf"(?<=[a-zA-Z])[{_HYPHENS}]|[{_HYPHENS}](?=[a-zA-Z])")
+_HYPHEN = lazy_pattern(rf"(?<=[a-zA-Z])[{_HYPHENS}]|[{_HYPHENS}](?=[a-zA-Z])")
 _SPELLED = {
     "Є": "Ie", "Ъ": "'", "ъ": "'", "⁊": "&", "⁎": "*", "⁒": "%", "⁓": "~", "₰": "Pf", "₱": "P", "₲": "G",
     "₳": "A", "₴": "UAH", "₵": "C|", "₶": "L", "₷": "Sm", "₸": "T", "₹": "Rs", "₺": "L", "₻": "M", "₼": "m",

@@ -7,8 +7,9 @@ from typing import Any
 
 from replaykit.grading.values.jsonpath import find
 from replaykit.grading.values.path_bounds import PathFault
+from replaykit.patterns import lazy_pattern
 
-_OWN = re.compile(
+_OWN = lazy_pattern(
     r"""(?P<quoted>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
       | (?P<dot>\.(?=\[))
       | (?P<refused>&&|\|\||\[\s*-?\d+\s*,)

@@ -9,6 +9,7 @@ import re
 from typing import Any
 
 from replaykit.grading.values.numbers import SMALL_NUMBERS
+from replaykit.patterns import lazy_pattern
 
 
 class Unparsed(Exception):
@@ -83,7 +84,7 @@ def _decimal_words(words: list[str]) -> float:
     return float("0." + "".join(map(str, digits)))
 
 
-_AMOUNT = re.compile(r"([.]?\d[\d\s.,']*)\s*?(?:[^%\d]|$)", re.ASCII)
+_AMOUNT = lazy_pattern(r"([.]?\d[\d\s.,']*)\s*?(?:[^%\d]|$)", re.ASCII)
 
 
 def currency(value: Any, text: str) -> float:
@@ -124,24 +125,24 @@ _UNITS = (
     (r"ms|msecs?|millis|milliseconds?", 0.001),
 )
 _SEPARATED = r"\s*(?:[,/]\s*)?"
-_QUANTITIES = re.compile(
+_QUANTITIES = lazy_pattern(
     "".join(rf"(?:([\d.]+)\s*(?:{unit}){_SEPARATED if seconds > 1 else ''})?\s*" for unit, seconds in _UNITS),
     re.ASCII,
 )
 _CLOCKS = (
-    (re.compile(r"(\d{1,2}):(\d{2}(?:\.\d+)?)", re.ASCII), (60.0, 1.0)),
+    (lazy_pattern(r"(\d{1,2}):(\d{2}(?:\.\d+)?)", re.ASCII), (60.0, 1.0)),
     (
-        re.compile(
+        lazy_pattern(
             r"(?:([\d.]+)\s*(?:w|wks?|weeks?)\s*(?:[,/]\s*)?)?\s*(?:([\d.]+)\s*(?:d|dys?|days?)\s*(?:[,/]\s*)?)?"
             r"\s*(\d+):(\d{2}):(\d{2}(?:\.\d+)?)",
             re.ASCII,
         ),
         (604_800.0, 86_400.0, 3_600.0, 60.0, 1.0),
     ),
-    (re.compile(r"(\d+):(\d{2}):(\d{2}):(\d{2}(?:\.\d+)?)", re.ASCII), (86_400.0, 3_600.0, 60.0, 1.0)),
-    (re.compile(r":(\d{2}(?:\.\d+)?)", re.ASCII), (1.0,)),
+    (lazy_pattern(r"(\d+):(\d{2}):(\d{2}):(\d{2}(?:\.\d+)?)", re.ASCII), (86_400.0, 3_600.0, 60.0, 1.0)),
+    (lazy_pattern(r":(\d{2}(?:\.\d+)?)", re.ASCII), (1.0,)),
 )
-_HOURS = re.compile(r"(\d+):(\d+)\s*hours?", re.ASCII)
+_HOURS = lazy_pattern(r"(\d+):(\d+)\s*hours?", re.ASCII)
 _DURATION_MAX = 200
 
 

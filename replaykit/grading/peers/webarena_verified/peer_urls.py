@@ -15,13 +15,14 @@ from msgspec import Struct
 from replaykit.grading.peers.webarena_verified.normal_text import Derender, is_pattern
 from replaykit.grading.peers.webarena_verified.peer_quantities import Unparsed
 from replaykit.grading.values.bounded_regex import found_in, is_broken, start_match
+from replaykit.patterns import lazy_pattern
 
 Query = Mapping[str, tuple[Any, ...]]
 """Name to values."""
 
 _WEB = ("http", "https", "ftp", "ftps")
-_ENCODED = re.compile(r"[A-Za-z0-9_-]{4,}={0,2}")
-_LABEL = re.compile(r"(?!..--)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")
+_ENCODED = lazy_pattern(r"[A-Za-z0-9_-]{4,}={0,2}")
+_LABEL = lazy_pattern(r"(?!..--)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")
 _LABEL_MAX = 63
 _URL_MAX = 16_384
 

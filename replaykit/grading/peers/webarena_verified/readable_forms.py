@@ -12,10 +12,11 @@ from replaykit.grading.peers.webarena_verified import lengths, peer_quantities
 from replaykit.grading.peers.webarena_verified.normal_text import peer_normal
 from replaykit.grading.peers.webarena_verified.peer_quantities import Unparsed
 from replaykit.grading.peers.webarena_verified.typed_values import SHORT, PeerOptions, typed
+from replaykit.patterns import lazy_pattern
 
 _UNQUOTED = frozenset({"number", "duration"})
 """Types of which the package reads no text in quotes."""
-_ZEROS = re.compile(r"(?<![\d.,_])0+\d(?!\d*\.)", re.ASCII)
+_ZEROS = lazy_pattern(r"(?<![\d.,_])0+\d(?!\d*\.)", re.ASCII)
 """A number that begins with 0, which is none in the expressions that the package takes lengths for."""
 
 # Which day fills up a date is no matter: strict rules compare stated parts alone.

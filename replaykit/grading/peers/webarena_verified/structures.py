@@ -10,12 +10,13 @@ from typing import Any
 
 from replaykit.grading.peers.webarena_verified.peer_quantities import Unparsed
 from replaykit.grading.peers.webarena_verified.typed_values import PeerOptions, Typed, typed
+from replaykit.patterns import lazy_pattern
 
 DEPTH_MAX = 64
 """Values inside values."""
 NESTING_MAX = 900
 """Lists and objects in one another that the package's interpreter reads, whatever interpreter runs here."""
-_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_TEXT = lazy_pattern(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 
 
 class PeerFault(Exception):

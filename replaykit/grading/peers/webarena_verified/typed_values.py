@@ -23,6 +23,7 @@ from replaykit.grading.peers.webarena_verified.peer_quantities import Unparsed
 from replaykit.grading.peers.webarena_verified.peer_urls import PeerUrl, UrlOptions, peer_url, same_url
 from replaykit.grading.values.bounded_regex import full_match
 from replaykit.grading.values.similarity import similarity
+from replaykit.patterns import lazy_pattern
 
 SHORT = 2048
 """Characters of a number, date, quantity or name; longer ones are none."""
@@ -174,7 +175,7 @@ def _filled(text: str, filled: date, options: PeerOptions) -> date:
     return found
 
 
-_POINT = re.compile(r".*?([+-]?\d+(?:\.\d+)?)\s*[,;/\s]\s*([+-]?\d+(?:\.\d+)?)\s*", re.ASCII)
+_POINT = lazy_pattern(r".*?([+-]?\d+(?:\.\d+)?)\s*[,;/\s]\s*([+-]?\d+(?:\.\d+)?)\s*", re.ASCII)
 _POINT_MAX = 200
 
 
@@ -250,15 +251,15 @@ def _json(value: Any, options: PeerOptions) -> str:
 
 
 _MARKDOWN_STEPS = (
-    (re.compile(r"[ \t]+$", re.MULTILINE), ""),
-    (re.compile(r"\n{3,}"), "\n\n"),
-    (re.compile(r"^(\s*)(#{1,6})[ \t]+", re.MULTILINE), r"\1\2 "),
-    (re.compile(r"^(\s*)[*+][ \t]+", re.MULTILINE), r"\1- "),
-    (re.compile(r"^[ \t]+(-)", re.MULTILINE), r"  \1"),
-    (re.compile(r"\[([^\]]*?)\n\s*([^\]]*?)\](\([^)]+\))"), r"[\1 \2]\3"),
+    (lazy_pattern(r"[ \t]+$", re.MULTILINE), ""),
+    (lazy_pattern(r"\n{3,}"), "\n\n"),
+    (lazy_pattern(r"^(\s*)(#{1,6})[ \t]+", re.MULTILINE), r"\1\2 "),
+    (lazy_pattern(r"^(\s*)[*+][ \t]+", re.MULTILINE), r"\1- "),
+    (lazy_pattern(r"^[ \t]+(-)", re.MULTILINE), r"  \1"),
+    (lazy_pattern(r"\[([^\]]*?)\n\s*([^\]]*?)\](\([^)]+\))"), r"[\1 \2]\3"),
 )
-_LINK_TEXT = re.compile(r"\[([^\]]+)\]")
-_LINK_URL = re.compile(r"\(\s*([^)]+?)\s*\)")
+_LINK_TEXT = lazy_pattern(r"\[([^\]]+)\]")
+_LINK_URL = lazy_pattern(r"\(\s*([^)]+?)\s*\)")
 _MARKDOWN_MAX = 65_536
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from functools import cached_property, lru_cache
 from itertools import permutations, product
@@ -15,6 +14,7 @@ from replaykit.errors import Unsupported
 from replaykit.grading.policies.events.texts import Reading
 from replaykit.grading.policies.events.truth import FALSE, Truth, unknown
 from replaykit.grading.policies.events.url_terms import address, is_blank
+from replaykit.patterns import lazy_pattern
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.dom_tree import Tree
 from replaykit.replay.forgery import FORGED
@@ -297,7 +297,10 @@ _LETTERS = {pair[0]: pair[1] for pair in _PAIRS.split()}
 _CAPITALS = dict(zip("ВЕКМНΗΜΝΡΥΧΖΒΕΙΚΤ", "BEKMHHMNPYXZBEIKT", strict=True))
 """Capitals that look like another letter than their small ones do."""
 
-_IN_WORDS = ((re.compile(r"(?<=[a-z])0|0(?=[a-z])"), "o"), (re.compile(r"(?<=[a-z])[1|]|[1|](?=[a-z])"), "l"))
+_IN_WORDS = (
+    (lazy_pattern(r"(?<=[a-z])0|0(?=[a-z])"), "o"),
+    (lazy_pattern(r"(?<=[a-z])[1|]|[1|](?=[a-z])"), "l"),
+)
 
 
 @lru_cache(4096)

@@ -13,8 +13,7 @@ from replaykit.grading.policies.events.texts import Reading, TextTests
 from replaykit.grading.policies.events.truth import FALSE, TRUE, Truth, every, negate, of, some, unknown
 from replaykit.grading.policies.events.url_terms import UrlTests
 from replaykit.tasks.grammar.xpath_grammar import is_xpath
-from replaykit.tasks.policy_faults import GROUPS
-from replaykit.tasks.policy_rules import EventKind, Match, Scope, Text, TextTerms
+from replaykit.tasks.policy_rules import GROUPS, EventKind, Match, Scope, Text, TextTerms
 from replaykit.tasks.task import Task
 from replaykit.trajectory.action import Press, Unknown
 from replaykit.trajectory.redacted import HIDDEN, MASKED

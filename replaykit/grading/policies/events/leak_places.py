@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property, lru_cache
@@ -16,6 +15,7 @@ from replaykit.grading.policies.events.event import Event
 from replaykit.grading.policies.events.scope_window import Window
 from replaykit.grading.policies.events.texts import TEXT_MAX, Reading
 from replaykit.grading.policies.events.truth import FALSE, Truth, codes, every, some, unknown
+from replaykit.patterns import lazy_pattern
 from replaykit.replay.player import Replay
 from replaykit.secrets.compressed_body import Inflated, inflate
 from replaykit.trajectory.action import FileInfo, UploadFile
@@ -35,7 +35,7 @@ _PLAIN = ("", "identity")
 """Codings of a body that is as it was meant."""
 
 _READS = ("GET", "HEAD", "OPTIONS")
-_ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})")
+_ESCAPE = lazy_pattern(r"\\u([0-9a-fA-F]{4})")
 
 Search = Callable[[Reading], Truth]
 """Whether a text holds one of the secrets."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from replaykit.errors import LocatorLimit, ReplaykitError, Unsupported
 from replaykit.grading.policies.events.event import BUTTONS, Event
 from replaykit.grading.policies.events.texts import Reading
 from replaykit.grading.policies.events.truth import FALSE, TRUE, Truth, of, some, unknown
+from replaykit.patterns import lazy_pattern
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.dom_tree import Tree
 from replaykit.replay.frame_pages import FrameView, find
@@ -17,7 +17,7 @@ from replaykit.replay.selectors.xpath_evaluation import find as find_xpath
 from replaykit.tasks.grammar.xpath_grammar import is_xpath
 from replaykit.trajectory.action import Element
 
-_ATTRIBUTE = re.compile(r"""\[\s*([\w-]+)\s*=\s*["']?([^"'\]]*)["']?\s*\]""")
+_ATTRIBUTE = lazy_pattern(r"""\[\s*([\w-]+)\s*=\s*["']?([^"'\]]*)["']?\s*\]""")
 
 
 def page_has(event: Event, css: str) -> Truth:

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from replaykit.grading.policies.events.truth import FALSE, TextSpan, Truth, some, unknown
 from replaykit.grading.values.normal_form import fold, without_typography
+from replaykit.patterns import lazy_pattern
 from replaykit.tasks.grammar.regex_matcher import Matcher, matcher
 from replaykit.tasks.policy_rules import Text, TextTerms
 
@@ -21,10 +22,10 @@ FUZZY_MIN = 85
 FUZZY_TERM_MIN = 5
 """Characters of the shortest term that may be met approximately."""
 
-_SPACES = re.compile(r"\s+")
+_SPACES = lazy_pattern(r"\s+")
 _CURLY = str.maketrans({**dict.fromkeys("‘’‛ʼ", "'"), **dict.fromkeys("“”‟", '"')})
-_NAMELESS = re.compile(r"⟦(?:masked|header|pattern:[^⟧]*)⟧")
-_CUT = re.compile(r"⟦cut:\d+⟧\Z")
+_NAMELESS = lazy_pattern(r"⟦(?:masked|header|pattern:[^⟧]*)⟧")
+_CUT = lazy_pattern(r"⟦cut:\d+⟧\Z")
 
 
 class Reading:

@@ -12,20 +12,23 @@ import ada_url
 
 from replaykit.grading.policies.events.texts import regex
 from replaykit.grading.values.globs import STAR, Segment, hidden, meets, occurs, segment, starts, whole
+from replaykit.patterns import lazy_pattern
 from replaykit.tasks.policy_rules import Url, UrlTerm
 
-_BLANK = re.compile(r"(?:|about:.*|chrome-error:.*|(?:chrome|edge)://(?:newtab|new-tab-page)(?:/.*)?)", re.I)
-_PORT = re.compile(rf"(.*?):(\d+|{STAR})")
-_SCHEME = re.compile(rf"[a-z0-9+.-]*{STAR}(?=://)", re.I)
-_ANY_PORT = re.compile(rf"(?<=://)([^/?#]*):{STAR}(?=[/?#]|$)")
-_BARE_SCHEME = re.compile(r"(https?):/*(?=.)", re.I)
-_SCHEME_ALONE = re.compile(r"[a-z][a-z0-9+.-]*:", re.I)
-_NAMED_HOST = re.compile(
+_BLANK = lazy_pattern(
+    r"(?:|about:.*|chrome-error:.*|(?:chrome|edge)://(?:newtab|new-tab-page)(?:/.*)?)", re.I
+)
+_PORT = lazy_pattern(rf"(.*?):(\d+|{STAR})")
+_SCHEME = lazy_pattern(rf"[a-z0-9+.-]*{STAR}(?=://)", re.I)
+_ANY_PORT = lazy_pattern(rf"(?<=://)([^/?#]*):{STAR}(?=[/?#]|$)")
+_BARE_SCHEME = lazy_pattern(r"(https?):/*(?=.)", re.I)
+_SCHEME_ALONE = lazy_pattern(r"[a-z][a-z0-9+.-]*:", re.I)
+_NAMED_HOST = lazy_pattern(
     r"(?://)?((?:(?:[\w*-]+\.)+[\w*-]+\.?|localhost|\[[0-9a-f:.]+\]|[\w*-]+(?=:))(?::\d+|:\*)?)(/.*)",
     re.I | re.DOTALL,
 )
 _DEFAULT_PORTS = {"http": "80", "https": "443", "ws": "80", "wss": "443", "ftp": "21"}
-_PARTS = re.compile(r"([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
+_PARTS = lazy_pattern(r"([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
 
 
 class Address(NamedTuple):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from replaykit.patterns import lazy_pattern
 from replaykit.recorder.session.tabs import Tab, Tabs
 from replaykit.recorder.session.witnesses import Commanded
 
@@ -20,7 +21,7 @@ PLANTING = frozenset(
 ANSWERING = frozenset({"Fetch.fulfillRequest", "Network.continueInterceptedRequest"})
 """Commands that answer a request in place of the site."""
 
-_NO_CODE = re.compile(r"(?:\s|/\*.*?\*/|//[^\n\r\u2028\u2029]*)*", re.DOTALL)
+_NO_CODE = lazy_pattern(r"(?:\s|/\*.*?\*/|//[^\n\r\u2028\u2029]*)*", re.DOTALL)
 
 
 def forges(name: str, params: Mapping[str, Any]) -> str:

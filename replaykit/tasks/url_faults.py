@@ -1,0 +1,51 @@
+"""Faults of URLs in checks: no URL at all, a wildcard, or a pattern that nothing reads as one."""
+
+from __future__ import annotations
+
+import ada_url
+
+from replaykit.patterns import lazy_pattern
+
+ROOT = lazy_pattern(r"\s*(?:[A-Za-z][A-Za-z0-9+.-]*:|__[A-Za-z0-9_]+__)")
+"""How a URL begins that names where it leads."""
+_AUTHORITY = lazy_pattern(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//[^/?#]*|__[A-Za-z0-9_]+__")
+_PATTERN = lazy_pattern(r"\{[^{}]*\}|\\.|\[[^\[\]]*-[^\[\]]*\]|\((?:[^()|]+\|)+[^()|]+\)")
+"""What is written in paths as a pattern alone: `{a,b}`, `\\d`, `[0-9]`, `(a|b)`."""
+_QUERY = lazy_pattern(r"\\?\?[\w\[\].-]+=")
+
+
+def star_fault(url: str) -> str:
+    """Return what is wrong with a URL that has a wildcard and is no expression; nothing where it has none."""
+    if "*" not in url or (url.startswith("^") and url.endswith("$")):
+        return ""
+    return "a URL of a check has no wildcards: use a regular expression or a prefix, or write %2A for a `*`"
+
+
+def url_fault(url: str, path: str) -> tuple[str, str] | None:
+    """Return code and message of what is wrong with the URL of a `url_match`, None where nothing is."""
+    if path == "regex":
+        from replaykit.tasks.grammar.regexes import regex_fault  # for URLs that are expressions
+
+        return regex_fault(url) or _pattern_fault(url) or regex_fault(_AUTHORITY.sub("", url, 1).strip("/"))
+    reason = star_fault(url) or _plain_fault(url)
+    return ("bad_reference", reason) if reason else None
+
+
+def _plain_fault(url: str) -> str:
+    if not ROOT.match(url):
+        return f"{url!r} is no URL: begin with http:// or https://, or with a site such as __SHOP__"
+    if "__" not in url and not ada_url.check_url(url.strip()):
+        return f"{url!r} is no URL that a browser would open"
+    if found := _PATTERN.search(url.partition("?")[0]):
+        return f"`{found[0]}` is a pattern: use `path: regex` for it, or escape it (%7B for `{{`)"
+    return ""
+
+
+def _pattern_fault(url: str) -> tuple[str, str] | None:
+    if not ROOT.match(url):
+        reason = "an expression is for the path: begin with a root as it is, http://host or __SHOP__"
+        return "bad_regex", reason
+    if ROOT.sub("", url, 1) and _QUERY.search(url):
+        reason = "an expression is for the path: give the query with `path: prefix` and without an expression"
+        return "bad_regex", reason
+    return None
