@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from replaykit.patterns import lazy_pattern
+
 HEAD = 512
 """Bytes that tell what a file is."""
 
@@ -26,8 +28,8 @@ _MAGIC = (
     (b"\xff\xd8\xff", "a JPEG image"),
     (b"%PDF", "a PDF"),
 )
-_NAMED = re.compile(rb"replaykit\.([a-z]+)")
-_MARKUP = re.compile(rb"<!doctype html|<html", re.IGNORECASE)
+_NAMED = lazy_pattern(rb"replaykit\.([a-z]+)")
+_MARKUP = lazy_pattern(rb"<!doctype html|<html", re.IGNORECASE)
 
 
 def kind_of_bytes(head: bytes) -> str:

@@ -18,7 +18,8 @@ ARCHITECTURE = ROOT / "docs" / "architecture.md"
 
 # Lowest first; parts in one row are strangers.
 ROWS = [
-    ["errors", "decoders", "displays", "file_kinds", "patterns"],
+    ["patterns"],
+    ["errors", "decoders", "displays", "file_kinds"],
     ["trajectory"],
     ["tasks"],
     ["bundle", "snapshot", "browser"],

@@ -107,7 +107,7 @@ class Doms:
         """Whether the bytes of a snapshot alone say that one of these words is nowhere; raises as `get`."""
         known = self._lacking.get((id, words))
         if known is None:
-            known = self._lacking[id, words] = self.get(id).lacks(words)
+            known = self._lacking[id, words] = len(self.get(id).held(words)) < len(words)
         return known
 
     def get(self, id: str) -> Dom:

@@ -9,14 +9,14 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import msgspec
 
 from replaykit.decoders import convert
-from replaykit.tasks.nearest_names import missing_fields, suggestion
+from replaykit.patterns import lazy_pattern
 
 FAULTS_MAX = 50
 """Faults that are looked for: a file with more is of another kind."""
 
-_UNQUOTED = re.compile(r"Expected `[^`]*\bstr\b[^`]*`, got `(?:bool|int|float|date|datetime|time)`")
-_NAMED = re.compile(r"Object (contains unknown|missing required) field `(.*)`")
-_KEY = re.compile(r"\.(\w+)|\[(\d+)\]|(.)")
+_UNQUOTED = lazy_pattern(r"Expected `[^`]*\bstr\b[^`]*`, got `(?:bool|int|float|date|datetime|time)`")
+_NAMED = lazy_pattern(r"Object (contains unknown|missing required) field `(.*)`")
+_KEY = lazy_pattern(r"\.(\w+)|\[(\d+)\]|(.)")
 
 _Kind = TypeVar("_Kind")
 
@@ -43,6 +43,8 @@ def field_fault(error: msgspec.ValidationError, plain: Any, kind: type) -> Field
     """Turn msgspec's message into reason and path; `plain` was read as a struct `kind`."""
     reason, _, path = str(error).partition(" - at `")
     path = path.rstrip("`") or "$"
+    from replaykit.tasks.nearest_names import suggestion  # for what is wrong alone
+
     hint = " (quote it)" if _UNQUOTED.match(reason) else suggestion(reason, path, plain, kind)
     return FieldFault(path, reason + hint)
 
@@ -75,6 +77,8 @@ def _told(
     if name is None or name[1] == "contains unknown":
         yield place, place if name is None else f"{place}.{name[2]}", fault.reason
         return
+    from replaykit.tasks.nearest_names import missing_fields
+
     path, lacking = fault.path, [name[2]]
     while True:
         place = draft.original(path)

@@ -11,7 +11,6 @@ import msgspec
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.cli.maintain import completion
 from replaykit.errors import UsageError
-from replaykit.grading.checks.pages.page_evidence import visit_fault
 from replaykit.grading.findings.detection import findings_of
 from replaykit.grading.verdict import RunFinding
 from replaykit.replay.player import Replay
@@ -66,6 +65,8 @@ def _step(run: Trajectory, number: int) -> Step:
 
 
 def _overview(bundle: Bundle) -> Iterator[str]:
+    from replaykit.grading.checks.pages.page_evidence import visit_fault  # for runs that have probes
+
     run = bundle.trajectory
     yield from _header(bundle)
     yield ""
