@@ -65,8 +65,6 @@ def _step(run: Trajectory, number: int) -> Step:
 
 
 def _overview(bundle: Bundle) -> Iterator[str]:
-    from replaykit.grading.checks.pages.page_evidence import visit_fault  # for runs that have probes
-
     run = bundle.trajectory
     yield from _header(bundle)
     yield ""
@@ -78,7 +76,7 @@ def _overview(bundle: Bundle) -> Iterator[str]:
     if loads:
         yield from ("", "page loads that failed", *loads)
     replay = Replay(bundle)
-    probes = [_probe(page.seen, visit_fault(page)) for page in replay.probes if isinstance(page.seen, Probe)]
+    probes = [*_probes(replay)]
     if probes:
         yield from ("", "probes", *probes)
     findings = [_finding(one) for one in findings_of(replay)]
@@ -145,6 +143,14 @@ def _finding(one: RunFinding) -> str:
     why = ", ".join(fact for fact in facts if fact)
     state = ", recovered" if one.recovered else ""
     return safe(short(f"  {one.code} {at}: {one.name}{state}" + (f" ({why})" if why else ""), 200))
+
+
+def _probes(replay: Replay) -> Iterator[str]:
+    for page in replay.probes:
+        from replaykit.grading.checks.pages.page_evidence import visit_fault  # for runs that have probes
+
+        if isinstance(page.seen, Probe):
+            yield _probe(page.seen, visit_fault(page))
 
 
 def _probe(probe: Probe, fault: str | None) -> str:
