@@ -61,7 +61,7 @@ REMEDIES: dict[str, str] = {
     "replies": _SPEECH,
     "reply": "ask the model with `replaykit judge run BUNDLE`, or grade with --judge-mode new",
     "request": "the verifier asked what the run never requested: let the run request it too",
-    "requests.leaving": "a page that listens for its end was left, and what it sent then nobody hears: record"
+    "requests.leaving": "a page that listens for its end was left, and what it sent then is unknown: record"
     " with `replaykit record`, whose log of requests has it",
     "screenshots": "record with --screenshots png",
     "script": _SCRIPT,
