@@ -40,6 +40,11 @@ def blocks_of(path: Path) -> list[Block]:
     ]
 
 
+def typed_lines(text: str) -> list[str]:
+    """What a reader types, a command a line: those that go on after a backslash are joined."""
+    return re.sub(r" *\\\n *", " ", text).splitlines()
+
+
 def block(document: str, head: str) -> Block:
     """The one block of a document whose first line begins like this."""
     (found,) = [one for one in blocks_of(ROOT / document) if one.head.startswith(head)]

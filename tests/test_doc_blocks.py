@@ -368,3 +368,23 @@ def test_the_page_on_many_runs_with_ray(monkeypatch: pytest.MonkeyPatch) -> None
     assert len(said["report"].verdicts) == len(BUNDLES)
     assert ray.options == {"address": "auto"}
     ray.shutdown()
+
+
+NARROW = [
+    "README.md",
+    *(f"docs/{name}.md" for name in ("quickstart", "tutorial", "drivers", "ci", "explanation")),
+]
+"""Pages that a newcomer types from."""
+
+
+@pytest.mark.parametrize("name", NARROW)
+def test_what_is_typed_fits_the_column_of_a_page(name: str) -> None:
+    """Longer lines are cut at 1280 pixels, comments first. What a command prints is as wide as it is."""
+    wide = [
+        (one.line, line)
+        for one in blocks_of(ROOT / name)
+        if one.kind in ("sh", "yaml")
+        for line in one.text.splitlines()
+        if len(line) > 88
+    ]
+    assert not wide

@@ -18,12 +18,13 @@ import pytest
 from fixtures.sites.shop.server import serve
 from replaykit.bundle.reader import open_bundle
 from replaykit.tasks.suite import load_suite
+from tests.blocks import typed_lines
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCKS = re.findall(r"```(\w*)\n(.*?)```", (ROOT / "docs" / "harnesses.md").read_text("utf-8"), flags=re.S)
 NAME = re.compile(r"# (\S+\.\w+)\n")
 FILES = {found[1]: text for _, text in BLOCKS if (found := NAME.match(text))}
-LINES = [line for kind, text in BLOCKS if kind == "sh" for line in text.splitlines()]
+LINES = [line for kind, text in BLOCKS if kind == "sh" for line in typed_lines(text)]
 COMMANDS = [line for line in LINES if line.startswith("replaykit ")]
 INSPECT = [line for line in LINES if line.startswith("inspect ")]  # tests/integrations/inspect runs them
 TELEMETRY = [line for line in LINES if " --otel " in line]  # tests/integrations/otel runs it

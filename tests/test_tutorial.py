@@ -14,7 +14,7 @@ import pytest
 from fixtures.sites.shop.server import serve
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.grader import grade
-from tests.blocks import block
+from tests.blocks import block, typed_lines
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs" / "tutorial.md").read_text("utf-8")
@@ -57,7 +57,7 @@ class Reader:
                 self.type(text)
 
     def type(self, text: str) -> None:
-        for line in text.splitlines():
+        for line in typed_lines(text):
             if not line.startswith(self.skip):
                 command = line.split()[1]
                 self.run(["sh", "-e", "-c", line], TYPED.get(command, ""))
@@ -82,7 +82,7 @@ def test_the_page_from_grading_on(tmp_path: Path) -> None:
     shutil.copy(ROOT / "recordings/conformance/order-total--good.zst", tmp_path / "runs/order-total.zst")
     reader = Reader(tmp_path, (SHOP, RECORD))
     reader.follow()
-    lines = [line for kind, text in BLOCKS if kind == "sh" for line in text.splitlines()]
+    lines = [line for kind, text in BLOCKS if kind == "sh" for line in typed_lines(text)]
     assert len(lines) == len(reader.done) + 2
     prove(tmp_path)
 

@@ -16,6 +16,7 @@ import pytest
 from fixtures.sites.shop.server import serve
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.grader import grade
+from tests.blocks import typed_lines
 from tests.live.errands import DRIVERS, WAIT_S, held, needs
 
 pytestmark = pytest.mark.live
@@ -26,7 +27,7 @@ NAME = re.compile(r"(?:#|//) (\S+\.\w+)\n")
 FILES = {found[1]: text for _, text in BLOCKS if (found := NAME.match(text))}
 """Snippets that say what file they are."""
 SCRIPTS = [text for kind, text in BLOCKS if kind == "python" and not NAME.match(text)]
-COMMANDS = [line for kind, text in BLOCKS if kind == "sh" for line in text.splitlines()]
+COMMANDS = [line for kind, text in BLOCKS if kind == "sh" for line in typed_lines(text)]
 OTHERS = [
     "replaykit record --cdp http://127.0.0.1:9222 -o browser.zst",  # test_drivers.py
     "replaykit record http://127.0.0.1:8000/ -o person.zst",  # test_drivers_person.py

@@ -265,6 +265,16 @@ def test_an_address_leads_back_to_what_was_shown(shipped: Watched) -> None:
     assert steps == sorted(steps, key=int, reverse=True)
 
 
+def test_the_film_strip_is_whole_before_it_is_printed(shown: Shown, tmp_path: Path) -> None:
+    """A browser prints as soon as it is asked to: what is loaded for the paper alone comes too late."""
+    run = trajectory().goto("http://shop.test/", "<h1>Shop</h1>")
+    for shade in range(40):  # far more than a screen is wide
+        run = run.click("#a").screenshot(2, 2, (shade, 0, 0))
+    page = shown(run.answer("done").write(tmp_path / "run.zst")).page
+    expect(page.locator(".film img")).not_to_have_count(0)
+    expect(page.locator(".film img:not([src])")).to_have_count(0)
+
+
 def test_evidence_leads_to_its_step(violation: Watched) -> None:
     page = violation.page
     page.locator(".result", has_text="ask-before-refund").get_by_role("button", name="step 3").click()

@@ -273,7 +273,9 @@ def test_one_request_has_all_results_and_the_same_bytes_again(
 
 def test_the_command_of_the_page_sends(collector: Collector, monkeypatch: pytest.MonkeyPatch) -> None:
     address, received, _ = collector
-    variable, _, *words = shlex.split(block("docs/harnesses.md", "OTEL_EXPORTER_OTLP_ENDPOINT=").head)
+    variable, _, *words = shlex.split(
+        block("docs/harnesses.md", "OTEL_EXPORTER_OTLP_ENDPOINT=").text.replace("\\\n", "")
+    )
     monkeypatch.setenv(variable.partition("=")[0], address)
     assert words[0] == "grade" and words[1].endswith(".zst")
     for _ in range(2):

@@ -211,6 +211,9 @@ async function run_screen(id) {
     }
   });
 
+  // A browser prints at once, and waits for no picture: those of the strip are there before anybody asks.
+  (window.requestIdleCallback || setTimeout)(() => load_pictures(film.node));
+
   return {
     node,
     title: row.name,
