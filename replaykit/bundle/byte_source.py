@@ -134,11 +134,17 @@ def is_remote(source: str) -> bool:
     return _SCHEME.match(source) is not None
 
 
+class BundleNames(list[str]):
+    """Paths and URLs of bundles, none of them a folder: nobody has to look again."""
+
+
 def bundles_in(sources: Sources) -> Iterable[str]:
     """Return the names of bundles; a folder gives way to the *.zst in and below it, in order.
 
     How many there are is known where it was known of `sources`.
     """
+    if isinstance(sources, BundleNames):
+        return sources
     many = [sources] if isinstance(sources, str | Path) else sources
     names = (name for source in many for name in _named(source))
     return list(names) if isinstance(many, Sized) else names
@@ -147,10 +153,29 @@ def bundles_in(sources: Sources) -> Iterable[str]:
 def _named(source: str | Path) -> Iterator[str]:
     # An empty word is a variable that was not set, not this folder.
     if source and not is_remote(str(source)) and Path(source).is_dir():
-        # Sorted: a file system lists a folder in any order.
-        yield from (str(found) for found in sorted(Path(source).rglob("*.zst")))
+        yield from _below(str(Path(source)))
     else:
         yield str(source)
+
+
+def _below(folder: str) -> Iterator[str]:
+    """Yield the *.zst in and below a folder, in the order of their paths; links to folders are not followed.
+
+    Folder by folder, so that the first name is there before the last folder is read. Without `Path`, which
+    costs more than listing.
+    """
+    try:
+        with os.scandir(folder) as listed:
+            # Sorted: a file system lists a folder in any order.
+            found = sorted((one.name, one.is_dir(follow_symlinks=False)) for one in listed)
+    except PermissionError:
+        return
+    for name, is_folder in found:
+        path = name if folder == "." else f"{folder.rstrip(os.sep)}{os.sep}{name}"
+        if name.endswith(".zst"):
+            yield path
+        if is_folder:
+            yield from _below(path)
 
 
 def open_source(source: str | Path) -> ByteSource:

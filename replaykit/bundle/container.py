@@ -60,6 +60,7 @@ class Container:
         self.digest = digest
         self._begun: tuple[int, bytes] = (-1, b"")
         self._cached: tuple[int, bytes] = (-1, b"")
+        self._kept: tuple[int, bytes] = (-1, b"")
 
     @property
     def name(self) -> str:
@@ -75,13 +76,22 @@ class Container:
         digest, expected, total = sha256(), -1, 0
         for number, _ in self.tables.story:
             place = self.place(number)
-            for payloads in self._payloads(self.frame(number), expected, place):
+            for payloads in self._payloads(self._story_frame(number), expected, place):
                 text = LF.join([*payloads, b""])
                 place.check("STORY_MAX", self.limits.story, total := total + len(text))
                 digest.update(text)
                 expected += len(payloads)
                 yield from payloads
         self._check_story(expected, digest.hexdigest())
+
+    def header_line(self) -> bytes:
+        """Return the payload of the header; the story is not verified. Raises as `lines`."""
+        number = self.tables.story[0].frame
+        raw = self.frame(number)
+        self._kept = (number, raw if len(raw) <= MIB else b"")
+        for record in self._walk(raw, -1, self.place(number)):
+            return raw[record.start : record.start + record.n]
+        return next(self.lines())  # it stands in a later frame, or nowhere
 
     def blob(self, id: str, referred_by: str = "the request") -> bytes:
         """Return a verified payload. Raises BlobMissing, DigestMismatch, BundleDamaged."""
@@ -103,8 +113,13 @@ class Container:
 
     def close(self) -> None:
         """Close the source; a second call does nothing."""
-        self._begun = self._cached = (-1, b"")
+        self._begun = self._cached = self._kept = (-1, b"")
         self.source.close()
+
+    def _story_frame(self, number: int) -> bytes:
+        """Decode a frame, unless the header was read from it."""
+        kept, self._kept = self._kept, (-1, b"")
+        return kept[1] if kept[0] == number and kept[1] else self.frame(number)
 
     def _frame_upto(self, number: int, upto: int) -> bytes:
         # The newest blob of a segment stands first: most readers want it alone, so the first request

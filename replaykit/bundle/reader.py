@@ -11,7 +11,7 @@ from replaykit.bundle.bundle_format import Layout, Limits
 from replaykit.bundle.container import Container
 from replaykit.bundle.content_digest import content_digest
 from replaykit.bundle.opening import open_container
-from replaykit.bundle.story_lines import decode_story
+from replaykit.bundle.story_lines import decode_line, decode_story
 from replaykit.displays import display
 from replaykit.errors import BlobMissing, LimitExceeded
 from replaykit.trajectory.action import Unknown
@@ -87,10 +87,13 @@ class Bundle:
             self._check_steps(len(trajectory.steps))
         return trajectory
 
-    @property
+    @cached_property
     def header(self) -> Header:
         """Header of the recording: task, agent, sites and recorder."""
-        return self.trajectory.header
+        if "trajectory" in self.__dict__:
+            return self.trajectory.header
+        # Who asks for no more need not wait for the events, of which there may be thousands.
+        return cast(Header, decode_line(self._container.header_line(), -1, self.name, self.format))
 
     @property
     def ending(self) -> Ending | None:

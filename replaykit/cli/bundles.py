@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from replaykit.bundle.byte_source import bundles_in, is_remote
+from replaykit.bundle.byte_source import BundleNames, bundles_in, is_remote
 from replaykit.cli.console import notice
 from replaykit.errors import SourceError, TapeError
 from replaykit.file_kinds import kind_of
 
 
-def find_bundles(named: tuple[str, ...], what: str = "bundle") -> list[str]:
+def find_bundles(named: tuple[str, ...], what: str = "bundle") -> BundleNames:
     """Return the files named and the *.zst of the folders named, in order, each once.
 
     `what`: what the command accepts, for the error of a missing file.
     """
-    return list(dict.fromkeys(path for name in named for path in _expand(name, what)))
+    return BundleNames(dict.fromkeys(path for name in named for path in _expand(name, what)))
 
 
 def check_tape(named: str | None) -> None:

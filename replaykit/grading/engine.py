@@ -194,7 +194,14 @@ def _named(sources: Sources, options: GradeOptions) -> tuple[Iterable[str], dict
 
 
 def _items(names: Iterable[str], shards: Shards | None) -> Iterator[WorkItem]:
+    """Yield those without a row first: what is new does not wait until all that is known is looked at."""
+    known: list[str] = []
     for name in names:
+        if shards is not None and shards.key(name) is not None:
+            known.append(name)
+        else:
+            yield WorkItem(source=name)
+    for name in known:
         yield WorkItem(source=name, known=shards.key(name) if shards else None)
 
 

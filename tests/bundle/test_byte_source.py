@@ -1,17 +1,21 @@
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import sys
+import tempfile
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from replaykit.bundle import byte_source as sources
 from replaykit.bundle.blobs import blob_id
-from replaykit.bundle.byte_source import LocalSource, open_source
+from replaykit.bundle.byte_source import LocalSource, bundles_in, open_source
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import verify
 from replaykit.bundle.writer import Journal, salvage, seal
@@ -174,3 +178,35 @@ def test_a_system_without_pread_reads_the_same(tmp_path: Path, monkeypatch: pyte
     assert [source.read_range(*place) for place in ((4, 3), (0, 2), (9, 1))] == [b"456", b"01", b"9"]
     assert source.read_suffix(2) == b"89"
     source.close()
+
+
+NAMES = st.lists(
+    st.lists(st.sampled_from(["a", "b", "a.zst", "b.zst", "a-b", ".zst", "c.json"]), min_size=1, max_size=3),
+    max_size=8,
+)
+
+
+@given(NAMES)
+def test_bundles_of_a_folder_come_in_the_order_of_their_paths(places: list[list[str]]) -> None:
+    with tempfile.TemporaryDirectory() as made:
+        for parts in places:
+            place = Path(made, *parts)
+            with contextlib.suppress(OSError):  # what is a file already is no folder
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.touch()
+        Path(made, "loop").symlink_to(made)
+        found = list(bundles_in(made))
+        assert found == [str(path) for path in sorted(Path(made).rglob("*.zst"))]
+        assert list(bundles_in(f"{made}/")) == found
+        with contextlib.chdir(made):
+            assert list(bundles_in(".")) == [str(Path(name).relative_to(made)) for name in found]
+
+
+def test_the_first_bundle_is_named_before_the_last_folder_is_read(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "1.zst").touch()
+    names = iter(bundles_in(iter([tmp_path])))
+    assert next(names) == str(tmp_path / "a" / "1.zst")
+    (tmp_path / "b" / "2.zst").touch()
+    assert [Path(name).name for name in names] == ["1.zst", "2.zst"]

@@ -67,6 +67,25 @@ def test_what_a_bundle_says(sealed: Path, hands) -> None:
     bundle.close()
 
 
+def test_the_header_is_read_without_the_events(sealed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_bundle(sealed) as whole:
+        expected = whole.trajectory.header
+        assert whole.header is expected
+    frames: list[int] = []
+    decoded = container.Container.frame
+
+    def counted_frame(self: container.Container, number: int) -> bytes:
+        frames.append(number)
+        return decoded(self, number)
+
+    monkeypatch.setattr(container.Container, "frame", counted_frame)
+    with open_bundle(sealed) as bundle:
+        assert bundle.header == expected
+        assert "trajectory" not in vars(bundle)
+        assert len(bundle.trajectory.steps) == 3
+    assert len(frames) == len(set(frames)), "no frame is decoded twice"
+
+
 def test_what_was_read_stays_usable(sealed: Path) -> None:
     with open_bundle(sealed) as bundle:
         trajectory = bundle.trajectory

@@ -50,6 +50,13 @@ def test_a_run_that_was_cut_short_goes_on(bundles: list[Path], tmp_path: Path, j
     assert len(graded(results)) == 4
 
 
+def test_what_is_new_does_not_wait_for_what_is_known(bundles: list[Path], tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    grade_many(bundles[:2], results=results)
+    order = [Path(row.source).name for row in iter_grades(bundles, results=results)]
+    assert order == ["2.zst", "3.zst", "0.zst", "1.zst"]
+
+
 def test_only_what_changed_is_graded_again(bundles: list[Path], tmp_path: Path) -> None:
     results = tmp_path / "results"
     grade_many(bundles, results=results)
