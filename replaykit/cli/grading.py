@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,7 +15,14 @@ from replaykit.cli.bundles import check_tape, find_bundles
 from replaykit.cli.console import notice, progress
 from replaykit.cli.sites import check_server, parse_sites
 from replaykit.errors import ReplaykitError, UsageError, told
-from replaykit.grading.engine import build_report, grade_alone, iter_grades, report_of
+from replaykit.grading.engine import (
+    build_report,
+    grade_alone,
+    grades_in,
+    iter_grades,
+    lean_report_of,
+    report_of,
+)
 from replaykit.grading.gate import (
     Calibrated,
     GateOptions,
@@ -128,21 +136,37 @@ def _grade(asked: GradeCommand, *, is_alone_needed: bool) -> Report:
         check_tape(asked.options["replies"])
     check_server(asked.options["judge_base_url"])
     gate, how = _gate(asked), _how(asked)
-    is_alone = len(sources) == 1 and asked.results is None
-    rows, failure = (
-        _alone(sources[0], how) if is_alone else (_rows(sources, how, asked.jobs, asked.results), None)
-    )
-    tasks = how.suite.tasks if how.suite is not None and not is_alone else ()
-    report = report_of(rows, gate=gate, label=asked.label, tasks=tasks)
+    tasks = how.suite.tasks if how.suite is not None else ()
+    if asked.results is None and len(sources) == 1:
+        rows, failure = _alone(sources[0], how)
+        report = report_of(rows, gate=gate, label=asked.label)
+        _tell(report, rows, asked, sources)
+        if failure is not None:
+            raise failure
+    elif asked.results is None or asked.otel is not None or is_alone_needed:
+        rows = _rows(sources, lambda: iter_grades(sources, how, jobs=asked.jobs, results=asked.results))
+        report = report_of(rows, gate=gate, label=asked.label, tasks=tasks)
+        _tell(report, rows, asked, sources)
+    else:
+        from replaykit.grading.workers.lean_rows import LeanRows
+        from replaykit.grading.workers.shards import Shards
+
+        with Shards(asked.results, remembers=True) as shards:
+            lean = LeanRows(shards)
+            rows = _rows(sources, lambda: map(lean.lean, grades_in(shards, sources, how, jobs=asked.jobs)))
+            report, whole = lean_report_of(rows, lean, gate=gate, label=asked.label, tasks=tasks)
+            _tell(whole, rows, asked, sources)
+    return report
+
+
+def _tell(report: Report, rows: list[Row], asked: GradeCommand, sources: list[str]) -> None:
+    """Show and write the report, and what else was asked for."""
     _show(report, asked, sources)
     _write(report, asked, sources)
     if asked.timings is not None:
         from replaykit.report.text.timings import write_timings
 
         write_timings(rows, asked.timings)
-    if failure is not None:
-        raise failure
-    return report
 
 
 def _gate(asked: GradeCommand) -> GateOptions:
@@ -208,10 +232,10 @@ def _alone(source: str, how: GradeOptions) -> tuple[list[Row], ReplaykitError | 
         return [failed_row(source, error)], error
 
 
-def _rows(sources: list[str], how: GradeOptions, jobs: int, results: Path | None) -> list[Row]:
+def _rows(sources: list[str], graded: Callable[[], Iterable[Row]]) -> list[Row]:
     with progress("grading", len(sources)) as tick:
         rows = []
-        for row in iter_grades(sources, how, jobs=jobs, results=results):
+        for row in graded():
             rows.append(row)
             tick(row.verdict.task_id)
         return rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import closing, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec.structs import replace
 
@@ -15,7 +15,7 @@ from replaykit.grading.gate import GateOptions, decide
 from replaykit.grading.metrics import summarize
 from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Duplicate, Report, Verdict
-from replaykit.grading.workers.stored_verdicts import Row, duplicates_of, merge, names_of
+from replaykit.grading.workers.stored_verdicts import Row, duplicates_of, merge, merge_by, names_of
 from replaykit.grading.workers.worker_messages import GradedRow, Result, WorkItem
 from replaykit.tasks.task import Task
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from replaykit.grading.workers.chunks import Chunks
     from replaykit.grading.workers.executors import Crew
+    from replaykit.grading.workers.lean_rows import LeanRows
     from replaykit.grading.workers.shards import Shards
 
 CHUNK_SECONDS = 0.5
@@ -115,23 +116,46 @@ def iter_grades(
     """
     if jobs < 1:
         raise UsageError(what=f"jobs: expected a number of processes from 1 on, got {jobs}")
-    options = options or GradeOptions()
-    found: Iterator[list[Result]]
     with _shards(results) if results is not None else nullcontext() as shards:
-        named, copies = _named(sources, options)
-        items = _items(named, shards)
-        count = len(named) if isinstance(named, Sized) else None
-        if executor is None and (jobs == 1 or count == 1):
-            found = _here(items, options)
-        else:
-            from replaykit.grading.workers.chunks import Chunks
+        yield from grades_in(
+            shards,
+            sources,
+            options or GradeOptions(),
+            jobs=jobs,
+            executor=executor,
+            chunk_seconds=chunk_seconds,
+            in_flight=in_flight,
+            limit_seconds=limit_seconds,
+        )
 
-            chunks = Chunks(_sendable(items), seconds=chunk_seconds, workers=jobs, count=count)
-            found = _crewed(executor, chunks, options, jobs, in_flight or PER_JOB * jobs, limit_seconds)
-        for chunk in found:
-            for row in _stored(chunk, shards):
-                yield row
-                yield from (replace(row, source=copy) for copy in copies.get(row.source, ()))
+
+def grades_in(
+    shards: Shards | None,
+    sources: Sources,
+    options: GradeOptions,
+    *,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    chunk_seconds: float = CHUNK_SECONDS,
+    in_flight: int | None = None,
+    limit_seconds: float | None = LIMIT_SECONDS,
+) -> Iterator[Row]:
+    """Yield rows as `iter_grades` does, with shards that the caller opened."""
+    found: Iterator[list[Result]]
+    named, copies = _named(sources, options)
+    items = _items(named, shards)
+    count = len(named) if isinstance(named, Sized) else None
+    if executor is None and (jobs == 1 or count == 1):
+        found = _here(items, options)
+    else:
+        from replaykit.grading.workers.chunks import Chunks
+
+        chunks = Chunks(_sendable(items), seconds=chunk_seconds, workers=jobs, count=count)
+        found = _crewed(executor, chunks, options, jobs, in_flight or PER_JOB * jobs, limit_seconds)
+    for chunk in found:
+        for row in _stored(chunk, shards):
+            yield row
+            yield from (replace(row, source=copy) for copy in copies.get(row.source, ()))
 
 
 def grade_alone(source: str, options: GradeOptions) -> Row:
@@ -143,7 +167,20 @@ def grade_alone(source: str, options: GradeOptions) -> Row:
 
 def report_of(rows: Sequence[Row], **said: Any) -> Report:
     """Return the report of rows in any order; `said` as of `build_report`. Raises NondeterministicVerdict."""
-    kept = merge(rows)
+    return _report_of(rows, merge(rows), **said)
+
+
+def lean_report_of(rows: Sequence[Row], lean: LeanRows, **said: Any) -> tuple[Report, Report]:
+    """Return two reports of lean rows: one whose verdicts are lean, and one that reads them from disk."""
+    from replaykit.grading.workers.lean_rows import WholeVerdicts  # for those who resume
+
+    kept = merge_by(rows, lean.whole)
+    report = _report_of(rows, kept, **said)
+    whole = cast("tuple[Verdict, ...]", WholeVerdicts(kept, lean.whole))
+    return report, replace(report, verdicts=whole)
+
+
+def _report_of(rows: Sequence[Row], kept: Sequence[Row], **said: Any) -> Report:
     verdicts = [row.verdict for row in kept]
     return build_report(verdicts, names=names_of(kept), duplicates=duplicates_of(rows), **said)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -16,15 +16,36 @@ from replaykit.report.json_text import json_text
 from replaykit.report.remedies import family, remedy
 from replaykit.tasks.described_schema import components, document
 
+_NO_VERDICTS = b'\n  "verdicts": []'
+"""How a report without verdicts names them; within texts a line feed is an escape."""
+
 
 def as_json(report: Report) -> bytes:
     """Return the report as indented JSON, UTF-8, ending in a newline: same report, same bytes.
 
     `remedies` of its summary says for each kind of missing evidence what would have recorded it.
     """
-    kinds = sorted({family(code) for verdict in report.verdicts for code in _missing(verdict)})
-    said = {"remedies": {kind: remedy(kind) for kind in kinds}} if kinds else {}
-    return json_text(replace(report, summary={**report.summary, **said}), 2) + b"\n"
+    return b"".join(json_parts(report))
+
+
+def json_parts(report: Report) -> Iterator[bytes]:
+    """Yield what `as_json` returns verdict by verdict: memory does not grow with their number."""
+    before, key, after = _frame(report, ()).partition(_NO_VERDICTS)
+    yield before
+    opening, kinds = key[:-1], set[str]()
+    for verdict in report.verdicts:
+        yield opening + b"\n    " + json_text(verdict, 2).replace(b"\n", b"\n    ")
+        opening = b","
+        kinds.update(map(family, _missing(verdict)))
+    if kinds:
+        after = _frame(report, kinds).partition(_NO_VERDICTS)[2]
+    yield (b"\n  ]" if report.verdicts else key) + after + b"\n"
+
+
+def _frame(report: Report, kinds: Iterable[str]) -> bytes:
+    """Return the report without its verdicts, with what would have recorded these kinds of evidence."""
+    said = {"remedies": {kind: remedy(kind) for kind in sorted(kinds)}} if kinds else {}
+    return json_text(replace(report, summary={**report.summary, **said}, verdicts=()), 2)
 
 
 MADE_BY = "`replaykit grade RUNS -o report.json` writes one"
@@ -40,7 +61,12 @@ def _missing(verdict: Verdict) -> Iterator[str]:
 
 def as_jsonl(report: Report) -> bytes:
     """Return one verdict a line, UTF-8."""
-    return b"".join(json_text(verdict) + b"\n" for verdict in report.verdicts)
+    return b"".join(jsonl_parts(report))
+
+
+def jsonl_parts(report: Report) -> Iterator[bytes]:
+    """Yield what `as_jsonl` returns line by line."""
+    return (json_text(verdict) + b"\n" for verdict in report.verdicts)
 
 
 def read_json(data: bytes, source: str) -> Report:

@@ -20,6 +20,12 @@ FORMATS = {
 }
 """Format name to module and renderer."""
 
+IN_PARTS = {
+    "json": ("replaykit.report.json_report", "json_parts"),
+    "jsonl": ("replaykit.report.json_report", "jsonl_parts"),
+}
+"""Format name to what yields it part by part: such a file may be larger than memory."""
+
 SUMMARY_FROM = 200
 """Runs from which on a terminal shows the summary: nobody reads so many rows."""
 

@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from replaykit.errors import UsageError
 from replaykit.grading.verdict import Report
-from replaykit.report.report_formats import BY_EXTENSION, FORMATS, UndecidedTag
+from replaykit.report.report_formats import BY_EXTENSION, FORMATS, IN_PARTS, UndecidedTag
 from replaykit.report.rule_lines import task_file
 
 if TYPE_CHECKING:
@@ -82,14 +82,18 @@ def write_report(
             what=f"write_report takes a Report, as grade_many returns it, got {type(report).__name__}"
         )
     file = Path(path)
-    if (format or _format_of(file)) == "html":
+    form = format or _format_of(file)
+    if form == "html":
         write_html_file(report, sources, file, on_run=on_run)
-        return
-    rendered = render(
-        report, format or _format_of(file), sources,
-        has_fallback=has_fallback, tasks=tasks, junit_undecided=junit_undecided,
-    )  # fmt: skip
-    write_file(file, rendered)
+    elif form in IN_PARTS:
+        module, name = IN_PARTS[form]
+        write_parts(file, getattr(import_module(module), name)(report))
+    else:
+        rendered = render(
+            report, form, sources,
+            has_fallback=has_fallback, tasks=tasks, junit_undecided=junit_undecided,
+        )  # fmt: skip
+        write_file(file, rendered)
 
 
 def check_place(path: str | Path, format: str | None = None) -> None:
@@ -125,8 +129,14 @@ def write_parting_file(before: Bundle, after: Bundle, names: tuple[str, str], fi
 
 def write_file(file: Path, data: bytes) -> None:
     """Write a file whole or not at all; raises UsageError where its place does not take it."""
+    write_parts(file, [data])
+
+
+def write_parts(file: Path, parts: Iterable[bytes]) -> None:
+    """Write a file whole or not at all, part by part; raises UsageError where its place does not take it."""
     try:
-        replace_file(file, data)
+        with replacing(file) as stream:
+            stream.writelines(parts)
     except OSError as error:
         raise _refused(file, error) from error
 

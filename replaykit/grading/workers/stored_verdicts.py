@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import msgspec
@@ -67,6 +68,11 @@ def merge(rows: Iterable[Row]) -> list[Row]:
     kept. A verdict replaces an error of the same source. Raises NondeterministicVerdict if two rows of one
     run have different verdicts.
     """
+    return merge_by(rows, _verdict)
+
+
+def merge_by(rows: Iterable[Row], verdict_of: Callable[[Row], Verdict]) -> list[Row]:
+    """Return rows as `merge` does; `verdict_of`: what two rows of one run are compared by."""
     rows = list(rows)
     decided = {row.source for row in rows if not row.is_error}
     ordered = sorted((row for row in rows if not row.is_error or row.source not in decided), key=_order)
@@ -75,7 +81,9 @@ def merge(rows: Iterable[Row]) -> list[Row]:
     seen: set[str] = set()
     for row in ordered:
         if row.trajectory is not None:
-            _compare(by_key.setdefault((row.trajectory, row.grader), row), row)
+            first = by_key.setdefault((row.trajectory, row.grader), row)
+            if first is not row:
+                _compare(row.trajectory, verdict_of(first), verdict_of(row))
             if row.trajectory in seen:
                 continue
             seen.add(row.trajectory)
@@ -90,8 +98,10 @@ def names_of(rows: Iterable[Row]) -> dict[str, str]:
 
 def duplicates_of(rows: Iterable[Row]) -> tuple[Duplicate, ...]:
     """Return the trajectories that several of the files hold, by their digest."""
+    given = list(rows)
+    counts = Counter(row.trajectory for row in given)
     files: dict[str, dict[str, None]] = {}
-    for row in sorted(rows, key=lambda row: row.source):
+    for row in sorted((row for row in given if counts[row.trajectory] > 1), key=lambda row: row.source):
         if row.trajectory is not None:
             files.setdefault(row.trajectory, {})[row.source] = None
     found = {digest: tuple(map(_base_name, sources)) for digest, sources in files.items() if len(sources) > 1}
@@ -108,25 +118,27 @@ def _base_name(source: str) -> str:
     return os.path.basename(source).encode(errors="replace").decode()  # noqa: PTH119 - also of URLs
 
 
-def _compare(first: Row, row: Row) -> None:
-    if first.verdict != row.verdict:
-        raise NondeterministicVerdict(
-            trajectory=row.trajectory, first=_shown(first.verdict), second=_shown(row.verdict)
-        )
+def _verdict(row: Row) -> Verdict:
+    return row.verdict
+
+
+def _compare(trajectory: str, first: Verdict, second: Verdict) -> None:
+    if first != second:
+        raise NondeterministicVerdict(trajectory=trajectory, first=_shown(first), second=_shown(second))
 
 
 def _shown(verdict: Verdict) -> str:
     return f"sha256:{hashlib.sha256(msgspec.json.encode(verdict, order='sorted')).hexdigest()[:16]}"
 
 
-def _order(row: Row) -> tuple[bytes, ...]:
+def _order(row: Row) -> tuple[str | bytes, ...]:
     name = os.path.basename(row.source)  # noqa: PTH119 - a Path costs ten times as much, for every row
     told = (
-        row.verdict.task_id.encode(),
-        (row.trajectory or "").encode(),
-        b"" if row.verdict.tape else b"-",  # of two copies of a bundle the one with replies can be judged
+        row.verdict.task_id,
+        row.trajectory or "",
+        "" if row.verdict.tape else "-",  # of two copies of a bundle the one with replies can be judged
         os.fsencode(name),
-        row.grader.encode(),
+        row.grader,
     )
     # Broken bundles of one name in many folders differ in their errors alone.
     return *told, msgspec.json.encode(row.verdict, order="sorted") if row.is_error else b""

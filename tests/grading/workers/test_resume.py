@@ -153,7 +153,7 @@ def test_rows_come_back_from_disk(rows: list[Row], tmp_path_factory: pytest.Temp
         shards.write(rows[:5])
         shards.write(rows[5:])
     assert list(read_rows(folder)) == rows
-    known = Shards(folder)
-    for row in {row.source: row for row in rows if not row.is_error}.values():
-        assert known.key(row.source) == (row.trajectory, row.grader)
-        assert known.row(row.source) == row
+    with Shards(folder) as known:
+        for row in {row.source: row for row in rows if not row.is_error}.values():
+            assert known.key(row.source) == (row.trajectory, row.grader)
+            assert known.row(row.source) == row
