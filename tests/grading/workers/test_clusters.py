@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from replaykit.grading.engine import grade_many
+from replaykit.grading.options import GradeOptions
+from replaykit.grading.workers.executors import Foreign
 from replaykit.report.json_report import as_json
 from replaykit.testing import trajectory
+from tests.grading.workers.dying_work import outcomes, stand_in
 
 TASK = {"intent": "Which?", "checks": [{"type": "string_match", "exact": "tin"}]}
 
@@ -36,6 +39,26 @@ def test_dask(bundles: list[Path]) -> None:
     assert as_json(found) == as_json(grade_many(bundles))
 
 
+DYING = ["a", "dies", "b", "dies-once", "c"]
+SURVIVED = {name: "WorkerDied" if name == "dies" else "graded" for name in DYING}
+"""What becomes of them by `stand_in`, which ends its process for some."""
+
+
+def test_a_bundle_that_ends_its_worker_on_dask_is_one_error() -> None:
+    distributed = pytest.importorskip("distributed", reason="the extra `dask` is not installed")
+    dask = pytest.importorskip("dask")
+    with (
+        # A task is lost with its first worker: what the scheduler tries again by itself is not our matter.
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs="CRITICAL"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        found = outcomes(Foreign(client.get_executor(), GradeOptions(), work=stand_in), DYING)
+    assert found == SURVIVED
+
+
 # Ray's own threads end after the interpreter begins to; nothing of it is ours.
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")
 def test_ray(bundles: list[Path]) -> None:
@@ -45,3 +68,13 @@ def test_ray(bundles: list[Path]) -> None:
     with RayExecutor(num_cpus=2, include_dashboard=False, log_to_driver=False) as executor:
         found = grade_many(bundles, executor=executor)
     assert as_json(found) == as_json(grade_many(bundles))
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")
+def test_a_bundle_that_ends_its_worker_on_ray_is_one_error() -> None:
+    pytest.importorskip("ray", reason="the extra `ray` is not installed")
+    from replaykit.grading.workers.ray_executor import RayExecutor
+
+    with RayExecutor(num_cpus=2, include_dashboard=False, log_to_driver=False) as executor:
+        found = outcomes(Foreign(executor, GradeOptions(), work=stand_in), DYING)
+    assert found == SURVIVED
