@@ -1,6 +1,6 @@
 """How fast runs of other tools become bundles, with one job and with two: wall and processor time of each.
 
-Run: .venv/bin/python -m bench.imports [--runs 500] [--turns 8]
+Run: .venv/bin/python -m bench.imports [--runs 500] [--turns 8] [--rounds 3]
 
 Runs are made up: WebVoyager result folders with a screenshot a turn, each with bytes of its own. What is
 measured is the command, from its start to its end, with all its processes. Wall time says little on a busy
@@ -17,8 +17,9 @@ import time
 from collections.abc import Iterator
 from multiprocessing import get_context
 from pathlib import Path
+from shutil import rmtree
 
-from bench.figures.figure import Figure
+from bench.figures.figure import Figure, middle
 from bench.figures.reporting import options, report
 from bench.runs.spent import Cost, adopt, run
 from tests.interop.samples import SEEN, chat, png, turn, write
@@ -68,29 +69,36 @@ def loops(seconds: float = 1.0) -> list[float]:
     return took
 
 
-def figures(costs: dict[int, Cost], runs: int) -> Iterator[Figure]:
+def figures(costs: dict[int, list[Cost]], runs: int) -> Iterator[Figure]:
     """Yield what a run costs, and what a second job saves."""
-    one, two = costs[1], costs[2]
     for jobs, found in costs.items():
         name = f"{jobs} job{'s' * (jobs > 1)}"
-        yield Figure(f"{name}: processor time", 1000 * found.all / runs, "ms/run")
-        yield Figure(f"{name}: of which in the first process", 1000 * found.first / runs, "ms/run")
-    walls = [1000 * cost.wall / runs for cost in (two, one)]
-    yield Figure("2 jobs, wall time", walls[0], "ms/run", None, "1 job", walls[1])
-    shared = 1000 * (two.first + (two.all - two.first) / 2) / runs
-    yield Figure("2 jobs, a processor each", shared, "ms/run", None, "1 job", 1000 * one.all / runs)
-    alone, beside = loops()
-    yield Figure("2 loops that share nothing, wall time", 1000 * beside, "ms", None, "1 loop", 1000 * alone)
+        yield middle(f"{name}: processor time", [1000 * one.all / runs for one in found], "ms/run")
+        firsts = [1000 * one.first / runs for one in found]
+        yield middle(f"{name}: of which in the first process", firsts, "ms/run")
+    two, one = ([1000 * cost.wall / runs for cost in costs[jobs]] for jobs in (2, 1))
+    yield middle("2 jobs, wall time", two, "ms/run", None, "1 job", one)
+    shared = [1000 * (cost.first + (cost.all - cost.first) / 2) / runs for cost in costs[2]]
+    alone = [1000 * cost.all / runs for cost in costs[1]]
+    yield middle("2 jobs, a processor each", shared, "ms/run", None, "1 job", alone)
+    pairs = [loops() for _ in costs[1]]
+    single, beside = ([1000 * pair[place] for pair in pairs] for place in (0, 1))
+    yield middle("2 loops that share nothing, wall time", beside, "ms", None, "1 loop", single)
 
 
 def main() -> int:
     """Measure and report."""
-    given = options(__doc__, runs=500, turns=8).parse_args()
+    given = options(__doc__, runs=500, turns=8, rounds=3).parse_args()
+    costs: dict[int, list[Cost]] = {1: [], 2: []}
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "in")
         make_runs(source, given.runs, given.turns)
         adopt()
-        costs = {jobs: cost(source, Path(folder, f"out{jobs}"), given.runs, jobs) for jobs in (1, 2)}
+        for number in range(given.rounds):
+            for jobs, found in costs.items():
+                target = Path(folder, f"out{number}-{jobs}")
+                found.append(cost(source, target, given.runs, jobs))
+                rmtree(target)
     return report("imports", list(figures(costs, given.runs)), given)
 
 

@@ -1,6 +1,6 @@
 """A corpus of any number of bundles, graded by the command: start, rate, a kill, resuming, the report.
 
-Run: .venv/bin/python -m bench.scale [--bundles 2000] [--jobs 2] [--steps 20] [--corpus FOLDER]
+Run: .venv/bin/python -m bench.scale [--bundles 2000] [--jobs 2] [--steps 20] [--rounds 3] [--corpus FOLDER]
 
 Bundles are made up, each with pages of its own. `--corpus` keeps them for the next time: 100,000 take some
 minutes. Each is graded for an answer, a URL and the last page. All processes of the command are killed once
@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from bench.figures.figure import Figure, mean
+from bench.figures.figure import Figure, mean, middle
 from bench.figures.reporting import options, report
 from bench.grade import BADGE
 from bench.runs.corpus import sized
@@ -40,6 +40,9 @@ ROWS = 6
 
 FOLDER = 1000
 """Bundles of a folder."""
+
+FEW = 10
+"""Bundles whose grading needs no memory to speak of."""
 
 SAMPLE = 100
 """Bundles whose reads are counted."""
@@ -111,30 +114,61 @@ def graded(words: Sequence[str], results: Path, stop_at: int | None = None) -> G
     return Graded(cost, times[0], times[1], rows)
 
 
-def figures(paths: Sequence[Path], source: Path, folder: Path, jobs: int) -> Iterator[Figure]:
-    """Grade all; grade all again with a kill in between; report."""
+class Round(NamedTuple):
+    """What one round found: seconds, unless another unit is named."""
+
+    whole: Graded
+    """All bundles, without any row before."""
+    again: Graded
+    """The same after a kill."""
+    report: Cost
+    """The same once more, with nothing left to grade."""
+
+    @property
+    def twice(self) -> int:
+        """Bundles that were graded before the kill and after it."""
+        return self.again.rows.count - self.whole.rows.count
+
+
+def measured(words: Sequence[str], folder: Path, count: int) -> Round:
+    """Grade all; report; grade all again with a kill in between."""
+    whole = graded(words, folder / "whole")
+    report = graded(words, folder / "whole").cost
+    graded(words, folder / "killed", count // 2)
+    return Round(whole, graded(words, folder / "killed"), report)
+
+
+def figures(paths: Sequence[Path], source: Path, folder: Path, given: Any) -> Iterator[Figure]:
+    """Measure several rounds, each with rows of its own."""
     task, count = folder / "task.json", len(paths)
     task.write_bytes(msgspec.json.encode({"schema": SCHEMA, "tasks": [BADGE]}))
-    words = ["grade", str(source), "--task", str(task), "--fail-on", "", "--jobs", str(jobs)]
+    words = ["grade", str(source), "--task", str(task), "--fail-on", "", "--jobs", str(given.jobs)]
     words += ["-o", str(folder / "report.json")]
-    whole = graded(words, folder / "whole")
-    yield Figure("start to the first verdict", 1000 * whole.first, "ms")
-    yield Figure("first verdict to the last", 1000 * (whole.last - whole.first) / count, "ms/bundle")
-    yield from _costs(whole, count)
-    graded(words, folder / "killed", count // 2)
-    again = graded(words, folder / "killed")
-    twice = again.rows.count - count
-    yield Figure("after a kill: start to the first new verdict", 1000 * again.first, "ms")
+    rounds = [measured(words, folder / f"round-{number}", count) for number in range(given.rounds)]
+    few = graded([*words[:1], *map(str, paths[:FEW]), *words[2:]], folder / "few").cost
+    yield middle("start to the first verdict", [1000 * one.whole.first for one in rounds], "ms")
+    paces = [1000 * (one.whole.last - one.whole.first) / count for one in rounds]
+    yield middle("first verdict to the last", paces, "ms/bundle")
+    yield from _costs([one.whole.cost for one in rounds], count)
+    grown = [1000 * (one.whole.cost.peak - few.peak) / (count - FEW) for one in rounds]
+    yield middle("of which for each bundle", grown, "KB")
+    rows = [one.whole.rows for one in rounds]
+    yield middle("row of a verdict", [one.bytes / one.count for one in rows], "B")
+    yield middle(
+        "after a kill: start to the first new verdict", [1000 * one.again.first for one in rounds], "ms"
+    )
+    twice = max(one.twice for one in rounds)
     yield Figure("after a kill: graded twice", twice, "bundles", 0, "all of them", count, 0.5)
-    yield Figure("report of all, nothing left to grade", graded(words, folder / "whole").cost.wall, "s")
+    yield middle("report of all, nothing left to grade", [one.report.wall for one in rounds], "s")
+    spent = [1000 * one.report.all / count for one in rounds]
+    yield middle("the same, processor time, all processes", spent, "ms/bundle")
     yield from _reads(paths[:SAMPLE])
 
 
-def _costs(whole: Graded, count: int) -> Iterator[Figure]:
-    yield Figure("processor time, all processes", 1000 * whole.cost.all / count, "ms/bundle")
-    yield Figure("processor time, first process", 1000 * whole.cost.first / count, "ms/bundle")
-    yield Figure("most memory of the first process", whole.cost.peak, "MB")
-    yield Figure("row of a verdict", whole.rows.bytes / whole.rows.count, "B")
+def _costs(costs: Sequence[Cost], count: int) -> Iterator[Figure]:
+    yield middle("processor time, all processes", [1000 * one.all / count for one in costs], "ms/bundle")
+    yield middle("processor time, first process", [1000 * one.first / count for one in costs], "ms/bundle")
+    yield middle("most memory of the first process", [one.peak for one in costs], "MB")
 
 
 def _reads(paths: Sequence[Path]) -> Iterator[Figure]:
@@ -149,14 +183,14 @@ def _reads(paths: Sequence[Path]) -> Iterator[Figure]:
 
 def main() -> int:
     """Measure and report."""
-    parser = options(__doc__, bundles=2000, jobs=2, steps=20)
+    parser = options(__doc__, bundles=2000, jobs=2, steps=20, rounds=3)
     parser.add_argument("--corpus", type=Path, help="folder of the bundles; by default made and removed")
     given: Any = parser.parse_args()
     adopt()
     with tempfile.TemporaryDirectory() as made:
-        source = given.corpus or Path(made, "corpus")
+        source = (given.corpus or Path(made)) / f"{given.bundles}-of-{given.steps}-steps"
         paths = corpus(source, given.bundles, given.steps)
-        return report("scale", list(figures(paths, source, Path(made), given.jobs)), given)
+        return report("scale", list(figures(paths, source, Path(made), given)), given)
 
 
 if __name__ == "__main__":

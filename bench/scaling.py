@@ -142,7 +142,8 @@ def memory(folder: Path, given: Any) -> Iterator[Figure]:
     """Measure the most memory that one worker holds, against the bundles that it grades."""
     words = ("-m", "bench.scaling", "--peak", str(folder))
     for count in BUNDLE_COUNTS:
-        yield Figure("one worker", float(_python(*words, str(count))), "MB", at=count)
+        found = [float(_python(*words, str(count))) for _ in range(COMMANDS)]
+        yield middle("one worker", found, "MB", at=count)
 
 
 PARTS: dict[str, Part] = {

@@ -19,7 +19,7 @@ def arithmetic(scale: Result) -> str:
     first = found["processor time, first process"]
     work = found["processor time, all processes"] - first
     requests, read = found["requests for a bundle"], found["read of a bundle"]
-    row = found["row of a verdict"]
+    row, memory = found["row of a verdict"], found.get("of which for each bundle")
     rows = [
         ("quantity", "of one bundle", "of 10 million"),
         ("---", "---:", "---:"),
@@ -27,10 +27,15 @@ def arithmetic(scale: Result) -> str:
         ("processor time of the first process", f"{number(first)} ms", f"{number(_hours(first))} hours"),
         ("requests", number(requests), f"{number(requests * MILLIONS)} million"),
         ("read from storage", f"{number(read)} KB", f"{number(read * MILLIONS)} GB"),
+        *([_memory(memory)] if memory else []),
         ("rows", f"{number(row)} B", f"{number(row * MILLIONS / 1000)} GB"),
         *(_with(workers, work + requests * LATENCY_MS, first) for workers in WORKERS),
     ]
     return "".join(f"| {' | '.join(one)} |\n" for one in rows)
+
+
+def _memory(one: float) -> tuple[str, str, str]:
+    return "memory of the first process", f"{number(one)} KB", f"{number(one * MILLIONS)} GB; of one call"
 
 
 def _with(workers: int, worker_ms: float, first_ms: float) -> tuple[str, str, str]:

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
 SUBREAPER = 36
@@ -48,8 +49,9 @@ def run(words: Sequence[str], ends: Callable[[], bool] = bool) -> Cost:
         sys.executable, [sys.executable, "-m", "replaykit", *words], os.environ, setpgroup=0,
         file_actions=[(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_WRONLY, 0) for fd in (1, 2)],
     )  # fmt: skip
-    is_killed, pid = False, 0
+    is_killed, pid, peak = False, 0, 0.0
     while not pid:
+        peak = _peak(process) or peak
         pid, status, usage = os.wait4(process, os.WNOHANG)
         if not pid and not is_killed and ends():
             os.killpg(process, signal.SIGKILL)
@@ -59,7 +61,19 @@ def run(words: Sequence[str], ends: Callable[[], bool] = bool) -> Cost:
     _reap(process)
     if status and not is_killed:
         sys.exit(f"`replaykit {words[0]}` ended with {os.waitstatus_to_exitcode(status)}")
-    return Cost(wall, usage.ru_utime + usage.ru_stime, _spent() - before, usage.ru_maxrss / 1000)
+    return Cost(wall, usage.ru_utime + usage.ru_stime, _spent() - before, peak)
+
+
+def _peak(process: int) -> float:
+    """Return the most memory that a process has held, MB; 0 once it has ended.
+
+    Not `ru_maxrss`, which begins with the memory of this process.
+    """
+    with suppress(OSError):
+        for line in Path(f"/proc/{process}/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) / 1000
+    return 0.0
 
 
 def _reap(group: int) -> None:

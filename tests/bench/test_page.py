@@ -98,7 +98,7 @@ def test_a_greater_ratio_is_never_further_left(one: float, other: float) -> None
 def test_ten_million_bundles_are_ten_million_times_one() -> None:
     costs = {
         "processor time, all processes": 4.6, "processor time, first process": 1.0, "requests for a bundle": 1.0,
-        "read of a bundle": 7.0, "row of a verdict": 3000.0,
+        "read of a bundle": 7.0, "row of a verdict": 3000.0, "of which for each bundle": 1.5,
     }  # fmt: skip
     rows = arithmetic(result(*(Figure(name, value, "") for name, value in costs.items()))).splitlines()
     assert rows[2:] == [
@@ -106,6 +106,7 @@ def test_ten_million_bundles_are_ten_million_times_one() -> None:
         "| processor time of the first process | 1 ms | 2.78 hours |",
         "| requests | 1 | 10 million |",
         "| read from storage | 7 KB | 70 GB |",
+        "| memory of the first process | 1.5 KB | 15 GB; of one call |",
         "| rows | 3,000 B | 30 GB |",
         "| 100 workers, 30 ms a request | 33.6 ms | 0.933 hours; 3 calls, each with a part |",
         "| 1,000 workers, 30 ms a request | 33.6 ms | 0.0933 hours; 30 calls, each with a part |",
