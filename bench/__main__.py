@@ -1,9 +1,10 @@
 """All benchmarks, one after the other; exit 1 where one of them fails. The page is made from their results.
 
-Run: .venv/bin/python -m bench [--only grade]... [--json FILE] [--write]
+Run: .venv/bin/python -m bench [--only grade]... [--quick] [--json FILE] [--write]
 
     --json docs/benchmarks/results.json    measure, and keep the figures in this file
     --write                                write docs/benchmarks.md and its plots from that file
+    --quick                                measure little of each, to see whether it works
 
 `--write` without the others measures nothing.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -39,13 +41,34 @@ NAMES = (
 """What is measured, in this order; the last two take ten minutes and an hour."""
 
 
-def run(names: Sequence[str], *words: str) -> int:
-    """Run benchmarks by name, each in a process of its own, and say which failed."""
+QUICK = {
+    "record": "--rounds 1",
+    "long_run": "--steps 50",
+    "proof": "--rounds 1",
+    "proxy": "--rounds 1",
+    "grade": "--seconds 0.1",
+    "peers": "--seconds 0.1",
+    "report": "--runs 200 --rounds 1",
+    "imports": "--runs 20 --rounds 1",
+    "policies": "--seconds 0.1",
+    "forged": "--every 20",
+    "scaling": "--seconds 0.05 --bundles 20 --small 50",
+    "scale": "--bundles 50 --rounds 1",
+    "evidence": "--runs 1 --evidence none",
+    "soak": "--runs 2 --browsers 1",
+}
+"""Options with which a benchmark is over soon; the others are so anyway."""
+
+
+def run(names: Sequence[str], *words: str, is_quick: bool = False) -> int:
+    """Run benchmarks by name, each in a process of its own; say how long each took, and which failed."""
     failed = []
     for name in names:
         print(f"== bench.{name}", flush=True)
-        if subprocess.run([sys.executable, "-m", f"bench.{name}", *words], check=False).returncode:
+        start, own = time.perf_counter(), QUICK.get(name, "").split() if is_quick else []
+        if subprocess.run([sys.executable, "-m", f"bench.{name}", *own, *words], check=False).returncode:
             failed.append(name)
+        print(f"bench.{name} took {time.perf_counter() - start:.0f} s", flush=True)
     print(f"failed: {', '.join(failed)}" if failed else "every benchmark holds")
     return int(bool(failed))
 
@@ -56,12 +79,15 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--only", action="append", choices=NAMES, help="measure this only; again for more")
+    parser.add_argument(
+        "--quick", action="store_true", help="measure little: whether each works, not how fast"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="keep the figures in this file")
     parser.add_argument("--write", action="store_true", help="write the page and its plots from its results")
     given = parser.parse_args()
-    measures = given.only or given.json or not given.write
+    measures = given.only or given.json or given.quick or not given.write
     words = ["--json", str(given.json)] if given.json else []
-    code = run(given.only or NAMES, *words) if measures else 0
+    code = run(given.only or NAMES, *words, is_quick=given.quick) if measures else 0
     if given.write:
         write(read(RESULTS))
     return code

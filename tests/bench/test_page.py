@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bench.__main__ import NAMES
+from bench.__main__ import NAMES, QUICK
 from bench.figures.figure import Figure, Spread
 from bench.figures.millions import arithmetic
 from bench.figures.page import PAGE, PLOTS, RESULTS, curve_table, page, plots, table, write
@@ -93,6 +94,14 @@ def test_the_page_of_ratios_is_drawn_whatever_was_measured(found: dict[str, Resu
 def test_a_greater_ratio_is_never_further_left(one: float, other: float) -> None:
     assert (place(one) <= place(other)) or one > other
     assert place(LOW) == LEFT and place(HIGH) == pytest.approx(RIGHT)
+
+
+def test_what_is_measured_quickly_is_a_benchmark_with_such_options() -> None:
+    assert QUICK.keys() < {*NAMES}
+    for name, words in QUICK.items():
+        source = Path("bench", f"{name}.py").read_text()
+        for option in re.findall(r"--(\w+)", words):
+            assert re.search(rf'\b{option}=|"--{option}"|main\("{name}"', source), (name, option)
 
 
 def test_ten_million_bundles_are_ten_million_times_one() -> None:
