@@ -27,7 +27,7 @@ from playwright.sync_api import Browser, BrowserContext, Error, Page, ViewportSi
 from bench.figures.figure import Figure, Rounds, added, joined, middle, of_actions
 from bench.figures.reporting import options, report
 from bench.runs.acts import SITES
-from bench.runs.trace_viewer import VIEWER
+from bench.runs.trace_viewer import VIEWER, is_installed
 from replaykit.browser import find_browser
 from replaykit.recorder.recorder import Recorder
 
@@ -205,7 +205,7 @@ def _nothing() -> None:
 
 def figures(browser: Browser, rounds: int) -> Iterator[Figure]:
     """Yield the figures of each site, and of those of the fixtures together."""
-    found = {site: measure(site, browser, range(rounds)) for site in ALL}
+    found = {site: measure(site, browser, range(rounds)) for site in (ALL if is_installed() else SITES)}
     for site, spent in found.items():
         yield from spent.figures(site)
     yield from Spent.of([found[site] for site in SITES]).figures(TOGETHER)

@@ -39,6 +39,13 @@ class _Files(SimpleHTTPRequestHandler):
         """Say nothing."""
 
 
+def is_installed() -> bool:
+    """Whether the package is there; say on stderr what installs it where it is not."""
+    if not PACKAGE.is_dir():
+        print("no page of real components: `sh .ci/test` installs its npm package", file=sys.stderr)
+    return PACKAGE.is_dir()
+
+
 @contextmanager
 def serve() -> Iterator[Viewer]:
     """Serve the viewer and a trace on loopback; the URL opens the trace."""
