@@ -24,7 +24,7 @@ from typing import TypeVar
 import msgspec
 import zstandard
 
-from bench.figures.figure import Figure, Spread, cpu, least, mean
+from bench.figures.figure import Figure, cpu, least, mean
 from bench.figures.reporting import options, report
 from bench.runs.corpus import RECORDINGS, STEPS, Run, apps, document, recorded
 from bench.runs.reading import counted
@@ -232,20 +232,25 @@ def load_json(path: Path) -> None:
 
 def opening_cost(kit: Kit) -> Iterator[Figure]:
     """CPU time until index, and story, are there and verified."""
-    (text,) = cpu(lambda: load_json(kit.text))
     ways = (open_ours, open_zip, open_files)
-    yield from _reading(kit, "open and verify the index", ways, 60, (text, 1 / 80))
-    yield from _reading(kit, "and the story", (story_ours, story_zip, story_files), 120, (text, 1 / 15))
+    yield from _reading(kit, "open and verify the index", ways, 60, 1 / 80)
+    yield from _reading(kit, "and the story", (story_ours, story_zip, story_files), 120, 1 / 15)
 
 
 def _reading(
-    kit: Kit, name: str, ways: Sequence[Callable[[Path], None]], goal: float, text: tuple[Spread, float]
+    kit: Kit, name: str, ways: Sequence[Callable[[Path], None]], goal: float, most: float
 ) -> Iterator[Figure]:
     ours, archive, files = ways
-    spent, zipped, plain = cpu(
-        lambda: ours(kit.bundle), lambda: archive(kit.archive), lambda: files(kit.files), batch=20
+    # In turns with the JSON, which takes a hundred times as long: what disturbs one disturbs both.
+    spent, zipped, plain, text = cpu(
+        lambda: ours(kit.bundle),
+        lambda: archive(kit.archive),
+        lambda: files(kit.files),
+        lambda: load_json(kit.text),
+        batch=20,
+        seconds=4,
     )
-    yield least(name, spent, 1e6, "us", goal, "one JSON with base64", *text)
+    yield least(name, spent, 1e6, "us", goal, "one JSON with base64", text, most)
     yield least(name, spent, 1e6, "us", None, "zip", zipped)
     yield least(name, spent, 1e6, "us", None, "plain files", plain)
 
