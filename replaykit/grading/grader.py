@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
@@ -17,6 +17,7 @@ from replaykit.grading.findings.detection import findings_of, first_failure
 from replaykit.grading.judge_shares import by_thresholds
 from replaykit.grading.judged_run import JudgedRun
 from replaykit.grading.judges.check_replies import CheckReplies
+from replaykit.grading.judges.clients.client import Client
 from replaykit.grading.judges.judge_config import Panel, judges_of
 from replaykit.grading.judges.judge_hearing import judge_all, staffed
 from replaykit.grading.options import GradeOptions
@@ -37,9 +38,6 @@ from replaykit.tasks.policy_rules import DIMENSIONS, SOURCES
 from replaykit.tasks.suite import Suite
 from replaykit.tasks.task import Task, decode_task, fill_task
 from replaykit.trajectory.completeness import assumes
-
-if TYPE_CHECKING:
-    from replaykit.grading.judges.clients.client import Client
 
 
 def grade(

@@ -17,7 +17,7 @@ from bench.house import (
     table,
 )
 
-SAME_CLASS = {"Check", "Item", "Policy", "Read", "Reading"}
+SAME_CLASS = {"Check", "Policy"}
 """Classes that may stand twice; only ever shorter. `replaykit.Check` and `.Policy` are protocols for plugins, and the
 fields of an action and of a task file have these names, too."""
 

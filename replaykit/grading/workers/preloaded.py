@@ -5,9 +5,18 @@ from __future__ import annotations
 import gc
 from importlib import import_module
 
+GRADERS = (
+    "replaykit.grading.checks.answer_text",
+    "replaykit.grading.checks.final_url",
+    "replaykit.grading.checks.pages.page_targets",
+    "replaykit.grading.policies.policy_grading",
+    "replaykit.replay.selectors.css",
+)
+"""What most tasks need, and a command loads only for tasks that do. Loaded here, all workers share it."""
+
 # A search for garbage finds none here; later ones, in every worker, leave alone what is frozen.
 gc.disable()
-for _name in ("replaykit.grading.workers.executors", "replaykit.grading.workers.worker"):
+for _name in ("replaykit.grading.workers.executors", "replaykit.grading.workers.worker", *GRADERS):
     import_module(_name)
 gc.freeze()
 gc.enable()

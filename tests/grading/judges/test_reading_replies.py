@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.grading.judges.rubric.readings import Read, Shown, lenient, read_items
+from replaykit.grading.judges.rubric.readings import ReadReply, Shown, lenient, read_items
 from replaykit.grading.model_request import ModelReply
 from replaykit.tasks.rubric import Criterion
 
@@ -49,7 +49,7 @@ def reply(text: str) -> ModelReply:
 
 def strict(text: str) -> str:
     found = read_items(reply(text), (ONE,), SHOWN)
-    if not isinstance(found, Read):
+    if not isinstance(found, ReadReply):
         return found
     item = found.items["c1"]
     return item.reason or str(item.verdict)

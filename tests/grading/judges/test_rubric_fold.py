@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from replaykit.grading.judges.rubric.fold import Met, Reading, fold
+from replaykit.grading.judges.rubric.fold import CriterionReading, Met, fold
 from replaykit.grading.verdict import JudgeOutcome
 from replaykit.tasks.rubric import Criterion
 
@@ -84,14 +84,14 @@ def test_every_combination_of_three_criteria(
     assert len(expected) == 27
     for cell in map("".join, product("YN?", repeat=3)):
         pairs = zip(criteria, cell, strict=True)
-        readings = {one.id: Reading(verdict=WORDS[word], applies=applies) for one, word in pairs}
+        readings = {one.id: CriterionReading(verdict=WORDS[word], applies=applies) for one, word in pairs}
         found = fold(criteria, readings)
         assert (found.outcome, found.reason) == OUTCOMES[expected[cell]], cell
 
 
 def test_nothing_left_is_no_success() -> None:
     gone = [criterion("a", when="if it is there"), criterion("b", kind="process")]
-    found = fold(gone, {"a": Reading(verdict=Y, applies=N), "b": Reading(verdict=Y)})
+    found = fold(gone, {"a": CriterionReading(verdict=Y, applies=N), "b": CriterionReading(verdict=Y)})
     assert (found.outcome, found.reason) == ("ABSTAIN", "no_criteria")
 
 
@@ -101,25 +101,29 @@ def test_the_way_decides_nothing_and_counts_in_its_score() -> None:
         criterion("b", kind="process"),
         criterion("c", kind="process", weight=2),
     ]
-    said = {"a": Reading(verdict=Y), "b": Reading(verdict=N), "c": Reading(verdict=C)}
+    said = {
+        "a": CriterionReading(verdict=Y),
+        "b": CriterionReading(verdict=N),
+        "c": CriterionReading(verdict=C),
+    }
     found = fold(criteria, said)
     assert found.outcome == "SUCCESS"
     assert (found.process.score, found.process.upper) == (0.5, 0.833333)
 
 
 def test_what_the_agent_could_not_help() -> None:
-    walled = Reading(verdict=N, excused=True)
-    found = fold(PLAIN, {"a": walled, "b": Reading(verdict=Y), "c": walled})
+    walled = CriterionReading(verdict=N, excused=True)
+    found = fold(PLAIN, {"a": walled, "b": CriterionReading(verdict=Y), "c": walled})
     assert (found.outcome, found.reason, found.n_blocked) == ("FAILURE", "blocked", 2)
     assert found.process.score == 1.0  # the excused ones count nowhere
-    also = fold(PLAIN, {"a": walled, "b": Reading(verdict=N), "c": Reading(verdict=C)})
+    also = fold(PLAIN, {"a": walled, "b": CriterionReading(verdict=N), "c": CriterionReading(verdict=C)})
     assert (also.outcome, also.reason) == ("FAILURE", "not_met")
     all_ = fold(PLAIN, dict.fromkeys("abc", walled))
     assert (all_.process.score, all_.process.upper) == (None, None)
 
 
 def test_a_task_that_cannot_be_done_is_no_failure() -> None:
-    found = fold(PLAIN, dict.fromkeys("abc", Reading(verdict=N)), invalid=True)
+    found = fold(PLAIN, dict.fromkeys("abc", CriterionReading(verdict=N)), invalid=True)
     assert (found.outcome, found.reason) == ("ABSTAIN", "task_invalid")
 
 
@@ -128,7 +132,7 @@ def test_without_a_reading_nothing_is_told() -> None:
 
 
 METS = st.sampled_from(list(Met))
-READINGS = st.builds(Reading, verdict=METS, applies=METS, excused=st.booleans())
+READINGS = st.builds(CriterionReading, verdict=METS, applies=METS, excused=st.booleans())
 CRITERIA = st.lists(
     st.tuples(
         st.sampled_from(["outcome", "process"]),

@@ -26,7 +26,7 @@ class Met(StrEnum):
     """What was recorded does not show it."""
 
 
-class Reading(Struct, frozen=True, kw_only=True):
+class CriterionReading(Struct, frozen=True, kw_only=True):
     """What is known of one criterion."""
 
     verdict: Met
@@ -37,7 +37,7 @@ class Reading(Struct, frozen=True, kw_only=True):
     """The agent could not have met it."""
 
 
-UNKNOWN = Reading(verdict=Met.CANNOT_TELL)
+UNKNOWN = CriterionReading(verdict=Met.CANNOT_TELL)
 """Of a criterion that nothing was read of."""
 
 
@@ -73,7 +73,9 @@ class _Part(Struct, frozen=True, kw_only=True):
     n_blocked: int
 
 
-def fold(criteria: Sequence[Criterion], readings: Mapping[str, Reading], *, invalid: bool = False) -> Folded:
+def fold(
+    criteria: Sequence[Criterion], readings: Mapping[str, CriterionReading], *, invalid: bool = False
+) -> Folded:
     """Return the verdict of criteria from their readings, by id; one without a reading cannot be told.
 
     `invalid`: both the rubric and the reading call the task impossible or not allowed.
@@ -99,9 +101,9 @@ def _verdict(parts: Sequence[_Part], invalid: bool) -> tuple[JudgeOutcome, str]:
     return JudgeOutcome.SUCCESS, "all_met"
 
 
-def _parts(criteria: Sequence[Criterion], readings: Mapping[str, Reading]) -> list[_Part]:
+def _parts(criteria: Sequence[Criterion], readings: Mapping[str, CriterionReading]) -> list[_Part]:
     """Return what counts, in order: conditions first, then groups of one kind."""
-    groups: dict[tuple[str, str, str], list[tuple[Criterion, Reading]]] = {}
+    groups: dict[tuple[str, str, str], list[tuple[Criterion, CriterionReading]]] = {}
     for one in criteria:
         found = _under_condition(one, readings.get(one.id, UNKNOWN))
         if found is not None:
@@ -109,14 +111,14 @@ def _parts(criteria: Sequence[Criterion], readings: Mapping[str, Reading]) -> li
     return [_part(kind, members) for (kind, _, _), members in groups.items()]
 
 
-def _under_condition(one: Criterion, found: Reading) -> Reading | None:
+def _under_condition(one: Criterion, found: CriterionReading) -> CriterionReading | None:
     """Return a reading where the criterion applies; None where it does not."""
     if not one.when or found.applies is Met.YES:
         return found
     return None if found.applies is Met.NO else UNKNOWN
 
 
-def _part(kind: str, members: Sequence[tuple[Criterion, Reading]]) -> _Part:
+def _part(kind: str, members: Sequence[tuple[Criterion, CriterionReading]]) -> _Part:
     said = [found.verdict for _, found in members]
     verdict = Met.YES if Met.YES in said else Met.NO if set(said) == {Met.NO} else Met.CANNOT_TELL
     excused = [found.excused and found.verdict is Met.NO for _, found in members]

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from replaykit.grading.judges.replies.strict_object import last_object
 from replaykit.grading.judges.rubric.criteria import validity_of
-from replaykit.grading.judges.rubric.fold import Met, Reading
+from replaykit.grading.judges.rubric.fold import CriterionReading, Met
 from replaykit.grading.model_request import ModelReply
 from replaykit.tasks.rubric import Criterion, Validity
 
@@ -50,7 +50,7 @@ class Shown(Struct, frozen=True, kw_only=True):
     """Steps at which a page let nobody on, found without a model."""
 
 
-class Item(Struct, frozen=True, kw_only=True):
+class ReadItem(Struct, frozen=True, kw_only=True):
     """What was read of one criterion."""
 
     id: str
@@ -71,15 +71,15 @@ class Item(Struct, frozen=True, kw_only=True):
     """Who says that the agent could not have met it: `detected`, `judged`; empty = it could."""
 
     @property
-    def reading(self) -> Reading:
+    def reading(self) -> CriterionReading:
         """What the verdict is folded from."""
-        return Reading(verdict=self.verdict, applies=self.applies, excused=bool(self.excused))
+        return CriterionReading(verdict=self.verdict, applies=self.applies, excused=bool(self.excused))
 
 
-class Read(Struct, frozen=True, kw_only=True):
+class ReadReply(Struct, frozen=True, kw_only=True):
     """One reply."""
 
-    items: Mapping[str, Item]
+    items: Mapping[str, ReadItem]
     """By criterion, each of those asked about."""
     validity: Validity = "valid"
     """Whether the task can be done, as the model says after it saw the run."""
@@ -99,7 +99,7 @@ class Read(Struct, frozen=True, kw_only=True):
         return {"verdicts": verdicts, "n_unread": self.n_unread, "n_ignored": self.n_ignored}
 
 
-def read_items(reply: ModelReply, criteria: Sequence[Criterion], shown: Shown) -> Read | str:
+def read_items(reply: ModelReply, criteria: Sequence[Criterion], shown: Shown) -> ReadReply | str:
     """Return what a reply says of these criteria, or why it cannot be read, in a word of a judgement.
 
     A criterion that is missing, named twice, or given another word is unread. YES without a step that was in
@@ -114,7 +114,7 @@ def read_items(reply: ModelReply, criteria: Sequence[Criterion], shown: Shown) -
         by_id.setdefault(str(row.get("id", "")).strip(), []).append(row)
     known = {one.id for one in criteria}
     ignored = Counter(name not in _KNOWN for row in rows for name in row)[True]
-    return Read(
+    return ReadReply(
         items={one.id: _item(one, by_id.get(one.id, []), shown) for one in criteria},
         validity=validity_of(found.get("validity")),
         failure=_failure(found.get("first_failure"), shown.n_steps),
@@ -122,15 +122,17 @@ def read_items(reply: ModelReply, criteria: Sequence[Criterion], shown: Shown) -
     )
 
 
-def lenient(reply: ModelReply, criteria: Sequence[Criterion]) -> dict[str, Reading]:
+def lenient(reply: ModelReply, criteria: Sequence[Criterion]) -> dict[str, CriterionReading]:
     """Return what a careless reader takes: the first object, words by their beginning, without citation."""
     rows = _rows(_first_object(reply.text))
-    found: dict[str, Reading] = {}
+    found: dict[str, CriterionReading] = {}
     for row in rows:
         verdict = _beginning(row.get("verdict"))
         applies = _beginning(row.get("applies")) or Met.YES
         if verdict is not None:
-            found.setdefault(str(row.get("id", "")).strip(), Reading(verdict=verdict, applies=applies))
+            found.setdefault(
+                str(row.get("id", "")).strip(), CriterionReading(verdict=verdict, applies=applies)
+            )
     return {one.id: found[one.id] for one in criteria if one.id in found}
 
 
@@ -139,8 +141,8 @@ def _rows(found: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
-def _item(one: Criterion, rows: Sequence[Mapping[str, Any]], shown: Shown) -> Item:
-    unread = Item(id=one.id, verdict=Met.CANNOT_TELL, applies=Met.CANNOT_TELL, reason="unread")
+def _item(one: Criterion, rows: Sequence[Mapping[str, Any]], shown: Shown) -> ReadItem:
+    unread = ReadItem(id=one.id, verdict=Met.CANNOT_TELL, applies=Met.CANNOT_TELL, reason="unread")
     if not rows or any(row != rows[0] for row in rows):
         return unread
     row = rows[0]
@@ -153,7 +155,7 @@ def _item(one: Criterion, rows: Sequence[Mapping[str, Any]], shown: Shown) -> It
         applies = Met.CANNOT_TELL
     blocker, excused = _excuse(row, steps, shown) if verdict is Met.NO else ("", "")
     reason = "" if verdict is not Met.YES or is_cited or _is_answered(one, shown) else "uncited"
-    return Item(
+    return ReadItem(
         id=one.id,
         verdict=Met.CANNOT_TELL if reason else verdict,
         applies=applies,
@@ -219,7 +221,7 @@ def _first_object(text: str) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def plain(one: Item, criterion: Criterion, story: str | None) -> dict[str, Any]:
+def plain(one: ReadItem, criterion: Criterion, story: str | None) -> dict[str, Any]:
     """Return what a judgement keeps of one criterion."""
     said = msgspec.to_builtins(one)
     return {

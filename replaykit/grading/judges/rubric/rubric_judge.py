@@ -24,7 +24,7 @@ from replaykit.grading.judges.rubric import request_texts as asks
 from replaykit.grading.judges.rubric.criteria import Criteria, against, read_rubric
 from replaykit.grading.judges.rubric.fold import Met, fold
 from replaykit.grading.judges.rubric.looks import Chosen, choose, read_looks
-from replaykit.grading.judges.rubric.readings import Item, Read, Shown, lenient, plain, read_items
+from replaykit.grading.judges.rubric.readings import ReadItem, ReadReply, Shown, lenient, plain, read_items
 from replaykit.grading.judges.step_notes import CHANGES_VERSION
 from replaykit.grading.judges.tape.tape import Tape, request_key
 from replaykit.grading.model_request import ModelReply, ModelRequest, Part, TextPart
@@ -344,7 +344,7 @@ class RubricJudge(ModelJudge):
         return JudgeOutcome.ABSTAIN, "cannot_tell"
 
     def _stages(
-        self, asked: Sequence[Asked], criteria: Criteria, read: Sequence[Read | str]
+        self, asked: Sequence[Asked], criteria: Criteria, read: Sequence[ReadReply | str]
     ) -> list[dict[str, Any]]:
         parsed: list[dict[str, Any]] = []
         last = len(asked) - len(read)
@@ -364,12 +364,12 @@ def starts(urls: Sequence[str], sites: Sequence[str]) -> str:
     return "\n".join([*urls, *sites]) or "(not said)"
 
 
-def _together(read: Sequence[Read | str]) -> tuple[dict[str, Item], str, dict[str, Any] | None]:
+def _together(read: Sequence[ReadReply | str]) -> tuple[dict[str, ReadItem], str, dict[str, Any] | None]:
     """Return the items of all replies, whether the task can be done, and the first failing step.
 
     A task cannot be done where every reply says so.
     """
-    whole = [one for one in read if isinstance(one, Read)]
+    whole = [one for one in read if isinstance(one, ReadReply)]
     items = {id: item for one in whole for id, item in one.items.items()}
     words = {one.validity for one in whole}
     validity = next(iter(words)) if len(words) == 1 and len(whole) == len(read) else "valid"
@@ -377,8 +377,8 @@ def _together(read: Sequence[Read | str]) -> tuple[dict[str, Item], str, dict[st
     return items, validity, min(failures, key=lambda one: one["step"], default=None)
 
 
-def _unread(one: Criterion) -> Item:
-    return Item(id=one.id, verdict=Met.CANNOT_TELL, applies=Met.CANNOT_TELL, reason="unread")
+def _unread(one: Criterion) -> ReadItem:
+    return ReadItem(id=one.id, verdict=Met.CANNOT_TELL, applies=Met.CANNOT_TELL, reason="unread")
 
 
 def _word(told: Mapping[str, Met], one: Criterion) -> str | None:
