@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from replaykit.errors import UsageError
 from replaykit.recorder.browser.driver import Driver
+from replaykit.recorder.browser.playwright_versions import has_lost_driver
 from replaykit.recorder.page.page_script import InjectedNames
 from replaykit.recorder.scripted_user import User, UserReply
 from replaykit.recorder.session.clock import Clock
@@ -231,7 +232,7 @@ class LiveRun:
         """Return how the run ended: as it was set, otherwise as the recorder observed it."""
         kind, cause, told = self._looks(error, exit_code)
         kind = self._ended.kind or self._own_end.kind or kind
-        if kind == "crashed" and self.has_crashed:
+        if kind == "crashed" and (self.has_crashed or has_lost_driver(error)):
             cause = "browser"
         return End(
             at=self._when(at),

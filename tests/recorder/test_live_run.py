@@ -46,6 +46,29 @@ def test_an_end_s_error_may_be_words(tmp_path: Path) -> None:
     assert ending.error == Threw(name="Error", message="out of money")
 
 
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [
+        (Exception("Page.click: Connection closed while reading from the driver"), "browser"),
+        (Exception("Connection closed by the bank"), "agent"),
+        (ValueError("Connection closed while reading from the driver"), "agent"),
+    ],
+)
+def test_who_ended_a_run_whose_driver_died(tmp_path: Path, error: Exception, cause: str) -> None:
+    """Playwright before 1.65 raises a plain Exception where its process ends."""
+
+    def work() -> None:
+        with Recorder(tmp_path / "run.zst"):
+            raise error
+
+    with pytest.raises(type(error)):
+        work()
+    with open_bundle(tmp_path / "run.zst") as bundle:
+        ending = bundle.trajectory.ending
+    assert ending is not None
+    assert (ending.kind, ending.cause) == ("crashed", cause)
+
+
 def test_a_task_in_words_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     with pytest.raises(TaskError, match="cannot read the task file"):
         Recorder(tmp_path / "run.zst", task="Open the shop.")

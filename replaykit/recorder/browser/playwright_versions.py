@@ -58,9 +58,9 @@ async def hear(call: Call, session: Any) -> None:
         raise _too_old() from error
 
 
-def has_lost_driver(error: Exception) -> bool:
+def has_lost_driver(error: BaseException | None) -> bool:
     """Whether Playwright's process has ended: releases before 1.65 raise a plain Exception then."""
-    return type(error) is Exception and "Connection closed" in str(error)
+    return type(error) is Exception and "Connection closed while reading" in str(error)
 
 
 def _too_old() -> DriverTooOld:
