@@ -27,6 +27,8 @@ _WORDS = {
 }
 """Status to what the reader of a log asks: is it a failure, and of what."""
 
+_UNRECORDED = " (no reply is recorded: `replaykit judge run` asks the model and records it)"
+
 _BAD = {"FAIL", "VIOLATED", "FAILURE"}
 _OPEN = {"UNDECIDED", "ABSTAIN"}
 
@@ -115,7 +117,9 @@ def judge_warnings(judgements: Sequence[Judgement], max_error_share: float) -> I
             reasons = Counter(one.reason for one in mine if one.outcome is outcome)
             if reasons.total() > most * len(mine):
                 why = ", ".join(f"{count} x {reason}" for reason, count in sorted(reasons.items()))
-                yield f"judge {name} {said} in {reasons.total()} of {counted(len(mine), 'run')}: {why}"
+                yield f"judge {name} {said} in {reasons.total()} of {counted(len(mine), 'run')}: {why}" + (
+                    _UNRECORDED if "tape_miss" in reasons else ""
+                )
 
 
 def calibration_warnings(verdicts: Sequence[Verdict], calibrated: Mapping[str, Calibrated]) -> Iterator[str]:

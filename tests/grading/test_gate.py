@@ -196,6 +196,14 @@ def test_judges_of_little_use_are_told(outcomes: list[JudgeOutcome], told: list[
     assert list(judge_warnings(judgements, 0.05)) == [f"judge {words}" for words in told]
 
 
+def test_a_missing_reply_comes_with_the_command_that_asks_for_it() -> None:
+    missed = Judgement(judge="ours", outcome=JudgeOutcome.ERROR, reason="tape_miss", fingerprint="f")
+    (words,) = judge_warnings([missed], 0.05)
+    assert words.endswith(
+        "1 x tape_miss (no reply is recorded: `replaykit judge run` asks the model and records it)"
+    )
+
+
 def test_each_judge_is_told_on_its_own() -> None:
     ours = Judgement(judge="ours", outcome=JudgeOutcome.ABSTAIN, reason="hedged", fingerprint="f")
     fine = judged(JudgeOutcome.SUCCESS).judgements
