@@ -73,9 +73,9 @@ def _unshown(replay: Replay) -> list[str]:
 
 
 def _snapshots(replay: Replay) -> Iterator[bytes]:
-    """Yield the snapshot of each page that can be read, once, in lower case."""
+    """Yield the snapshot of each page that can be read, once, in lower case; most answers are on the last."""
     ids = dict.fromkeys(page.snapshot_id for page in replay.pages if page.snapshot_id is not None)
-    for id in ids:
+    for id in reversed(ids):
         with suppress(BundleError):
             yield replay.bundle.blob(id).lower()
 
