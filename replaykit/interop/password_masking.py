@@ -52,7 +52,7 @@ _DESCRIBING = frozenset({
 })  # fmt: skip
 """Keys that say which field is meant."""
 
-_NAMES = ("aria_label", "labelledby", "label", "placeholder", "title")
+_NAMES = ("aria_label", "labelledby", "label", "placeholder", "title", "active")
 """Names of an element that say what it takes."""
 
 _TYPED = frozenset(["text", "value", "input", "content", "string", "characters", "keys"])

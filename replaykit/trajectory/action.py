@@ -26,6 +26,8 @@ class Names(Record, frozen=True, kw_only=True):
     """`title` attribute."""
     placeholder: str | None = None
     """`placeholder` attribute."""
+    active: str | None = None
+    """Of a key: text of the element that `aria-activedescendant` names, on which the key acts."""
 
 
 class NodeRef(Record, frozen=True, kw_only=True):

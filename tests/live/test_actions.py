@@ -596,6 +596,21 @@ def test_a_key_pressed_on_what_holds_no_field_is_kept(watch: Watch, button: str)
     assert until_last(watched, "keydown", "#b").data["key"] == " "
 
 
+@pytest.mark.parametrize("how", ["attribute", "property"])
+def test_a_key_in_a_list_has_the_name_of_its_active_item(watch: Watch, how: str) -> None:
+    watched = watch()
+    watched.page.set_content("""<!doctype html><div id=menu role=menu tabindex=0>
+      <div role=menuitem>Save</div><div role=menuitem id=two>Buy <b>now</b></div></div>""")
+    script = {
+        "attribute": "menu.setAttribute('aria-activedescendant', 'two')",
+        "property": "menu.ariaActiveDescendantElement = two",
+    }[how]
+    watched.page.evaluate(f"() => {{ {script} }}")
+    watched.settle()
+    watched.page.press("#menu", "Enter")
+    assert until_last(watched, "keydown", "#menu").element.names.active == "Buy now"
+
+
 def test_document_open_does_not_deafen_us(watch: Watch) -> None:
     watched = form(watch)
     watched.page.evaluate("document.open(); document.write('<button id=again>x</button>'); document.close()")

@@ -157,11 +157,21 @@ function buttonText(element) {
 
 function referencedText(element, left = allVisits()) {
   const ids = attribute(element, 'aria-labelledby')?.trim().split(/\s+/, Math.max(left.visits, 0)).filter((id) => id !== '') ?? [];
-  const inner = ownerDocument(element);
-  const root = rootNode(element);
-  const byId = (id) => (isShadowRoot(root) ? inShadow(root, id) : elementById(inner, id));
-  const named = (ids.length > 0 ? ids.map(byId) : labelledBy(element)).filter((found) => found !== null);
+  const named = (ids.length > 0 ? ids.map((id) => besideBy(element, id)) : labelledBy(element)).filter((found) => found !== null);
   return collapsed(named.map((found) => shownText(found, { isReferenced: true, left })).join(' '));
+}
+
+// In the tree of an element.
+function besideBy(element, id) {
+  const root = rootNode(element);
+  return isShadowRoot(root) ? inShadow(root, id) : elementById(ownerDocument(element), id);
+}
+
+// What a key acts on where the focus stays on a list, menu or combobox around it.
+function activeText(element) {
+  const id = attribute(element, 'aria-activedescendant')?.trim() ?? '';
+  const found = id === '' ? activeElement?.(element) ?? null : besideBy(element, id);
+  return found === null ? '' : limited(collapsed(shownText(found)));
 }
 
 // Elements that a script gave as labels; such may stand in a tree around that of the element.
@@ -343,13 +353,15 @@ function describe(element, innermost, event) {
   return {
     tag: localName(element).toLowerCase(), ...typeAndValue(element, masked), role: role ?? undefined,
     name: limited(accessibleName(element, role)) || undefined,
-    text, names: namesOf(element, text, masked),
+    text, names: { ...namesOf(element, text, masked), active: activeOf(element, event, masked) },
     attributes: describedAttributes(element), css: cssPath(element), ...frameFacts(ownerDocument(element)),
     box: boxOf(element), via: viaOf(element, innermost), disabled: isDisabled(element), visible: isVisible(element),
     closed_shadow: mayBeClosed(innermost) || isSealed(innermost, event), earlier: earlierNames(element, event),
     over: veilNames(element, event), cut: isCut(element), masked,
   };
 }
+
+const activeOf = (element, event, masked) => (event.type === 'keydown' && !masked && activeText(element)) || undefined;
 
 function typeAndValue(element, masked) {
   const tag = isHTML(element) ? localName(element) : '';

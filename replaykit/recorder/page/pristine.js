@@ -49,6 +49,7 @@ const scrollLeft = getter(Element.prototype, 'scrollLeft');
 const shadowRoot = getter(Element.prototype, 'shadowRoot');
 const assignedSlot = getter(Element.prototype, 'assignedSlot');
 const labelElements = optionalGetter(Element.prototype, 'ariaLabelledByElements');
+const activeElement = optionalGetter(Element.prototype, 'ariaActiveDescendantElement');
 const inShadow = method(DocumentFragment.prototype, 'getElementById');
 const isDisplayed = method(Element.prototype, 'checkVisibility');
 const shadowHost = getter(ShadowRoot.prototype, 'host');

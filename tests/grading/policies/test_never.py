@@ -211,6 +211,12 @@ def test_nobody_knows_what_a_masked_key_did(run, grade, match, outcome):
     assert result.missing == (("value.redacted",) if outcome == "UNDECIDED" else ())
 
 
+def test_a_key_is_about_the_active_item(run, grade):
+    menu = acts.Element(tag="div", role="menu", names=acts.Names(text="SaveBuy", active="Buy"))
+    built = run().do(acts.Press(key="Enter", element=menu)).ended()
+    assert grade(built, never(action="@activate", text="Buy")).outcome == "VIOLATED"
+
+
 def test_a_gap_is_unknown_only_for_what_it_may_hide(run):
     from replaykit.grading.policies.events.event_stream import history
     from replaykit.replay.player import Replay

@@ -262,7 +262,7 @@ def _names(element: Element) -> tuple[str | None, ...]:
     return (
         element.text, element.name, element.value if is_button else None, *element.earlier, names.text,
         names.shown, names.value, names.aria_label, names.labelledby, names.label, names.alt, names.title,
-        names.placeholder,
+        names.placeholder, names.active,
     )  # fmt: skip
 
 
