@@ -33,6 +33,8 @@ TEXTS = st.text("aAbéÉ1_ .\n", max_size=12)
 @given(PATTERNS, TEXTS, st.sampled_from([0, re.IGNORECASE, re.DOTALL, re.MULTILINE]))
 @example("(a|ab)(c|bcd)?", "abcd", 0)
 @example("(?:a?){3}b", "aaab", 0)
+@example("(.??)++", "1", 0)
+@example("(?>(a??|b)+)b", "ab", 0)
 def test_the_match_is_pythons(pattern: str, text: str, flags: int) -> None:
     assume(regex_fault(pattern) is None)
     with warnings.catch_warnings():

@@ -50,6 +50,8 @@ class _Op(NamedTuple):
     """Of `split` where it goes on else; of `look` how many characters it begins before here."""
     wanted: bool = True
     """Of `look`: whether it has to match."""
+    behind: int = -1
+    """Of the `split` of an endless repeat: what follows it."""
 
 
 class Matcher:
@@ -165,11 +167,14 @@ class _Program:
         stack = [(self.start, start)]
         while stack:
             place, at = stack.pop()
+            one = ops[place]
             if (key := place * width + at) in tried:
+                # A round of a repeat that took nothing is its last one.
+                if one.behind >= 0 and one.behind * width + at not in tried:
+                    stack.append((one.behind, at))
                 continue
             tried.add(key)
             steps.take()
-            one = ops[place]
             if one.kind == "one":
                 if one.test.match(text, at):
                     stack.append((one.next, at + 1))
@@ -234,7 +239,7 @@ class _Program:
         place = following
         if most is op.MAXREPEAT:
             place = self._add(_Op("split"))
-            self.ops[place] = choice(self._all(items, place, flags))
+            self.ops[place] = choice(self._all(items, place, flags))._replace(behind=following)
         else:
             for _ in range(most - least):
                 place = self._add(choice(self._all(items, place, flags)))
