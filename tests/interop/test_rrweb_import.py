@@ -361,7 +361,9 @@ def test_streams_in_a_zip_are_runs_of_their_own(tmp_path: Path, imported: Import
 def test_a_zip_of_zeros_is_no_stream_and_takes_no_memory(tmp_path: Path) -> None:
     path = zip_of(tmp_path / "bomb.zip", **{f"{n}.json": b"\0" * 2**20 for n in range(3)})
     (done,) = import_runs("rrweb", [path], tmp_path / "out")
-    assert done.state == "failed" and "a zip archive; expected" in str(done.error)
+    assert done.state == "failed" and "it is an archive with a folder of other files; expected" in str(
+        done.error
+    )
 
 
 def test_a_key_of_a_node_that_nobody_reads_is_counted(tmp_path: Path) -> None:

@@ -19,9 +19,9 @@ from replaykit.grading.options import GradeOptions
 from replaykit.replay.offline_page import chromium_tier
 from replaykit.replay.offline_page import offline_page as pages
 from replaykit.replay.offline_page.chromium import Chromium
-from replaykit.replay.offline_page.chromium_tier import Tier
 from replaykit.replay.offline_page.fidelity import fidelity
 from replaykit.replay.offline_page.offline_page import OfflinePage
+from replaykit.replay.tier import Tier
 from replaykit.tasks.checks import Expect, PageCheck
 from replaykit.tasks.task import Task
 from replaykit.testing import snapshot, trajectory

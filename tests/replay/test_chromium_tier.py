@@ -14,10 +14,11 @@ from replaykit.grading.options import GradeOptions
 from replaykit.grading.workers.worker import grader_digest
 from replaykit.replay.offline_page import chromium_tier as tier
 from replaykit.replay.offline_page.chromium import Chromium
-from replaykit.replay.offline_page.chromium_tier import FAILED, NO_BROWSER, Oracle, oracle_of, version_of
+from replaykit.replay.offline_page.chromium_tier import FAILED, NO_BROWSER, Oracle
 from replaykit.replay.offline_page.page_payload import Blueprint
 from replaykit.replay.offline_page.page_question import PageQuestion
 from replaykit.replay.player import Replay
+from replaykit.replay.tier import oracle_of, version_of
 from replaykit.tasks.checks import Expect, PageCheck
 from replaykit.tasks.task import Task
 from replaykit.testing import trajectory

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from replaykit.cli.main import run as run_cli
-from replaykit.errors import UsageError
+from replaykit.errors import JudgeError
 from replaykit.grading.agreement.calibration_gate import Measured
 from replaykit.grading.engine import build_report, grade_many
 from replaykit.grading.judge_runs.judge_attacks import (
@@ -141,13 +141,13 @@ def test_the_command_takes_what_the_other_commands_wrote(tmp_path: Path, capfd: 
 )
 def test_what_no_attacks_are_is_refused(data: bytes, tmp_path: Path, capfd: Any) -> None:
     (tmp_path / "a.json").write_bytes(data)
-    with pytest.raises(UsageError, match=r"a\.json is not a list of attacks"):
+    with pytest.raises(JudgeError, match=r"a\.json: not a list of attacks"):
         read_attacks(tmp_path / "a.json")
-    with pytest.raises(UsageError, match=r"cannot read none\.json"):
+    with pytest.raises(JudgeError, match=r"none\.json: cannot read the attacks"):
         read_attacks(tmp_path / "none.json")
     write_report(build_report([]), tmp_path / "r.json")
     how = ["--sensitivity", str(tmp_path / "a.json"), "-o", str(tmp_path / "x.html")]
-    assert run_cli(["view", str(tmp_path / "r.json"), *how]) == 2
+    assert run_cli(["view", str(tmp_path / "r.json"), *how]) == 3
     assert not (tmp_path / "x.html").exists()
 
 
