@@ -48,8 +48,11 @@ def test_a_bundle_that_ends_its_worker_on_dask_is_one_error() -> None:
     distributed = pytest.importorskip("distributed", reason="the extra `dask` is not installed")
     dask = pytest.importorskip("dask")
     with (
-        # A task is lost with its first worker: what the scheduler tries again by itself is not our matter.
-        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        # A task is lost with its first worker: what the scheduler tries again by itself is not our matter. No task
+        # waits at a worker, where it would be lost with the one that ends it.
+        dask.config.set(
+            {"distributed.scheduler.allowed-failures": 0, "distributed.scheduler.worker-saturation": 1.0}
+        ),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs="CRITICAL"
         ) as cluster,
@@ -59,9 +62,15 @@ def test_a_bundle_that_ends_its_worker_on_dask_is_one_error() -> None:
     assert found == SURVIVED
 
 
+@pytest.fixture
+def own_print(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep Ray from putting a `print` of its own into `builtins`, where it would stay."""
+    monkeypatch.setenv("RAY_TQDM_PATCH_PRINT", "0")
+
+
 # Ray's own threads end after the interpreter begins to; nothing of it is ours.
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")
-def test_ray(bundles: list[Path]) -> None:
+def test_ray(bundles: list[Path], own_print: None) -> None:
     pytest.importorskip("ray", reason="the extra `ray` is not installed")
     from replaykit.grading.workers.ray_executor import RayExecutor
 
@@ -71,7 +80,7 @@ def test_ray(bundles: list[Path]) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")
-def test_a_bundle_that_ends_its_worker_on_ray_is_one_error() -> None:
+def test_a_bundle_that_ends_its_worker_on_ray_is_one_error(own_print: None) -> None:
     pytest.importorskip("ray", reason="the extra `ray` is not installed")
     from replaykit.grading.workers.ray_executor import RayExecutor
 
