@@ -74,8 +74,8 @@ from replaykit.tasks.task import decode_task
 mode, out, url, browser = sys.argv[1:]
 commit = Journal.commit
 
-def acknowledged(self, events, blobs=()):
-    commit(self, events, blobs)
+def acknowledged(self, *arguments):
+    commit(self, *arguments)
     os.write(1, b"%d %d\\n" % (self.events, self.size))
 
 Journal.commit = acknowledged
