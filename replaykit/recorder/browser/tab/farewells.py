@@ -32,7 +32,7 @@ class Farewells:
         self._listening: set[Spot] = set()
 
     def ask(self) -> None:
-        """Look now: the agent's script may have added a listener, or the page is about to go."""
+        """Look now: the script of the agent may have added a listener."""
         self.is_due = True
         self.wake()
 

@@ -238,7 +238,7 @@ class DriverLog:
             self._script = self._scripts = self._scripts + 1
             asked = ScriptAsked(at=at, page=number, number=self._script, is_apart=not is_in_page)
             self._driver.feed(asked)
-        if tab is not None and number is not None and kind in ("script", "navigate"):
+        if tab is not None and number is not None and kind == "script":
             self._asking = tab.farewells.ask
             tab.farewells.ask()
         if name == "APIRequestContext.fetch":
