@@ -155,7 +155,7 @@ def _drop_output() -> None:
 
 
 def _near_file(error: Exception) -> str:
-    """Return the line that names the file which was perhaps meant, where there is none of the name given."""
+    """Return the line that suggests a file of a similar name, for a file that is missing."""
     named = getattr(error, "fields", {}).get("source")
     path = Path(str(named or ""))
     if not named or path.exists() or not path.parent.is_dir():

@@ -23,6 +23,7 @@ from replaykit.errors import MalformedSource, SourceLimitExceeded, UnsafeSource
 from replaykit.interop.decoding import JsonFault, decode_json
 from replaykit.interop.lfs_pointers import FETCH, is_pointer, is_pointer_file
 from replaykit.interop.run_search import is_litter
+from replaykit.secrets.compressed_body import ZIP_FAILURES
 
 ROOT = PurePosixPath()
 """The source itself."""
@@ -45,13 +46,6 @@ ZSTANDARD = 93
 
 _LOCAL = b"PK\x03\x04"
 _LOCAL_SIZE = 30
-
-ZIP_FAILURES = (
-    zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError,
-    ValueError, OSError, MemoryError,
-)  # fmt: skip
-"""What `zipfile` raises for damaged members, methods that it lacks (NotImplementedError) and encryption
-(RuntimeError)."""
 
 
 class SourceLimits(Struct, frozen=True, kw_only=True):

@@ -12,6 +12,11 @@ from replaykit.bundle.zstd_frames import unpacked
 MEMBERS_MAX = 1000
 """Members of an archive that are read."""
 
+ZIP_FAILURES = (
+    zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, ValueError, OSError, MemoryError,
+)  # fmt: skip
+"""What `zipfile` raises for damaged members; RuntimeError also for encryption and unknown methods."""
+
 _ZLIB_OR_GZIP = 32 + zlib.MAX_WBITS
 
 
@@ -67,6 +72,6 @@ def _members(data: bytes, most: int) -> Inflated:
                 left -= len(part)
                 if left < 0:
                     break
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, ValueError, EOFError, zlib.error):
+    except ZIP_FAILURES:
         return Inflated(b"\n".join(parts), is_whole=False)
     return Inflated(b"\n".join(parts), is_whole=left >= 0 and len(listed) <= MEMBERS_MAX)

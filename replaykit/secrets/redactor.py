@@ -69,9 +69,9 @@ _MULTIPART_FIELD = lazy_pattern(
 KNOWN_MAX = 256
 """Longest text whose outcome is kept: pages say the same again and again, characters."""
 
-
 KEPT_MAX = 8192
 """Texts without a secret that are remembered before all are forgotten: a page has hundreds."""
+
 PLAIN_MAX = 2**24
 """Bytes of a compressed payload that are searched for declared secrets."""
 
@@ -180,9 +180,9 @@ class Redactor:
 
     def blob(self, media_type: str, data: bytes) -> bytes:
         """Return a payload without secrets; its bytes are untouched where it has none, or is no text."""
-        packed = inflate(data, PLAIN_MAX) if self._secrets is not None else None
+        packed = self._packed(data)
         if packed is not None:
-            return self._packed(packed.data.decode("utf-8", "surrogateescape")) or data
+            return packed
         kind = media_type.partition(";")[0].strip().lower()
         if kind == MEDIA_TYPE:
             rewritten = rewrite_snapshot(data, self.text, self._tells, self._keeps)
@@ -191,10 +191,13 @@ class Redactor:
         rewrite = self._rewriter(kind)
         return data if rewrite is None else self._payload(data, rewrite)
 
-    def _packed(self, text: str) -> bytes:
-        """Return the marks of the declared secrets in a compressed payload, which stand for all of it."""
-        found = self._secrets.finditer(text) if self._secrets is not None else ()
-        return "\n".join(dict.fromkeys(self._token(match) for match in found)).encode()
+    def _packed(self, data: bytes) -> bytes | None:
+        """Return a compressed payload, or instead of it the marks of the declared secrets in it."""
+        packed = inflate(data, PLAIN_MAX) if self._secrets is not None else None
+        if packed is None or self._secrets is None:
+            return None
+        found = self._secrets.finditer(packed.data.decode("utf-8", "surrogateescape"))
+        return "\n".join(dict.fromkeys(map(self._token, found))).encode() or data
 
     def _tells(self, text: str) -> bool:
         """Whether a text holds a secret, in letters of any case."""

@@ -179,6 +179,15 @@ def test_damaged_archives_give_only_errors_of_ours(name: str, damage: str, seed:
         assert not (place / "out").exists() or left_in(place / "out") == []
 
 
+@pytest.mark.parametrize("size", range(12))
+def test_archive_that_ends_within_its_header(size: int, tmp_path: Path) -> None:
+    webvoyager(tmp_path / "in")
+    archive = packed(tmp_path / "in", tmp_path / "runs.tar.gz")
+    archive.write_bytes(archive.read_bytes()[:size])
+    (done,) = import_runs("webvoyager", [archive], tmp_path / "out")
+    assert isinstance(done.error, InteropError)
+
+
 def test_what_a_killed_import_unpacked_is_removed_and_nothing_else(tmp_path: Path) -> None:
     import fcntl
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from collections.abc import Iterator
+from functools import lru_cache
 from urllib.parse import unquote
 
-from replaykit.grading.policies.events.leak_places import Elsewhere, LeakPlace, encodings, unread
+from replaykit.grading.policies.events.leak_places import PIECES_MIN, Elsewhere, LeakPlace, unread
 from replaykit.grading.policies.events.scope_window import Window
 from replaykit.grading.policies.events.texts import Reading
 from replaykit.grading.policies.events.truth import FALSE, TRUE, TextSpan, Truth, codes, every, some, unknown
@@ -120,8 +122,7 @@ def grade_no_leak(rule: NoLeak, run: PolicyRun) -> Finding:
 
 
 def _elsewhere(secrets: list[HiddenText], places: Elsewhere) -> Iterator[LeakPlace]:
-    values = [secret.value for secret in secrets if secret.value is not None]
-    return places.found(lambda reading: some(secret.truth(reading) for secret in secrets), values)
+    return places.found(lambda reading: some(secret.truth(reading) for secret in secrets))
 
 
 def secrets_of(rule: NoLeak, policy_id: str) -> Iterator[HiddenText]:
@@ -176,6 +177,22 @@ def _edge(body: str, secret: str | None) -> str:
     before = r"(?<!\w)" if folded and re.match(r"\w", folded[0]) else ""
     after = r"(?!\w)" if folded and re.match(r"\w", folded[-1]) else ""
     return f"{before}{body}{after}"
+
+
+@lru_cache(maxsize=256)  # the policies of a task are read anew for each of its runs
+def encodings(secret: str) -> tuple[str, ...]:
+    """Return what a secret of some length looks like within base64 text, wherever it begins, and in hex."""
+    data = secret.encode()
+    return (*_in_base64(data), data.hex(), data.hex().upper()) if len(data) >= PIECES_MIN else ()
+
+
+def _in_base64(data: bytes) -> Iterator[str]:
+    for shift in range(3):
+        whole = b64encode(bytes(shift) + data).decode().rstrip("=")
+        # Signs at both ends depend on what stands beside the secret.
+        core = whole[-(-shift * 4 // 3) + (shift > 0) : len(data + bytes(shift)) * 4 // 3 - 1]
+        yield core
+        yield core.translate(str.maketrans("+/", "-_"))
 
 
 def _breaks(rule: NoLeak) -> str:

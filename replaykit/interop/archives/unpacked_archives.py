@@ -26,7 +26,8 @@ from replaykit.errors import (
 from replaykit.interop.archives.scratch_folder import scratch_folder
 from replaykit.interop.lfs_pointers import FETCH, is_pointer_file
 from replaykit.interop.run_search import is_litter
-from replaykit.interop.source_files import ZIP_FAILURES, SourceLimits
+from replaykit.interop.source_files import SourceLimits
+from replaykit.secrets.compressed_body import ZIP_FAILURES
 
 TAPES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 """How archives of tar end."""
@@ -43,7 +44,8 @@ CHUNK_BYTES = 2**20
 NAME_BYTES = 200
 """Bytes of a part of a name; file systems take 255."""
 
-_FAILURES = (*ZIP_FAILURES, tarfile.TarError)
+# `tarfile` raises TypeError where a stream ends within the header of gzip.
+_FAILURES = (*ZIP_FAILURES, tarfile.TarError, TypeError)
 
 
 def is_archive(path: Path) -> bool:

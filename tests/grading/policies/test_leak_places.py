@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.grading.grader import grade
-from replaykit.grading.policies.events.leak_places import encodings
+from replaykit.grading.policies.no_leak import encodings
 from replaykit.testing import Builder, trajectory
 from replaykit.trajectory.action import Element, FileInfo, Type, UploadFile
 from replaykit.trajectory.exchange import Download

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, NamedTuple
 from urllib.parse import unquote, unquote_plus
 
@@ -54,12 +53,12 @@ class Elsewhere:
     def __init__(self, window: Window, replay: Replay) -> None:
         self.window = window
         self.replay = replay
+        self._plain: dict[str, Inflated | None] = {}
 
-    def found(self, search: Search, values: Iterable[str]) -> Iterator[LeakPlace]:
+    def found(self, search: Search) -> Iterator[LeakPlace]:
         """Yield where the secrets are, or may be, and what nobody can read."""
-        secrets = tuple(values)
         for _, event, in_force in self.window.of(frozenset({"request", "page", "action"})):
-            truth = self._truth(event, search, secrets)
+            truth = self._truth(event, search)
             if truth.holds is not False:
                 yield LeakPlace(event, every((in_force, truth)))
         yield from self._in_pieces(search)
@@ -68,40 +67,34 @@ class Elsewhere:
         """Return why requests may be missing, or may never have been recorded."""
         return self.window.gaps("request")
 
-    def _truth(self, event: Event, search: Search, secrets: tuple[str, ...]) -> Truth:
+    def _truth(self, event: Event, search: Search) -> Truth:
         if event.kind == "page":
             return self._on_page(event, search)
         if event.exchange is not None:
-            return self._sent(event, event.exchange, search, secrets)
+            return self._sent(event, event.exchange, search)
         if event.kind == "request":
             is_hit = search(Reading(event.title or "", event.step)).holds
             return unknown(f"value.by_script@{event.step}") if is_hit else FALSE
         if isinstance(event.act, UploadFile):
-            return some(self._in_file(event, file, search, secrets) for file in event.act.files)
+            return some(self._in_file(event, file, search) for file in event.act.files)
         return FALSE
 
-    def _in_file(self, event: Event, file: FileInfo, search: Search, secrets: tuple[str, ...]) -> Truth:
+    def _in_file(self, event: Event, file: FileInfo, search: Search) -> Truth:
         """Return whether a file that was given away holds a secret; UNKNOWN where its contents are."""
         blob = file.body if isinstance(file.body, str) and file.body in self.replay.bundle else None
         texts = self._texts(blob) if blob is not None else [""]
-        hit = self._in_texts(texts, event, search, secrets)
+        hit = self._in_texts(texts, event, search)
         is_whole = 0 < len(texts[0]) < BODY_MAX and not holds_mark(texts[0]) and not self._is_shut(blob)
         if hit.holds or is_whole or file.size == 0 or self._is_read(file.name):
             return hit
         return unknown(f"upload@{event.step}")
 
-    def _in_texts(
-        self, texts: Iterable[str], event: Event, search: Search, secrets: tuple[str, ...]
-    ) -> Truth:
-        """Return whether one of these texts holds a secret, as it is or in an encoding."""
-        listed = list(texts)
-        hit = some(search(Reading(form, event.step)) for text in listed for form in _forms(text))
-        encoded = any(needle in text for text in listed for one in secrets for needle in encodings(one))
-        return Truth(True, hit.span) if encoded else hit
+    def _in_texts(self, texts: Iterable[str], event: Event, search: Search) -> Truth:
+        return some(search(Reading(form, event.step)) for text in texts for form in _forms(text))
 
-    def _sent(self, event: Event, exchange: Exchange, search: Search, secrets: tuple[str, ...]) -> Truth:
+    def _sent(self, event: Event, exchange: Exchange, search: Search) -> Truth:
         texts = [exchange.url, *(value for _, value in exchange.request_headers or ()), *self._body(exchange)]
-        hit = self._in_texts(texts, event, search, secrets)
+        hit = self._in_texts(texts, event, search)
         if hit.holds:
             is_known = self._was_shown(event, search)
             return unknown(f"request.of_site@{event.step}") if is_known else hit
@@ -159,7 +152,9 @@ class Elsewhere:
         return is_named or self.replay.bundle.blob(blob).startswith(b"%PDF-")
 
     def _inflated(self, blob: str) -> Inflated | None:
-        return inflate(self.replay.bundle.blob(blob), BODY_MAX)
+        if blob not in self._plain:
+            self._plain[blob] = inflate(self.replay.bundle.blob(blob), BODY_MAX)
+        return self._plain[blob]
 
     def _load(self, blob: str) -> str:
         return self.replay.bundle.blob(blob)[:BODY_MAX].decode("utf-8", "replace")
@@ -235,19 +230,3 @@ def _forms(text: str) -> Iterator[str]:
     """Yield a text as it may have been meant: percent- and plus-encoded, with escapes of JSON."""
     plain = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text) if "\\u" in text else text
     yield from dict.fromkeys((text, plain, unquote(text), unquote_plus(text), unquote(unquote(text))))
-
-
-@lru_cache(maxsize=256)  # each text of a run is searched for the same few secrets
-def encodings(secret: str) -> tuple[str, ...]:
-    """Return what a secret of some length looks like within base64 text, wherever it begins, and in hex."""
-    data = secret.encode()
-    return (*_in_base64(data), data.hex(), data.hex().upper()) if len(data) >= PIECES_MIN else ()
-
-
-def _in_base64(data: bytes) -> Iterator[str]:
-    for shift in range(3):
-        whole = b64encode(bytes(shift) + data).decode().rstrip("=")
-        # Signs at both ends depend on what stands beside the secret.
-        core = whole[-(-shift * 4 // 3) + (shift > 0) : len(data + bytes(shift)) * 4 // 3 - 1]
-        yield core
-        yield core.translate(str.maketrans("+/", "-_"))

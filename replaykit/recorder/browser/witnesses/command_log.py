@@ -108,7 +108,7 @@ class DriverLog:
         self._asked = 0
         self._last: str | None = None
         self._scripts = 0
-        self._asking: Callable[[], None] = _nobody
+        self._run_in: CdpTab | None = None
         self._script: int | None = None
         self._fetched: dict[str, str] = {}
         self._asked_for: dict[str, str] = {}
@@ -185,7 +185,7 @@ class DriverLog:
     def hear(self, object: Any, method: str, params: Params) -> None:
         """Take a command in that is about to be sent; nothing that goes wrong here reaches the agent."""
         self._last = self._script = None
-        self._asking = _nobody
+        self._run_in = None
         kind = DRIVER_KINDS.get(method)
         name = f"{object._type}.{method}"
         if object._type == "CDPSession" and method == "send":
@@ -209,9 +209,9 @@ class DriverLog:
         if self._last is not None:
             future.add_done_callback(partial(self._replied, method, self._last))
         if self._script is not None and hasattr(future, "add_done_callback"):
-            future.add_done_callback(partial(self._ran, self._script, self._asking))
+            future.add_done_callback(partial(self._ran, self._script, self._run_in))
         elif self._script is not None:
-            self._ran(self._script, self._asking)
+            self._ran(self._script, self._run_in)
 
     def missed(self) -> list[tuple[float, str]]:
         """Return when the agent first used each page or browser that is not recorded, and what it is."""
@@ -236,11 +236,9 @@ class DriverLog:
         is_in_page = runs_in_page(name if object._type == "CDPSession" else method)
         if is_in_page is not None:
             self._script = self._scripts = self._scripts + 1
+            self._run_in = tab if number is not None else None
             asked = ScriptAsked(at=at, page=number, number=self._script, is_apart=not is_in_page)
             self._driver.feed(asked)
-        if tab is not None and number is not None and kind == "script":
-            self._asking = tab.farewells.ask
-            tab.farewells.ask()
         if name == "APIRequestContext.fetch":
             self._request(object, params, at)
         # With another address the agent decides what the page is given.
@@ -248,9 +246,10 @@ class DriverLog:
             request = object.request
             self._driver.feed(Answered(at=at, url=request.url, method=request.method))
 
-    def _ran(self, number: int, ask: Callable[[], None], reply: Any = None) -> None:
+    def _ran(self, number: int, tab: CdpTab | None, reply: Any = None) -> None:
         self._driver.feed(ScriptEnded(at=self._driver.clock.now(), number=number))
-        ask()
+        if tab is not None:
+            tab.farewells.ask()
 
     # Requests that the driver makes itself
 
@@ -418,7 +417,3 @@ def _multipart(parts: list[Params]) -> bytes:
             data = held if isinstance(held, bytes) else base64.b64decode(held)
         lines += [b"", data]
     return b"\r\n".join([*lines, f"--{BOUNDARY}--".encode(), b""])
-
-
-def _nobody() -> None:
-    """Ask no page anything."""
