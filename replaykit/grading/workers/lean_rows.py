@@ -14,7 +14,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from replaykit.grading.verdict import CheckResult, Evidence, Judgement, PolicyResult, RunFinding, Verdict
-from replaykit.grading.workers.shards import Shards
+from replaykit.grading.workers.shards import Known, Shards
 from replaykit.grading.workers.stored_verdicts import Row
 
 _T = TypeVar("_T")
@@ -32,8 +32,8 @@ class LeanRows:
 
     def lean(self, row: Row) -> Row:
         """Return a row without the evidence of its verdict, if the whole one stands in a shard."""
-        known = self._shards.known(row.source)
-        if row.is_error or known is None or (known.trajectory, known.grader) != (row.trajectory, row.grader):
+        known = self._stored(row)
+        if known is None:
             return row
         verdict = replace(self._lean(row.verdict), trajectory=known.trajectory)
         return replace(
@@ -42,10 +42,13 @@ class LeanRows:
 
     def whole(self, row: Row) -> Verdict:
         """Return the verdict of a row as it was graded. Raises EngineError."""
-        known = self._shards.known(row.source)
-        if row.is_error or known is None or (known.trajectory, known.grader) != (row.trajectory, row.grader):
-            return row.verdict
-        return self._shards.row(row.source).verdict
+        return row.verdict if self._stored(row) is None else self._shards.row(row.source).verdict
+
+    def _stored(self, row: Row) -> Known | None:
+        """Return where the whole row lies; None where a shard has none of it, or another one."""
+        known = None if row.is_error else self._shards.known(row.source)
+        is_same = known is not None and (known.trajectory, known.grader) == (row.trajectory, row.grader)
+        return known if is_same else None
 
     def _lean(self, verdict: Verdict) -> Verdict:
         return replace(

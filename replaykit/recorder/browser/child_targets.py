@@ -14,8 +14,8 @@ from msgspec import Struct
 
 from replaykit.recorder.browser.command_effects import CallMethod, Carried, CommandRefused, Tell
 from replaykit.recorder.browser.driver_parts import TabKeeper
-from replaykit.recorder.browser.farewell_listeners import look
 from replaykit.recorder.browser.frames_and_workers import arm_target, own
+from replaykit.recorder.browser.listener_queries import look
 from replaykit.recorder.browser.tab.cdp_frames import PAGES, WORKERS, Target, Via
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.session.driver_messages import FrameLeft
@@ -53,7 +53,7 @@ class Targets:
         """Yield what is to be done about targets and frames that were heard of since this was asked last."""
         for errand in tab.take_errands():
             yield self._arming(tab, errand) if isinstance(errand, Target) else self._owning(tab, errand)
-        if tab.farewells.take_due() and self._driver.has_network:
+        if tab.leave_listeners.take_due() and self._driver.has_network:
             yield look(tab)
         for child in [child for child in self._children.values() if tab.target(child.about["parentId"])]:
             yield self._joining(tab, self._children.pop(child.id))

@@ -212,7 +212,7 @@ class Lifecycle(EffectRunner):
 
     def _link(self, page: Page, tab: CdpTab) -> CdpTab:
         self._pages[page] = tab
-        tab.farewells.wake = partial(self._run_errands, tab)
+        tab.leave_listeners.wake = partial(self._run_errands, tab)
         self.requests.listen_to(page)
         self.log.link(page, tab)
         page.on("close", lambda _: self._left(tab))

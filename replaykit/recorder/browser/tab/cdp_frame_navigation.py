@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 from replaykit.recorder.browser.tab.cdp_frames import Via
-from replaykit.recorder.browser.tab.farewells import LEAVING
+from replaykit.recorder.browser.tab.leave_listeners import LEAVING
 from replaykit.recorder.browser.tab.tab_state import TabState
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.driver_messages import FrameLeft, Input, Navigated
@@ -49,7 +49,7 @@ class Moves:
         if self._is_moving(frame):
             self._leave(via, frame)
         else:
-            self._tab.farewells.left(via, frame)
+            self._tab.leave_listeners.left(via, frame)
 
     def _attached(self, params: Params, via: Via) -> Iterator[Input]:
         self._tab.frames.attach(params["frameId"], params["parentFrameId"])
@@ -108,7 +108,7 @@ class Moves:
             )
 
     def _leave(self, via: Via, frame: str) -> None:
-        count = self._tab.farewells.left(via, frame)
+        count = self._tab.leave_listeners.left(via, frame)
         self._tab.gaps += [("network", LEAVING, count)] if count else []
 
     def _is_moving(self, frame: str | None) -> bool:

@@ -120,7 +120,7 @@ class Worlds:
         context = self._contexts.pop(place, None)
         self._parts.pop(place, None)
         self._numbers.pop(place, None)
-        self._tab.farewells.handles.pop(place, None)
+        self._tab.leave_listeners.handles.pop(place, None)
         if context is None or context.name != self._tab.names.world:
             return
         frames = self._tab.frames
@@ -195,7 +195,7 @@ class Worlds:
             self._opened(context, message, place)
         elif isinstance(message, PageClose):
             self._tab.documents.closed(place, message, self._page_time(message.at, place[0]))
-            self._tab.farewells.is_due = is_agent
+            self._tab.leave_listeners.is_due = is_agent
         elif is_agent and isinstance(message, PageEvent):
             # A probe tab serializes; what happens in it is nobody's act.
             at = self._page_time(message.at, place[0])
@@ -245,7 +245,7 @@ class Worlds:
 
     def _pushed(self, push: PagePush, context: Context, via: Via) -> Iterator[Input]:
         self._tab.take_facts(push, context.frame)
-        self._tab.farewells.is_due = self._tab.actor == "agent"
+        self._tab.leave_listeners.is_due = self._tab.actor == "agent"
         yield SnapshotPushed(push=push, at=self._page_time(push.at, via), **self._whence(context))
 
 

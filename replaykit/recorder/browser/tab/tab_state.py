@@ -7,7 +7,7 @@ from typing import Protocol
 
 from replaykit.recorder.browser.tab.cdp_documents import LiveDocuments
 from replaykit.recorder.browser.tab.cdp_frames import FrameTree, Target, Via
-from replaykit.recorder.browser.tab.farewells import Farewells
+from replaykit.recorder.browser.tab.leave_listeners import LeaveListeners
 from replaykit.recorder.browser.witnesses.census import LATE, Census
 from replaykit.recorder.page.page_script import InjectedNames, PagePush
 from replaykit.recorder.session.clock import Clock
@@ -112,7 +112,7 @@ class TabState:
         """Targets that nobody has armed, frames whose owners nobody has told; the driver takes them out."""
         self.documents = LiveDocuments(self._miss, is_armed=self._is_armed)
         """The documents that it shows."""
-        self.farewells = Farewells(self.frames)
+        self.leave_listeners = LeaveListeners(self.frames)
         """Which of them listen for their end."""
         self.is_noting = False
         """What is translated now is translated once more later."""

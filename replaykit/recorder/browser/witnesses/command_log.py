@@ -249,7 +249,7 @@ class DriverLog:
     def _ran(self, number: int, tab: CdpTab | None, reply: Any = None) -> None:
         self._driver.feed(ScriptEnded(at=self._driver.clock.now(), number=number))
         if tab is not None:
-            tab.farewells.ask()
+            tab.leave_listeners.ask()
 
     # Requests that the driver makes itself
 

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page
 
 from replaykit.bundle.reader import open_bundle
-from replaykit.recorder.browser.tab.farewells import LEAVING
+from replaykit.recorder.browser.tab.leave_listeners import LEAVING
 from replaykit.recorder.recorder import Recorder
 from replaykit.trajectory.completeness import state_of
 from replaykit.trajectory.exchange import Exchange

@@ -1,4 +1,4 @@
-"""Asks the documents of a page whether they listen for their end (`tab.farewells`)."""
+"""Asks the documents of a page whether they listen for their end (`tab.leave_listeners`)."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ def look(tab: CdpTab) -> Generator[Effect, Any, None]:
     for place, frame in tab.worlds.pages()[:FRAMES_MAX]:
         try:
             handles = yield from _handles(tab, place)
-            tab.farewells.looked((place[0], frame), (yield from _events(tab, place, handles)))
+            tab.leave_listeners.looked((place[0], frame), (yield from _events(tab, place, handles)))
         except (CommandRefused, KeyError):
-            tab.farewells.handles.pop(place, None)
+            tab.leave_listeners.handles.pop(place, None)
 
 
 def _handles(tab: CdpTab, place: Place) -> Generator[Effect, Any, tuple[str, str]]:
-    known = tab.farewells.handles.get(place)
+    known = tab.leave_listeners.handles.get(place)
     if known is None:
         # The page's own world: of another one the protocol lists only what that listens for.
         calls = [{"expression": name, "contextId": place[1]} for name in _SEEN_BY]
         window, document = yield _together(tab, place, "Runtime.evaluate", calls)
         known = window["result"]["objectId"], document["result"]["objectId"]
-        tab.farewells.handles[place] = known
+        tab.leave_listeners.handles[place] = known
     return known
 
 

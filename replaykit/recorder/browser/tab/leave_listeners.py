@@ -18,7 +18,7 @@ LEAVING = "requests.leaving"
 _EVENTS = frozenset({"pagehide", "unload", "visibilitychange", "freeze"})
 
 
-class Farewells:
+class LeaveListeners:
     """Which documents of one tab listen for their end, as far as somebody has looked."""
 
     def __init__(self, frames: FrameTree) -> None:

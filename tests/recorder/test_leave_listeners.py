@@ -1,0 +1,61 @@
+"""Documents that listen for their end: which of them a navigation leaves behind."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from replaykit.recorder.browser.tab.cdp_frames import FrameTree
+from replaykit.recorder.browser.tab.leave_listeners import LeaveListeners
+
+FRAMES = ("M", "a", "b", "c")
+HEARD = st.sets(st.sampled_from(["click", "pagehide", "unload", "visibilitychange", "freeze", "load"]))
+
+
+def tree() -> FrameTree:
+    frames = FrameTree()
+    frames.begin("M")
+    frames.attach("a", "M")
+    frames.attach("b", "a")
+    frames.attach("c", "M")
+    return frames
+
+
+def test_page_takes_its_frames_with_it() -> None:
+    leave_listeners = LeaveListeners(tree())
+    leave_listeners.looked(((), "b"), {"pagehide"})
+    leave_listeners.looked((("S",), "c"), {"visibilitychange", "click"})
+    assert leave_listeners.left((), "M") == 2
+    assert leave_listeners.left((), "M") == 0
+
+
+def test_frame_leaves_others_where_they_are() -> None:
+    leave_listeners = LeaveListeners(tree())
+    for frame in FRAMES:
+        leave_listeners.looked(((), frame), {"unload"})
+    assert leave_listeners.left((), "a") == 2
+    assert leave_listeners.left((), "M") == 2
+
+
+def test_last_look_counts() -> None:
+    leave_listeners = LeaveListeners(tree())
+    leave_listeners.looked(((), "M"), {"pagehide"})
+    leave_listeners.looked(((), "M"), {"click"})
+    assert leave_listeners.left((), "M") == 0
+
+
+def test_one_look_is_due_however_often_something_happened() -> None:
+    leave_listeners = LeaveListeners(tree())
+    assert not leave_listeners.take_due()
+    leave_listeners.is_due = True
+    assert leave_listeners.take_due()
+    assert not leave_listeners.take_due()
+
+
+@given(st.dictionaries(st.sampled_from(FRAMES), HEARD))
+def test_each_is_left_once(heard: dict[str, set[str]]) -> None:
+    leave_listeners = LeaveListeners(tree())
+    for frame, events in heard.items():
+        leave_listeners.looked(((), frame), events)
+    listening = sum(bool(events - {"click", "load"}) for events in heard.values())
+    assert sum(leave_listeners.left((), frame) for frame in reversed(FRAMES)) == listening
