@@ -68,6 +68,9 @@ def test_a_killed_import_goes_on(jobs: int, tmp_path: Path) -> None:
     with started(source, target, jobs) as process:
         wait_for(target, 2, process)
         os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        # A worker holds the lock of their folder until it is gone.
+        wait_until_gone(process.pid)
     check_it_goes_on(source, target, jobs, tmp_path)
 
 

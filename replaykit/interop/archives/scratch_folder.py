@@ -9,8 +9,9 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from replaykit.bundle.locking import lock
 
@@ -25,13 +26,9 @@ LOCK = ".lock"
 def scratch_folder(parent: Path) -> Iterator[Path]:
     """Make a folder that lives as long as the block; `parent` is made where it is missing. Raises OSError."""
     parent.mkdir(parents=True, exist_ok=True)
-    place = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
+    place, held = _held_folder(parent)
     try:
-        new = place / f"{LOCK}-new"
-        with new.open("wb") as held:
-            if lock(held.fileno(), shared=False):
-                # Named when it is locked: another import removes what nobody holds.
-                new.replace(place / LOCK)
+        with held:
             yield place
     finally:
         shutil.rmtree(place, ignore_errors=True)
@@ -39,21 +36,31 @@ def scratch_folder(parent: Path) -> Iterator[Path]:
 
 def remove_abandoned_folders(parent: Path) -> None:
     """Remove what killed imports left in a folder; what another one works in stays."""
-    with suppress(OSError):
-        for place in parent.glob(f"{PREFIX}*"):
-            if place.is_dir() and not place.is_symlink() and _is_abandoned(place):
+    for place in parent.glob(f"{PREFIX}*"):
+        with suppress(OSError):
+            if place.is_dir() and not place.is_symlink():
+                _remove_unheld(place)
+
+
+def _held_folder(parent: Path) -> tuple[Path, BinaryIO]:
+    """Make a folder and lock it; one that another import removes before it is locked is made anew."""
+    while True:
+        place = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
+        with suppress(FileNotFoundError), ExitStack() as opened:
+            held = opened.enter_context((place / LOCK).open("wb"))
+            with suppress(BlockingIOError):
+                if not lock(held.fileno(), shared=False) or (place / LOCK).exists():
+                    opened.pop_all()
+                    return place, held
+
+
+def _remove_unheld(place: Path) -> None:
+    """Remove a folder that nobody holds; where there are no locks, nobody can tell."""
+    # Made where it is missing: whoever was killed, or is about to lock it, has not come that far.
+    file = os.open(place / LOCK, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0))
+    try:
+        with suppress(BlockingIOError):
+            if lock(file, shared=False):
                 shutil.rmtree(place, ignore_errors=True)
-
-
-def _is_abandoned(place: Path) -> bool:
-    """Whether nobody holds the lock; where there are no locks, nobody can tell."""
-    try:
-        file = os.open(place / LOCK, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
-    except OSError:
-        return False
-    try:
-        return lock(file, shared=False)
-    except BlockingIOError:
-        return False
     finally:
         os.close(file)
