@@ -19,7 +19,9 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "replaykit"
 SMALL = 80
-"""Lines below which a module with one importer is a crumb."""
+"""Lines below which a module with one importer needs a reason to stay."""
+FULL = 450
+"""Lines of a module that has no room for another: from 500 on it is split."""
 
 _LAYOUT = (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
 _DIRECTIVES = ("noqa", "type:", "fmt:", "pragma:", "!")
@@ -108,6 +110,52 @@ def crumbs(modules: Mapping[str, Module]) -> list[str]:
     ]
 
 
+def reasons(package: Path, modules: Mapping[str, Module]) -> dict[str, str]:
+    """Return why each small module with one importer is a file of its own; empty = for no reason.
+
+    Every reason is read off the source, the tests and `CONTRIBUTING.md` beside the package.
+    """
+    used, root = importers(modules), package.parent
+    guide = root / "CONTRIBUTING.md"
+    told = guide.read_text("utf-8") if guide.exists() else ""
+    tests = {path.stem for path in (root / "tests").rglob("test_*.py")}
+    found = {}
+    for name in crumbs(modules):
+        (by,) = used[name]
+        own, other = modules[name], modules[by]
+        given = {
+            "loaded on demand": _is_lazy(name, other.tree),
+            "another part imports it": _part(package, own) != _part(package, other),
+            f"with its importer over {FULL} lines": _joined(own, other) > FULL,
+            "one file each by CONTRIBUTING.md": any(_path(root, one) in told for one in (own, other)),
+            "tests of its own": f"test_{own.path.stem}" in tests,
+        }
+        found[name] = ", ".join(reason for reason, holds in given.items() if holds)
+    return found
+
+
+def _is_lazy(name: str, tree: ast.Module) -> bool:
+    """Whether every import of a module stands inside of a function."""
+    return not any(name in set(_imported(ast.Module([node], []))) for node in tree.body if _is_import(node))
+
+
+def _is_import(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Import | ast.ImportFrom)
+
+
+def _part(package: Path, module: Module) -> tuple[str, ...]:
+    """Return the part of the package that a module belongs to, such as `recorder/session`."""
+    return module.path.parent.relative_to(package).parts[:2]
+
+
+def _joined(one: Module, other: Module) -> int:
+    return len(one.text.splitlines()) + len(other.text.splitlines())
+
+
+def _path(root: Path, module: Module) -> str:
+    return f"`{module.path.relative_to(root).as_posix()}`"
+
+
 def doubled_classes(modules: Mapping[str, Module]) -> dict[str, list[str]]:
     """Return the public class names that several modules define at their top."""
     found = defaultdict(list)
@@ -141,10 +189,14 @@ def figures(package: Path = PACKAGE) -> list[Figure]:
     said = sum(comments(module.text) for module in modules.values())
     lines = sum(len(module.text.splitlines()) for module in modules.values())
     small, classes, stems = crumbs(modules), doubled_classes(modules), doubled_stems(modules)
-    full = folders(package)
+    full, why = folders(package), reasons(package, modules)
+    bare = [name for name in small if not why[name]]
+    kept = tuple(f"{name}: {why[name] or 'NO REASON'}" for name in small)
     return [
         Figure("comments per 100 code lines", f"{100 * said / max(code, 1):.1f}", "2 to 5"),
-        Figure(f"modules with one importer, under {SMALL} lines", str(len(small)), "0", tuple(small)),
+        Figure(
+            f"modules with one importer, under {SMALL} lines, without a reason", str(len(bare)), "0", kept
+        ),
         Figure("public class names defined twice or more", str(len(classes)), "0", _homes(classes)),
         Figure("module stems used twice or more", str(len(stems)), "0 in two senses", _homes(stems)),
         Figure("files in the fullest folder", *_fullest(full), tuple(f"{n} {name}" for name, n in full[:5])),

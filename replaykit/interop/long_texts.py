@@ -26,7 +26,6 @@ def storable(event: Event) -> tuple[Event, bool]:
     try:
         data = msgspec.json.encode(event)
     # Half a surrogate pair is rare, and looking for it costs as much as the encoding.
-    # Half a surrogate pair is rare, and looking for it costs as much as the encoding.
     except UnicodeEncodeError:
         event = convert(_whole(msgspec.to_builtins(event)), type(event))
         data = msgspec.json.encode(event)
@@ -34,7 +33,6 @@ def storable(event: Event) -> tuple[Event, bool]:
         return event, False
     plain, kept = msgspec.json.decode(data), len(data) // 4
     while len(data) > EVENT_MAX - ROOM and kept >= SHORTEST:
-        # Tried, not computed: a character may take one byte or six.
         # Tried, not computed: a character may take one byte or six.
         kept //= 2
         plain = cut(plain, kept)

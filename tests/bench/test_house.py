@@ -14,6 +14,7 @@ from bench.house import (
     figures,
     folders,
     read,
+    reasons,
     table,
 )
 
@@ -61,6 +62,29 @@ def test_a_crumb_is_imported_once(tmp_path: Path) -> None:
     assert crumbs(read(package(tmp_path))) == ["own.rooms.doors"]
 
 
+def test_a_small_module_stays_for_a_reason_that_shows(tmp_path: Path) -> None:
+    own = package(tmp_path)
+    assert reasons(own, read(own)) == {"own.rooms.doors": "another part imports it"}
+    (own / "pages.py").write_text("")
+    (own / "rooms/pages.py").write_text("import own.rooms.doors\n")
+    assert reasons(own, read(own))["own.rooms.doors"] == ""
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests/test_doors.py").write_text("")
+    assert reasons(own, read(own))["own.rooms.doors"] == "tests of its own"
+    (tmp_path / "CONTRIBUTING.md").write_text("Register it in `own/rooms/pages.py`.")
+    (own / "rooms/pages.py").write_text("def f():\n    import own.rooms.doors\n" + "\n" * 450)
+    assert reasons(own, read(own))["own.rooms.doors"].split(", ") == [
+        "loaded on demand",
+        "with its importer over 450 lines",
+        "one file each by CONTRIBUTING.md",
+        "tests of its own",
+    ]
+
+
+def test_every_small_module_has_a_reason_to_stay() -> None:
+    assert [name for name, why in reasons(PACKAGE, read(PACKAGE)).items() if not why] == []
+
+
 def test_names_that_stand_twice_are_named_with_their_homes(tmp_path: Path) -> None:
     modules = read(package(tmp_path))
     assert doubled_classes(modules) == {"Page": ["own.pages", "own.rooms.walls"]}
@@ -82,7 +106,7 @@ def test_the_table_has_a_goal_for_every_figure(tmp_path: Path) -> None:
     assert head.split() == ["what", "today", "goal"]
     assert [row.split("  ")[0] for row in rows] == [
         "comments per 100 code lines",
-        "modules with one importer, under 80 lines",
+        "modules with one importer, under 80 lines, without a reason",
         "public class names defined twice or more",
         "module stems used twice or more",
         "files in the fullest folder",

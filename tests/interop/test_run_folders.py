@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import verify
 from replaykit.errors import InteropError
-from replaykit.interop.clawbench.last_words import last_words
 from replaykit.interop.importing import import_run
 from replaykit.trajectory.action import Click, Fill, KeyboardType, Press, Scroll, SelectOption, tag_of
 from replaykit.trajectory.exchange import Exchange, Imported, Navigation
@@ -222,22 +221,3 @@ def test_a_run_without_requests_or_without_anything_done(tmp_path: Path, importe
     (path / "run-meta.json").unlink()
     with pytest.raises(InteropError, match=r"expected run-meta\.json beside data/actions\.jsonl"):
         import_run("clawbench", path, tmp_path / "run.zst")
-
-
-TALKS: list[tuple[list[Any], str | None]] = [
-    ([{"role": "assistant", "content": "Done."}], "Done."),
-    ([{"type": "assistant", "message": {"role": "assistant", "content": [{"type": "tool_use", "name": "x"}]}}], None),
-    ([{"role": "assistant", "content": "Done."}, {"role": "user", "content": "no"}], None),
-    ([{"type": "result", "subtype": "success", "result": "42"}], "42"),
-    ([{"type": "response_item", "payload": {"type": "message", "role": "assistant",
-                                            "content": [{"type": "output_text", "text": "42"}]}}], "42"),
-    ([{"role": "assistant", "content": "42"}, {"type": "response_item", "payload": {"type": "function_call"}}], None),
-    ([{"model_output": {"action": []}, "result": [{"is_done": True, "extracted_content": "42"}]}], "42"),
-    ([{"model_output": {"action": []}, "result": [{"extracted_content": "page"}]}], None),
-    ([3, "x", {}, {"role": "assistant", "content": None}], None),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("lines", "said"), TALKS)
-def test_the_last_words_of_an_agent(lines: list[Any], said: str | None) -> None:
-    assert last_words(lines) == said

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
+from replaykit.bundle.reader import open_bundle
 from replaykit.cli.bundles import find_bundles
 from replaykit.cli.console import notice
-from replaykit.cli.exchange import export_parquet as tables
 from replaykit.cli.exchange import export_submission as submission
 from replaykit.cli.exchange.import_ import tell_failure
 from replaykit.cli.maintain import completion
-from replaykit.errors import ReplaykitError, UsageError
+from replaykit.errors import CannotExport, ReplaykitError, UsageError
 from replaykit.grading.verdict import Verdict
 from replaykit.interop.exporting import EXPORTERS, Choices, export_run, exporter, targets
+from replaykit.interop.parquet.parquet_export import write_tables
+from replaykit.redaction.leftover_scan import scan
 from replaykit.report.report_reader import load_report
 from replaykit.report.text.table import safe, table
+from replaykit.secrets.redactor import Redactor
 
 OWNERS = {
     "task_type": ("webarena-verified",),
@@ -29,6 +33,12 @@ OWNERS = {
     "allow_findings": ("parquet",),
 }
 """Option to the formats that take it; all others are those of submissions."""
+
+TABLES = "parquet"
+"""The format that holds all bundles in one folder of tables."""
+
+TABLES_HOLD = "tables of all bundles together, one row a step and one row a run"
+"""In a few words, for the table of formats."""
 
 FAILED, NOTHING = 3, 4
 """Exit codes."""
@@ -104,7 +114,7 @@ def command(
     """
     if is_list:
         rows = [[name, exporter(name).writes] for name in EXPORTERS]
-        rows += [[tables.FORMAT, tables.WRITES], [submission.FORMAT, submission.WRITES]]
+        rows += [[TABLES, TABLES_HOLD], [submission.FORMAT, submission.WRITES]]
         click.echo("\n".join(table([["format", "writes"], *rows])))
         return
     if format is None or not bundles or output is None:
@@ -117,10 +127,10 @@ def command(
         if found:
             submission.export_submission(found, output, force=force, **said)
         ctx.exit(0 if found else NOTHING)
-    if format == tables.FORMAT:
+    if format == TABLES:
         found, report_ = find_bundles(bundles), _verdicts(report)
         if found:
-            tables.export_tables(found, output, report_, allows_findings=allow_findings, force=force)
+            _export_tables(found, output, report_, allows_findings=allow_findings, force=force)
         ctx.exit(0 if found else NOTHING)
     choices = Choices(
         task_type=task_type, status=status, attaches=attach, verdicts=_verdicts(report), schema=schema,
@@ -156,3 +166,29 @@ def _refuse_foreign(format: str, said: list[str]) -> None:
 
 def _verdicts(report: str | None) -> tuple[Verdict, ...]:
     return load_report(report).verdicts if report else ()
+
+
+def _export_tables(
+    bundles: Sequence[str],
+    folder: Path,
+    verdicts: tuple[Verdict, ...],
+    *,
+    allows_findings: bool,
+    force: bool,
+) -> None:
+    """Write the tables of bundles in which nothing looks like a secret. Raises CannotExport, BundleError."""
+    for bundle in () if allows_findings else bundles:
+        _refuse_findings(bundle)
+    for path in write_tables(bundles, folder, verdicts, force=force):
+        click.echo(safe(str(path)))
+
+
+def _refuse_findings(path: str) -> None:
+    with open_bundle(path) as bundle:
+        found = [
+            f"{one.place} holds what looks like a secret ({one.id})" for one in scan(bundle, Redactor({}))
+        ]
+    if found:
+        more = f" (and {len(found) - 5} more)" if len(found) > 5 else ""
+        advice = "Take them out with replaykit redact, or export them with --allow-findings."
+        raise CannotExport(format=TABLES, source=path, missing="; ".join(found[:5]) + more, advice=advice)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -12,9 +12,10 @@ from msgspec.structs import replace
 from replaykit.bundle.blobs import image_size
 from replaykit.bundle.bundle_format import PIXMAP
 from replaykit.errors import BundleError, ReplayError
+from replaykit.grading.findings.side_effects import has_network, unexplained_changes
 from replaykit.grading.grounding import grounding
-from replaykit.grading.judges.check_facts import CheckFacts, check_facts
 from replaykit.grading.judges.claims.run_facts import RunFacts
+from replaykit.grading.judges.claims.unexplained import UNKNOWN, plain_change
 from replaykit.grading.judges.screenshot_choice import (
     Dedupe,
     ImagePolicy,
@@ -28,6 +29,7 @@ from replaykit.grading.judges.screenshot_choice import (
 from replaykit.grading.judges.step_notes import StepNote, step_notes
 from replaykit.grading.model_request import ImagePart
 from replaykit.grading.page_blocks import block_of
+from replaykit.grading.verdict import CheckResult
 from replaykit.replay.forgery import is_forged
 from replaykit.replay.player import Replay
 from replaykit.tasks.task import Task
@@ -222,3 +224,29 @@ def _image(replay: Replay, shot: RunScreenshot) -> ImagePart:
     width, height = image_size(replay.bundle.blob(shot.id), own) or (0, 0)
     media_type = "image/png" if own == PIXMAP else own
     return ImagePart(sha256=shot.id, media_type=media_type, width=width, height=height, step=shot.step)
+
+
+class CheckFacts(NamedTuple):
+    """The same whatever the options of a grading: strict, without a browser, without verifiers."""
+
+    outcomes: tuple[str, ...]
+    """One line a check: name, kind and outcome, never a reference value."""
+    side_effects: tuple[dict[str, Any], ...]
+    """Requests that changed something and that neither a passing check nor `allow:` of the task explains."""
+
+
+def check_facts(task: Task, replay: Replay) -> CheckFacts:
+    """Return what the checks of a task find that need no model, and what nothing explains."""
+    # Loaded for judges that are told of checks: checks have more code than judges.
+    from replaykit.grading.checks.check_grading import grade_checks
+
+    results = [one for one in grade_checks(task, replay, "strict") if not _needs_model(one)]
+    left = tuple(plain_change(one) for one in unexplained_changes(replay, results, task.allow))
+    return CheckFacts(
+        outcomes=tuple(f"{one.id} ({one.type}): {one.outcome}" for one in results),
+        side_effects=left if has_network(replay) else UNKNOWN,
+    )
+
+
+def _needs_model(result: CheckResult) -> bool:
+    return any(code.startswith("reply:") for code in result.missing)

@@ -15,8 +15,7 @@ from replaykit.grading.judges.check_comparisons import CHECKS
 from replaykit.grading.judges.entry import is_entry
 from replaykit.grading.judges.judge import PROTOCOLS, judge_settings
 from replaykit.grading.judges.judge_files import file_bytes
-from replaykit.grading.judges.prompts.upstream_comparisons import read_comparisons
-from replaykit.grading.judges.prompts.upstream_prompts import read_prompts
+from replaykit.grading.judges.prompts.upstream_prompts import read_comparisons, read_prompts
 from replaykit.grading.judges.rubric.rubric_files import read_rubric_file
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.yaml_text import parsed_yaml, words_of

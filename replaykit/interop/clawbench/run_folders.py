@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from replaykit.errors import MalformedSource
 from replaykit.interop.clawbench.clawbench_events import ClawbenchEvent, ClawbenchGesture, Gestures
-from replaykit.interop.clawbench.last_words import last_words
+from replaykit.interop.clawbench.final_answer import final_answer
 from replaykit.interop.har.har_entries import RESOURCES, Base, stamp
 from replaykit.interop.imported_run import Run
 from replaykit.interop.registry import Candidate, Importer, letters
@@ -68,7 +68,7 @@ def read(run: Run, candidate: Candidate) -> None:
     _steps(run, found, base)
     _exchanges(run, requests, told, base)
     _verdicts(run, told, meta)
-    _end(run, told, meta, last_words(_talk(run)))
+    _end(run, told, meta, final_answer(_talk(run)))
 
 
 def _object(run: Run, name: str) -> dict[str, Any]:

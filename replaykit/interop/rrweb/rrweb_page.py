@@ -48,7 +48,6 @@ class RrwebPage:
         #: How often anything changed or was done on it, among all pages.
         self.touched = 0
         # Writing a page is slow, and several looks may see the same one.
-        # Writing a page is slow, and several looks may see the same one.
         self._taken: tuple[Blob, RrwebSnapshot | None] | None = None
 
     def resize(self, data: dict[str, Any]) -> None:
@@ -142,7 +141,6 @@ class RrwebPage:
         tree = self.tree
         node = None if tree is None else tree.nodes.get(_int(id))
         # rrweb names the document; our snapshots keep this scroll at the root element.
-        # rrweb names the document; our snapshots keep this scroll at the root element.
         if tree is not None and node is tree.root:
             node = next((one for one in tree.root.children if one.type == ELEMENT), None)
         to = tuple(round(one) if isinstance(one, int | float) and abs(one) < 1e9 else 0 for one in (y, x))
@@ -193,7 +191,6 @@ class RrwebPage:
         value = node.attributes.get("value") if node.name == "input" else None
         live = node.value if node.value is not None else value
         # rrweb hides values itself where it was asked to: stars are no value.
-        # rrweb hides values itself where it was asked to: stars are no value.
         is_hidden = isinstance(live, str) and (node.is_secret or is_masked(live))
         return Element(
             tag=node.name, type=said.get("type") if node.name in ("input", "button") else None,
@@ -216,7 +213,6 @@ class RrwebPage:
         """Return the text of the labels of a field."""
         if node.name not in ("input", "select", "textarea", "button") or self.tree is None:
             return ""
-        # A label may hold its field, or name it by `for`, or both.
         # A label may hold its field, or name it by `for`, or both.
         around: RrwebNode | None = node.parent
         while around is not None and around.name != "label":

@@ -71,7 +71,6 @@ class RrwebSteps:
         one = self._take_back(page, id, t)
         before = None
         # Browsers send both clicks before the double click.
-        # Browsers send both clicks before the double click.
         while one is not None:
             before = one
             one = self._take_back(page, id, t)
@@ -99,7 +98,6 @@ class RrwebSteps:
         if last is None or not is_same or not isinstance(last.action, Scroll) or t - last.end > SCROLL_MS:
             node = page.node(id)
             # The page as a whole is no target.
-            # The page as a whole is no target.
             aim = None if node is None or node.name in ("html", "body") else page.element(id)
             self._begin(page, id, Scroll(element=aim, by="unknown"), t)
         else:
@@ -122,7 +120,6 @@ class RrwebSteps:
         last = self._last
         is_same = last is not None and last.page is page and last.id == id
         is_next = is_same and last is not None and isinstance(last.action, Fill | SelectOption)
-        # Browsers send a click and an input for one act on a check box.
         # Browsers send a click and an input for one act on a check box.
         is_clicked = is_same and is_choice and last is not None and isinstance(last.action, Click)
         element = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +20,13 @@ from replaykit.report.html.embedded_evidence import EmbeddedEvidence
 from replaykit.report.html.observations import Looks, looks
 from replaykit.report.html.run_story import story
 from replaykit.report.html.sketch import Spot
-from replaykit.report.html.transcript import pictures_of, transcripts
 from replaykit.report.html.words import any_value, bounded, lean, line
 from replaykit.report.quoting import quoted
 from replaykit.report.reasons import reason_words
 from replaykit.report.remedies import remedy
+
+PARTS_MAX = 200
+"""Parts of one request."""
 
 
 def sources_of(verdicts: Sequence[Verdict], sources: Iterable[str | Path]) -> dict[int, str]:
@@ -167,3 +169,69 @@ def _digest(source: str) -> str | None:
             return "sha256:" + bundle.digest
     except BundleError:
         return None
+
+
+def transcripts(verdict: Verdict, tape: Tape | None) -> list[dict[str, Any]]:
+    """Return the exchanges behind each judgement of a verdict, in order; without a tape the replies alone."""
+    asked = {} if tape is None else {entry.key: entry for entry in tape.entries}
+    return [
+        {
+            "judge": judgement.judge,
+            "exchanges": [_exchange(stage, asked) for stage in judgement.stages],
+            "images": _sent(judgement),
+        }
+        for judgement in verdict.judgements
+    ]
+
+
+def pictures_of(verdict: Verdict) -> Iterator[str]:
+    """Yield the blobs of the pictures that judges were shown."""
+    for judgement in verdict.judgements:
+        yield from (str(image.get("digest", "")) for image in _sent(judgement))
+
+
+def _sent(judgement: Judgement) -> list[dict[str, Any]]:
+    sent = judgement.images.get("sent", [])
+    return [image for image in sent if isinstance(image, dict)]
+
+
+def _exchange(stage: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
+    entry = asked.get(str(stage.get("request_key", "")))
+    plain = lean(
+        {
+            "stage": line(f"{stage.get('member', '')} {stage.get('stage', '')}".strip()),
+            "reply": bounded(str(stage.get("reply_text", ""))),
+            "parsed": bounded(any_value(stage.get("parsed"))),
+        }
+    )
+    if entry is None:
+        return plain
+    request = entry.request
+    return lean(
+        {
+            **plain,
+            "model": str(request.get("model", "")),
+            "answered": entry.reply.model,
+            "origin": entry.origin,
+            "stop": entry.reply.stop_reason,
+            "system": [bounded(text) for text in _texts(request.get("system"))],
+            "parts": list(_parts(request.get("messages")))[:PARTS_MAX],
+        }
+    )
+
+
+def _texts(blocks: Any) -> Iterator[str]:
+    for block in blocks if isinstance(blocks, list) else [blocks]:
+        text = block.get("text") if isinstance(block, dict) else block
+        if isinstance(text, str):
+            yield text
+
+
+def _parts(messages: Any) -> Iterator[dict[str, Any]]:
+    for message in messages if isinstance(messages, list) else []:
+        content = message.get("content") if isinstance(message, dict) else None
+        for part in content if isinstance(content, list) else [content]:
+            if isinstance(part, dict) and isinstance(part.get("sha256"), str):
+                yield {"picture": part["sha256"]}
+            else:
+                yield from ({"text": bounded(text)} for text in _texts(part))

@@ -8,12 +8,12 @@ texts are escaped. No address, script, style, id or class of the page gets throu
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import sqrt
 
 from msgspec import Struct
 
 from replaykit.replay.dom_tree import words
 from replaykit.report.html.controls import CONTROLS, control
-from replaykit.report.html.font_size import font
 from replaykit.report.html.inert import text as escaped
 from replaykit.snapshot.snapshot_format import HTML, OTHER, SVG, TEXT, Snapshot
 
@@ -37,6 +37,22 @@ _SEEN = words("a b strong em i u s code kbd h1 h2 h3 h4 h5 h6 th td li label p p
 
 _FRAMED = words("table tr dialog form nav header footer main section article aside fieldset ul ol")
 """Tags whose boxes are drawn, faintly."""
+
+
+LETTER = 0.5
+"""Mean width of a letter, of its font size."""
+
+_BOLD = 0.56
+"""The same of bold ones, and of those that must not be cut."""
+
+LINE = 1.35
+"""Height of a line, of its font size."""
+
+_LEAST, _MOST = 8, 15
+
+_HEADINGS = {"h1": 30, "h2": 22, "h3": 18}
+
+_PADDED = ("td", "th", "button", "input", "select", "textarea")
 
 
 class FramePage(Struct, frozen=True, kw_only=True):
@@ -289,3 +305,31 @@ def _look(tag: str) -> str:
 
 def _side(pixels: int) -> int:
     return max(-SIDE_MAX, min(SIDE_MAX, pixels))
+
+
+def font(words: str, box: tuple[int, int, int, int], tag: str) -> str:
+    """Return the style that fits words into a box: as large as their lines allow, else as its area does.
+
+    Lines of `words` are those of the page: what stands before a line feed never goes on behind it.
+    """
+    width, height = box[2], box[3]
+    lines = [" ".join(line.split()) for line in words.strip("\n").split("\n")]
+    letters = max(map(len, lines))
+    if not letters or not width or not height:
+        return ""
+    most = _HEADINGS.get(tag, _MOST)
+    wide = _BOLD if tag in _HEADINGS or tag in ("button", "th") else LETTER
+    line = height // len(lines)
+    one_line = min(most, line / 1.15, width / (wide * letters))
+    if one_line >= min(_LEAST + 2, line / LINE):
+        size = max(_LEAST, round(one_line))
+        return f";font-size:{size}px;line-height:{line}px{_padding(letters, size, width, tag)}"
+    area = width * height / (sum(map(len, lines)) * LETTER * LINE)
+    size = max(_LEAST, min(most, int(sqrt(area))))
+    return f";font-size:{size}px;line-height:{round(size * LINE)}px;white-space:pre-wrap"
+
+
+def _padding(letters: int, size: int, width: int, tag: str) -> str:
+    spare = int((width - letters * size * LETTER) / 2)
+    room = max(0, min(8, spare)) if tag in _PADDED else 0
+    return f";text-indent:{room}px" if room else ""

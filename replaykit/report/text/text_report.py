@@ -27,8 +27,14 @@ from replaykit.grading.verdict import (
 from replaykit.report.quoting import quoted
 from replaykit.report.reasons import said
 from replaykit.report.remedies import remedies
-from replaykit.report.text.claim_text import claim_lines, effect_lines
-from replaykit.report.text.criteria_text import criteria_lines, process_lines, share_lines, unread_lines
+from replaykit.report.text.judgement_text import (
+    claim_lines,
+    criteria_lines,
+    effect_lines,
+    process_lines,
+    share_lines,
+    unread_lines,
+)
 from replaykit.report.text.table import safe, short, table
 from replaykit.trajectory.completeness import ASSUMED
 from replaykit.trajectory.counted import counted

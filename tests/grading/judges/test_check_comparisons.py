@@ -20,7 +20,7 @@ from replaykit.grading.judge_runs.tape_use import tape_use
 from replaykit.grading.judges.check_comparisons import asking_of
 from replaykit.grading.judges.clients.client import CallableClient
 from replaykit.grading.judges.judge_config import judges_of
-from replaykit.grading.judges.prompts.upstream_comparisons import read_comparisons
+from replaykit.grading.judges.prompts.upstream_prompts import read_comparisons
 from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.judges.settings_file import load_judge
 from replaykit.grading.judges.tape.tape import read_tape

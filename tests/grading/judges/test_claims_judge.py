@@ -18,7 +18,7 @@ from replaykit.grading.model_request import ImagePart, ModelReply
 from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import JudgeOutcome
 from replaykit.replay.player import Replay
-from replaykit.report.text.claim_text import claim_lines
+from replaykit.report.text.judgement_text import claim_lines
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.task import AllowedChange, Task
 from replaykit.testing import trajectory

@@ -29,7 +29,7 @@ from replaykit.grading.model_request import ImagePart, ModelRequest, ReplyFailur
 from replaykit.grading.options import GradeOptions
 from replaykit.replay.player import Replay
 from replaykit.report.json_report import as_json
-from replaykit.report.text.criteria_text import criteria_lines, unread_lines
+from replaykit.report.text.judgement_text import criteria_lines, unread_lines
 from replaykit.report.text.text_report import as_summary, as_text
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.rubric import Author, Criterion, Rubric, intent_digest

@@ -15,7 +15,7 @@ from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest
 from replaykit.grading.verdict import Judgement, JudgeOutcome, RunFinding, Verdict
 from replaykit.replay.player import Replay
-from replaykit.report.text.criteria_text import process_lines
+from replaykit.report.text.judgement_text import process_lines
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.task import decode_task
 from replaykit.testing import Builder, trajectory

@@ -1,4 +1,4 @@
-"""What an agent said last, in transcripts of many harnesses: JSON lines of messages under various keys."""
+"""The final answer of an agent, in transcripts of many harnesses: JSON lines of messages under many keys."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _TEXTS = ("text", "output_text")
 _CALLS = ("tool_use", "toolCall", "tool_call", "function_call", "toolcall")
 
 
-def last_words(lines: Iterable[Any]) -> str | None:
+def final_answer(lines: Iterable[Any]) -> str | None:
     """Return the text of the last message, where it is the agent's and calls nothing; else None.
 
     Read are messages with `role` and `content`, alone or under `message` or `payload`; lines of Claude Code
