@@ -260,6 +260,24 @@ def test_only_decoders_asks_msgspec_for_a_type() -> None:
         assert module == "decoders" or not asked, f"{module}: {asked[0]} belongs to replaykit.decoders"
 
 
+OWN_JSON = {
+    "browser", "decoders", "grading.checks.verifier", "grading.peers.webarena_verified.structures",
+    "interop.decoding", "interop.long_texts", "interop.table.table_runs", "pytest_plugin.stored",
+    "recorder.browser.tab.cdp_tab", "recorder.browser.target_relay", "recorder.proxy.client_sessions",
+    "recorder.proxy.protocol_messages", "report.html.run_diff_rows", "tasks.task", "testing.pages",
+}  # fmt: skip
+"""Modules that decode what replaykit or a browser wrote, or check the nesting by themselves."""
+
+
+def test_json_from_outside_is_decoded_to_one_depth() -> None:
+    """What is too deep depends on the version of Python in every other decoder."""
+    for module, path in MODULES.items():
+        calls = [ast.unparse(node.func) for node in ast.walk(parsed(path)) if isinstance(node, ast.Call)]
+        own = {"json.loads", "json.load", "msgspec.json.decode"} & set(calls)
+        own |= {call for call in calls if call.endswith("raw_decode")}
+        assert module in OWN_JSON or not own, f"{module}: {own} belongs to replaykit.decoders"
+
+
 def _asks_for_a_type(call: ast.Call) -> bool:
     name = ast.unparse(call.func)
     typed = any(keyword.arg == "type" for keyword in call.keywords)

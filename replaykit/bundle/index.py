@@ -25,7 +25,7 @@ from replaykit.bundle.bundle_format import (
 )
 from replaykit.bundle.content_tables import BlobPlace, StoryFrame
 from replaykit.bundle.zstd_frames import LIBZSTD, bound
-from replaykit.decoders import decoder
+from replaykit.decoders import check_nesting, decoder
 from replaykit.errors import BundleTruncated
 from replaykit.trajectory.scalars import N
 
@@ -135,6 +135,7 @@ def parse_index(payload: bytes, place: Place, limits: Limits, frames: FrameOffse
     Raises BundleDamaged, BundleFromTheFuture and LimitExceeded.
     """
     try:
+        check_nesting(payload)
         _check_counts(payload, place, limits)
         index = _decoder.decode(payload)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from replaykit.bundle.bundle_format import LINE_MAX, BlobId, Limits, Place, is_media_type
-from replaykit.decoders import decoder
+from replaykit.decoders import check_nesting, decoder
 from replaykit.errors import UnknownRecordKind
 from replaykit.trajectory.scalars import N
 
@@ -98,6 +98,7 @@ def records(raw: bytes, place: Place, limits: Limits) -> Iterator[FrameRecord]:
 
 def _record(line: bytes, start: int, place: Place, limits: Limits) -> FrameRecord:
     try:
+        check_nesting(line)
         fields = _decoder.decode(line)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise place.damaged("record line", "a JSON object with k and n", error) from error

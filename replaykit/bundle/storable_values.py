@@ -10,7 +10,7 @@ import msgspec
 from msgspec import NODEFAULT, Struct
 from msgspec.structs import FieldInfo, fields, replace
 
-from replaykit.decoders import convert
+from replaykit.decoders import STORED_NEST_MAX, convert, is_nested_deeper
 from replaykit.trajectory.scalars import INT_MAX
 
 _S = TypeVar("_S", bound=Struct)
@@ -64,6 +64,8 @@ def numbers_fit(value: Any) -> bool:
 
 def _repair_field(value: Any, field: FieldInfo) -> tuple[Any, int]:
     try:
+        if isinstance(value, dict | list) and is_nested_deeper(value, STORED_NEST_MAX):
+            raise RecursionError
         repaired, count = _repair_value(value)
         if repaired is not _DROP and _fits(repaired, field.type):
             return repaired, count

@@ -16,7 +16,7 @@ from msgspec import Raw, Struct
 from replaykit.bundle.bundle_format import FORMAT_VERSION
 from replaykit.bundle.migrate import upgrade
 from replaykit.bundle.storable_values import numbers_fit, repair
-from replaykit.decoders import decoder
+from replaykit.decoders import check_nesting, decode_plain, decoder
 from replaykit.errors import EventInvalid
 from replaykit.trajectory.action import Action, ToolCall, Unknown
 from replaykit.trajectory.exchange import Imported, Rest, Script
@@ -45,7 +45,7 @@ _parts = decoder(dict[str, Raw])
 _actions = decoder(list[Raw])
 _encoder = msgspec.json.Encoder()
 
-# RecursionError: JSON nested deeper than the interpreter's stack.
+# RecursionError: JSON nested deeper than is read.
 _FAILURES = (msgspec.MsgspecError, UnicodeError, RecursionError)
 
 
@@ -71,6 +71,8 @@ def decode_story(lines: Iterable[bytes], source: str, format_found: int = FORMAT
     if format_found == FORMAT_VERSION:
         # Nearly always every line is what it should be: which one is not can be found out then.
         with suppress(*_FAILURES):
+            for line in told:
+                check_nesting(line)
             story: list[Line] = [_header.decode(told[0]), *map(_event.decode, told[1:])]
             if (b"".join(told).isascii() or all(map(_is_text, told))) and _are_in_range(story):
                 return story
@@ -81,7 +83,8 @@ def decode_line(line: bytes, number: int, source: str, format_found: int = FORMA
     """Return the event of a line; number -1 is the header. Raises EventInvalid."""
     try:
         if format_found < FORMAT_VERSION:
-            line = _encoder.encode(upgrade(msgspec.json.decode(line), format_found))
+            line = _encoder.encode(upgrade(decode_plain(line), format_found))
+        check_nesting(line)
         _is_text(line)
         event: Line = _header.decode(line) if number < 0 else _decode_event(line)
     except _FAILURES as error:

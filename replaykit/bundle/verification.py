@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -19,6 +18,7 @@ from replaykit.bundle.content_tables import Contents, Group
 from replaykit.bundle.opening import open_container
 from replaykit.bundle.story_lines import Line, decode_line
 from replaykit.bundle.zstd_frames import is_skippable
+from replaykit.decoders import decode_as_python
 from replaykit.errors import BundleDamaged, BundleError, EventInvalid, SourceError
 from replaykit.trajectory.step import Ending, Step
 
@@ -240,7 +240,7 @@ def _name(number: int) -> str:
 def _check_keys(line: bytes, number: int, source: str) -> None:
     # msgspec takes the last of several equal keys; the standard library shows them all.
     try:
-        json.loads(line, object_pairs_hook=_distinct)
+        decode_as_python(line, object_pairs_hook=_distinct)
     except (ValueError, RecursionError) as error:
         raise EventInvalid(source=source, number=number, path="$", reason=str(error)) from error
 

@@ -12,6 +12,7 @@ from urllib.parse import unquote_plus
 
 import msgspec
 
+from replaykit.decoders import decode_plain
 from replaykit.errors import BundleError
 from replaykit.grading.values.globs import hidden, segment, whole
 from replaykit.patterns import lazy_pattern
@@ -128,7 +129,7 @@ def _is_query(body: str) -> bool:
     if '"query"' not in body:
         return False
     try:
-        plain = msgspec.json.decode(body)
+        plain = decode_plain(body)
     except (msgspec.DecodeError, RecursionError):
         return False
     documents = [one.get("query") for one in _requests(plain)]

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
+from replaykit.decoders import decode_as_python
 from replaykit.http_replay.freshness import Freshness
 from replaykit.trajectory.exchange import Exchange
 
@@ -42,7 +43,7 @@ class Replied(Struct, frozen=True, kw_only=True):
 def parsed(body: bytes | None) -> Any:
     """Return JSON as values; `UNREAD` for what is none."""
     try:
-        return UNREAD if body is None else json.loads(body)
+        return UNREAD if body is None else decode_as_python(body)
     except (ValueError, RecursionError):
         return UNREAD
 

@@ -8,8 +8,10 @@ from typing import Any
 
 import msgspec
 
-NEST_MAX = 400
-"""Nesting that is read at all: values end up inside of a story line, whose decoders use the same stack."""
+from replaykit.decoders import NEST_MAX, decode_plain
+
+SOURCE_NEST_MAX = 2 * NEST_MAX
+"""Levels of JSON in files of strangers: recorded pages are part of them, one element inside of the other."""
 
 CONTAINERS_MAX = 20_000_000
 """Objects and lists of one value: each takes a hundred bytes of memory, and two in a file."""
@@ -30,7 +32,7 @@ class JsonFault(Exception):
         self.expected = expected
 
 
-def decode_json(data: bytes, depth: int = NEST_MAX) -> Any:
+def decode_json(data: bytes, depth: int = SOURCE_NEST_MAX) -> Any:
     """Return a JSON value; a byte order mark is passed over, NaN and infinities become null.
 
     Halves of surrogate pairs become U+FFFD: no file could hold them. Raises JsonFault.
@@ -38,14 +40,13 @@ def decode_json(data: bytes, depth: int = NEST_MAX) -> Any:
     data = data.removeprefix(_BOM)
     if len(data) > CONTAINERS_MAX and data.count(b"[") + data.count(b"{") > CONTAINERS_MAX:
         raise JsonFault("of more objects and lists than can be kept", f"at most {CONTAINERS_MAX}")
+    levels = min(depth, SOURCE_NEST_MAX)
     try:
-        value = msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        value = _tolerant(data)
-    allowed = min(depth, NEST_MAX)
-    if _is_deeper(value, allowed):
-        raise JsonFault("nested deeper", f"at most {allowed} levels")
-    return value
+        return decode_plain(data, levels)
+    except RecursionError as error:
+        raise JsonFault("nested deeper", f"at most {levels} levels") from error
+    except (msgspec.DecodeError, UnicodeError):
+        return _tolerant(data)
 
 
 def _tolerant(data: bytes) -> Any:
@@ -63,8 +64,6 @@ def _tolerant(data: bytes) -> Any:
         raise JsonFault("not UTF-8") from error
     except ValueError as error:
         raise JsonFault(f"not JSON ({error})") from error
-    except RecursionError as error:
-        raise JsonFault("nested deeper", f"at most {NEST_MAX} levels") from error
 
 
 def _whole_number(text: str) -> int | str:
@@ -79,21 +78,3 @@ def _finite(text: str) -> float | None:
 def whole_text(text: str) -> str:
     """Put U+FFFD in the place of each half of a surrogate pair."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def _is_deeper(value: Any, allowed: int) -> bool:
-    """Whether containers are nested deeper; level by level, so that nothing recurses."""
-    level = _containers([value])
-    for _ in range(allowed):
-        level = [part for one in level for part in _parts(one)]
-        if not level:
-            return False
-    return True
-
-
-def _parts(container: Any) -> list[Any]:
-    return _containers(container.values() if isinstance(container, dict) else container)
-
-
-def _containers(values: Any) -> list[Any]:
-    return [value for value in values if isinstance(value, dict | list)]

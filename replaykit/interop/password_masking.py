@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from replaykit.decoders import decode_plain
 from replaykit.patterns import lazy_pattern
 from replaykit.secrets.secret_patterns import HEADERS, is_secret_field
 from replaykit.trajectory.action import (
@@ -201,7 +202,7 @@ def _masked_text(raw: str, found: Found) -> str:
     if not raw.startswith(("{", "[")) or len(raw) > JSON_MAX:
         return raw
     try:
-        plain = msgspec.json.decode(raw)
+        plain = decode_plain(raw)
     except (msgspec.DecodeError, RecursionError):
         return raw
     clean = masked(plain, found)

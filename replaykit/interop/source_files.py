@@ -20,7 +20,7 @@ from msgspec import Struct
 from replaykit.bundle.zstd_frames import unpacked
 from replaykit.decoders import convert
 from replaykit.errors import MalformedSource, SourceLimitExceeded, UnsafeSource
-from replaykit.interop.decoding import JsonFault, decode_json
+from replaykit.interop.decoding import SOURCE_NEST_MAX, JsonFault, decode_json
 from replaykit.interop.lfs_pointers import FETCH, is_pointer, is_pointer_file
 from replaykit.interop.run_search import is_litter
 from replaykit.secrets.compressed_body import ZIP_FAILURES
@@ -61,7 +61,7 @@ class SourceLimits(Struct, frozen=True, kw_only=True):
     """Size of one JSON line, bytes."""
     lines: int = 2_000_000
     """Number of JSON lines in a file."""
-    depth: int = 1000
+    depth: int = SOURCE_NEST_MAX
     """Nesting depth of JSON."""
     steps: int = 100_000
     """Number of steps of a run."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, get_args
 
 import msgspec
 
-from replaykit.decoders import convert
+from replaykit.decoders import convert, decode_plain
 from replaykit.interop.imported_run import Run
 from replaykit.interop.repaired_values import whole_numbers
 from replaykit.interop.screen_grid import is_on_grid
@@ -121,7 +121,7 @@ def _text(arguments: Any) -> str | None:
 def _object(arguments: Any) -> dict[str, Any] | None:
     if isinstance(arguments, str):
         try:
-            arguments = msgspec.json.decode(arguments)
+            arguments = decode_plain(arguments)
         except (msgspec.DecodeError, RecursionError):
             return None
     if arguments is None:

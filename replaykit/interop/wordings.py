@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from replaykit.decoders import convert
+from replaykit.decoders import convert, decode_plain
 from replaykit.errors import UsageError
 from replaykit.interop.tool_actions import computer_action, key_name, tool_arguments
 from replaykit.interop.wording_forms import FORMS, Make
@@ -84,7 +84,7 @@ def _called(line: str) -> Action | None:
     """Return the action of a call, `click(x=600, y=475)`, or of the JSON of one."""
     if line.startswith("{"):
         try:
-            plain = msgspec.json.decode(line)
+            plain = decode_plain(line)
         except (msgspec.DecodeError, RecursionError):
             return None
         return _of_json(plain)

@@ -129,11 +129,11 @@ def _write(
 
 def _write_journal(source: Bundle, rewriting: Rewriting, secrets: Iterable[str], path: Path) -> None:
     old = {new: id for id, new in rewriting.ids.items() if new is not None}
-    events = enumerate(source.trajectory.events)
+    events = iter(source.trajectory.events)
     with Journal.create(path) as journal:
         header = rewriting.header(secrets)
         journal.commit([header], _blobs([header], source, rewriting, old, journal))
-        while batch := [rewriting.line(event, number) for number, event in islice(events, BATCH)]:
+        while batch := [rewriting.line(event) for event in islice(events, BATCH)]:
             journal.commit(batch, _blobs(batch, source, rewriting, old, journal))
 
 

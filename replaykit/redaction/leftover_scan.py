@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from replaykit.bundle.bundle_format import PIXMAP
 from replaykit.bundle.reader import Bundle
-from replaykit.decoders import decode
+from replaykit.decoders import decode, decode_plain
 from replaykit.patterns import lazy_pattern
 from replaykit.secrets.redactor import LeftSecret, Redactor, text_fields
 from replaykit.snapshot.snapshot_format import MEDIA_TYPE
@@ -43,7 +43,7 @@ def scan(bundle: Bundle, redactor: Redactor) -> Iterator[Left]:
     story = bundle.trajectory
     for number, event in enumerate((story.header, *story.events), -1):
         name = "header" if number < 0 else f"event {number}"
-        value = msgspec.json.decode(event.raw.encode()) if isinstance(event, Unknown) else event
+        value = decode_plain(event.raw.encode()) if isinstance(event, Unknown) else event
         yield from _search(_texts(value, "$", redactor.text), name, redactor)
     for id in bundle.blob_ids:
         media_type = bundle.blob_type(id)
@@ -77,7 +77,7 @@ def find(redactor: Redactor, media_type: str, payload: bytes) -> LeftSecret | No
         return redactor.scan(payload)
     try:
         # Of a snapshot what it says: its numbers are places, where a secret of digits would be found.
-        head, tokens = (msgspec.json.decode(line) for line in payload.split(b"\n")[:2])
+        head, tokens = (decode_plain(line) for line in payload.split(b"\n")[:2])
     except (msgspec.DecodeError, UnicodeError, RecursionError, ValueError):
         return redactor.scan(payload)
     texts = chain(_texts(head, "$", str, has_keys=False), _token_texts(tokens))

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from replaykit.bundle.blobs import blob_id
 from replaykit.bundle.bundle_format import PIXMAP
 from replaykit.bundle.reader import Bundle
-from replaykit.errors import EventInvalid
+from replaykit.decoders import decode_plain
 from replaykit.redaction.leftover_scan import DIGEST, find, is_cut
 from replaykit.redaction.screenshot_painting import Hidden, Pictures, looks, paint, pictures_of
 from replaykit.secrets.redactor import Redactor
@@ -73,21 +73,17 @@ class Rewriting:
     def header(self, secrets: Iterable[str]) -> Header:
         """Return the header, which says what the bundle was made from and which secrets were hidden."""
         # The digest ties the derived bundle to its source, so that a reader can check both.
-        header = self.line(self._bundle.header, -1)
+        header = self.line(self._bundle.header)
         chain = (*header.derived_from, Derivation(digest=self._bundle.digest, by="redact"))
         # Another redaction may have hidden others before.
         names = tuple(sorted({*header.secrets, *secrets}))
         return replace(header, derived_from=chain, secrets=names)
 
-    def line(self, event: _S, number: int) -> _S:
-        """Return a line of the story without secrets, with the new ids. Raises EventInvalid."""
-        try:
-            if isinstance(event, Unknown):
-                return replace(event, raw=self._unknown(event.raw))
-            return self._linked(self._redactor.event(event))
-        except RecursionError as error:
-            reason = "nested too deeply to be redacted"
-            raise EventInvalid(source=self._bundle.name, number=number, path="$", reason=reason) from error
+    def line(self, event: _S) -> _S:
+        """Return a line of the story without secrets, with the new ids."""
+        if isinstance(event, Unknown):
+            return replace(event, raw=self._unknown(event.raw))
+        return self._linked(self._redactor.event(event))
 
     def _text(self, id: Id) -> bytes | None:
         return self._checked(id, self._redactor.blob(self._bundle.blob_type(id), self._bundle.blob(id)))
@@ -157,7 +153,7 @@ class Rewriting:
 
     def _unknown(self, raw: str) -> str:
         """Rewrite an event of a newer version, whose fields nobody knows."""
-        plain = msgspec.json.decode(raw.encode())
+        plain = decode_plain(raw.encode())
         return msgspec.json.encode(self._plain(plain)).decode()
 
     def _plain(self, value: Any) -> Any:

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct, inspect
 from msgspec.structs import replace
 
-from replaykit.decoders import decode
+from replaykit.decoders import decode, decode_plain
 from replaykit.patterns import lazy_pattern
 from replaykit.secrets.compressed_body import inflate
 from replaykit.secrets.secret_patterns import (
@@ -398,7 +398,7 @@ def _quoted(number: str, shown: str) -> str:
 
 def _is_json(text: str) -> bool:
     try:
-        msgspec.json.decode(text.encode("utf-8", "surrogateescape"))
+        decode_plain(text.encode("utf-8", "surrogateescape"))
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return False
     return True

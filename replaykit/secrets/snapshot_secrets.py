@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from replaykit.decoders import decode
+from replaykit.decoders import decode, decode_plain
 from replaykit.trajectory.scalars import INT_MAX, Box
 
 Rewrite: TypeAlias = Callable[[str], str]
@@ -35,7 +35,7 @@ def rewrite_snapshot(data: bytes, rewrite: Rewrite, tells: Tells, keeps: Keeps) 
     try:
         # Only the first two lines hold texts; layout and boxes are numbers.
         lines = data.split(b"\n")
-        head, tokens = msgspec.json.decode(lines[0]), msgspec.json.decode(lines[1])
+        head, tokens = decode_plain(lines[0]), decode_plain(lines[1])
         if not isinstance(tokens, list) or not isinstance(head, dict):
             return None
         # Most pages hold no secret: to ask for all their texts at once takes a third of the time.

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import msgspec
 
-from replaykit.decoders import decoder
+from replaykit.decoders import check_nesting, decoder
 from replaykit.errors import SnapshotInvalid
 from replaykit.snapshot.snapshot_format import (
     BYTES_MAX,
@@ -66,8 +66,10 @@ class SnapshotLines:
 
     def opening(self, upto: int) -> Tokens | None:
         """Return the tokens in these first bytes, and read no others; None where one of them goes on."""
+        opening = self.packed[:upto] + b"]"
         try:
-            return _tokens_line.decode(self.packed[:upto] + b"]")
+            check_nesting(opening)
+            return _tokens_line.decode(opening)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return None
 
@@ -109,6 +111,7 @@ def _check_lines(data: bytes) -> None:
 
 def _line(line: bytes, decoder: msgspec.json.Decoder[_Line], place: str) -> _Line:
     try:
+        check_nesting(line)
         return decoder.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise SnapshotInvalid(place=place, what=str(error)) from error

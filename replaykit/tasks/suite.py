@@ -10,6 +10,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
+from replaykit.decoders import NEST_MAX, decode_plain, is_nested_deeper
 from replaykit.errors import TaskError, UnknownTask
 from replaykit.file_kinds import kind_of
 from replaykit.tasks.benchmarks.mind2web import mind2web_records, read_mind2web
@@ -165,18 +166,22 @@ def _parse(file: Path) -> Any:
         what = "it is a folder: name one file in it" if file.is_dir() else error.strerror
         reason = f"cannot read the task file: {what}"
         raise TaskError(source=file, path="$", reason=reason) from error
-    except (
-        msgspec.DecodeError,
-        ValueError,
-        RecursionError,
-    ) as error:
+    except RecursionError as error:
+        raise _too_deep(file) from error
+    except (msgspec.DecodeError, ValueError) as error:
         kind = kind_of(file)
         is_other = kind not in ("a JSON file", "a text file", "a task file")
         what = f"found {kind}; a suite, or a task, is YAML, TOML or JSON" if is_other else words_of(error)
         reason = f"not a task file: {what}"
         raise TaskError(source=file, path="$", reason=reason) from error
+    if is_nested_deeper(plain, NEST_MAX):
+        raise _too_deep(file)
     _refuse_bombs(plain, file)
     return plain
+
+
+def _too_deep(file: Path) -> TaskError:
+    return TaskError(source=file, path="$", reason=f"nested deeper than {NEST_MAX} levels")
 
 
 # Parsers are loaded for files alone: a bundle holds its task, and they take longer to load than it to grade.
@@ -187,11 +192,11 @@ def _toml(text: str) -> Any:
 
 
 def _json(text: str) -> Any:
-    return msgspec.json.decode(text)
+    return decode_plain(text)
 
 
 def _json_lines(text: str) -> Any:
-    return [msgspec.json.decode(line) for line in text.splitlines() if line.strip()]
+    return [decode_plain(line) for line in text.splitlines() if line.strip()]
 
 
 _PARSERS: dict[str, Callable[[str], Any]] = {

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct
 
-from replaykit.decoders import convert
+from replaykit.decoders import convert, decode_plain
 from replaykit.errors import TaskError
 from replaykit.patterns import lazy_pattern
 from replaykit.tasks.checks import Check, Written
@@ -219,7 +219,7 @@ _KEPT_MAX = 65_536
 
 
 def _filled(task: bytes, sites: bytes) -> Task:
-    plain = msgspec.json.decode(task)
+    plain = decode_plain(task)
     record = plain.pop("source_record", {})
     return convert({**_fill(plain, msgspec.json.decode(sites)), "source_record": record}, Task)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from replaykit.decoders import NEST_MAX, is_nested_deeper
+
 
 def parsed_yaml(text: str) -> Any:
     """Return what a YAML text says. Raises ValueError with line and column."""
@@ -11,7 +13,7 @@ def parsed_yaml(text: str) -> Any:
     import yaml
 
     try:
-        return yaml.safe_load(text)
+        plain = yaml.safe_load(text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark is not None else ""
@@ -21,6 +23,14 @@ def parsed_yaml(text: str) -> Any:
         raise ValueError(f"line {line}: a character that YAML has not, #x{error.character:04x}") from error
     except yaml.YAMLError as error:
         raise ValueError(" ".join(str(error).split())) from error
+    except RecursionError as error:
+        raise ValueError(_TOO_DEEP) from error
+    if is_nested_deeper(plain, NEST_MAX):
+        raise ValueError(_TOO_DEEP)
+    return plain
+
+
+_TOO_DEEP = f"nested deeper than {NEST_MAX} levels"
 
 
 def words_of(error: Exception) -> str:

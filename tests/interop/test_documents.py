@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from replaykit.interop.decoding import NEST_MAX
+from replaykit.interop.decoding import SOURCE_NEST_MAX
 from replaykit.interop.exporting import EXPORTERS
 from replaykit.interop.registry import IMPORTERS, matrix
 from replaykit.interop.source_files import SourceLimits
@@ -48,4 +48,4 @@ def test_the_limits_are_the_code_s() -> None:
     text, limits = DOCUMENT.read_text(), SourceLimits()
     assert f"{limits.members:,} files" in text and f"`member` {limits.member >> 20} MiB" in text
     assert f"`source` {limits.source >> 30} GiB" in text and f"`line` {limits.line >> 20} MiB" in text
-    assert f"`steps` {limits.steps:,}" in text and f"{NEST_MAX} levels" in text
+    assert f"`steps` {limits.steps:,}" in text and f"{SOURCE_NEST_MAX} levels" in text

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from replaykit.bundle.reader import open_bundle
+from replaykit.decoders import NEST_MAX
 from replaykit.errors import SecretLeft, TapeError
 from replaykit.grading.judges.tape.tape import append_reply, read_tape
 from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest, TextPart
@@ -20,9 +20,6 @@ from replaykit.trajectory.observation import Observation
 SECRET = "hunter22"
 TOKEN = "⟦secret:PW⟧"
 DECLARED = {"secrets": {"PW": SECRET}}
-
-DEEP = 480 if sys.version_info < (3, 12) else 1_400
-"""Levels that JSON is read to, and no walk in Python gets through: of old, comprehensions count too."""
 
 
 def request(text: str, *pictures: str) -> ModelRequest:
@@ -118,9 +115,9 @@ def test_a_damaged_tape_means_no_file(bundle: Path, tmp_path: Path) -> None:
 
 def test_a_tape_nested_too_deeply_means_no_file(bundle: Path, tmp_path: Path) -> None:
     deep: Any = "x"
-    for _ in range(DEEP):
+    for _ in range(NEST_MAX):
         deep = [deep]
     record(bundle, request("a"), "SUCCESS", provenance={"deep": deep})
-    with pytest.raises(TapeError, match="nested too deeply"):
+    with pytest.raises(TapeError, match="nested deeper than 200 levels"):
         redact(bundle, tmp_path / "out.zst", **DECLARED)
     assert not (tmp_path / "out.zst").exists()

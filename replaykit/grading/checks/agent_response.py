@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from msgspec import UNSET, Struct
 
+from replaykit.decoders import decode_as_python
 from replaykit.grading.checks.answer_text import answer_evidence, counts_as_no_answer
 from replaykit.grading.checks.requests.request_faults import faults_of
 from replaykit.grading.checks.requirement import (
@@ -66,7 +66,7 @@ def answer_object(answer: str) -> Any:
     """
     text = _unfenced(answer)
     try:
-        return json.loads(text) or None
+        return decode_as_python(text) or None
     except (ValueError, RecursionError):
         return text or None
 

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from replaykit.decoders import decode_as_python
 from replaykit.grading.peers.webarena_verified.normal_text import bare, is_pattern, peer_normal
 from replaykit.grading.peers.webarena_verified.peer_urls import repository, site_names
 from replaykit.grading.peers.webarena_verified.readable_forms import is_refused, is_same, reads, rewritten
@@ -327,7 +328,7 @@ _BROKEN = object()
 
 def _json(text: str) -> Any:
     try:
-        return json.loads(text)
+        return decode_as_python(text)
     except (ValueError, RecursionError):
         return _BROKEN
 

@@ -10,6 +10,7 @@ from typing import Any, cast
 import msgspec
 from msgspec.structs import replace
 
+from replaykit.decoders import decode_within
 from replaykit.errors import JudgeError
 from replaykit.grading.judges.judge import Replies, Round
 from replaykit.grading.judges.judge_evidence import JudgeEvidence
@@ -183,13 +184,13 @@ def _named(said: str | None, parser: JsonParser) -> Parsed:
 
 
 def _documents(text: str) -> Iterator[Any]:
-    decoder, at = json.JSONDecoder(), 0
+    reader, at = json.JSONDecoder(), 0
     for _ in range(STARTS_MAX):
         start = text.find("{", at)
         if start < 0:
             return
         try:
-            document, at = decoder.raw_decode(text, start)
+            document, at = decode_within(text, start, reader)
             yield document
         except (ValueError, RecursionError):
             at = start + 1

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from replaykit.decoders import convert
+from replaykit.decoders import convert, decode_plain
 from replaykit.errors import JudgeError
 from replaykit.grading.judges.check_comparisons import CHECKS
 from replaykit.grading.judges.entry import is_entry
@@ -118,7 +118,7 @@ def _parsed(file: Path) -> Any:
             case ".toml":
                 return tomllib.loads(text)
             case ".json":
-                return msgspec.json.decode(text)
+                return decode_plain(text)
             case _:
                 return parsed_yaml(text)
     except (

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 from urllib.parse import parse_qs
 
+from replaykit.decoders import decode_as_python
 from replaykit.patterns import lazy_pattern
 
 _BOUNDARY = lazy_pattern(r"boundary=([^;\s]+)")
@@ -72,7 +72,7 @@ _CHARSETS = frozenset({"utf-16", "utf-16le", "utf-16be", "iso-8859-1", "latin1",
 def json_value(text: str) -> Any:
     """Return what a text says as JSON; None where it says nothing."""
     try:
-        return json.loads(text)
+        return decode_as_python(text)
     except (ValueError, RecursionError):
         return None
 
@@ -89,7 +89,7 @@ def with_decoded_texts(value: Any) -> Any:
 
 def _decoded(text: str) -> Any:
     try:
-        return json.loads(text)
+        return decode_as_python(text)
     except (ValueError, RecursionError):
         return text
 

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from replaykit.decoders import decode
+from replaykit.decoders import decode, decode_plain
 from replaykit.errors import BundleWriteError, TaskError, UnknownTask, UsageError
 from replaykit.interop.harbor.verifier_file import NAME, verifier
 from replaykit.interop.toml_text import toml_text
@@ -247,7 +247,7 @@ def _task(
     file: Path, number: int, line: bytes, source: str, references: Mapping[tuple[str, int], Reference]
 ) -> WebTask:
     try:
-        plain = msgspec.json.decode(line)
+        plain = decode_plain(line)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise TaskError(source=file, path=f"line {number}", reason=f"not JSON: {error}") from error
     plain = plain if isinstance(plain, dict) else {}

@@ -6,13 +6,13 @@ before this one of the same frame. Nothing recurses, and what references multipl
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+from replaykit.decoders import decode_as_python
 from replaykit.errors import SnapshotInvalid
 from replaykit.secrets.secret_patterns import sent_names
 from replaykit.snapshot.codec import decode
@@ -339,7 +339,7 @@ def _name(said: str, context: str) -> tuple[str, str]:
 
 def _number(text: str | None) -> float | None:
     try:
-        value = json.loads(text) if text else None
+        value = decode_as_python(text) if text else None
     except (ValueError, RecursionError):
         return None
     return round(value) if isinstance(value, int | float) and abs(value) < 1e9 else None

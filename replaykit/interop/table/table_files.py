@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from replaykit.decoders import decode_as_python
 from replaykit.errors import MissingExtra
 from replaykit.interop.decoding import JsonFault, decode_json
 from replaykit.interop.lfs_pointers import FETCH, is_pointer_file
@@ -377,7 +377,7 @@ def _labels(schema: Any) -> dict[str, list[str]]:
     """Return the names of the classes of a column, where `datasets` keeps their numbers."""
     told = (schema.metadata or {}).get(b"huggingface")
     try:
-        features = json.loads(told)["info"]["features"] if told else {}
+        features = decode_as_python(told)["info"]["features"] if told else {}
         kinds = {name: one for name, one in features.items() if one.get("_type") == "ClassLabel"}
         return {name: [str(label) for label in one["names"]] for name, one in kinds.items()}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):

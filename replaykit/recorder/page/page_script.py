@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeAlias
 import msgspec
 from msgspec import Meta, Struct
 
-from replaykit.decoders import convert, decode
+from replaykit.decoders import convert, decode, decode_plain
 from replaykit.errors import RecorderError
 from replaykit.trajectory.action import Element
 from replaykit.trajectory.observation import Stale
@@ -286,7 +286,7 @@ def decode_message(text: str) -> PageText:
     try:
         kind = _TYPES[decode(text, _Kind).k]
         if kind is PageEvent:
-            return _event(msgspec.json.decode(text))
+            return _event(decode_plain(text))
         return decode(text, kind)
     except (msgspec.DecodeError, KeyError, UnicodeError, RecursionError) as error:
         raise RecorderError(what=f"a page sent a message that is not ours: {error}") from error

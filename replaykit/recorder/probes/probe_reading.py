@@ -10,7 +10,7 @@ from collections.abc import Generator
 from typing import Any
 from urllib.parse import urlsplit
 
-from replaykit.decoders import convert, decode
+from replaykit.decoders import convert, decode, decode_as_python
 from replaykit.recorder.browser.command_effects import (
     CallMethod,
     Carried,
@@ -139,7 +139,7 @@ def _is_quiet(tab: CdpTab, clock: Clock) -> Generator[Effect, Any, bool]:
         text = yield from evaluate(tab, f"document.readyState === 'complete' ? {tab.names.api}.quiet() : ''")
     except CommandRefused:
         return False  # between two documents there is nobody to ask
-    return bool(text) and json.loads(text)["quiet_ms"] >= QUIET_MS
+    return bool(text) and decode_as_python(text)["quiet_ms"] >= QUIET_MS
 
 
 def _one_read(tab: CdpTab, wanted: ProbeRead) -> Generator[Effect, Any, Read]:
@@ -158,7 +158,10 @@ def _one_read(tab: CdpTab, wanted: ProbeRead) -> Generator[Effect, Any, Read]:
 def _decode_read(locator: str, text: object) -> Read:
     if not isinstance(text, str):
         raise CommandRefused("failed")
-    return convert({"locator": locator, **json.loads(text)}, Read)
+    try:
+        return convert({"locator": locator, **decode_as_python(text)}, Read)
+    except RecursionError as error:
+        raise CommandRefused("failed") from error
 
 
 def _hits(tab: CdpTab, locator: str, selector: str) -> Generator[Effect, Any, Read]:

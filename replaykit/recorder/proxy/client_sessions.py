@@ -14,7 +14,6 @@ from typing import TypeAlias
 import msgspec
 from msgspec import UNSET, Raw
 
-from replaykit.decoders import decode
 from replaykit.recorder.browser.page_holding import Holding
 from replaykit.recorder.browser.witnesses.command_kinds import CDP_SCRIPTS
 from replaykit.recorder.page.page_script import InjectedNames
@@ -28,6 +27,7 @@ from replaykit.recorder.proxy.protocol_messages import (
     Wire,
     fault,
     plain,
+    wires,
     with_asked,
 )
 
@@ -145,7 +145,7 @@ class Switchboard(Holding):
         if root is None:
             return
         try:
-            wire = decode(data, Wire)
+            wire = wires.decode(data)
         except (msgspec.DecodeError, UnicodeError, RecursionError):
             self._to_client(root, fault(None, -32700, "JSON: message is not valid"))
             return
@@ -238,7 +238,7 @@ class Switchboard(Holding):
             self._to_client(seat, fault(wire.id, -32602, "No session with given id"))
             return
         try:
-            inner = decode(str(params.get("message", "")), Wire)
+            inner = wires.decode(str(params.get("message", "")))
         except (msgspec.DecodeError, RecursionError):
             inner = Wire()
         self._to_client(seat, Wire(id=wire.id, result=Raw(b"{}")))
@@ -284,7 +284,7 @@ class Switchboard(Holding):
 
     def from_browser(self, data: bytes) -> None:
         """Take in what the browser says."""
-        wire = decode(data, Wire)
+        wire = wires.decode(data)
         if wire.id is not UNSET:
             self._answered(wire)
         elif wire.sessionId is not UNSET:

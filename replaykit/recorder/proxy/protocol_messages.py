@@ -9,6 +9,8 @@ from typing import Any, TypeAlias
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
+from replaykit.decoders import decoder
+
 Message: TypeAlias = dict[str, Any]
 
 RECORDER = 0
@@ -31,6 +33,10 @@ class Wire(Struct, omit_defaults=True):
     result: Raw | UnsetType = UNSET
     error: Raw | UnsetType = UNSET
     sessionId: str | UnsetType = UNSET
+
+
+# Without the limit of `decode`: a client may ask a browser for a whole page, one element inside of the other.
+wires = decoder(Wire)
 
 
 class Seat(Struct, eq=False):

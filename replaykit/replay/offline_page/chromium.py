@@ -17,7 +17,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-from replaykit.decoders import convert
+from replaykit.decoders import NEST_MAX, convert, decode_as_python
 from replaykit.errors import LocatorLimit, MissingExtra, ReplayError, Unsupported
 from replaykit.replay.offline_page.frame_builder import (
     FOUND,
@@ -279,7 +279,10 @@ class Rebuilt:
             )
         if found["text"] is None:
             raise LocatorLimit(locator=wanted.locator, limit="1048576 characters of a result")
-        return convert({"locator": wanted.locator, **json.loads(found["text"])}, Read)
+        try:
+            return convert({"locator": wanted.locator, **decode_as_python(found["text"])}, Read)
+        except RecursionError as error:
+            raise LocatorLimit(locator=wanted.locator, limit=f"{NEST_MAX} levels of a result") from error
 
     def _evaluate(self, wanted: PageQuestion) -> dict[str, Any]:
         from playwright.sync_api import Error

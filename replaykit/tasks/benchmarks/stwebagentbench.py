@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
+from replaykit.decoders import decode_plain
 from replaykit.errors import TaskError
 from replaykit.patterns import lazy_pattern
 from replaykit.tasks.benchmarks.webarena import read_webarena
@@ -74,8 +75,8 @@ def flattened(policies: Any) -> Iterator[Any]:
 
 def _records(path: Path) -> list[Mapping[str, Any]]:
     try:
-        found = msgspec.json.decode(path.read_bytes())
-    except (OSError, msgspec.DecodeError) as error:
+        found = decode_plain(path.read_bytes())
+    except (OSError, msgspec.DecodeError, RecursionError) as error:
         raise TaskError(source=path, path="$", reason=f"cannot read the task file: {error}") from error
     if not isinstance(found, list) or not all(isinstance(record, dict) for record in found):
         raise TaskError(source=path, path="$", reason="expected a list of tasks")

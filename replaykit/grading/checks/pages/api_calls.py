@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from replaykit.decoders import decode_plain
 from replaykit.replay.player import Replay
 from replaykit.tasks.api import ORDERS, REVIEWS
 from replaykit.trajectory.step import Probe
@@ -61,7 +62,7 @@ def _reply(name: str, replay: Replay, phase: str) -> Any:
     if probe.status != 200:
         raise ApiError(f"status {probe.status}")
     try:
-        return msgspec.json.decode(replay.bundle.blob(probe.body))
+        return decode_plain(replay.bundle.blob(probe.body))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ApiError("the reply is not JSON") from error
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from replaykit.decoders import decode_as_python
 from replaykit.grading.checks.absence import resting_on
 from replaykit.grading.checks.requests.exchange_order import candidates, is_unanswered
 from replaykit.grading.checks.requests.json_predicates import holds, same
@@ -214,7 +214,7 @@ def _json(blob: Any, number: str, replay: Replay) -> Any:
     if not isinstance(blob, str) or blob not in replay.bundle:
         raise Missing(f"body:{number}")
     try:
-        return json.loads(replay.bundle.blob(blob))
+        return decode_as_python(replay.bundle.blob(blob))
     except (ValueError, RecursionError):
         return _NOTHING
 

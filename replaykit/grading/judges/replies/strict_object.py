@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, NoReturn
 
+from replaykit.decoders import decode_within
 from replaykit.grading.model_request import cut_short
 from replaykit.patterns import lazy_pattern
 
@@ -56,7 +57,7 @@ def all_objects(text: str, stop_reason: str) -> list[dict[str, Any]] | str:
 
 def _read(text: str) -> tuple[list[dict[str, Any]], str]:
     """Return the top-level objects and what follows the last one."""
-    decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_refuse)
+    reader = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_refuse)
     found: list[dict[str, Any]] = []
     at, end = 0, 0
     for _ in range(STARTS_MAX):
@@ -64,7 +65,7 @@ def _read(text: str) -> tuple[list[dict[str, Any]], str]:
         if start < 0:
             return found, text[end:]
         try:
-            one, end = decoder.raw_decode(text, start)
+            one, end = decode_within(text, start, reader)
             found.append(one)
             at = end
         except (ValueError, RecursionError):

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from replaykit.decoders import decode_within
 from replaykit.grading.judges.replies.strict_object import last_object
 from replaykit.grading.judges.rubric.criteria import validity_of
 from replaykit.grading.judges.rubric.fold import CriterionReading, Met
@@ -215,7 +216,7 @@ def _beginning(said: Any) -> Met | None:
 def _first_object(text: str) -> Mapping[str, Any]:
     start = text.find("{")
     try:
-        found = json.JSONDecoder().raw_decode(text, start)[0] if start >= 0 else {}
+        found = decode_within(text, start, json.JSONDecoder())[0] if start >= 0 else {}
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

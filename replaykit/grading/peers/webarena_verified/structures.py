@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import accumulate
 from typing import Any
 
+from replaykit.decoders import check_nesting
 from replaykit.grading.peers.webarena_verified.peer_quantities import Unparsed
 from replaykit.grading.peers.webarena_verified.typed_values import PeerOptions, Typed, typed
-from replaykit.patterns import lazy_pattern
 
 DEPTH_MAX = 64
 """Values inside values."""
 NESTING_MAX = 900
 """Lists and objects in one another that the package's interpreter reads, whatever interpreter runs here."""
-_TEXT = lazy_pattern(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 
 
 class PeerFault(Exception):
@@ -105,21 +102,21 @@ def said_in_json(text: str) -> Any:
     """
     try:
         found = json.loads(text)
-    except json.JSONDecodeError:
+    except json.JSONDecodeError as error:
+        # Another interpreter gives up before it comes to what is wrong.
+        _refuse_deep(text[: error.pos])
         return text
     except (ValueError, RecursionError) as error:
         raise PeerFault(f"JSON that cannot be read: {error}") from error
-    if _nesting(text) > NESTING_MAX:
-        raise PeerFault("JSON that cannot be read: nested too deeply")
+    _refuse_deep(text)
     return found
 
 
-def _nesting(text: str) -> int:
-    """Return how deep the lists and objects of a JSON text lie in one another."""
-    if text.count("[") + text.count("{") <= NESTING_MAX:
-        return 0
-    signs = re.findall(r"[\[\]{}]", _TEXT.sub("", text))
-    return max(accumulate(1 if sign in "[{" else -1 for sign in signs), default=0)
+def _refuse_deep(text: str) -> None:
+    try:
+        check_nesting(text, NESTING_MAX)
+    except RecursionError as error:
+        raise PeerFault("JSON that cannot be read: nested too deeply") from error
 
 
 def _decoded(text: str, wanted: type) -> Any:

@@ -17,6 +17,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from replaykit.decoders import decode_as_python
 from replaykit.grading.peers.webarena_verified import lengths, peer_quantities
 from replaykit.grading.peers.webarena_verified.normal_text import Derender, bare, is_pattern, peer_normal
 from replaykit.grading.peers.webarena_verified.peer_quantities import Unparsed
@@ -245,7 +246,7 @@ def _json(value: Any, options: PeerOptions) -> str:
     if not isinstance(value, str):
         raise Unparsed("no text")
     try:
-        return json.dumps(json.loads(_normal(value, options)), sort_keys=True)
+        return json.dumps(decode_as_python(_normal(value, options)), sort_keys=True)
     except (ValueError, RecursionError) as error:
         raise Unparsed("no JSON") from error
 

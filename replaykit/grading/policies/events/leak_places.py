@@ -9,6 +9,7 @@ from urllib.parse import unquote, unquote_plus
 
 import msgspec
 
+from replaykit.decoders import decode_plain
 from replaykit.errors import ReplaykitError
 from replaykit.grading.policies.events.event import Event
 from replaykit.grading.policies.events.scope_window import Window
@@ -220,7 +221,7 @@ def _parts(text: str) -> Iterator[str]:
 
 def _object(line: str) -> dict[str, Any]:
     try:
-        found = msgspec.json.decode(line)
+        found = decode_plain(line)
     except (msgspec.DecodeError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

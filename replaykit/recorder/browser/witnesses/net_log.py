@@ -13,6 +13,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from replaykit.decoders import decode_plain
+
 FLAG = "--log-net-log"
 """The browser's option that names the file."""
 
@@ -76,16 +78,16 @@ class NetLog:
             self._take_constants(line)
         # The cheap test comes first: few lines of a large log start a request.
         elif self._start in line and len(line) < LINE_MAX:
-            with suppress(msgspec.DecodeError, KeyError, TypeError, ValueError):
-                self._take_start(msgspec.json.decode(line.rstrip(b",\r")))
+            with suppress(msgspec.DecodeError, KeyError, TypeError, ValueError, RecursionError):
+                self._take_start(decode_plain(line.rstrip(b",\r")))
 
     def _take_constants(self, line: bytes) -> None:
         try:
             # The file is one JSON object that is still open, so its first line lacks the end.
-            constants = msgspec.json.decode(line.strip().removesuffix(b",") + b"}")["constants"]
+            constants = decode_plain(line.strip().removesuffix(b",") + b"}")["constants"]
             self._start = b'"type":%d}' % constants["logEventTypes"]["URL_REQUEST_START_JOB"]
             self._offset = float(constants["timeTickOffset"])
-        except (msgspec.DecodeError, KeyError, TypeError, ValueError):
+        except (msgspec.DecodeError, KeyError, TypeError, ValueError, RecursionError):
             # No line holds NUL: nothing is taken for a request any more.
             self._start, self.is_readable = b"\0", False
 
