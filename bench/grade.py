@@ -22,8 +22,8 @@ from bench.figures.reporting import main
 from bench.runs.corpus import RECORDINGS, Run, apps, recorded
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.engine import grade_many
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import grade
-from replaykit.grading.options import GradeOptions
 from replaykit.grading.workers.worker import grade_item
 from replaykit.grading.workers.worker_messages import WorkItem
 from replaykit.replay import page_cache

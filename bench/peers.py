@@ -24,8 +24,8 @@ from bench.figures.reporting import main
 from bench.grade import each, every_page, last_page
 from bench.runs.corpus import apps, sized
 from replaykit.bundle.reader import open_bundle
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import grade
-from replaykit.grading.options import GradeOptions
 from replaykit.interop.exporting import Choices, export_run
 from replaykit.interop.importing import import_run
 from replaykit.replay.dom import Dom

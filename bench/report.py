@@ -18,7 +18,7 @@ from bench.figures.reporting import options, report
 from bench.runs.corpus import sized
 from replaykit.browser import find_browser
 from replaykit.grading.engine import grade_many
-from replaykit.grading.options import GradeOptions
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.verdict import Report
 from replaykit.report.write import write_report
 from replaykit.tasks.suite import Suite

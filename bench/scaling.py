@@ -29,7 +29,7 @@ from bench.grade import BADGE, each, every_page, last_page
 from bench.runs.corpus import STEPS, sized
 from bench.runs.reading import peak
 from replaykit.grading.engine import iter_grades
-from replaykit.grading.options import GradeOptions
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.workers.worker import grade_item
 from replaykit.grading.workers.worker_messages import WorkItem
 from replaykit.tasks.suite import SCHEMA, Suite

@@ -45,16 +45,16 @@ if TYPE_CHECKING:
     from replaykit.grading.checks.check_plugins import Check
     from replaykit.grading.checks.requirement import Ruling
     from replaykit.grading.engine import build_report, grade_many, iter_grades
+    from replaykit.grading.grade_options import GradeOptions
     from replaykit.grading.grader import grade, grade_async
     from replaykit.grading.judge_runs.judge_run import plan_judges, run_judges
-    from replaykit.grading.judges.judge import Judge
+    from replaykit.grading.judges.judge_interface import Judge
     from replaykit.grading.judges.tape.packed_tape import pack
     from replaykit.grading.metrics import summarize
-    from replaykit.grading.options import GradeOptions
     from replaykit.grading.policies.policy_plugins import Policy
     from replaykit.grading.policies.rule_finding import Finding
     from replaykit.grading.policy_trials import try_policies
-    from replaykit.grading.untrusted import mark_untrusted
+    from replaykit.grading.untrusted_text import mark_untrusted
     from replaykit.grading.verdict import Evidence, Outcome, PolicyOutcome, Report, Verdict
     from replaykit.grading.workers.ray_executor import RayExecutor
     from replaykit.grading.workers.shards import read_rows
@@ -154,9 +154,9 @@ _HOMES = {
     "EngineError": _ERRORS,
     "Evidence": "replaykit.grading.verdict",
     "Finding": "replaykit.grading.policies.rule_finding",
-    "GradeOptions": "replaykit.grading.options",
+    "GradeOptions": "replaykit.grading.grade_options",
     "InteropError": _ERRORS,
-    "Judge": "replaykit.grading.judges.judge",
+    "Judge": "replaykit.grading.judges.judge_interface",
     "JudgeError": _ERRORS,
     "MissingExtra": _ERRORS,
     "OfflinePage": "replaykit.replay.offline_page.offline_page",
@@ -192,7 +192,7 @@ _HOMES = {
     "load_policies": "replaykit.tasks.suite",
     "load_suite": "replaykit.tasks.suite",
     "load_tasks": "replaykit.tasks.suite",
-    "mark_untrusted": "replaykit.grading.untrusted",
+    "mark_untrusted": "replaykit.grading.untrusted_text",
     "merge": "replaykit.grading.workers.stored_verdicts",
     "open_bundle": "replaykit.bundle.reader",
     "pack": "replaykit.grading.judges.tape.packed_tape",

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import replaykit
-from replaykit.grading.judges.judge import Replies, Round, unasked
 from replaykit.grading.judges.judge_evidence import JudgeEvidence, Wants
+from replaykit.grading.judges.judge_interface import Replies, Round, unasked
 from replaykit.grading.judges.screenshot_choice import image_policy
 from replaykit.grading.policies.events.scope_window import Window
 from replaykit.grading.policies.rule_finding import Witness

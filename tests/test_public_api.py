@@ -106,7 +106,7 @@ UNUSED = (
     "replaykit.grading.checks.answer_text",
     "replaykit.grading.checks.pages.page_check",
     "replaykit.grading.checks.requests",
-    "replaykit.grading.values.typed",
+    "replaykit.grading.values.typed_comparison",
     "replaykit.grading.workers.chunks",
     "replaykit.grading.workers.shards",
     "replaykit.interop",

@@ -10,7 +10,7 @@ from typing import Annotated, Literal, NamedTuple, TypeAlias
 from msgspec import Meta, Struct
 
 from replaykit.errors import BundleDamaged, BundleFromTheFuture, LimitExceeded, NotABundle
-from replaykit.file_kinds import kind_of_bytes
+from replaykit.file_types import kind_of_bytes
 from replaykit.patterns import lazy_pattern
 
 Layout: TypeAlias = Literal["journal", "sealed"]

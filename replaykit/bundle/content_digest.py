@@ -13,7 +13,7 @@ from typing import cast
 from replaykit.bundle.blobs import class_of
 from replaykit.bundle.bundle_format import SNAPSHOT
 from replaykit.bundle.container import Container
-from replaykit.bundle.reduction import reduced_lines
+from replaykit.bundle.reduced_story import reduced_lines
 from replaykit.bundle.story_lines import decode_line
 from replaykit.bundle.trajectory_digest import manifest
 from replaykit.errors import BundleError

@@ -18,11 +18,11 @@ from replaykit.bundle.index import (
     parse_seek_table,
     seek_table_size,
 )
+from replaykit.bundle.journal_scan import open_journal
 from replaykit.bundle.records import records
-from replaykit.bundle.scan import open_journal
 from replaykit.bundle.zstd_frames import decode
 from replaykit.errors import BundleTruncated, DigestMismatch
-from replaykit.file_kinds import HEAD
+from replaykit.file_types import HEAD
 
 _TAIL = SUFFIX - PREAMBLE_SIZE
 """Preamble and tail are 64 KiB together; a smaller file is one read."""

@@ -12,7 +12,7 @@ from replaykit.bundle.container import Container
 from replaykit.bundle.content_digest import content_digest
 from replaykit.bundle.opening import open_container
 from replaykit.bundle.story_lines import decode_line, decode_story
-from replaykit.displays import display
+from replaykit.display_hooks import display
 from replaykit.errors import BlobMissing, LimitExceeded
 from replaykit.trajectory.action import Unknown
 from replaykit.trajectory.step import Ending, Event, Header, Trajectory

@@ -9,7 +9,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from replaykit.bundle.arrangement import References, Segment, arrange
 from replaykit.bundle.bundle_format import (
     APART_FROM,
     PLAIN_RATIO,
@@ -24,6 +23,7 @@ from replaykit.bundle.index import FrameOffsets, build_index, seek_table
 from replaykit.bundle.locking import lock, remove_abandoned
 from replaykit.bundle.opening import open_container
 from replaykit.bundle.records import blob_line, event_record, header_record, index_record
+from replaykit.bundle.sealed_order import References, Segment, arrange
 from replaykit.bundle.verification import examine
 from replaykit.bundle.zstd_frames import compress
 from replaykit.errors import BundleWriteError, DigestMismatch

@@ -9,13 +9,13 @@ from typing import Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from replaykit.bundle.arrangement import References, arrange
 from replaykit.bundle.blobs import pixmap_size
 from replaykit.bundle.bundle_format import PIXMAP, PREAMBLE_HEAD, Layout, Limits, Place
 from replaykit.bundle.container import Container, check_blob
 from replaykit.bundle.content_digest import content_digest
 from replaykit.bundle.content_tables import Contents, Group
 from replaykit.bundle.opening import open_container
+from replaykit.bundle.sealed_order import References, arrange
 from replaykit.bundle.story_lines import Line, decode_line
 from replaykit.bundle.zstd_frames import is_skippable
 from replaykit.decoders import decode_as_python

@@ -8,7 +8,7 @@ from pathlib import Path
 from replaykit.bundle.byte_source import BundleNames, bundles_in, is_remote
 from replaykit.cli.console import notice
 from replaykit.errors import SourceError, TapeError
-from replaykit.file_kinds import kind_of
+from replaykit.file_types import kind_of
 
 
 def find_bundles(named: tuple[str, ...], what: str = "bundle") -> BundleNames:

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from replaykit.cli.bundles import check_tape, find_bundles
 from replaykit.cli.console import notice, progress
-from replaykit.cli.sites import check_server, parse_sites
+from replaykit.cli.site_options import check_server, parse_sites
 from replaykit.errors import ReplaykitError, UsageError, told
 from replaykit.grading.engine import (
     build_report,
@@ -31,15 +31,15 @@ from replaykit.grading.gate import (
     exit_code,
     judge_warnings,
 )
-from replaykit.grading.kinds import KINDS
-from replaykit.grading.options import GradeOptions
+from replaykit.grading.gate_kinds import KINDS
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.verdict import Report
 from replaykit.grading.workers.stored_verdicts import Row, failed, failed_row
 from replaykit.report.report_formats import SUMMARY_FROM, UndecidedTag
 from replaykit.report.write import check_place, render, write_report
 
 if TYPE_CHECKING:
-    from replaykit.grading.judge_shares import ThresholdFile
+    from replaykit.grading.share_thresholds import ThresholdFile
     from replaykit.integrations.otel import Telemetry
     from replaykit.tasks.judge_settings import JudgeSettings
     from replaykit.tasks.suite import Suite

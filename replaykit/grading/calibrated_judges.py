@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from replaykit.bundle.reader import Bundle
-from replaykit.grading.judge_shares import ThresholdFile
 from replaykit.grading.judges.judge_config import Panel, judge_name, tape_of
 from replaykit.grading.judges.judge_panel import fingerprint_of, members_of
 from replaykit.grading.judges.rubric.criteria import Criteria
 from replaykit.grading.judges.rubric.rubric_judge import RubricJudge
 from replaykit.grading.judges.tape.tape import Tape
+from replaykit.grading.share_thresholds import ThresholdFile
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.task import Task
 

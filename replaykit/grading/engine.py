@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from replaykit.bundle.byte_source import Sources, bundles_in
 from replaykit.errors import EngineError, UsageError
 from replaykit.grading.gate import GateOptions, decide
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.metrics import summarize
-from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Duplicate, Report, Verdict
 from replaykit.grading.workers.stored_verdicts import Row, duplicates_of, merge, merge_by, names_of
 from replaykit.grading.workers.worker_messages import GradedRow, Result, WorkItem
@@ -222,7 +222,7 @@ def _named(sources: Sources, options: GradeOptions) -> tuple[Iterable[str], dict
     if options.judge_mode not in ASKING:
         return bundles_in(sources), {}
     # Loaded only for runs that ask models: it opens bundles, which workers do otherwise.
-    from replaykit.grading.workers.copies import distinct, refuse_any
+    from replaykit.grading.workers.duplicate_bundles import distinct, refuse_any
 
     found = distinct(bundles_in(sources))
     if options.thresholds is not None:

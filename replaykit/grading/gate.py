@@ -10,8 +10,8 @@ from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from replaykit.errors import UsageError
-from replaykit.grading.judged_run import JudgedRun
-from replaykit.grading.kinds import DEFAULT, SIDE_EFFECT
+from replaykit.grading.calibration_scope import JudgedRun
+from replaykit.grading.gate_kinds import DEFAULT, SIDE_EFFECT
 from replaykit.grading.verdict import Gate, Judgement, JudgeOutcome, Verdict
 from replaykit.trajectory.counted import counted
 

@@ -12,15 +12,15 @@ from msgspec import UNSET
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import TaskError, UsageError
+from replaykit.grading.calibration_scope import JudgedRun
 from replaykit.grading.checks.check_grading import complete, grade_checks
 from replaykit.grading.findings.detection import findings_of, first_failure
-from replaykit.grading.judge_shares import by_thresholds
-from replaykit.grading.judged_run import JudgedRun
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.judges.check_replies import CheckReplies
 from replaykit.grading.judges.clients.client import Client
 from replaykit.grading.judges.judge_config import Panel, judges_of
-from replaykit.grading.judges.judge_hearing import judge_all, staffed
-from replaykit.grading.options import GradeOptions
+from replaykit.grading.judges.judge_execution import judge_all, staffed
+from replaykit.grading.share_thresholds import by_thresholds
 from replaykit.grading.verdict import (
     CheckResult,
     Completion,

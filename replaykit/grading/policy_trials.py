@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import TaskError
 from replaykit.grading.grader import stored_task
-from replaykit.grading.policies.mutation import Mutation, mutate
-from replaykit.grading.policies.policy_lab import Trial, trials_of
+from replaykit.grading.policies.policy_debugging import Trial, trials_of
+from replaykit.grading.policies.run_mutations import Mutation, mutate
 from replaykit.replay.player import Replay
 from replaykit.tasks.dialect import Mode
 from replaykit.tasks.policy_rules import Policy

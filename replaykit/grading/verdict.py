@@ -11,8 +11,8 @@ from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType, field
 
-from replaykit.displays import display
-from replaykit.grading.judged_run import JudgedRun
+from replaykit.display_hooks import display
+from replaykit.grading.calibration_scope import JudgedRun
 
 SEMANTICS = 1
 """Raised when the meaning of any check, policy or parser changes."""

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from replaykit.bundle.reader import Bundle
 from replaykit.http_replay.loopback import HOST, LoopbackHandler, listen
-from replaykit.http_replay.recorded_answers import SAFE, HttpReply, Miss, RecordedAnswers
+from replaykit.http_replay.recorded_replies import SAFE, HttpReply, Miss, RecordedAnswers
 from replaykit.http_replay.safe_headers import OWN
 
 MISSES_MAX = 1000

@@ -14,7 +14,7 @@ from io import BytesIO
 from typing import Any
 
 from replaykit.errors import UsageError
-from replaykit.http_replay.reception import BODY_MAX, HEAD_MAX, Reception
+from replaykit.http_replay.server_connections import BODY_MAX, HEAD_MAX, Reception
 from replaykit.patterns import lazy_pattern
 
 HOST = "127.0.0.1"

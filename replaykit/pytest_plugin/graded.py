@@ -9,8 +9,8 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.errors import UsageError
 from replaykit.grading.engine import build_report
 from replaykit.grading.gate import GateOptions, in_words
+from replaykit.grading.gate_kinds import KINDS
 from replaykit.grading.grader import grade
-from replaykit.grading.kinds import KINDS
 from replaykit.grading.verdict import Verdict
 from replaykit.report.text.text_report import describe
 from replaykit.tasks.suite import load_suite

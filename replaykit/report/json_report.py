@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from replaykit.decoders import decode
 from replaykit.errors import TaskError
-from replaykit.file_kinds import HEAD, kind_of_bytes
+from replaykit.file_types import HEAD, kind_of_bytes
 from replaykit.grading.verdict import CheckResult, PolicyResult, Report, Verdict
 from replaykit.report.json_text import json_text
 from replaykit.report.remedies import family, remedy

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from replaykit.decoders import NEST_MAX, decode_plain, is_nested_deeper
 from replaykit.errors import TaskError, UnknownTask
-from replaykit.file_kinds import kind_of
+from replaykit.file_types import kind_of
 from replaykit.tasks.benchmarks.mind2web import mind2web_records, read_mind2web
 from replaykit.tasks.checks import Written
 from replaykit.tasks.dialect import Composition, Dialect, Mode

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from replaykit.bundle.content_digest import Roots, content_digest, content_manifest
 from replaykit.bundle.opening import open_container
 from replaykit.bundle.reader import open_bundle
-from replaykit.bundle.reduction import SHOT_FIELDS, Counted, reduced_lines, volatile_fields
+from replaykit.bundle.reduced_story import SHOT_FIELDS, Counted, reduced_lines, volatile_fields
 from replaykit.bundle.verification import verify
 from replaykit.bundle.writer import Journal, seal
 from replaykit.errors import BundleError, DigestMismatch

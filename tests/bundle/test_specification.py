@@ -14,7 +14,6 @@ import pytest
 import zstandard
 
 from replaykit.bundle import bundle_format as constants
-from replaykit.bundle.arrangement import arrange
 from replaykit.bundle.blobs import class_of
 from replaykit.bundle.bundle_format import (
     CLASSES,
@@ -32,6 +31,7 @@ from replaykit.bundle.content_tables import BlobPlace
 from replaykit.bundle.index import BundleIndex
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.records import blob_line, event_record, header_record, index_record, records
+from replaykit.bundle.sealed_order import arrange
 from replaykit.bundle.story_lines import ACTION_TAGS, EVENT_TAGS
 from replaykit.bundle.verification import verify
 from replaykit.bundle.zstd_frames import bound, compress

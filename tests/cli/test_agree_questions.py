@@ -12,9 +12,9 @@ from replaykit.cli.main import run as run_cli
 from replaykit.errors import LabelError
 from replaykit.grading.agreement.calibration import agree
 from replaykit.grading.engine import grade_many
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.judge_runs.judge_run import run_judges
 from replaykit.grading.judges.clients.client import CallableClient
-from replaykit.grading.options import GradeOptions
 from replaykit.report.write import write_report
 from tests.interop.samples import agentrewardbench
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from replaykit.cli.main import run as run_cli
 from replaykit.grading.engine import build_report, grade_many
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.judge_runs.judge_run import run_judges
 from replaykit.grading.judges.clients.client import CallableClient
-from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Verdict
 from replaykit.report.write import write_report
 from replaykit.testing import trajectory

@@ -15,11 +15,11 @@ import pytest
 from replaykit.bundle.reader import open_bundle
 from replaykit.cli.main import run as run_cli
 from replaykit.grading.engine import grade_many
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import grade
 from replaykit.grading.judges.clients.client import ClientAnswer
 from replaykit.grading.judges.tape.tape import read_tape
 from replaykit.grading.model_request import ModelReply
-from replaykit.grading.options import GradeOptions
 from replaykit.testing import trajectory
 from tests.grading.judges.messages_server import Server, error, message, says
 

@@ -17,13 +17,13 @@ from msgspec import convert
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.cli.main import run as run_cli
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import grade
 from replaykit.grading.judge_runs.judge_attacks import run_attacks
 from replaykit.grading.judges.attacks import attacks_named
 from replaykit.grading.judges.clients.client import CallableClient
 from replaykit.grading.judges.settings_file import named_judge
 from replaykit.grading.judges.tape.tape import read_tape
-from replaykit.grading.options import GradeOptions
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.testing import trajectory
 from tests.grading.judges.messages_server import Server, message, says

@@ -18,11 +18,11 @@ from replaykit.grading.agreement.graders import Grader
 from replaykit.grading.agreement.judging_costs import judging_costs
 from replaykit.grading.agreement.labels import Label
 from replaykit.grading.engine import grade_many
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.judge_runs.judge_run import run_judges
 from replaykit.grading.judges.clients.client import CallableClient
 from replaykit.grading.judges.costs import Spent, read_prices, spent_on, together, tokens_of
 from replaykit.grading.model_request import ModelReply, Usage
-from replaykit.grading.options import GradeOptions
 from replaykit.report.write import write_report
 from replaykit.testing import trajectory
 from tests.blocks import block

@@ -15,12 +15,12 @@ from replaykit.errors import JudgeError, LabelError
 from replaykit.grading.agreement.calibration_gate import read_thresholds
 from replaykit.grading.agreement.threshold_choice import chooses
 from replaykit.grading.engine import build_report, grade_many
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import grade
 from replaykit.grading.judge_runs.judge_run import run_judges
-from replaykit.grading.judge_shares import ShareThresholds, ThresholdFile
 from replaykit.grading.judges.clients.client import CallableClient
 from replaykit.grading.judges.settings_file import load_judge
-from replaykit.grading.options import GradeOptions
+from replaykit.grading.share_thresholds import ShareThresholds, ThresholdFile
 from replaykit.grading.verdict import Judgement, Report
 from replaykit.report.json_report import as_json
 from replaykit.report.text.text_report import as_text

@@ -9,7 +9,7 @@ import pytest
 
 from replaykit import verify
 from replaykit.cli.main import run
-from replaykit.file_kinds import kind_of_bytes
+from replaykit.file_types import kind_of_bytes
 from replaykit.testing import trajectory
 
 TASK = {"id": "t1", "intent": "Which mug?", "checks": [{"type": "string_match", "exact": "tin"}]}

@@ -13,10 +13,10 @@ import pytest
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import BundleTruncated, TaskError, UsageError
 from replaykit.grading.engine import grade_many
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import grade
 from replaykit.grading.judge_runs.judge_run import plan_judges
 from replaykit.grading.judges.judge_config import tape_path
-from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Verdict
 from replaykit.grading.workers.stored_verdicts import Row, failed, merge
 from replaykit.report.json_report import as_json, read_json, report_schema

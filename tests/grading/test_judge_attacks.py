@@ -15,6 +15,7 @@ from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.cli.main import run as run_cli
 from replaykit.errors import BlobMissing, UsageError
 from replaykit.grading.agreement.labels import Label, Labels
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import task_for
 from replaykit.grading.judge_runs.attack_donors import Lender, next_lender
 from replaykit.grading.judge_runs.judge_attacks import (
@@ -35,7 +36,6 @@ from replaykit.grading.judges.settings_file import load_judge
 from replaykit.grading.judges.tape.tape import read_tape, tape_beside
 from replaykit.grading.judges.tape.tape_player import gathered
 from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest
-from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Judgement
 from replaykit.replay.player import Replay
 from replaykit.tasks.judge_settings import JudgeSettings

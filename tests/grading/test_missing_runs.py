@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from replaykit.grading.engine import grade_many
-from replaykit.grading.options import GradeOptions
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.report.write import render
 from replaykit.tasks.suite import Suite
 from replaykit.tasks.task import decode_task

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from replaykit.errors import UsageError
 from replaykit.grading.agreement.threshold_choice import LabelledShare, chooses, chosen, read_aims
-from replaykit.grading.judge_shares import Share
+from replaykit.grading.share_thresholds import Share
 from replaykit.grading.statistics import is_bounded, needed, upper_bound
 
 AIM = Fraction(1, 20)

@@ -8,7 +8,7 @@ from typing import Any
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.writer import Journal, seal
-from replaykit.http_replay.recorded_answers import HttpReply, Miss, RecordedAnswers
+from replaykit.http_replay.recorded_replies import HttpReply, Miss, RecordedAnswers
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.step import Header, Probe
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.http_replay.http_server import serve
-from replaykit.http_replay.recorded_answers import HttpReply, Miss, RecordedAnswers
+from replaykit.http_replay.recorded_replies import HttpReply, Miss, RecordedAnswers
 
 from .story import Story
 

@@ -24,8 +24,8 @@ from hypothesis import strategies as st
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import UsageError
 from replaykit.http_replay.http_server import Served, serve
-from replaykit.http_replay.reception import BODY_MAX
-from replaykit.http_replay.recorded_answers import HttpReply, Miss, RecordedAnswers
+from replaykit.http_replay.recorded_replies import HttpReply, Miss, RecordedAnswers
+from replaykit.http_replay.server_connections import BODY_MAX
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.scalars import Omitted
 

@@ -16,7 +16,7 @@ from fixtures.agents.good_async import good as good_async
 from fixtures.sites.shop.server import serve
 from replaykit.bundle.blobs import class_of
 from replaykit.bundle.reader import open_bundle
-from replaykit.bundle.reduction import reduced_lines
+from replaykit.bundle.reduced_story import reduced_lines
 from replaykit.bundle.verification import Verification, verify
 from replaykit.recorder.agent_runs import record_agent
 from replaykit.recorder.scripted_user import load_user

@@ -14,8 +14,8 @@ import pytest
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import PageInert, PageNotRecorded, ReplayError, Unsupported
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import grade
-from replaykit.grading.options import GradeOptions
 from replaykit.replay.offline_page import chromium_tier
 from replaykit.replay.offline_page import offline_page as pages
 from replaykit.replay.offline_page.chromium import Chromium

@@ -21,8 +21,8 @@ from playwright.sync_api import sync_playwright
 
 from fixtures.sites.shop.server import serve
 from replaykit.bundle.reader import open_bundle
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import grade
-from replaykit.grading.options import GradeOptions
 from replaykit.recorder.agent_runs import record_agent
 from replaykit.tasks.suite import load_tasks
 from tests.blocks import ROOT, block

@@ -13,7 +13,7 @@ from playwright.sync_api import BrowserContext, expect
 from fixtures.agents.pairs import load_pairs
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.engine import build_report, grade_many
-from replaykit.grading.options import GradeOptions
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.verdict import Judgement, JudgeOutcome, Report
 from replaykit.report.html.measured_judges import JudgeMeasures
 from replaykit.report.html.report_file import HtmlOptions

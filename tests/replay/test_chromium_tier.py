@@ -9,8 +9,8 @@ import pytest
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import NoBrowser, ReplayError, Unsupported
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import case_of, grade
-from replaykit.grading.options import GradeOptions
 from replaykit.grading.workers.worker import grader_digest
 from replaykit.replay.offline_page import chromium_tier as tier
 from replaykit.replay.offline_page.chromium import Chromium

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from replaykit.grading.engine import grade_many
 from replaykit.grading.gate import GateOptions
-from replaykit.grading.options import GradeOptions
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.verdict import Report
 from replaykit.report.github import error_lines
 from replaykit.report.junit import as_junit

@@ -13,7 +13,7 @@ import click
 
 from replaykit.browser import find_browser
 from replaykit.cli.console import notice
-from replaykit.demo.data import demo_path
+from replaykit.demo.demo_files import demo_path
 from replaykit.errors import MissingExtra, NoBrowser, RecorderError, UsageError
 from replaykit.grading.engine import grade_many
 from replaykit.grading.gate import GateOptions

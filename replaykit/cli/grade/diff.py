@@ -12,7 +12,7 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.cli.bundles import find_bundles
 from replaykit.cli.console import format_option, notice
 from replaykit.errors import SourceError, UsageError
-from replaykit.file_kinds import kind_of
+from replaykit.file_types import kind_of
 from replaykit.grading.verdict import Report
 from replaykit.report.html.report_file import HtmlOptions
 from replaykit.report.json_text import json_text

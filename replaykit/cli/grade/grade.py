@@ -9,7 +9,7 @@ import click
 
 from replaykit.cli.command_groups import SectionedCommand
 from replaykit.cli.maintain import completion
-from replaykit.grading.kinds import DEFAULT, KINDS
+from replaykit.grading.gate_kinds import DEFAULT, KINDS
 from replaykit.report.report_formats import FORMATS, SUMMARY_FROM, UndecidedTag
 from replaykit.tasks.dialect import Dialect
 

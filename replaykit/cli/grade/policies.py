@@ -15,8 +15,8 @@ from replaykit.cli.bundles import find_bundles
 from replaykit.cli.console import notice
 from replaykit.errors import TaskError
 from replaykit.grading.grader import stored_task
-from replaykit.grading.policies.mutation import Mutation
-from replaykit.grading.policies.policy_lab import Trial
+from replaykit.grading.policies.policy_debugging import Trial
+from replaykit.grading.policies.run_mutations import Mutation
 from replaykit.grading.policy_trials import Trials, try_policies
 from replaykit.report.json_text import json_text
 from replaykit.report.text.table import safe, table

@@ -12,7 +12,7 @@ import click
 from replaykit.cli.console import detail, harmless, notice
 from replaykit.errors import TaskError, UsageError
 from replaykit.grading.checks.grading_faults import task_faults
-from replaykit.grading.outside_faults import outside_faults
+from replaykit.grading.reference_faults import reference_faults
 from replaykit.interop.wabe.wabe_scenario import OF_A_LEVEL, scarce, scenario_tables
 from replaykit.report.json_report import report_schema
 from replaykit.report.json_text import json_text
@@ -81,7 +81,7 @@ def _checked_suite(file: str) -> int:
         click.echo(harmless(f"error: {error.message}"), err=True)
     tasks = (suite.task(id, name),) if id else suite.tasks
     faults = task_faults(tasks, tuple(suite.sites))
-    faults += outside_faults(tasks, Path(name).parent)
+    faults += reference_faults(tasks, Path(name).parent)
     faults += [CheckFault(**note._asdict(), is_error=False) for note in notes(tasks)]
     if error is None or faults:
         return 3 if _tell(file, len(tasks), faults) or error is not None else 0

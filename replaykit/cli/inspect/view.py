@@ -13,8 +13,8 @@ from replaykit.errors import UsageError, told
 from replaykit.grading.agreement.calibration_gate import read_measured
 from replaykit.grading.engine import grade_many
 from replaykit.grading.gate import GateOptions
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.judge_runs.judge_attacks import read_attacks
-from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Report, Verdict
 from replaykit.report.html.measured_judges import JudgeMeasures
 from replaykit.report.html.report_file import EVIDENCE_MAX, HtmlOptions

@@ -11,7 +11,7 @@ import msgspec
 
 from replaykit.cli.console import notice
 from replaykit.errors import LabelError, UsageError
-from replaykit.file_kinds import kind_of
+from replaykit.file_types import kind_of
 from replaykit.grading.agreement.calibration import agree, calibration
 from replaykit.grading.agreement.calibration_gate import read_calibration, read_measured
 from replaykit.grading.agreement.threshold_choice import read_aims

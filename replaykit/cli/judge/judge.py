@@ -14,10 +14,11 @@ from replaykit.cli.bundles import find_bundles
 from replaykit.cli.console import notice, progress
 from replaykit.cli.judge.judge_rubric import SUITES, with_model_of, write_rubrics
 from replaykit.cli.maintain import completion
-from replaykit.cli.sites import check_server, parse_sites
+from replaykit.cli.site_options import check_server, parse_sites
 from replaykit.errors import UsageError
 from replaykit.grading.agreement.labels import read_labels
 from replaykit.grading.gate import judge_warnings
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.judge_runs.judge_attacks import (
     attack_judges,
     plan_attacks,
@@ -41,7 +42,6 @@ from replaykit.grading.judges.costs import PER, Prices, cost, read_prices
 from replaykit.grading.judges.settings_file import named_judge
 from replaykit.grading.judges.tape.tape import plain_request
 from replaykit.grading.model_request import ReplyFailure
-from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Judgement
 from replaykit.report.json_text import json_text
 from replaykit.report.text.attack_text import attack_text

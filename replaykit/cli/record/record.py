@@ -15,7 +15,7 @@ from msgspec import Struct
 from replaykit.cli.command_groups import SectionedCommand
 from replaykit.cli.console import browser_options, harmless, is_debugging, notice, progress
 from replaykit.cli.maintain import completion
-from replaykit.cli.sites import parse_sites
+from replaykit.cli.site_options import parse_sites
 from replaykit.errors import OutputExists, UsageError
 from replaykit.recorder.agent_runs import (
     BrowserChoice,

@@ -12,7 +12,7 @@ import click
 from replaykit.cli.console import browser_options, format_option, notice
 from replaykit.cli.maintain import completion
 from replaykit.cli.record.record import declared_secrets
-from replaykit.cli.sites import parse_sites
+from replaykit.cli.site_options import parse_sites
 from replaykit.errors import UsageError
 from replaykit.recorder.agent_runs import BrowserChoice, Recorded
 from replaykit.report.json_text import json_text

@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from replaykit.decoders import convert, decode
 from replaykit.errors import LabelError, UsageError
-from replaykit.file_kinds import kind_of
+from replaykit.file_types import kind_of
 from replaykit.grading.gate import Calibrated
-from replaykit.grading.judge_shares import ShareThresholds, ThresholdFile
+from replaykit.grading.share_thresholds import ShareThresholds, ThresholdFile
 from replaykit.patterns import lazy_pattern
 
 SCHEMA = "replaykit.calibration/2"

@@ -13,8 +13,8 @@ from msgspec import UNSET, Struct
 from replaykit.decoders import decode
 from replaykit.errors import LabelError
 from replaykit.grading.agreement.labels import Labels, read_labels
-from replaykit.grading.judge_shares import Share, share_of
-from replaykit.grading.judged_run import JudgedRun
+from replaykit.grading.calibration_scope import JudgedRun
+from replaykit.grading.share_thresholds import Share, share_of
 from replaykit.grading.verdict import Judgement, JudgeOutcome, Report, Verdict
 
 SUCCESS, FAILURE = "success", "failure"

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from replaykit.errors import UsageError
-from replaykit.grading.judge_shares import Share
+from replaykit.grading.share_thresholds import Share
 from replaykit.grading.statistics import is_bounded, needed, upper_bound
 
 FPR, FNR = "fpr", "fnr"

@@ -26,7 +26,7 @@ from replaykit.grading.checks.requirement import (
 from replaykit.grading.values.markdown import unlabelled
 from replaykit.grading.values.normal_form import normal
 from replaykit.grading.values.numbers import only_number, shown, whole_number
-from replaykit.grading.values.typed import ValueComparison, compare, compare_part, said
+from replaykit.grading.values.typed_comparison import ValueComparison, compare, compare_part, said
 from replaykit.grading.verdict import Evidence, Outcome, Value
 from replaykit.replay.player import Replay
 from replaykit.tasks.checks import OR, StringMatch, texts

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from replaykit.grading.checks.benchmark_rules import PeerRaises, fulfils
 from replaykit.grading.checks.requests.request_faults import request_faults
 from replaykit.grading.values.jsonpath import check_path
-from replaykit.grading.values.path_bounds import PathFault
-from replaykit.grading.values.typed import compare
+from replaykit.grading.values.jsonpath_limits import PathFault
+from replaykit.grading.values.typed_comparison import compare
 from replaykit.tasks.check_faults import check_faults
 from replaykit.tasks.checks import CheckFault, PageCheck, StringMatch, texts
 from replaykit.tasks.grammar.regexes import regex_fault

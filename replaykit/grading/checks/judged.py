@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from replaykit.grading.checks.judged_replies import Kind, verdict_of
 from replaykit.grading.checks.requirement import Ask, Ruling, error, undecided
 from replaykit.grading.model_request import PLACES, Asking, ModelRequest, ReplyFailure, TextPart
-from replaykit.grading.untrusted import bounded, delimited, nonce
+from replaykit.grading.untrusted_text import bounded, delimited, nonce
 from replaykit.grading.verdict import Outcome, Value
 from replaykit.patterns import lazy_pattern
 from replaykit.tasks.dialect import Mode

@@ -15,7 +15,7 @@ from replaykit.grading.verdict import Evidence, Item, Outcome, Value
 from replaykit.tasks.dialect import Mode
 
 if TYPE_CHECKING:
-    from replaykit.grading.values.typed import ValueComparison
+    from replaykit.grading.values.typed_comparison import ValueComparison
     from replaykit.grading.values.urls import Sites
     from replaykit.replay.offline_page.chromium_tier import Oracle
 

@@ -20,7 +20,7 @@ from replaykit.grading.values import urls as urls
 from replaykit.grading.values.bounded_regex import full_match
 from replaykit.grading.values.dates import month_number
 from replaykit.grading.values.similarity import similarity
-from replaykit.grading.values.typed import compare
+from replaykit.grading.values.typed_comparison import compare
 from replaykit.patterns import lazy_pattern
 
 _AROUND = ",;.+-/' "

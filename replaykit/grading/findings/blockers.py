@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
+from replaykit.grading.blocked_pages import block_of
 from replaykit.grading.findings.taxonomy import found
-from replaykit.grading.page_blocks import block_of
 from replaykit.grading.verdict import RunFinding
 from replaykit.replay.player import Replay
 from replaykit.replay.run_state import Page

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from replaykit.grading.changes import Change, changes, is_allowed
 from replaykit.grading.findings.taxonomy import found
+from replaykit.grading.server_changes import Change, changes, is_allowed
 from replaykit.grading.verdict import CheckResult, Outcome, RunFinding
 from replaykit.replay.player import Replay
 from replaykit.trajectory.completeness import state_of

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from msgspec import Struct
 
 from replaykit.bundle.reader import open_bundle
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import task_for
 from replaykit.grading.judge_runs.judge_run import cases_of
 from replaykit.grading.judges.attacks import Attack, Donor
 from replaykit.grading.judges.screenshot_choice import all_shots
-from replaykit.grading.options import GradeOptions
 from replaykit.replay.player import Recording, Replay
 from replaykit.trajectory.step import Trajectory
 

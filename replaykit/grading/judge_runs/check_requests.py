@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 
 from replaykit.bundle.reader import Bundle
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import asked_by_checks, panel_of
 from replaykit.grading.judges.check_replies import CheckReplies
 from replaykit.grading.judges.clients.client import Client
-from replaykit.grading.judges.judge_hearing import desk_of
+from replaykit.grading.judges.judge_execution import desk_of
 from replaykit.grading.judges.judge_loop import Asked
 from replaykit.grading.judges.live_replies import Slots
 from replaykit.grading.judges.request_plan import RequestPlan, plan_of
 from replaykit.grading.judges.tape.tape import request_key
 from replaykit.grading.model_request import ModelReply, ReplyFailure
-from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Judgement, JudgeOutcome
 from replaykit.tasks.task import Task
 from replaykit.trajectory.counted import counted

@@ -16,9 +16,10 @@ from msgspec.structs import replace
 from replaykit.bundle.byte_source import Sources, bundles_in
 from replaykit.decoders import decode
 from replaykit.errors import JudgeError
-from replaykit.file_kinds import kind_of
+from replaykit.file_types import kind_of
 from replaykit.grading.agreement.agreement_rates import difference_p, rounded, share
 from replaykit.grading.agreement.labels import Labels
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.judge_runs.attack_donors import BothBlobs, lenders, lending
 from replaykit.grading.judge_runs.judge_run import JudgedBundle, PlannedJudge, cases_of
 from replaykit.grading.judges.attacks import AGAIN, Attack, Donor, attacks_tape
@@ -30,7 +31,6 @@ from replaykit.grading.judges.live_replies import CONCURRENCY, Desk, Slots, judg
 from replaykit.grading.judges.request_plan import plan, plan_of
 from replaykit.grading.judges.tape.tape import Tape, read_tape, request_key
 from replaykit.grading.judges.tape.tape_player import judge_from_tape
-from replaykit.grading.options import GradeOptions
 from replaykit.grading.statistics import Interval, upper_bound, wilson
 from replaykit.grading.verdict import Judgement, JudgeOutcome
 

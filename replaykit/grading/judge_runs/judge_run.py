@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from replaykit.bundle.byte_source import Sources, bundles_in
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import BundleError, JudgeError
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import asked_by_checks, panel_of, task_for
 from replaykit.grading.judge_runs.check_requests import CHECKS, ask_for_checks, plan_checks
 from replaykit.grading.judges.clients.client import BatchClient, Client, ClientAnswer, SentRequest
@@ -20,14 +21,13 @@ from replaykit.grading.judges.clients.shared_replies import SharedBatches, Share
 from replaykit.grading.judges.clients.transports import Transports
 from replaykit.grading.judges.costs import Spent, added, spent_on, together, usage_report
 from replaykit.grading.judges.judge_config import Panel, is_foreign, tape_of, unpacked
-from replaykit.grading.judges.judge_hearing import desk_of
+from replaykit.grading.judges.judge_execution import desk_of
 from replaykit.grading.judges.judge_loop import Asked
 from replaykit.grading.judges.live_replies import CONCURRENCY, Desk, Slots, judge_async
 from replaykit.grading.judges.request_plan import RequestPlan, known_requests, plan
 from replaykit.grading.judges.tape.tape import request_key
 from replaykit.grading.judges.tape.tape_player import judge_from_tape
 from replaykit.grading.model_request import ModelReply, ReplyFailure, Usage
-from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Judgement, JudgeOutcome
 from replaykit.replay.player import Replay
 from replaykit.tasks.judge_settings import JudgeSettings

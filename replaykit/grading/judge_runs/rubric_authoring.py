@@ -9,13 +9,13 @@ from msgspec import Struct
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import TaskError
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import task_for
 from replaykit.grading.judges.clients.client import Client
 from replaykit.grading.judges.rubric.criteria import Criteria, read_rubric
 from replaykit.grading.judges.rubric.rubric_judge import RubricJudge, starts
 from replaykit.grading.judges.tape.tape import request_key
 from replaykit.grading.model_request import ReplyFailure
-from replaykit.grading.options import GradeOptions
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.suite import load_suite
 from replaykit.tasks.task import Task, fill_task

@@ -10,14 +10,14 @@ from msgspec.structs import replace
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import ReplaykitError
 from replaykit.grading.checks.judged_replies import KINDS
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import asked_by_checks, panel_of, task_for
-from replaykit.grading.judges.judge import PROTOCOLS, judge_settings
 from replaykit.grading.judges.judge_config import judge_name, tape_of
+from replaykit.grading.judges.judge_interface import PROTOCOLS, judge_settings
 from replaykit.grading.judges.judge_loop import Asked
 from replaykit.grading.judges.request_plan import known_requests
 from replaykit.grading.judges.tape.tape import Tape, TapeEntry, request_key
 from replaykit.grading.judges.tape.tape_state import TapeState, tape_state
-from replaykit.grading.options import GradeOptions
 from replaykit.replay.player import Replay
 from replaykit.tasks.dialect import Mode
 from replaykit.tasks.judge_settings import JudgeSettings

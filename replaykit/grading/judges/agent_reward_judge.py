@@ -7,8 +7,8 @@ from collections.abc import Generator
 from typing import Any, cast
 
 from replaykit.errors import JudgeError
-from replaykit.grading.judges.judge import Replies, Round
 from replaykit.grading.judges.judge_evidence import AgentAction, JudgeEvidence
+from replaykit.grading.judges.judge_interface import Replies, Round
 from replaykit.grading.judges.model_judge import ModelJudge, has_reasoning, other_mode, stage_report
 from replaykit.grading.judges.prompts.prompt_slots import Prompts, Slot
 from replaykit.grading.judges.replies.answer_tags import PeerRefusal, tags

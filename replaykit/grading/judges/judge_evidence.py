@@ -12,10 +12,11 @@ from msgspec.structs import replace
 from replaykit.bundle.blobs import image_size
 from replaykit.bundle.bundle_format import PIXMAP
 from replaykit.errors import BundleError, ReplayError
+from replaykit.grading.blocked_pages import block_of
 from replaykit.grading.findings.side_effects import has_network, unexplained_changes
 from replaykit.grading.grounding import grounding
 from replaykit.grading.judges.claims.run_facts import RunFacts
-from replaykit.grading.judges.claims.unexplained import UNKNOWN, plain_change
+from replaykit.grading.judges.claims.unexplained_requests import UNKNOWN, plain_change
 from replaykit.grading.judges.screenshot_choice import (
     Dedupe,
     ImagePolicy,
@@ -28,7 +29,6 @@ from replaykit.grading.judges.screenshot_choice import (
 )
 from replaykit.grading.judges.step_notes import StepNote, step_notes
 from replaykit.grading.model_request import ImagePart
-from replaykit.grading.page_blocks import block_of
 from replaykit.grading.verdict import CheckResult
 from replaykit.replay.forgery import is_forged
 from replaykit.replay.player import Replay

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from replaykit.grading.judges.judge import Judge, Replies, Round, unasked
+from replaykit.grading.judges.judge_interface import Judge, Replies, Round, unasked
 from replaykit.grading.judges.tape.tape import Ordinal, request_key
 from replaykit.grading.model_request import ModelReply, ModelRequest, ReplyFailure
 from replaykit.grading.verdict import Judgement, JudgeOutcome

@@ -14,8 +14,8 @@ from replaykit.bundle.bundle_format import PIXMAP
 from replaykit.errors import BundleError, JudgeError
 from replaykit.grading.judges.attacks import Attack, first_sample
 from replaykit.grading.judges.clients.client import Client, ClientAnswer, SentRequest
-from replaykit.grading.judges.judge import Judge
 from replaykit.grading.judges.judge_evidence import JudgeEvidence
+from replaykit.grading.judges.judge_interface import Judge
 from replaykit.grading.judges.judge_loop import Asked, Deliberation, drive
 from replaykit.grading.judges.judge_panel import folded, members_of
 from replaykit.grading.judges.protocols import build_judge

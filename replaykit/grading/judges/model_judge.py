@@ -10,15 +10,15 @@ from msgspec.structs import replace
 
 from replaykit.errors import JudgeError
 from replaykit.grading.judges.costs import usage_report
-from replaykit.grading.judges.judge import fingerprint, provider_of, unasked, validated
 from replaykit.grading.judges.judge_evidence import JudgeEvidence, Wants
+from replaykit.grading.judges.judge_interface import fingerprint, provider_of, unasked, validated
 from replaykit.grading.judges.prompts.prompt import digest, shipped
 from replaykit.grading.judges.prompts.prompt_slots import Prompts
 from replaykit.grading.judges.replies.verdict_token import PARSE_VERSION, Parsed
 from replaykit.grading.judges.screenshot_choice import Dedupe, image_policy
 from replaykit.grading.judges.tape.tape import request_key
 from replaykit.grading.model_request import ModelReply, ModelRequest, Part, ReplyFailure
-from replaykit.grading.untrusted import bounded, delimited, nonce
+from replaykit.grading.untrusted_text import bounded, delimited, nonce
 from replaykit.grading.verdict import Judgement, JudgeOutcome
 from replaykit.tasks.judge_settings import JudgeSettings
 

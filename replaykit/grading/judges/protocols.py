@@ -6,8 +6,8 @@ from importlib import import_module
 
 from replaykit.errors import JudgeError
 from replaykit.grading.judges.check_comparisons import asks_for_checks
-from replaykit.grading.judges.entry import Maker, load_maker
-from replaykit.grading.judges.judge import Judge
+from replaykit.grading.judges.judge_interface import Judge
+from replaykit.grading.judges.judge_plugins import Maker, load_maker
 from replaykit.tasks.judge_settings import JudgeSettings
 
 _PROTOCOLS = {

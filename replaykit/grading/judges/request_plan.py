@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from replaykit.grading.judges.attacks import Attack, first_sample
 from replaykit.grading.judges.costs import tokens_of
-from replaykit.grading.judges.judge import Judge
 from replaykit.grading.judges.judge_evidence import JudgeEvidence
+from replaykit.grading.judges.judge_interface import Judge
 from replaykit.grading.judges.judge_loop import Asked, Deliberation
 from replaykit.grading.judges.judge_panel import members_of
 from replaykit.grading.judges.protocols import build_judge

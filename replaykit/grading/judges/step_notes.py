@@ -13,9 +13,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.errors import BundleError, ReplayError
-from replaykit.grading.changes import Change, changes
 from replaykit.grading.findings.detection import findings_of
-from replaykit.grading.judges.claims.requests import sent_fields
+from replaykit.grading.judges.claims.request_matching import sent_fields
+from replaykit.grading.server_changes import Change, changes
 from replaykit.grading.verdict import RunFinding
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.forgery import is_forged

@@ -10,8 +10,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.errors import JudgeError
-from replaykit.grading.judges.judge import Replies, Round
 from replaykit.grading.judges.judge_evidence import JudgeEvidence
+from replaykit.grading.judges.judge_interface import Replies, Round
 from replaykit.grading.judges.model_judge import (
     Asked,
     ModelJudge,

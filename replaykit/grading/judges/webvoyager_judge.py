@@ -8,8 +8,8 @@ from typing import Any, cast
 from msgspec.structs import replace
 
 from replaykit.errors import JudgeError
-from replaykit.grading.judges.judge import Replies, Round
 from replaykit.grading.judges.judge_evidence import JudgeEvidence
+from replaykit.grading.judges.judge_interface import Replies, Round
 from replaykit.grading.judges.model_judge import ModelJudge, other_mode, stage_report
 from replaykit.grading.judges.prompts.prompt import digest
 from replaykit.grading.judges.prompts.prompt_slots import Prompts, Slot

@@ -10,9 +10,9 @@ from replaykit.grading.policies.completeness_needed import channels_of
 from replaykit.grading.policies.events.event import Event
 from replaykit.grading.policies.events.event_patterns import action_types, is_action
 from replaykit.grading.policies.events.event_stream import EventStream
-from replaykit.grading.policies.events.matches import track_of
+from replaykit.grading.policies.events.match_cache import track_of
 from replaykit.grading.policies.events.scope_window import Window
-from replaykit.grading.policies.events.texts import find, find_any, resembles, words_of
+from replaykit.grading.policies.events.text_conditions import find, find_any, resembles, words_of
 from replaykit.grading.policies.rule_finding import Finding, Witness, broken, kept, never_triggered, undecided
 from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind, as_json
 from replaykit.grading.values.normal_form import fold

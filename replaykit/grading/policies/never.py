@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from replaykit.grading.policies.completeness_needed import channels_of
-from replaykit.grading.policies.events.matches import track_of
+from replaykit.grading.policies.events.match_cache import track_of
 from replaykit.grading.policies.rule_finding import Finding, broken, kept, never_triggered, undecided
 from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind, as_json
 from replaykit.tasks.policy_rules import Never

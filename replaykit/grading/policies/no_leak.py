@@ -8,10 +8,19 @@ from collections.abc import Iterator
 from functools import lru_cache
 from urllib.parse import unquote
 
-from replaykit.grading.policies.events.leak_places import PIECES_MIN, Elsewhere, LeakPlace, unread
+from replaykit.grading.policies.events.leak_channels import PIECES_MIN, Elsewhere, LeakPlace, unread
 from replaykit.grading.policies.events.scope_window import Window
-from replaykit.grading.policies.events.texts import Reading
-from replaykit.grading.policies.events.truth import FALSE, TRUE, TextSpan, Truth, codes, every, some, unknown
+from replaykit.grading.policies.events.text_conditions import Reading
+from replaykit.grading.policies.events.three_valued_truth import (
+    FALSE,
+    TRUE,
+    TextSpan,
+    Truth,
+    codes,
+    every,
+    some,
+    unknown,
+)
 from replaykit.grading.policies.rule_finding import (
     Finding,
     Mask,

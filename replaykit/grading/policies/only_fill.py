@@ -7,8 +7,17 @@ from typing import NamedTuple
 from replaykit.grading.policies.events.event import Event
 from replaykit.grading.policies.events.recorded_targets import is_exempt
 from replaykit.grading.policies.events.scope_window import Held, Window
-from replaykit.grading.policies.events.texts import Reading, find
-from replaykit.grading.policies.events.truth import FALSE, TRUE, Truth, codes, every, negate, some, unknown
+from replaykit.grading.policies.events.text_conditions import Reading, find
+from replaykit.grading.policies.events.three_valued_truth import (
+    FALSE,
+    TRUE,
+    Truth,
+    codes,
+    every,
+    negate,
+    some,
+    unknown,
+)
 from replaykit.grading.policies.rule_finding import (
     Finding,
     Witness,

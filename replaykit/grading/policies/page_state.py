@@ -10,12 +10,12 @@ from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.grading.policies.events.event import Event
 from replaykit.grading.policies.events.event_patterns import action_types, is_action
 from replaykit.grading.policies.events.scope_window import Window
-from replaykit.grading.policies.events.texts import Reading, regex
-from replaykit.grading.policies.events.truth import TextSpan
+from replaykit.grading.policies.events.text_conditions import Reading, regex
+from replaykit.grading.policies.events.three_valued_truth import TextSpan
 from replaykit.grading.policies.rule_finding import Finding, Witness, broken, dormant, kept, undecided
 from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind, as_json
+from replaykit.grading.values.boolean_attributes import presence
 from replaykit.grading.values.normal_form import fold, normal
-from replaykit.grading.values.presence import presence
 from replaykit.grading.verdict import Evidence, PolicyOutcome
 from replaykit.patterns import lazy_pattern
 from replaykit.replay.dom import Dom

@@ -9,8 +9,8 @@ from replaykit.grading.error_phrases import PHRASES, REPORT_WORDS
 from replaykit.grading.policies.events.event import Event
 from replaykit.grading.policies.events.event_stream import EventStream
 from replaykit.grading.policies.events.scope_window import Window
-from replaykit.grading.policies.events.texts import Reading, find_any
-from replaykit.grading.policies.events.truth import TRUE, TextSpan, Truth, codes
+from replaykit.grading.policies.events.text_conditions import Reading, find_any
+from replaykit.grading.policies.events.three_valued_truth import TRUE, TextSpan, Truth, codes
 from replaykit.grading.policies.rule_finding import Finding, Witness, broken, kept, never_triggered, undecided
 from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind
 from replaykit.grading.values.normal_form import fold

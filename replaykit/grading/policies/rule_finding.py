@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from replaykit.grading.policies.events.event import Event
 from replaykit.grading.policies.events.event_stream import EventStream
-from replaykit.grading.policies.events.truth import TextSpan
+from replaykit.grading.policies.events.three_valued_truth import TextSpan
 from replaykit.grading.verdict import Evidence, PolicyOutcome
 from replaykit.trajectory.rendering import render_action
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from replaykit.grading.policies.completeness_needed import channels_of
 from replaykit.grading.policies.events.event import Event
 from replaykit.grading.policies.events.event_stream import EventStream
-from replaykit.grading.policies.events.matches import MatchedEvent, Track, track_of
+from replaykit.grading.policies.events.match_cache import MatchedEvent, Track, track_of
 from replaykit.grading.policies.events.scope_window import Window
 from replaykit.grading.policies.rule_finding import Finding, Witness, broken, kept, never_triggered, undecided
 from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind, as_json

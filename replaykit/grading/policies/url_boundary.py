@@ -10,8 +10,16 @@ from msgspec.structs import replace
 from replaykit.grading.policies.events.event import Event
 from replaykit.grading.policies.events.event_index import Concordance
 from replaykit.grading.policies.events.scope_window import Held, Window
-from replaykit.grading.policies.events.truth import FALSE, TRUE, TextSpan, Truth, codes, some, unknown
-from replaykit.grading.policies.events.url_terms import UrlTests, parts_of
+from replaykit.grading.policies.events.three_valued_truth import (
+    FALSE,
+    TRUE,
+    TextSpan,
+    Truth,
+    codes,
+    some,
+    unknown,
+)
+from replaykit.grading.policies.events.url_conditions import UrlTests, parts_of
 from replaykit.grading.policies.rule_finding import (
     Finding,
     Witness,

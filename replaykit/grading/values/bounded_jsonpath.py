@@ -17,7 +17,7 @@ from jsonpath.function_extensions import ExpressionType, FilterFunction
 from jsonpath.segments import JSONPathChildSegment, JSONPathRecursiveDescentSegment
 
 from replaykit.grading.values.bounded_regex import RegexRefused, found_in, full_match
-from replaykit.grading.values.path_bounds import VISITS_MAX, PathFault
+from replaykit.grading.values.jsonpath_limits import VISITS_MAX, PathFault
 
 CHARACTERS = 1024
 """Characters of a text that are compared for the price of one visit."""

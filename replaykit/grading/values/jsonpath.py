@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-from replaykit.grading.values.path_bounds import PathFault
+from replaykit.grading.values.jsonpath_limits import PathFault
 
 SOURCE_MAX = 1024
 """Characters of a path."""

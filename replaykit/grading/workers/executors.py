@@ -14,7 +14,7 @@ from typing import Protocol
 import msgspec
 
 from replaykit.errors import EngineError, ReplaykitError, TimeLimit, WorkerDied
-from replaykit.grading.options import GradeOptions
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.workers import fork_server
 from replaykit.grading.workers.chunks import Chunks
 from replaykit.grading.workers.stored_verdicts import failed_row

@@ -17,8 +17,8 @@ import msgspec
 from replaykit.bundle.reader import open_bundle
 from replaykit.decoders import decode
 from replaykit.errors import InternalError, ReplaykitError
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import Case, case_of, grade_case
-from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import SEMANTICS
 from replaykit.grading.workers.stored_verdicts import GradingAttempt, Row, failed_row
 from replaykit.grading.workers.worker_messages import GradedRow, Result, Same, WorkItem

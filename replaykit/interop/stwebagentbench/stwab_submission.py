@@ -21,8 +21,8 @@ from msgspec.structs import replace
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import CannotExport, InteropError
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import grade
-from replaykit.grading.options import GradeOptions
 from replaykit.grading.peers.stwebagentbench.peer_metrics import peer_summary, read_reports
 from replaykit.grading.peers.stwebagentbench.peer_run import StepView
 from replaykit.grading.peers.stwebagentbench.policy_evaluators import eval_type

@@ -10,8 +10,8 @@ from msgspec import UNSET
 
 from replaykit.errors import told
 from replaykit.grading.gate import in_words
+from replaykit.grading.gate_kinds import SIDE_EFFECT
 from replaykit.grading.judge_rates import heard
-from replaykit.grading.kinds import SIDE_EFFECT
 from replaykit.grading.statistics import FEW
 from replaykit.grading.verdict import (
     CheckResult,

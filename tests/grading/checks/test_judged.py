@@ -14,7 +14,7 @@ from replaykit.grading.checks import judged
 from replaykit.grading.checks.judged import DATA, SYSTEM, request
 from replaykit.grading.checks.judged_replies import Kind, verdict_of
 from replaykit.grading.model_request import Asking, ModelReply, ModelRequest, ReplyFailure, TextPart
-from replaykit.grading.untrusted import TEXT_MAX
+from replaykit.grading.untrusted_text import TEXT_MAX
 from replaykit.grading.verdict import CheckResult
 from replaykit.testing.builder import Builder
 

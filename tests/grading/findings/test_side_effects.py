@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.cli.main import run as run_cli
-from replaykit.grading.changes import changes
 from replaykit.grading.findings.side_effects import side_effects
 from replaykit.grading.grader import grade
+from replaykit.grading.server_changes import changes
 from replaykit.replay.player import Replay
 from replaykit.tasks.suite import load_suite
 from replaykit.tasks.task import AllowedChange

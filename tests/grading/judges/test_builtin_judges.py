@@ -19,15 +19,15 @@ import pytest
 from replaykit.cli.main import run as run_cli
 from replaykit.grading.engine import grade_many
 from replaykit.grading.gate import GateOptions
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.judge_runs.judge_run import requests_of, run_judges
 from replaykit.grading.judges.clients.client import CallableClient
 from replaykit.grading.judges.costs import tokens_of
-from replaykit.grading.judges.judge import PROTOCOLS, judge_settings
+from replaykit.grading.judges.judge_interface import PROTOCOLS, judge_settings
 from replaykit.grading.judges.model_judge import ModelJudge
 from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.judges.settings_file import load_judge
 from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest
-from replaykit.grading.options import GradeOptions
 from replaykit.report.json_report import as_json
 
 RECORDINGS = sorted((Path(__file__).parents[3] / "recordings" / "conformance").glob("*.zst"))

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import JudgeError
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import case_of, grade
 from replaykit.grading.judge_runs.judge_run import plan_judges, requests_of, run_judges
 from replaykit.grading.judge_runs.tape_use import tape_use
@@ -25,7 +26,6 @@ from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.judges.settings_file import load_judge
 from replaykit.grading.judges.tape.tape import read_tape
 from replaykit.grading.model_request import PLACES, ModelRequest, TextPart
-from replaykit.grading.options import GradeOptions
 from replaykit.grading.workers.worker import grader_digest
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.task import Task

@@ -14,6 +14,7 @@ import pytest
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import JudgeError
 from replaykit.grading.checks.judged import request
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import case_of, grade, grade_async
 from replaykit.grading.judges.check_replies import CheckReplies
 from replaykit.grading.judges.clients.client import CallableClient
@@ -21,7 +22,6 @@ from replaykit.grading.judges.judge_config import Panel
 from replaykit.grading.judges.tape.packed_tape import pack
 from replaykit.grading.judges.tape.tape import append_reply, read_tape
 from replaykit.grading.model_request import ModelReply, ReplyFailure
-from replaykit.grading.options import GradeOptions
 from replaykit.grading.workers.worker import grader_digest
 from replaykit.testing.builder import trajectory
 

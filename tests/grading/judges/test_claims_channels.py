@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, get_args
 import pytest
 
 from replaykit.decoders import convert
-from replaykit.grading.judges.claims.decisions import Subject, decide
+from replaykit.grading.judges.claims.predicate_decisions import Subject, decide
 from replaykit.grading.judges.claims.predicates import AnyPredicate
 from replaykit.grading.judges.claims.run_facts import RunFacts
 from replaykit.replay.player import Replay

@@ -10,12 +10,12 @@ from msgspec.structs import replace
 
 from replaykit import grade, open_bundle
 from replaykit.errors import JudgeError
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.judge_runs.judge_run import run_judges
 from replaykit.grading.judges.clients.client import CallableClient
 from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.judges.request_plan import plan
 from replaykit.grading.model_request import ImagePart, ModelReply
-from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import JudgeOutcome
 from replaykit.replay.player import Replay
 from replaykit.report.text.judgement_text import claim_lines

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import JudgeError
 from replaykit.grading.engine import build_report, grade_many
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import grade
 from replaykit.grading.judge_runs.judge_run import plan_judges, requests_of, run_judges
 from replaykit.grading.judge_runs.tape_use import tape_use
@@ -24,7 +25,6 @@ from replaykit.grading.judges.judge_panel import fold, members_of, thresholds
 from replaykit.grading.judges.settings_file import load_judge
 from replaykit.grading.judges.tape.tape import read_tape, tape_beside
 from replaykit.grading.model_request import ModelReply
-from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import JudgeOutcome
 from replaykit.report.json_report import as_json
 from replaykit.report.text.text_report import as_text

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from replaykit.errors import JudgeError
 from replaykit.grading.judges.prompts.prompt import digest, fill, shipped
-from replaykit.grading.untrusted import TEXT_MAX, bounded, delimited, nonce
+from replaykit.grading.untrusted_text import TEXT_MAX, bounded, delimited, nonce
 
 NAMES = ("webvoyager.system", "webvoyager.user", "webvoyager.compat.system", "webvoyager.compat.user")
 

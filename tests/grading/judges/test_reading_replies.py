@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.grading.judges.rubric.readings import ReadReply, Shown, lenient, read_items
+from replaykit.grading.judges.rubric.criterion_replies import ReadReply, Shown, lenient, read_items
 from replaykit.grading.model_request import ModelReply
 from replaykit.tasks.rubric import Criterion
 

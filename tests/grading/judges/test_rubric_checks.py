@@ -11,13 +11,13 @@ import pytest
 from replaykit.cli.main import run as run_cli
 from replaykit.grading.agreement.calibration import agree
 from replaykit.grading.engine import grade_many
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.judge_runs.judge_run import run_judges
 from replaykit.grading.judges.attacks import ATTACKS, under
 from replaykit.grading.judges.clients.client import CallableClient
 from replaykit.grading.judges.judge_evidence import gather
 from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.model_request import ModelRequest, TextPart
-from replaykit.grading.options import GradeOptions
 from replaykit.replay.player import Replay
 from replaykit.report.text.text_report import as_text
 from replaykit.report.write import write_report

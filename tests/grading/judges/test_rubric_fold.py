@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from replaykit.grading.judges.rubric.fold import CriterionReading, Met, fold
+from replaykit.grading.judges.rubric.rubric_verdict import CriterionReading, Met, fold
 from replaykit.grading.verdict import JudgeOutcome
 from replaykit.tasks.rubric import Criterion
 

@@ -17,16 +17,16 @@ from replaykit.errors import JudgeError
 from replaykit.grading.agreement.separation import separation
 from replaykit.grading.engine import grade_many
 from replaykit.grading.gate import GateOptions
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.judge_runs.judge_run import run_batches, run_judges, run_judges_async
 from replaykit.grading.judges.clients.client import CallableClient, ClientAnswer, SentRequest
 from replaykit.grading.judges.judge_evidence import gather
 from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.judges.request_plan import plan
-from replaykit.grading.judges.rubric.readings import BLOCKERS
+from replaykit.grading.judges.rubric.criterion_replies import BLOCKERS
 from replaykit.grading.judges.rubric.rubric_files import file_name, read_rubric_file, rubric_yaml
 from replaykit.grading.judges.tape.tape import append_reply, read_tape, tape_beside
 from replaykit.grading.model_request import ImagePart, ModelRequest, ReplyFailure, TextPart
-from replaykit.grading.options import GradeOptions
 from replaykit.replay.player import Replay
 from replaykit.report.json_report import as_json
 from replaykit.report.text.judgement_text import criteria_lines, unread_lines

@@ -10,12 +10,12 @@ from threading import Barrier
 
 import pytest
 
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.judge_runs.judge_run import run_judges
 from replaykit.grading.judges.clients.client import CallableClient
 from replaykit.grading.judges.clients.shared_replies import COPIED, SharedReplies
 from replaykit.grading.judges.tape.tape import read_tape, tape_beside
 from replaykit.grading.model_request import ModelReply, ModelRequest, ReplyFailure, TextPart, Usage
-from replaykit.grading.options import GradeOptions
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.testing import trajectory
 

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from replaykit.errors import JudgeError
-from replaykit.grading.judges.judge import judge_settings, unasked
 from replaykit.grading.judges.judge_evidence import Wants
+from replaykit.grading.judges.judge_interface import judge_settings, unasked
 from replaykit.grading.judges.judge_loop import drive
 from replaykit.grading.judges.request_plan import RequestPlan, plan
 from replaykit.grading.judges.screenshot_choice import image_policy

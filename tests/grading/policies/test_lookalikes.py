@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.grading.policies.events.event import looks_like
-from replaykit.grading.policies.policy_lab import trials_of
+from replaykit.grading.policies.policy_debugging import trials_of
 from replaykit.replay.player import Replay
 from replaykit.trajectory.action import Click, Element
-from tests.grading.policies.test_policy_lab import task
+from tests.grading.policies.test_policy_debugging import task
 
 
 @pytest.mark.parametrize(

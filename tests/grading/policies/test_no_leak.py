@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.grading.policies.events.texts import Reading
+from replaykit.grading.policies.events.text_conditions import Reading
 from replaykit.grading.policies.no_leak import HiddenText, mask_of
 from replaykit.tasks.policy_rules import NoLeak, Policy, Secret
 from replaykit.trajectory import action as acts

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.grading.peers.stwebagentbench.partial_ratio import FUZZY_MIN, partial_ratio, resembles
-from replaykit.grading.policies.events.texts import lcs
+from replaykit.grading.policies.events.text_conditions import lcs
 
 TABLE = [
     ("", "", 100.0),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.grading.values.jsonpath import find
-from replaykit.grading.values.path_bounds import VISITS_MAX, PathFault
+from replaykit.grading.values.jsonpath_limits import VISITS_MAX, PathFault
 
 DOCUMENT = {
     "todos": [{"id": 7, "done": True, "tag": {"x": "p"}}, {"id": 8, "done": False, "tag": {"x": "q"}}],

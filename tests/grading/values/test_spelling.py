@@ -12,7 +12,7 @@ from replaykit.grading.values.markdown import unlabelled, unmarked
 from replaykit.grading.values.numbers import denies, numbers_in, only_number, plain_number
 from replaykit.grading.values.quantities import tight
 from replaykit.grading.values.spelling import with_plain_numbers
-from replaykit.grading.values.typed import compare, compare_part, detect, said
+from replaykit.grading.values.typed_comparison import compare, compare_part, detect, said
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from replaykit.grading.engine import grade_many
-from replaykit.grading.options import GradeOptions
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.workers.executors import Foreign
 from replaykit.report.json_report import as_json
 from replaykit.testing import trajectory

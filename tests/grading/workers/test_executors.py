@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from replaykit.errors import EngineError
-from replaykit.grading.options import GradeOptions
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.workers.executors import NO_WORKERS, Foreign, Processes
 from tests.grading.workers.dying_work import outcomes, stand_in
 
@@ -95,7 +95,7 @@ def test_workers_are_forked_from_what_has_all_they_need_and_no_garbage_to_search
 WAITING = """
 import threading
 from replaykit.grading.workers.executors import Processes
-from replaykit.grading.options import GradeOptions
+from replaykit.grading.grade_options import GradeOptions
 
 crew = Processes(2, GradeOptions(), None)
 crew.submit([]).result()

@@ -14,8 +14,8 @@ from replaykit.cli.main import run
 from replaykit.errors import NondeterministicVerdict
 from replaykit.grading.engine import grades_in, lean_report_of, report_of
 from replaykit.grading.gate import GateOptions
-from replaykit.grading.kinds import KINDS
-from replaykit.grading.options import GradeOptions
+from replaykit.grading.gate_kinds import KINDS
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.verdict import Judgement, JudgeOutcome, Verdict
 from replaykit.grading.workers.lean_rows import LeanRows
 from replaykit.grading.workers.shards import Shards

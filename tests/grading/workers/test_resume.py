@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from replaykit.errors import EngineError, NondeterministicVerdict, NotABundle
 from replaykit.grading.engine import grade_many, iter_grades
-from replaykit.grading.options import GradeOptions
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.verdict import ErrorInfo, Verdict
 from replaykit.grading.workers.shards import Shards, read_rows
 from replaykit.grading.workers.stored_verdicts import Row, failed_row, merge

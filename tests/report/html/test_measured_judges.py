@@ -16,6 +16,7 @@ from replaykit.cli.main import run as run_cli
 from replaykit.errors import JudgeError
 from replaykit.grading.agreement.calibration_gate import Measured
 from replaykit.grading.engine import build_report, grade_many
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.judge_runs.judge_attacks import (
     AttackResult,
     Flips,
@@ -26,7 +27,6 @@ from replaykit.grading.judge_runs.judge_attacks import (
 from replaykit.grading.judge_runs.judge_run import run_judges
 from replaykit.grading.judges.attacks import attacks_named
 from replaykit.grading.judges.clients.client import CallableClient
-from replaykit.grading.options import GradeOptions
 from replaykit.grading.verdict import Report
 from replaykit.report.html.measured_judges import JudgeMeasures, measured_judges, measured_text
 from replaykit.report.html.report_file import HtmlOptions, write_html

@@ -21,8 +21,8 @@ from replaykit.grading.checks.requirement import (
     of_comparison,
     undecided,
 )
-from replaykit.grading.values.presence import presence
-from replaykit.grading.values.typed import compare
+from replaykit.grading.values.boolean_attributes import presence
+from replaykit.grading.values.typed_comparison import compare
 from replaykit.grading.verdict import Outcome, Value
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.player import Replay

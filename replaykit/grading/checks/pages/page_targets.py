@@ -27,7 +27,7 @@ from replaykit.grading.checks.requirement import (
     of_peer,
     undecided,
 )
-from replaykit.grading.values.typed import compare
+from replaykit.grading.values.typed_comparison import compare
 from replaykit.grading.values.urls import post_url
 from replaykit.grading.verdict import Evidence, Value
 from replaykit.replay.dom import Dom

@@ -23,7 +23,7 @@ from replaykit.grading.checks.requirement import (
 )
 from replaykit.grading.values.bounded_regex import RegexRefused
 from replaykit.grading.values.jsonpath import find
-from replaykit.grading.values.path_bounds import PathFault
+from replaykit.grading.values.jsonpath_limits import PathFault
 from replaykit.grading.values.urls import EXACT, SAME, matches
 from replaykit.grading.verdict import Evidence, Outcome, Value
 from replaykit.replay.forgery import FORGED

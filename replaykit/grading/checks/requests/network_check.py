@@ -36,7 +36,7 @@ from replaykit.grading.values import urls as urls
 from replaykit.grading.values.bodies import ROOT, with_decoded_texts
 from replaykit.grading.values.bounded_regex import RegexRefused, found_in, full_match
 from replaykit.grading.values.jsonpath import find
-from replaykit.grading.values.path_bounds import PathFault
+from replaykit.grading.values.jsonpath_limits import PathFault
 from replaykit.grading.verdict import Evidence, Outcome, Value
 from replaykit.patterns import lazy_pattern
 from replaykit.replay.forgery import FORGED, is_forged

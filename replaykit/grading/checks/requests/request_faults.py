@@ -7,7 +7,7 @@ from typing import Any
 
 from replaykit.grading.peers.webarena_verified.normal_text import is_pattern
 from replaykit.grading.values.jsonpath import check_path
-from replaykit.grading.values.path_bounds import PathFault
+from replaykit.grading.values.jsonpath_limits import PathFault
 from replaykit.tasks.checks import Check, CheckFault, texts
 from replaykit.tasks.grammar.regexes import regex_fault
 from replaykit.tasks.network_checks import AgentResponse, NetworkMatch

@@ -12,14 +12,14 @@ from msgspec.structs import replace
 
 from replaykit.grading.checks.requests.run_requests import Missing, RunRequest
 from replaykit.grading.peers.webarena_verified.normal_text import is_pattern
-from replaykit.grading.peers.webarena_verified.peer_paths import find_as_peer
+from replaykit.grading.peers.webarena_verified.peer_jsonpath import find_as_peer
 from replaykit.grading.peers.webarena_verified.peer_quantities import Unparsed
 from replaykit.grading.peers.webarena_verified.peer_urls import UrlOptions, same_base
 from replaykit.grading.peers.webarena_verified.structures import PeerFault, equal, read_object
 from replaykit.grading.peers.webarena_verified.typed_values import PeerOptions, Typed, typed
 from replaykit.grading.values.bodies import with_decoded_texts
 from replaykit.grading.values.bounded_regex import found_in, start_match
-from replaykit.grading.values.path_bounds import PathFault
+from replaykit.grading.values.jsonpath_limits import PathFault
 from replaykit.patterns import lazy_pattern
 
 _TEXT = "string"

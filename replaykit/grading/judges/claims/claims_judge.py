@@ -9,14 +9,14 @@ from typing import Any, cast
 from msgspec.structs import replace
 
 from replaykit.errors import JudgeError
-from replaykit.grading.judges.claims.decisions import DECIDE_VERSION, ClaimFinding
-from replaykit.grading.judges.claims.guards import unquoted, unspoken
-from replaykit.grading.judges.claims.items import Decided, decided, plain
+from replaykit.grading.judges.claims.claim_decisions import Decided, decided, plain
+from replaykit.grading.judges.claims.predicate_decisions import DECIDE_VERSION, ClaimFinding
 from replaykit.grading.judges.claims.predicates import ClaimItems, read_items
 from replaykit.grading.judges.claims.run_facts import RunFacts
-from replaykit.grading.judges.claims.unexplained import NO_NETWORK, unexplained
-from replaykit.grading.judges.judge import Replies, Round
+from replaykit.grading.judges.claims.spurious_evidence import unquoted, unspoken
+from replaykit.grading.judges.claims.unexplained_requests import NO_NETWORK, unexplained
 from replaykit.grading.judges.judge_evidence import JudgeEvidence
+from replaykit.grading.judges.judge_interface import Replies, Round
 from replaykit.grading.judges.model_judge import ModelJudge, stage_report
 from replaykit.grading.judges.prompts.prompt_slots import Prompts, Slot
 from replaykit.grading.judges.replies.strict_object import last_object

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from replaykit.errors import ReplayError
 from replaykit.grading.judges.claims.run_facts import SeenPage
 from replaykit.grading.values.normal_form import fold, includes
-from replaykit.grading.values.typed import compare, detect
+from replaykit.grading.values.typed_comparison import compare, detect
 from replaykit.replay.dom import Node
 
 CONTROLS = "input, select, textarea"

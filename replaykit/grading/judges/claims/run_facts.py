@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote_plus, urlsplit
 
 from replaykit.errors import BundleError, ReplayError
-from replaykit.grading.changes import Change, changes
+from replaykit.grading.server_changes import Change, changes
 from replaykit.grading.values.normal_form import fold
 from replaykit.grading.verdict import Evidence
 from replaykit.replay.dom import Dom

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from replaykit.grading.judges.judge_evidence import JudgeEvidence
-from replaykit.grading.judges.rubric.fold import Met
-from replaykit.grading.judges.rubric.readings import Shown
+from replaykit.grading.judges.rubric.criterion_replies import Shown
+from replaykit.grading.judges.rubric.rubric_verdict import Met
 from replaykit.grading.judges.step_notes import StepNote
 from replaykit.grading.model_request import Part, TextPart
 from replaykit.tasks.rubric import Criterion

@@ -14,17 +14,24 @@ from msgspec import UNSET, Struct, to_builtins
 from msgspec.structs import replace
 
 from replaykit.errors import JudgeError
-from replaykit.grading.judges.claims.unexplained import NO_NETWORK
-from replaykit.grading.judges.judge import Replies, Round, unasked
+from replaykit.grading.judges.claims.unexplained_requests import NO_NETWORK
 from replaykit.grading.judges.judge_evidence import JudgeEvidence
+from replaykit.grading.judges.judge_interface import Replies, Round, unasked
 from replaykit.grading.judges.model_judge import Asked, ModelJudge, stage_report
 from replaykit.grading.judges.prompts.prompt import shipped
 from replaykit.grading.judges.prompts.prompt_slots import Prompts, Slot
 from replaykit.grading.judges.rubric import request_texts as asks
 from replaykit.grading.judges.rubric.criteria import Criteria, against, read_rubric
-from replaykit.grading.judges.rubric.fold import Met, fold
-from replaykit.grading.judges.rubric.looks import Chosen, choose, read_looks
-from replaykit.grading.judges.rubric.readings import ReadItem, ReadReply, Shown, lenient, plain, read_items
+from replaykit.grading.judges.rubric.criterion_replies import (
+    ReadItem,
+    ReadReply,
+    Shown,
+    lenient,
+    plain,
+    read_items,
+)
+from replaykit.grading.judges.rubric.rubric_verdict import Met, fold
+from replaykit.grading.judges.rubric.screenshot_relevance import Chosen, choose, read_looks
 from replaykit.grading.judges.step_notes import CHANGES_VERSION
 from replaykit.grading.judges.tape.tape import Tape, request_key
 from replaykit.grading.model_request import ModelReply, ModelRequest, Part, TextPart

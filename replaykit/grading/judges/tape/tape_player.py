@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from replaykit.errors import BundleError
 from replaykit.grading.judges.attacks import Attack, first_sample, under
-from replaykit.grading.judges.judge import Judge, unasked
 from replaykit.grading.judges.judge_evidence import JudgeEvidence, gather
+from replaykit.grading.judges.judge_interface import Judge, unasked
 from replaykit.grading.judges.judge_loop import drive
 from replaykit.grading.judges.judge_panel import folded, members_of
 from replaykit.grading.judges.protocols import build_judge

@@ -11,9 +11,9 @@ from urllib.parse import unquote, unquote_plus
 from msgspec import Struct
 
 from replaykit.errors import Unsupported
-from replaykit.grading.policies.events.texts import Reading
-from replaykit.grading.policies.events.truth import FALSE, Truth, unknown
-from replaykit.grading.policies.events.url_terms import address, is_blank
+from replaykit.grading.policies.events.text_conditions import Reading
+from replaykit.grading.policies.events.three_valued_truth import FALSE, Truth, unknown
+from replaykit.grading.policies.events.url_conditions import address, is_blank
 from replaykit.patterns import lazy_pattern
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.dom_tree import Tree

@@ -16,9 +16,9 @@ from replaykit.grading.policies.events.event import Event
 from replaykit.grading.policies.events.event_patterns import ActionTypes, Pattern
 from replaykit.grading.policies.events.recorded_targets import names_on_page, page_around
 from replaykit.grading.policies.events.scope_window import Held, Window
-from replaykit.grading.policies.events.texts import Reading
-from replaykit.grading.policies.events.truth import FALSE
-from replaykit.grading.policies.events.url_terms import parts_of
+from replaykit.grading.policies.events.text_conditions import Reading
+from replaykit.grading.policies.events.three_valued_truth import FALSE
+from replaykit.grading.policies.events.url_conditions import parts_of
 from replaykit.replay.run_state import Page
 from replaykit.trajectory.action import Unknown
 

@@ -9,9 +9,18 @@ from msgspec.structs import replace
 
 from replaykit.grading.policies.events.event import ENTER, SPACE, Event, has_lines, is_printable, types_text
 from replaykit.grading.policies.events.recorded_targets import names_on_page, page_has, target_inside
-from replaykit.grading.policies.events.texts import Reading, TextTests
-from replaykit.grading.policies.events.truth import FALSE, TRUE, Truth, every, negate, of, some, unknown
-from replaykit.grading.policies.events.url_terms import UrlTests
+from replaykit.grading.policies.events.text_conditions import Reading, TextTests
+from replaykit.grading.policies.events.three_valued_truth import (
+    FALSE,
+    TRUE,
+    Truth,
+    every,
+    negate,
+    of,
+    some,
+    unknown,
+)
+from replaykit.grading.policies.events.url_conditions import UrlTests
 from replaykit.tasks.grammar.xpath_grammar import is_xpath
 from replaykit.tasks.policy_rules import GROUPS, EventKind, Match, Scope, Text, TextTerms
 from replaykit.tasks.task import Task

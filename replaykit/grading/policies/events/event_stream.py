@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.grading.policies.events.event import ENTER, Event, is_printable
-from replaykit.grading.policies.events.url_terms import address, is_blank
+from replaykit.grading.policies.events.url_conditions import address, is_blank
 from replaykit.replay.forgery import is_forged
 from replaykit.replay.player import Replay
 from replaykit.replay.run_state import Page

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from replaykit.errors import LocatorLimit, ReplaykitError, Unsupported
 from replaykit.grading.policies.events.event import BUTTONS, Event
-from replaykit.grading.policies.events.texts import Reading
-from replaykit.grading.policies.events.truth import FALSE, TRUE, Truth, of, some, unknown
+from replaykit.grading.policies.events.text_conditions import Reading
+from replaykit.grading.policies.events.three_valued_truth import FALSE, TRUE, Truth, of, some, unknown
 from replaykit.patterns import lazy_pattern
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.dom_tree import Tree

@@ -10,8 +10,17 @@ import msgspec
 from replaykit.grading.policies.events.event import Event
 from replaykit.grading.policies.events.event_patterns import ActionTypes, Pattern, Test, type_truth
 from replaykit.grading.policies.events.event_stream import EventStream
-from replaykit.grading.policies.events.truth import FALSE, TRUE, Truth, every, negate, of, some, unknown
-from replaykit.grading.policies.events.url_terms import UrlTests
+from replaykit.grading.policies.events.three_valued_truth import (
+    FALSE,
+    TRUE,
+    Truth,
+    every,
+    negate,
+    of,
+    some,
+    unknown,
+)
+from replaykit.grading.policies.events.url_conditions import UrlTests
 from replaykit.tasks.policy_rules import Scope
 from replaykit.trajectory.action import Unknown
 

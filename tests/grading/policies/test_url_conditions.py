@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.grading.policies.events.url_terms import UrlTests, address, is_blank, parts_of
+from replaykit.grading.policies.events.url_conditions import UrlTests, address, is_blank, parts_of
 from replaykit.tasks.policy_rules import Url
 
 TERMS = [

@@ -8,8 +8,13 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from replaykit.grading.judges.claims.decisions import ClaimFinding, Decision, Subject, decide, not_shown
-from replaykit.grading.judges.claims.guards import is_misquoted, is_stated
+from replaykit.grading.judges.claims.predicate_decisions import (
+    ClaimFinding,
+    Decision,
+    Subject,
+    decide,
+    not_shown,
+)
 from replaykit.grading.judges.claims.predicates import (
     AnyPredicate,
     CannotCheck,
@@ -23,6 +28,7 @@ from replaykit.grading.judges.claims.predicates import (
     ValueShown,
 )
 from replaykit.grading.judges.claims.run_facts import RunFacts
+from replaykit.grading.judges.claims.spurious_evidence import is_misquoted, is_stated
 
 _ORDER = (ClaimFinding.CONTRADICTED, ClaimFinding.NOT_SHOWN, ClaimFinding.SUPPORTED)
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.bundle import arrangement
-from replaykit.bundle.arrangement import References, arrange, record_size
+from replaykit.bundle import sealed_order
 from replaykit.bundle.content_tables import BlobPlace
+from replaykit.bundle.sealed_order import References, arrange, record_size
 
 
 def id_of(n: int) -> str:
@@ -73,7 +73,7 @@ def test_classes_in_file_order() -> None:
 def test_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     blobs = places("text/html", 1, 2, 3, 4, 5, n=100)
     size = record_size(id_of(1), blobs[id_of(1)])
-    monkeypatch.setattr(arrangement, "SEGMENT_RAW", 2 * size)
+    monkeypatch.setattr(sealed_order, "SEGMENT_RAW", 2 * size)
     assert order([refer(1, 2, 3, 4, 5)], blobs) == [
         ("markup", [id_of(1)]),
         ("markup", [id_of(3), id_of(2)]),
@@ -83,7 +83,7 @@ def test_segments(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_large_blob_stands_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     blobs = places("text/html", 1, 2) | places("text/html", 3, n=10_000)
-    monkeypatch.setattr(arrangement, "SEGMENT_RAW", 1000)
+    monkeypatch.setattr(sealed_order, "SEGMENT_RAW", 1000)
     assert order([refer(1, 3, 2)], blobs) == [
         ("markup", [id_of(1)]), ("markup", [id_of(3)]), ("markup", [id_of(2)]),
     ]  # fmt: skip

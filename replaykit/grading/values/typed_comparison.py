@@ -21,8 +21,7 @@ from replaykit.grading.values.dates import (
     parse_date,
     read_date,
 )
-from replaykit.grading.values.markdown import unmarked
-from replaykit.grading.values.measures import (
+from replaykit.grading.values.lengths_and_durations import (
     distance,
     duration,
     equal_distances,
@@ -30,6 +29,7 @@ from replaykit.grading.values.measures import (
     guessed_tolerance,
     marked_distance,
 )
+from replaykit.grading.values.markdown import unmarked
 from replaykit.grading.values.normal_form import SHORT, includes, normal
 from replaykit.grading.values.numbers import (
     CURRENCIES,

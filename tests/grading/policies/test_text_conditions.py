@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.grading.policies.events.texts import (
+from replaykit.grading.policies.events.text_conditions import (
     TEXT_MAX,
     Reading,
     TextTest,

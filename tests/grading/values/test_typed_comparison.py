@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from replaykit.grading.values.dates import PartialDate, month_number, parse_date, read_date
 from replaykit.grading.values.numbers import number_words, numbers_in, plain_number, shown, whole_number
-from replaykit.grading.values.typed import compare, compare_part, detect
+from replaykit.grading.values.typed_comparison import compare, compare_part, detect
 
 TYPES = ("auto", "text", "number", "currency", "date", "month", "boolean", "url", "distance", "duration")
 

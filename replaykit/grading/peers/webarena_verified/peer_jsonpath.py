@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from replaykit.grading.values.jsonpath import find
-from replaykit.grading.values.path_bounds import PathFault
+from replaykit.grading.values.jsonpath_limits import PathFault
 from replaykit.patterns import lazy_pattern
 
 _OWN = lazy_pattern(

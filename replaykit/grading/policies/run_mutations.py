@@ -12,9 +12,9 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from replaykit.grading.policies.events.texts import words_of
+from replaykit.grading.policies.events.text_conditions import words_of
+from replaykit.grading.policies.policy_debugging import matches_of
 from replaykit.grading.policies.policy_grading import grade_policies
-from replaykit.grading.policies.policy_lab import matches_of
 from replaykit.grading.verdict import PolicyOutcome
 from replaykit.replay.player import Recording, Replay
 from replaykit.tasks.benchmarks.stwab_rules import native_policies

@@ -13,7 +13,7 @@ from msgspec import Struct
 from replaykit.decoders import decode_within
 from replaykit.grading.judges.replies.strict_object import last_object
 from replaykit.grading.judges.rubric.criteria import validity_of
-from replaykit.grading.judges.rubric.fold import CriterionReading, Met
+from replaykit.grading.judges.rubric.rubric_verdict import CriterionReading, Met
 from replaykit.grading.model_request import ModelReply
 from replaykit.tasks.rubric import Criterion, Validity
 

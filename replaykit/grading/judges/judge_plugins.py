@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from replaykit.errors import JudgeError
-from replaykit.grading.judges.judge import Judge
+from replaykit.grading.judges.judge_interface import Judge
 from replaykit.tasks.judge_settings import JudgeSettings
 
 if TYPE_CHECKING:

@@ -14,15 +14,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.errors import ReplayError
-from replaykit.grading.changes import Change
 from replaykit.grading.judges.claims import predicates as said
 from replaykit.grading.judges.claims.field_labels import controls_of, count_of, of_type, places_of
-from replaykit.grading.judges.claims.guards import is_about, is_echo, is_vacuous
-from replaykit.grading.judges.claims.requests import is_place, is_specific, wanted_changes
+from replaykit.grading.judges.claims.request_matching import is_place, is_specific, wanted_changes
 from replaykit.grading.judges.claims.run_facts import RunFacts, SeenPage
+from replaykit.grading.judges.claims.spurious_evidence import is_about, is_echo, is_vacuous
+from replaykit.grading.server_changes import Change
 from replaykit.grading.values.normal_form import fold, includes
 from replaykit.grading.values.numbers import only_number
-from replaykit.grading.values.typed import compare
+from replaykit.grading.values.typed_comparison import compare
 from replaykit.grading.verdict import Evidence, Value
 from replaykit.replay.dom import Node
 from replaykit.trajectory.exchange import Download

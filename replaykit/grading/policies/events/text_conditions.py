@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
-from replaykit.grading.policies.events.truth import FALSE, TextSpan, Truth, some, unknown
+from replaykit.grading.policies.events.three_valued_truth import FALSE, TextSpan, Truth, some, unknown
 from replaykit.grading.values.normal_form import fold, without_typography
 from replaykit.patterns import lazy_pattern
 from replaykit.tasks.grammar.regex_matcher import Matcher, matcher

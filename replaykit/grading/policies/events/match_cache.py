@@ -12,7 +12,7 @@ from replaykit.grading.policies.events.event import Event
 from replaykit.grading.policies.events.event_index import may_be_at_stake, may_match
 from replaykit.grading.policies.events.event_patterns import Pattern, alternatives
 from replaykit.grading.policies.events.scope_window import Held, Window
-from replaykit.grading.policies.events.truth import TRUE, Truth, every, some
+from replaykit.grading.policies.events.three_valued_truth import TRUE, Truth, every, some
 from replaykit.tasks.policy_rules import Match
 from replaykit.trajectory.completeness import END
 

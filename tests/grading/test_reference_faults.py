@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from replaykit.errors import JudgeError, TaskError
 from replaykit.grading.grader import grade
-from replaykit.grading.outside_faults import outside_faults
+from replaykit.grading.reference_faults import reference_faults
 from replaykit.tasks.task import decode_task
 from replaykit.testing import trajectory
 
@@ -59,7 +59,7 @@ def test_a_judge_that_validates_is_built(folder: Path, judge: Any) -> None:
         task = decode_task({**BASE, "judge": judge})
     except TaskError:
         return
-    found = outside_faults([task], folder)
+    found = reference_faults([task], folder)
     if found:
         assert [fault.path for fault in found] == ["$.judge"]
         with pytest.raises(JudgeError):
@@ -72,7 +72,7 @@ def test_a_judge_that_validates_is_built(folder: Path, judge: Any) -> None:
 @given(CHECKS)
 def test_a_check_that_validates_is_not_refused(folder: Path, check: dict[str, Any]) -> None:
     task = decode_task({**BASE, "checks": [check]})
-    found = outside_faults([task], folder)
+    found = reference_faults([task], folder)
     (graded,) = grade(folder / "run.zst", task, verifiers=str(folder)).checks
     assert bool(found) is (graded.reason in REFUSED), (found, graded.reason)
 
@@ -80,5 +80,5 @@ def test_a_check_that_validates_is_not_refused(folder: Path, check: dict[str, An
 def test_a_policy_of_a_plugin_that_is_not_installed_is_found(folder: Path) -> None:
     rule = {"type": "plugin", "name": "nope"}
     task = decode_task({**BASE, "policies": [{"id": "p", "dimension": "user_consent", "rule": rule}]})
-    (found,) = outside_faults([task], folder)
+    (found,) = reference_faults([task], folder)
     assert (found.path, "'nope'" in found.message) == ("$.policies[0].rule.name", True)

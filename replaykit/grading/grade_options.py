@@ -7,7 +7,7 @@ from typing import get_args
 from msgspec import Struct
 
 from replaykit.errors import UsageError
-from replaykit.grading.judge_shares import ThresholdFile
+from replaykit.grading.share_thresholds import ThresholdFile
 from replaykit.replay.tier import Tier
 from replaykit.tasks.dialect import Composition, Dialect, Mode
 from replaykit.tasks.judge_settings import JudgeSettings

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from replaykit.errors import JudgeError
-from replaykit.grading.judge_shares import (
+from replaykit.grading.share_thresholds import (
     PROCESS_PARTS,
     Share,
     ShareThresholds,

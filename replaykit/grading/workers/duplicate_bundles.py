@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import BundleError, ReplaykitError, TaskError
 from replaykit.grading.calibrated_judges import refuse_uncalibrated
+from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import case_of
-from replaykit.grading.judge_shares import ThresholdFile
 from replaykit.grading.judges.tape.tape import tape_beside
-from replaykit.grading.options import GradeOptions
+from replaykit.grading.share_thresholds import ThresholdFile
 
 
 def distinct(sources: Iterable[str]) -> tuple[list[str], dict[str, list[str]]]:

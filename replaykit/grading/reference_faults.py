@@ -18,7 +18,7 @@ from replaykit.tasks.state_checks import StateVerifier
 from replaykit.tasks.task import Task
 
 
-def outside_faults(tasks: Sequence[Task], folder: Path) -> list[CheckFault]:
+def reference_faults(tasks: Sequence[Task], folder: Path) -> list[CheckFault]:
     """Return what grading would refuse of it here; `folder` is that of the task file. No code is run."""
     return [
         CheckFault(task=task.id, path=path, message=message)

@@ -5,7 +5,16 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.grading.policies.events.truth import FALSE, TRUE, TextSpan, Truth, every, negate, some, unknown
+from replaykit.grading.policies.events.three_valued_truth import (
+    FALSE,
+    TRUE,
+    TextSpan,
+    Truth,
+    every,
+    negate,
+    some,
+    unknown,
+)
 
 TRUTHS = st.lists(st.sampled_from([TRUE, FALSE, unknown("a"), unknown("b")]), max_size=5)
 

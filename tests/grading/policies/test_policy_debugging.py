@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from replaykit.grading.policies.mutation import EDITS, FOREIGN, mutate
-from replaykit.grading.policies.policy_lab import trials_of
+from replaykit.grading.policies.policy_debugging import trials_of
+from replaykit.grading.policies.run_mutations import EDITS, FOREIGN, mutate
 from replaykit.replay.player import Replay
 from replaykit.tasks.policy_rules import Rule
 from replaykit.tasks.task import Task

@@ -13,8 +13,8 @@ from replaykit.decoders import decode_plain
 from replaykit.errors import ReplaykitError
 from replaykit.grading.policies.events.event import Event
 from replaykit.grading.policies.events.scope_window import Window
-from replaykit.grading.policies.events.texts import TEXT_MAX, Reading
-from replaykit.grading.policies.events.truth import FALSE, Truth, codes, every, some, unknown
+from replaykit.grading.policies.events.text_conditions import TEXT_MAX, Reading
+from replaykit.grading.policies.events.three_valued_truth import FALSE, Truth, codes, every, some, unknown
 from replaykit.patterns import lazy_pattern
 from replaykit.replay.player import Replay
 from replaykit.secrets.compressed_body import Inflated, inflate

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from replaykit.bundle.reader import open_bundle
-from replaykit.http_replay import reception
+from replaykit.http_replay import server_connections
 from replaykit.http_replay.http_server import Served, serve
 
 BUNDLE = Path(__file__).resolve().parents[2] / "recordings/conformance/move-card--by_handle.zst"
@@ -69,7 +69,7 @@ def test_three_hundred_idle_connections_keep_nobody_waiting(served: Served, said
 def test_the_connection_that_has_been_silent_longest_makes_room(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reception, "CONNECTIONS_MAX", 3)
+    monkeypatch.setattr(server_connections, "CONNECTIONS_MAX", 3)
     with silent(served, 4, HEAD) as found:
         assert is_closed(found[0])
         found[-1].sendall(b"\r\n")
@@ -77,7 +77,7 @@ def test_the_connection_that_has_been_silent_longest_makes_room(
 
 
 def test_who_drips_is_cut_off(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reception, "SILENCE_MAX", 0.3)
+    monkeypatch.setattr(server_connections, "SILENCE_MAX", 0.3)
     with connect(served) as slow:
         ended = threading.Event()
 
@@ -106,7 +106,7 @@ def test_a_head_has_a_most(served: Served) -> None:
 
 
 def test_bodies_under_way_have_a_most(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reception, "WAITING_MAX", 150)
+    monkeypatch.setattr(server_connections, "WAITING_MAX", 150)
     half = b"POST /x HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\nab"
     with silent(served, 1, half), connect(served) as second:
         second.sendall(half)
@@ -123,7 +123,7 @@ def test_one_byte_at_a_time_is_a_request_too(served: Served) -> None:
 def test_replies_that_nobody_takes_make_room_for_others(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reception, "WAITING_MAX", 1000)
+    monkeypatch.setattr(server_connections, "WAITING_MAX", 1000)
     with silent(served, 20, HEAD + b"\r\n"):
         for _ in range(1000):
             if served.answered == 20:

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from replaykit.errors import BundleError
-from replaykit.grading.changes import BODY_MAX, Change
 from replaykit.grading.judges.claims.predicates import RequestSent
 from replaykit.grading.judges.claims.run_facts import RunFacts
+from replaykit.grading.server_changes import BODY_MAX, Change
 from replaykit.grading.values.bodies import decoded, read_fields
 from replaykit.grading.values.globs import STAR, hidden, segment, whole
 from replaykit.grading.values.normal_form import fold
-from replaykit.grading.values.typed import compare
+from replaykit.grading.values.typed_comparison import compare
 from replaykit.grading.values.urls import parse
 from replaykit.replay.player import Replay
 

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, unquote
 
 import ada_url
 
-from replaykit.grading.policies.events.texts import regex
+from replaykit.grading.policies.events.text_conditions import regex
 from replaykit.grading.values.globs import STAR, Segment, hidden, meets, occurs, segment, starts, whole
 from replaykit.patterns import lazy_pattern
 from replaykit.tasks.policy_rules import Url, UrlTerm

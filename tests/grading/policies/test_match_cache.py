@@ -7,10 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from replaykit.grading.policies.events import matches
+from replaykit.grading.policies.events import match_cache
 from replaykit.grading.policies.events.event_patterns import Pattern
 from replaykit.grading.policies.events.event_stream import history
-from replaykit.grading.policies.events.matches import track_of
+from replaykit.grading.policies.events.match_cache import track_of
 from replaykit.grading.policies.events.scope_window import Window
 from replaykit.replay.player import Replay
 from replaykit.tasks.policy_rules import Match, Scope
@@ -35,7 +35,7 @@ def match(**fields: Any) -> Match:
 
 def test_equal_matches_share_a_track(window: Window, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Match] = []
-    monkeypatch.setattr(matches, "Pattern", lambda one: made.append(one) or Pattern(one))
+    monkeypatch.setattr(match_cache, "Pattern", lambda one: made.append(one) or Pattern(one))
     first = track_of(match(action="click", text="Save"), window, done=False)
     assert track_of(match(action="click", text="Save"), window, done=False) is first
     assert track_of((match(action="click", text="Save"),), window, done=False) is first

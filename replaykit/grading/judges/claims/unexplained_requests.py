@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from replaykit.grading.changes import Change, is_allowed
 from replaykit.grading.judges.claims.run_facts import RunFacts
+from replaykit.grading.server_changes import Change, is_allowed
 
 UNKNOWN = ({"note": "unknown: the network was not recorded"},)
 """What is said of a run without a network."""
