@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -20,10 +21,21 @@ settings.register_profile("thorough", settings.get_profile("replaykit"), max_exa
 settings.load_profile("replaykit")
 
 
+LIVE = re.compile(r"^pytestmark = .*mark\.live\b", re.M)
+"""In a module all of whose tests need a browser."""
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Pass over modules without a test in a browser where only those are asked for: most are, and there are many."""
-    is_asked = config.option.markexpr == "live" and collection_path.name.startswith("test_")
-    return True if is_asked and "mark.live" not in collection_path.read_text("utf-8") else None
+    """Pass over modules without a test of those that are asked for: loading all of them takes long."""
+    if not collection_path.name.startswith("test_"):
+        return None
+    asked, source = config.option.markexpr.split(" and ")[0], collection_path.read_text("utf-8")
+    is_without = {
+        "live": "mark.live" not in source,
+        "not live": LIVE.search(source) is not None,
+        "thorough": "thorough" not in source,
+    }
+    return is_without.get(asked) or None
 
 
 @pytest.fixture

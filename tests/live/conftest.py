@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Page, Playwright, sync_playwright
 
 from replaykit.recorder.page.page_script import (
     API,
@@ -80,6 +81,25 @@ def page(browser: Browser) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 800, "height": 600})
     yield context.new_page()
     context.close()
+
+
+@pytest.fixture(scope="module")
+def kept_page(browser: Browser) -> Iterator[Page]:
+    """A page for a module's tests that only load something into it: a new one takes longer than most of them."""
+    context = browser.new_context(viewport={"width": 800, "height": 600})
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def emptied(kept_page: Page) -> Page:
+    """The module's page, with nothing in it and the pointer nowhere."""
+    kept_page.context.clear_cookies()
+    kept_page.mouse.move(0, 0)
+    kept_page.goto(
+        "data:text/html,"
+    )  # Chromium may crash where frames follow on page after page at about:blank
+    return kept_page
 
 
 @pytest.fixture
@@ -161,6 +181,11 @@ class Watched:
         script = {"source": page_script(options), "worldName": WORLD, "runImmediately": True}
         self.cdp.send("Page.addScriptToEvaluateOnNewDocument", script)
 
+    def leave(self) -> None:
+        """Take the script out of the documents to come."""
+        with suppress(Error):  # a page that is closed has none
+            self.cdp.detach()
+
     def _take(self, payload: str) -> None:
         for text in split_number(payload)[1].split("\n"):
             self._hear(text)
@@ -241,9 +266,17 @@ class Watched:
 
 
 @pytest.fixture
-def watch(page: Page) -> Callable[..., Watched]:
+def watch(page: Page) -> Iterator[Callable[..., Watched]]:
     """Put the recorder's script into the page: `watch(mask=("#card",))`."""
-    return lambda **options: Watched(page, PageOptions(**options))
+    made: list[Watched] = []
+
+    def watched(**options: Any) -> Watched:
+        made.append(Watched(page, PageOptions(**options)))
+        return made[-1]
+
+    yield watched
+    for one in made:
+        one.leave()
 
 
 @dataclass

@@ -32,6 +32,7 @@ from replaykit.bundle.verification import verify
 from replaykit.grading.grader import grade
 from replaykit.recorder.scripted_user import load_user
 from replaykit.trajectory.exchange import Message
+from tests.thorough import one_in
 
 pytestmark = pytest.mark.live
 
@@ -219,13 +220,16 @@ def test_what_fails_its_checks_is_no_success(shop: Site, tmp_path: Path) -> None
 
 @pytest.mark.parametrize(
     ("participant", "config", "says"),
-    [
-        (Ending(TaskState.TASK_STATE_FAILED, "No tool."), {}, "clerk left its task failed: No tool."),
-        (Ending(TaskState.TASK_STATE_REJECTED), {}, "clerk left its task rejected: it did not say why"),
-        (Ending(TaskState.TASK_STATE_AUTH_REQUIRED, "Who?"), {}, "left its task auth_required: Who?"),
-        (Broken(), {}, "clerk broke off: my mistake"),
-        (Ending(None), {"max_time": 0.5}, "clerk did not answer task order-total within 0.5 s"),
-    ],
+    one_in(
+        4,
+        [
+            (Ending(TaskState.TASK_STATE_FAILED, "No tool."), {}, "clerk left its task failed: No tool."),
+            (Ending(TaskState.TASK_STATE_REJECTED), {}, "clerk left its task rejected: it did not say why"),
+            (Ending(TaskState.TASK_STATE_AUTH_REQUIRED, "Who?"), {}, "left its task auth_required: Who?"),
+            (Broken(), {}, "clerk broke off: my mistake"),
+            (Ending(None), {"max_time": 0.5}, "clerk did not answer task order-total within 0.5 s"),
+        ],
+    ),
 )
 def test_a_participant_that_does_not_answer_fails_the_assessment(
     participant: AgentExecutor, config: dict[str, Any], says: str, shop: Site, tmp_path: Path
@@ -244,13 +248,16 @@ QUESTION = "May I refund €55.20 to Tom O'Neil for order 1004?"
 
 @pytest.mark.parametrize(
     ("agent", "user", "reply", "approved", "successes", "outcome"),
-    [
-        ("good", "approves", "Yes, go ahead with the refund.", True, 1, "OK"),
-        ("good", "refuses", "No, don't. I want to talk to the customer first.", False, 0, "DORMANT"),
-        ("good", "silent", None, None, 0, "DORMANT"),
-        ("ignores_refusal", "silent", None, None, 1, "VIOLATED"),
-        ("ignores_refusal", "", None, None, 1, "UNDECIDED"),
-    ],
+    one_in(
+        3,
+        [
+            ("good", "approves", "Yes, go ahead with the refund.", True, 1, "OK"),
+            ("good", "refuses", "No, don't. I want to talk to the customer first.", False, 0, "DORMANT"),
+            ("good", "silent", None, None, 0, "DORMANT"),
+            ("ignores_refusal", "silent", None, None, 1, "VIOLATED"),
+            ("ignores_refusal", "", None, None, 1, "UNDECIDED"),
+        ],
+    ),
 )
 def test_a_question_is_answered_by_the_user_and_recorded(
     agent: str,

@@ -27,6 +27,7 @@ from fixtures.sites.shop.server import serve
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import verify
 from replaykit.grading.grader import grade
+from tests.thorough import one_in
 
 pytestmark = [
     pytest.mark.live,
@@ -35,6 +36,8 @@ pytestmark = [
 
 ROOT = Path(__file__).parent.parent.parent
 KILLS = int(os.environ.get("REPLAYKIT_KILLS", "6"))
+A_FEW = 3
+"""One of each way, in both modes."""
 SEED = int(os.environ.get("REPLAYKIT_SEED", "17"))
 AT_ONCE = 2
 PATIENCE_S = 60.0
@@ -125,10 +128,10 @@ class Plan(NamedTuple):
     """And so many seconds more."""
 
 
-def plans() -> Iterator[Plan]:
+def plans(kills: int) -> Iterator[Plan]:
     chance = random.Random(SEED)
-    ways = [(mode, way) for way in ("recorder", "disk", "browser") for mode in ("function", "command")]
-    for number in range(KILLS):
+    ways = list(zip(("function", "command") * 3, ("recorder", "disk", "browser") * 2, strict=True))
+    for number in range(kills):
         yield Plan(number, *ways[number % len(ways)], chance.randrange(1, 30), chance.random() * 0.3)
 
 
@@ -140,8 +143,11 @@ def folder() -> Iterator[Path]:
     shutil.rmtree(made, ignore_errors=True)
 
 
-def test_no_prohibition_is_kept_by_a_recording_that_broke_off(browser_path: Path, folder: Path) -> None:
-    made = list(plans())
+@pytest.mark.parametrize("kills", one_in(2, [A_FEW, KILLS]))
+def test_no_prohibition_is_kept_by_a_recording_that_broke_off(
+    kills: int, browser_path: Path, folder: Path
+) -> None:
+    made = list(plans(kills))
     with serve() as shop, ThreadPoolExecutor(AT_ONCE) as pool:
         outs = list(pool.map(lambda plan: broken_off(plan, folder, shop.url, browser_path), made))
         found = [judged(out) for out in outs]

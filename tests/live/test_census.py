@@ -20,6 +20,7 @@ from replaykit.trajectory.exchange import Exchange, Gap
 from replaykit.trajectory.proof import Proof
 from replaykit.trajectory.step import Trajectory
 from tests.live.test_frames import browser_of_sites, context_of
+from tests.thorough import one_in
 
 if TYPE_CHECKING:
     from conftest import Site
@@ -107,7 +108,7 @@ def ordered(run: Trajectory) -> bool:
     return any(one.method == "POST" or one.url.startswith("ws:") for one in run.of_type(Exchange))
 
 
-@pytest.mark.parametrize("kind", BRIEF)
+@pytest.mark.parametrize("kind", one_in(3, [*BRIEF]))
 def test_request_of_what_lives_for_milliseconds(
     kind: str, context: BrowserContext, site: Site, tmp_path: Path
 ) -> None:
@@ -117,7 +118,7 @@ def test_request_of_what_lives_for_milliseconds(
     assert ordered(run) or not was_asked or state_of(run, "network").state == "partial"
 
 
-@pytest.mark.parametrize("kind", LASTING)
+@pytest.mark.parametrize("kind", one_in(2, [*LASTING]))
 def test_what_goes_on_living_leaves_the_network_whole(
     kind: str, context: BrowserContext, site: Site, tmp_path: Path
 ) -> None:

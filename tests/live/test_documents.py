@@ -13,6 +13,7 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.recorder.recorder import Recorder
 from replaykit.trajectory.exchange import Gap
 from replaykit.trajectory.proof import Proof
+from tests.thorough import one_in
 
 pytestmark = pytest.mark.live
 
@@ -98,7 +99,7 @@ def test_pages_that_stay_when_they_were_to_go(tmp_path: Path, page: Page, home: 
     assert_closed(*record(tmp_path, page, act))
 
 
-@pytest.mark.parametrize("kind", FRAMES)
+@pytest.mark.parametrize("kind", one_in(3, [*FRAMES]))
 def test_frames_of_every_kind(tmp_path: Path, page: Page, home: str, site: Any, kind: str) -> None:
     def act(page: Page) -> None:
         page.goto(home)
@@ -161,7 +162,7 @@ SILENCED = {
 }
 
 
-@pytest.mark.parametrize("kind", SILENCED)
+@pytest.mark.parametrize("kind", one_in(2, [*SILENCED]))
 def test_frame_silenced_and_removed_within_its_own_click(
     tmp_path: Path, page: Page, home: str, kind: str
 ) -> None:

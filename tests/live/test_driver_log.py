@@ -21,6 +21,7 @@ from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.proof import Proof
 from replaykit.trajectory.step import Trajectory
 from tests.live.flags import LEAN
+from tests.thorough import one_in
 
 if TYPE_CHECKING:
     from conftest import Site
@@ -117,7 +118,7 @@ def _new_page_of_the_browser(page: Page) -> Page:
     return page.context.browser.new_page()
 
 
-@pytest.mark.parametrize("make", [_new_page, _page_of_a_new_context, _new_page_of_the_browser])
+@pytest.mark.parametrize("make", one_in(3, [_new_page, _page_of_a_new_context, _new_page_of_the_browser]))
 def test_pages_that_the_agent_makes_are_recorded(page: Page, start: str, tmp_path: Path, make: Any) -> None:
     with Recorder(tmp_path / "run.zst") as run:
         run.attach(page)
@@ -194,7 +195,7 @@ def test_requests_of_the_driver_are_exchanges(page: Page, start: str, tmp_path: 
         assert {one.actor for one in asked} == {"agent"}
 
 
-@pytest.mark.parametrize("way", ["page", "context", "own", "own-with-base"])
+@pytest.mark.parametrize("way", one_in(2, ["page", "context", "own", "own-with-base"]))
 def test_every_client_of_the_driver_is_followed(
     page: Page, playwright: Playwright, start: str, tmp_path: Path, way: str
 ) -> None:

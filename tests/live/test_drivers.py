@@ -36,6 +36,7 @@ from tests.live.errands import (
     saved,
     until_begun,
 )
+from tests.thorough import one_in
 
 pytestmark = pytest.mark.live
 
@@ -85,17 +86,19 @@ def run_errand(client: Client, browser: Path, folder: Path, said: list[Act] = ER
     prove(out, said)
 
 
-@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize("client", one_in(2, [*CLIENTS]))
 def test_errand(client: str, browser_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(DRIVERS))
     run_errand(CLIENTS[client], browser_path, tmp_path)
 
 
+@pytest.mark.thorough  # Puppeteer below stands for programs of Node
 def test_errand_by_playwright_for_node(browser_path: Path, tmp_path: Path) -> None:
     needs("node", package="playwright-core")
     run_errand(program("node", DRIVERS / "errand.mjs"), browser_path, tmp_path)
 
 
+@pytest.mark.thorough  # it acts through the same Playwright
 def test_errand_by_playwright_s_mcp_server(browser_path: Path, tmp_path: Path) -> None:
     needs("node", package="@playwright/mcp")
     run_errand(program(sys.executable, DRIVERS / "mcp.py"), browser_path, tmp_path)

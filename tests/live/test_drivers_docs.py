@@ -18,6 +18,7 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.grading.grader import grade
 from tests.blocks import typed_lines
 from tests.live.errands import DRIVERS, WAIT_S, held, needs
+from tests.thorough import one_in
 
 pytestmark = pytest.mark.live
 
@@ -73,7 +74,7 @@ def test_the_page_shows_what_is_tested() -> None:
     assert (len(SCRIPTS), len(RUN), sorted(FILES)) == (3, 2, ["agent.mjs", "my_agent.py"])
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=["sync", "async", "steps"])
+@pytest.mark.parametrize("script", one_in(2, SCRIPTS), ids=["sync", "async", "steps"])
 def test_script(script: str, folder: tuple[Path, str], browser_path: Path) -> None:
     place, url = folder
     run([sys.executable, "-c", there(script, url)], place, browser_path)
@@ -81,7 +82,7 @@ def test_script(script: str, folder: tuple[Path, str], browser_path: Path) -> No
     prove(bundle)
 
 
-@pytest.mark.parametrize("line", RUN, ids=["function", "program"])
+@pytest.mark.parametrize("line", one_in(2, RUN), ids=["function", "program"])
 def test_command(line: str, folder: tuple[Path, str], browser_path: Path) -> None:
     place, url = folder
     program, *arguments = shlex.split(line.replace("http://127.0.0.1:8000", url))

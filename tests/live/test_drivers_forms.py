@@ -21,6 +21,7 @@ from replaykit.trajectory.exchange import Gap, TabChange
 from replaykit.trajectory.observation import Observation
 from tests.live.drivers import errand
 from tests.live.errands import ANSWER, ERRAND, TASK, act, apart, held, prove, saved
+from tests.thorough import one_in
 
 pytestmark = pytest.mark.live
 
@@ -54,7 +55,7 @@ def opened(page: Page) -> Iterator[Opened]:
         yield Opened(page, shop)
 
 
-@pytest.mark.parametrize("what", ["page", "context", "browser"])
+@pytest.mark.parametrize("what", one_in(2, ["page", "context", "browser"]))
 def test_errand_with_the_recorder_attached_to(what: str, opened: Opened, tmp_path: Path) -> None:
     with Recorder(tmp_path / "run.zst", task=TASK, sites={"shop": opened.url}) as run:
         assert run.attach(getattr(opened, what)) is getattr(opened, what)
@@ -189,13 +190,16 @@ def pair(task: str, agent: str) -> Pair:
 
 @pytest.mark.parametrize(
     ("task", "agent"),
-    [
-        ("mail-ready", "good"),  # a window, and a question
-        ("book-visit", "good"),  # a frame of another site
-        ("import-leads", "good"),  # an upload
-        ("rename-tag", "good"),  # the browser's own dialog
-        ("id-on-file", "leaks_id"),  # what must not be done
-    ],
+    one_in(
+        5,
+        [
+            ("mail-ready", "good"),  # a window, and a question
+            ("book-visit", "good"),  # a frame of another site
+            ("import-leads", "good"),  # an upload
+            ("rename-tag", "good"),  # the browser's own dialog
+            ("id-on-file", "leaks_id"),  # what must not be done
+        ],
+    ),
 )
 def test_the_crm_s_agents_from_another_process(
     task: str, agent: str, browser_path: Path, tmp_path: Path

@@ -29,6 +29,7 @@ from replaykit.browser import launch
 from replaykit.recorder.scripted_user import User, load_user
 from replaykit.tasks.suite import load_suite
 from replaykit.tasks.task import AgentTask, agent_view
+from tests.thorough import one_in
 
 pytestmark = pytest.mark.live
 
@@ -111,7 +112,7 @@ def perform(browser: Any, act: Callable[..., Any], task: AgentTask, by: str = "a
     return run
 
 
-@pytest.mark.parametrize("pair", SYNC, ids=lambda pair: pair.name)
+@pytest.mark.parametrize("pair", one_in(6, SYNC), ids=lambda pair: pair.name)
 def test_agent_reaches_the_state_expected(pair: Pair, browser: Any) -> None:
     stops = pair.agent.endswith("stops_early")
     with pair.serve() as site:
@@ -201,7 +202,7 @@ def test_async_agent_reaches_the_state_expected(pair: Pair, endpoint: str, shop:
 
 @pytest.mark.parametrize(
     ("name", "by"),
-    [("good", "approves"), ("good", "refuses"), ("good", "silent"), ("consent_after", "approves")],
+    one_in(2, [("good", "approves"), ("consent_after", "approves"), ("good", "silent"), ("good", "refuses")]),
 )
 def test_stand_alone_agent_speaks_through_files(
     name: str, by: str, endpoint: str, shop: Any, tmp_path: Path

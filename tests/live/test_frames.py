@@ -34,6 +34,7 @@ from replaykit.trajectory.exchange import Exchange, Gap, Navigation
 from replaykit.trajectory.step import Trajectory
 from tests.live.errands import outlived
 from tests.live.flags import LEAN
+from tests.thorough import one_in
 
 if TYPE_CHECKING:
     from conftest import Site
@@ -236,7 +237,7 @@ def check_filled_in(found: Recorded) -> None:
     assert found.pages("final") == [("Shop", ["Shop"], [], [paid])]
 
 
-@pytest.mark.parametrize("kind", ["out", "in"])
+@pytest.mark.parametrize("kind", one_in(2, ["out", "in"]))
 def test_acts_in_a_frame_that_the_page_cannot_read(
     kind: str, tmp_path: Path, context: BrowserContext, site: Site
 ) -> None:
@@ -750,7 +751,7 @@ def test_command_s_acts_in_frames(tmp_path: Path, site: Site) -> None:
     assert found.pages("start") == [("Shop", ["Shop"], [], [start])]
 
 
-@pytest.mark.parametrize("kind", ["out", "in"])
+@pytest.mark.parametrize("kind", one_in(2, ["out", "in"]))
 def test_offline_a_page_cannot_read_what_it_could_not_read(
     kind: str, site: Site, context: BrowserContext, offline: Chromium, tmp_path: Path
 ) -> None:

@@ -24,12 +24,14 @@ from replaykit.browser import launch
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import verify
 from replaykit.bundle.writer import seal
+from tests.thorough import one_in
 
 pytestmark = pytest.mark.live
 
 ROOT = Path(__file__).parent.parent.parent
 SUITE = ROOT / "fixtures" / "tasks" / "shop.yaml"
 KILLS = int(os.environ.get("REPLAYKIT_KILLS", "8"))
+A_FEW = 3
 AT_ONCE = 3
 PATIENCE_S = 60.0
 
@@ -75,11 +77,12 @@ def folder() -> Iterator[Path]:
     shutil.rmtree(made, ignore_errors=True)
 
 
-def test_kills_lose_nothing_that_was_acknowledged(browser_path: Path, folder: Path) -> None:
+@pytest.mark.parametrize("kills", one_in(2, [A_FEW, KILLS]))
+def test_kills_lose_nothing_that_was_acknowledged(kills: int, browser_path: Path, folder: Path) -> None:
     chance = random.Random(20)
     plans = [
         (number, chance.randrange(1, 40), chance.random() * 0.1, chance.choice(["png", "off"]))
-        for number in range(KILLS)
+        for number in range(kills)
     ]
     with serve() as shop, launch(browser_path) as running, ThreadPoolExecutor(AT_ONCE) as pool:
         runs = [

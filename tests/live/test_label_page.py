@@ -23,6 +23,7 @@ from replaykit.testing import trajectory
 from tests.live.errands import needs
 from tests.live.test_report_axe import AXE, BARRIERS
 from tests.live.watched import ATTACKS, RECORDINGS, hostile_run
+from tests.thorough import one_in
 
 pytestmark = pytest.mark.live
 
@@ -276,8 +277,11 @@ def test_another_site_can_neither_frame_nor_post(
     assert not (tmp_path / "labels.jsonl").exists()
 
 
-@pytest.mark.parametrize("width", [375, 1280, 1920])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+SIZES = [(375, "light"), (1280, "light"), (1920, "light"), (1280, "dark"), (375, "dark"), (1920, "dark")]
+"""Widths of a window, and themes."""
+
+
+@pytest.mark.parametrize(("width", "theme"), one_in(3, SIZES))
 def test_axe_finds_no_barrier(browser: Browser, serve: Serve, width: int, theme: Any) -> None:
     needs(package="axe-core")
     context = browser.new_context(

@@ -14,6 +14,7 @@ from replaykit.recorder.browser.tab.leave_listeners import LEAVING
 from replaykit.recorder.recorder import Recorder
 from replaykit.trajectory.completeness import state_of
 from replaykit.trajectory.exchange import Exchange
+from tests.thorough import one_in
 
 if TYPE_CHECKING:
     from conftest import Site
@@ -74,7 +75,7 @@ LEAVES: dict[str, Callable[[Page], object]] = {
 }
 
 
-@pytest.mark.parametrize("leave", LEAVES)
+@pytest.mark.parametrize("leave", one_in(3, [*LEAVES]))
 @pytest.mark.parametrize("listener", LISTENERS)
 def test_page_that_listens_for_its_end(
     tmp_path: Path, page: Page, site: Site, start: str, listener: str, leave: str

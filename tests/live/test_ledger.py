@@ -12,6 +12,7 @@ from replaykit.recorder.page.page_script import API
 from replaykit.recorder.recorder import Recorder
 from replaykit.trajectory.action import Click
 from replaykit.trajectory.exchange import Gap
+from tests.thorough import one_in
 
 pytestmark = pytest.mark.live
 
@@ -43,7 +44,7 @@ def hides(view: str = "window") -> str:
 
 
 @pytest.mark.parametrize("script", [hides(), LIES + hides()])
-@pytest.mark.parametrize("act", ["click", "key"])
+@pytest.mark.parametrize("act", one_in(2, ["click", "key"]))
 def test_events_that_were_stopped_before_are_counted(
     tmp_path: Path, page: Any, site: Any, script: str, act: str
 ) -> None:

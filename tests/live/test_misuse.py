@@ -58,6 +58,7 @@ from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Trajectory
 from tests.live.errands import DRIVERS, ERRAND, WAIT_S, act, apart, held, outlived, until_begun
 from tests.live.flags import LEAN
+from tests.thorough import one_in
 
 if TYPE_CHECKING:
     from conftest import Site
@@ -176,7 +177,7 @@ def own_context(browser_path: Path) -> Iterator[BrowserContext]:
         browser.close()
 
 
-@pytest.mark.parametrize("goes_on", [False, True])
+@pytest.mark.parametrize("goes_on", one_in(2, [False, True]))
 def test_page_that_crashes(goes_on: bool, browser_path: Path, form: str, tmp_path: Path) -> None:
     out = tmp_path / "run.zst"
 

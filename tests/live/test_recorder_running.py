@@ -28,6 +28,7 @@ from replaykit.trajectory.action import tag_of
 from replaykit.trajectory.exchange import Dialog, Message
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Probe, Trajectory
+from tests.thorough import one_in
 
 if TYPE_CHECKING:
     from conftest import Site
@@ -211,7 +212,7 @@ print(record_agent(act, task, sys.argv[2], **limits).kind)
 """
 
 
-@pytest.mark.parametrize("limit", ["max_steps", "timeout"])
+@pytest.mark.parametrize("limit", one_in(2, ["max_steps", "timeout"]))
 def test_agent_that_blocks_and_catches_everything_is_stopped(tmp_path: Path, task: Task, limit: str) -> None:
     argv = [sys.executable, "-c", ENDLESS, task.start_urls[0], str(tmp_path / "run.zst"), limit]
     environ = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -271,7 +272,7 @@ def shop_agent(name: str, task_id: str, tmp_path: Path, user: str) -> tuple[Reco
         return result, shop.state.as_json()
 
 
-@pytest.mark.parametrize("entry", ["good:good", "good_async:good"])
+@pytest.mark.parametrize("entry", one_in(2, ["good:good", "good_async:good"]))
 def test_agent_in_process_refunds_an_order(entry: str, tmp_path: Path) -> None:
     result, state = shop_agent(entry, "refund-order", tmp_path, "approves")
     assert state["orders"]["1004"]["status"] == "Refunded"

@@ -21,6 +21,7 @@ from replaykit.report.write import write_html_file, write_parting_file, write_re
 from tests.live.errands import DRIVERS, needs
 from tests.live.watched import CONTRAST, RECORDINGS, hostile_run, judged
 from tests.report.html.test_measured_judges import attack, calibrated
+from tests.thorough import one_in
 
 pytestmark = pytest.mark.live
 
@@ -129,8 +130,11 @@ def screens(page: Page, folder: Path) -> Iterator[tuple[str, str]]:
         yield file, address
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("width", [375, 1280, 1920])
+SIZES = [(375, "light"), (1280, "light"), (1920, "light"), (1280, "dark"), (375, "dark"), (1920, "dark")]
+"""Widths of a window, and themes."""
+
+
+@pytest.mark.parametrize(("width", "theme"), one_in(3, SIZES))
 def test_no_screen_has_a_barrier_or_is_wider_than_its_page(
     browser: Browser, reports: Path, width: int, theme: str
 ) -> None:
@@ -146,7 +150,7 @@ def test_no_screen_has_a_barrier_or_is_wider_than_its_page(
     assert not any(found.values()), {screen: said for screen, said in found.items() if said}
 
 
-@pytest.mark.parametrize("theme", ["system", "chosen"])
+@pytest.mark.parametrize("theme", one_in(2, ["system", "chosen"]))
 def test_paper_shows_everything_in_light_colours(browser: Browser, reports: Path, theme: str) -> None:
     # The width of A4 in CSS px, less usual margins.
     context = opened(browser, 718, "dark")

@@ -24,6 +24,7 @@ from replaykit.tasks.task import Task, decode_task
 from replaykit.trajectory.action import Click, tag_of
 from replaykit.trajectory.exchange import Gap, Navigation, TabChange
 from replaykit.trajectory.step import Trajectory
+from tests.thorough import one_in
 
 if TYPE_CHECKING:
     from conftest import Site
@@ -96,7 +97,7 @@ def task(site: Site) -> Task:
 Record = Callable[[str], Trajectory]
 
 
-@pytest.fixture(params=["command", "agent"])
+@pytest.fixture(params=one_in(2, ["command", "agent"]))
 def record(
     request: pytest.FixtureRequest, tmp_path: Path, task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> Record:
@@ -197,7 +198,7 @@ def test_tab_that_is_left_open_is_looked_at(record: Record, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("record", ["command"], indirect=True)
-@pytest.mark.parametrize("errand", [PASSING, LEFT], ids=["passing", "left"])
+@pytest.mark.parametrize("errand", one_in(2, [PASSING, LEFT]), ids=["passing", "left"])
 def test_tab_that_nobody_listened_in_is_told_with_what_is_missing(
     record: Record, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, errand: str
 ) -> None:

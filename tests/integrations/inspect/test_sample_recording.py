@@ -33,6 +33,7 @@ def test_the_page_shows_the_example() -> None:
 
 
 @pytest.mark.live
+@pytest.mark.thorough  # the next one records samples, tests of the scorers score them
 def test_the_commands_record_and_score(run: Run, shop: str, browser_path: Path, tmp_path: Path) -> None:
     for folder in ("gallery", "tasks"):
         shutil.copytree(ROOT / "fixtures" / folder, tmp_path / "fixtures" / folder)

@@ -1,0 +1,18 @@
+"""Cases of which a few are tried everywhere, and all of them in CI."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+
+def one_in(number: int, cases: Sequence[Any]) -> list[Any]:
+    """Return the cases of one test; all but every number-th, the first among these, are `thorough`."""
+    return [_further(case) if at % number else case for at, case in enumerate(cases)]
+
+
+def _further(case: Any) -> Any:
+    # What has fields of its own is one value.
+    return pytest.param(*(case if type(case) is tuple else (case,)), marks=pytest.mark.thorough)
