@@ -26,6 +26,7 @@ from replaykit.bundle.writer import Journal, salvage, seal
 from replaykit.errors import BundleBusy, BundleWriteError, NotABundle
 from replaykit.trajectory.exchange import Message
 from replaykit.trajectory.step import Header
+from tests.thorough import one_in
 
 ROOT = Path(__file__).parents[2]
 RECORDING = ROOT / "recordings" / "conformance" / "return-window--good.zst"
@@ -81,7 +82,9 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, list[tupl
     return path.read_bytes(), commits
 
 
-def test_300_cuts_of_a_real_recording(
+@pytest.mark.parametrize("cuts", one_in(2, [60, 300]))
+def test_cuts_of_a_real_recording(
+    cuts: int,
     recorded: tuple[bytes, list[tuple[int, int, set[str]]]],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -90,7 +93,7 @@ def test_300_cuts_of_a_real_recording(
     whole, commits = recorded
     lines, blobs = content(RECORDING)
     chance, path = random.Random(300), tmp_path / "run.zst"
-    for _ in range(300):
+    for _ in range(cuts):
         cut = chance.randrange(len(whole) + 1)
         path.write_bytes(whole[:cut])
         kept = [commit for commit in commits if commit[0] <= cut]

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from replaykit.testing import trajectory
+from tests.thorough import one_in
 
 RUNS = 16
 TRIES = 6
@@ -86,7 +87,7 @@ def _run(number: int, path: Path) -> Path:
 _NEVER = {"type": "never", "match": {"action": "click"}}
 
 
-@pytest.mark.parametrize("script", [GATHERED, POOLED, MIXED], ids=["gather", "barrier", "mixed"])
+@pytest.mark.parametrize("script", one_in(3, [MIXED, GATHERED, POOLED]), ids=["mixed", "gather", "barrier"])
 def test_fresh_processes_grade_from_many_threads(script: str, paths: list[str]) -> None:
     expected = [[f"t{number}", "PASS" if number % 2 else "FAIL"] for number in range(RUNS)]
     for _ in range(TRIES):

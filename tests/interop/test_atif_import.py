@@ -23,6 +23,7 @@ from replaykit.trajectory.exchange import Message
 from tests.interop.conftest import Importing
 from tests.interop.samples import SAMPLES, png
 from tests.interop.samples import atif as atif_file
+from tests.thorough import one_in
 
 RECORDINGS = sorted((Path(__file__).parents[2] / "recordings" / "conformance").glob("*.zst"))
 
@@ -61,7 +62,7 @@ def shots(bundle: Bundle) -> list[bytes]:
 
 
 @pytest.mark.parametrize("schema", [None, "1.6", "1.8"])
-@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", one_in(4, RECORDINGS), ids=lambda path: path.stem)
 def test_a_recording_is_valid_and_comes_back(
     path: Path, schema: str | None, tmp_path: Path, imported: Importing
 ) -> None:

@@ -27,6 +27,7 @@ from replaykit.grading.grader import grade
 from replaykit.interop.importing import import_runs
 from tests.interop.samples import SAMPLES, browsergym, gym_pickle, mind2web_second, rr_events, unpacked, write
 from tests.interop.test_every_importer import TASK
+from tests.thorough import one_in
 
 
 def rrweb_zip(folder: Path) -> Path:
@@ -204,7 +205,7 @@ def check(format: str, path: Path, folder: Path) -> None:
             assert not [check for check in grade(bundle, TASK).checks if check.outcome == "PASS"]
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("layout", one_in(3, [*LAYOUTS]))
 @settings(max_examples=settings().max_examples // 2)
 @given(data=st.data())
 def test_what_is_damaged_is_told_or_read(layout: str, data: st.DataObject) -> None:

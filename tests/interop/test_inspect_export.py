@@ -29,6 +29,7 @@ from replaykit.trajectory.step import Step
 from tests.interop.conftest import Importing
 from tests.interop.samples import SAMPLES, atif
 from tests.needed import missing
+from tests.thorough import one_in
 
 RECORDINGS = sorted((Path(__file__).parents[2] / "recordings" / "conformance").glob("*.zst"))
 
@@ -97,7 +98,7 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, dict
     return {name: (file, said[str(file)]) for name, file in files.items()}
 
 
-@pytest.mark.parametrize("path", RECORDINGS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", one_in(4, RECORDINGS), ids=lambda path: path.stem)
 def test_a_recording_is_read_by_inspect_and_comes_back(
     path: Path, logs: dict[str, tuple[Path, dict[str, Any]]], imported: Importing
 ) -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from replaykit.bundle.reader import open_bundle
 from replaykit.interop.importing import import_run
 from tests.interop.samples import SAMPLES, ZSTANDARD, unpacked
+from tests.thorough import one_in
 
 TEXTS = (".json", ".jsonl", ".har", ".md", ".log", ".txt", ".trace", ".network", ".yml", ".csv")
 """Endings of files that are text."""
@@ -51,7 +52,7 @@ def told(format: str, path: Path, target: Path) -> list[bytes]:
         return [bytes(line) for line in bundle.lines[1:]]
 
 
-@pytest.mark.parametrize("format", SAMPLES)
+@pytest.mark.parametrize("format", one_in(3, [*SAMPLES]))
 @settings(max_examples=12)
 @given(data=st.data())
 def test_a_run_is_the_same_with_marks_and_other_line_ends(format: str, data: st.DataObject) -> None:

@@ -19,6 +19,7 @@ from replaykit.interop.importing import ImportResult, import_runs
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.observation import Observation
 from tests.interop.samples import SAMPLES, mind2web, mind2web_second, unpacked, write
+from tests.thorough import one_in
 
 LINES = (".jsonl", ".trace", ".network", ".ndjson")
 JSON = (".json", ".har")
@@ -167,7 +168,8 @@ def result(layout: str, path: Path, target: Path) -> ImportResult:
 
 
 @pytest.mark.parametrize(
-    ("layout", "notation"), [pair for pair in product(sorted(SIBLINGS), NOTATIONS) if pair not in NEVER]
+    ("layout", "notation"),
+    one_in(4, [pair for pair in product(sorted(SIBLINGS), NOTATIONS) if pair not in NEVER]),
 )
 def test_another_notation_is_the_same_run(layout: str, notation: str, tmp_path: Path) -> None:
     make = SIBLINGS[layout][1]

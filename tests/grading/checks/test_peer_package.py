@@ -280,6 +280,7 @@ def test_strict_forms_differ_only_where_the_package_is_wrong(forms: tuple[list[C
     assert all(len(pairs) == 1 for pairs in found.values())
 
 
+@pytest.mark.thorough  # its answers and forms are compared everywhere, and paths in test_peer_paths.py
 def test_requests_have_the_outcome_of_the_package(requests: tuple[list[Case], list[str]]) -> None:
     assert differences(*requests, "compat") == {}
 
@@ -290,6 +291,7 @@ def test_strict_answers_differ_only_where_the_package_is_wrong(answers: tuple[li
     assert all(len(pairs) == 1 for pairs in found.values())
 
 
+@pytest.mark.thorough
 def test_strict_requests_differ_only_where_the_package_is_wrong(
     requests: tuple[list[Case], list[str]],
 ) -> None:

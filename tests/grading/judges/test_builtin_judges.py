@@ -29,6 +29,7 @@ from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.judges.settings_file import load_judge
 from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest
 from replaykit.report.json_report import as_json
+from tests.thorough import one_in
 
 RECORDINGS = sorted((Path(__file__).parents[3] / "recordings" / "conformance").glob("*.zst"))
 PAGE = Path(__file__).parents[3] / "docs" / "judges.md"
@@ -95,7 +96,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("judge", PROTOCOLS)
+@pytest.mark.parametrize("judge", one_in(3, PROTOCOLS))
 def test_regraded_without_network_and_sdk_to_the_same_bytes(judge: str, runs: Path, tmp_path: Path) -> None:
     report = grade_many([str(runs)], GradeOptions(judges=(judge,)), gate=GATE)
     told = [one for verdict in report.verdicts for one in verdict.judgements if one.judge == judge]
