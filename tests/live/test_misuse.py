@@ -203,7 +203,7 @@ def test_page_that_crashes(goes_on: bool, browser_path: Path, form: str, tmp_pat
     assert [tab.page for tab in run.of_type(TabChange) if tab.state == "crashed"] == [0]
     assert ended(run) == (("answered", "agent") if goes_on else ("crashed", "browser"))
     gaps = [("actions", "document.crashed"), ("actions", "crashed")]
-    assert [(gap.channel, gap.why) for gap in run.of_type(Gap)] == gaps
+    assert [(gap.channel, gap.why) for gap in run.of_type(Gap) if gap.channel == "actions"] == gaps
 
 
 @contextmanager
