@@ -12,18 +12,20 @@ that is a text, once for each struct that inherits it.
 
 from __future__ import annotations
 
-import json
 import re
 from array import array
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import accumulate
 from threading import Lock
-from typing import Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import msgspec
 
 from replaykit.patterns import lazy_pattern
+
+if TYPE_CHECKING:
+    from json import JSONDecoder
 
 _T = TypeVar("_T")
 
@@ -69,12 +71,14 @@ def decode_plain(data: bytes | str, levels: int = NEST_MAX) -> Any:
 
 def decode_as_python(data: bytes | str, **hooks: Any) -> Any:
     """Read JSON as `json.loads` does, NaN and UTF-16 included. Raises ValueError, RecursionError."""
+    import json  # for bodies, answers and replies alone
+
     text = data if isinstance(data, str) else data.decode(json.detect_encoding(data), "surrogatepass")
     check_nesting(text)
     return json.loads(text, **hooks)
 
 
-def decode_within(text: str, start: int, reader: json.JSONDecoder) -> tuple[Any, int]:
+def decode_within(text: str, start: int, reader: JSONDecoder) -> tuple[Any, int]:
     """Return the JSON that begins at a place of a text, and its end. Raises ValueError, RecursionError."""
     if text.count("[", start) + text.count("{", start) > NEST_MAX:
         _refuse_deeper(_value_depths(text, start), NEST_MAX)

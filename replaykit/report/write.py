@@ -13,7 +13,6 @@ from typing import IO, TYPE_CHECKING, Any
 from replaykit.errors import UsageError
 from replaykit.grading.verdict import Report
 from replaykit.report.report_formats import BY_EXTENSION, FORMATS, IN_PARTS, UndecidedTag
-from replaykit.report.rule_lines import task_file
 
 if TYPE_CHECKING:
     from replaykit.bundle.reader import Bundle
@@ -47,6 +46,8 @@ def render(
     options: dict[str, Any] = {"has_fallback": has_fallback} if format == "wabe" else {}
     if format == "junit":
         options["undecided"] = junit_undecided
+        from replaykit.report.rule_lines import task_file  # for JUnit alone
+
         options["tasks"] = None if tasks is None else task_file(tasks)
     shown = (report, sources) if format in _SHOWING_RUNS else (report,)
     rendered: str | bytes = renderer(*shown, **options)

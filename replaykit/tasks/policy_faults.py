@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from collections.abc import Sequence as Rows
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import get_args
 
-from cssselect2 import parser
 from msgspec import Struct
 from msgspec.structs import fields
 
@@ -17,7 +15,6 @@ from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.patterns import lazy_pattern
 from replaykit.tasks.grammar import xpath_grammar
 from replaykit.tasks.grammar.regexes import regex_fault
-from replaykit.tasks.grammar.selectors import selector_fault
 from replaykit.tasks.policy_rules import (
     GROUPS,
     SOURCES,
@@ -186,6 +183,8 @@ def _match_fields(match: Match, at: str) -> Iterator[Fault]:
             known = ", ".join(GROUPS)
             yield _fault(f"{at}.action", "unknown_group", f"no group {name!r}; there are {known}")
         elif not str(name).startswith("@") and str(name).lower() not in ACTIONS:
+            from difflib import get_close_matches  # for what is wrong alone
+
             near = get_close_matches(str(name).lower().replace("double", "dbl"), ACTIONS, 3, 0.5)
             known = (
                 f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(ACTIONS))}"
@@ -242,15 +241,20 @@ _FILE_FIRST = lazy_pattern(r"[^/?#:]+\.(?:php|html?|aspx?|jspx?|cgi|cfm)(?=/)", 
 @lru_cache(maxsize=1024)
 def bad_selector(css: str) -> str:
     """Return what is wrong with a selector or path; empty where nothing is."""
+    # Most policies name no selector, and the parser of CSS takes longer to load than they to grade.
+    from cssselect2.parser import SelectorError, parse
+
+    from replaykit.tasks.grammar.selectors import selector_fault
+
     try:
         if xpath_grammar.is_xpath(css):
             xpath_grammar.parse(css)
             return ""
-        if not list(parser.parse(css)):
+        if not list(parse(css)):
             return "an empty selector matches nothing"
         fault = selector_fault(css)
         return "" if fault is None else f"not a CSS selector: {css!r}: {fault}"
-    except parser.SelectorError as error:
+    except SelectorError as error:
         return f"not a CSS selector: {css!r}: {error}"
     except (Unsupported, LocatorLimit) as error:
         return str(error)

@@ -16,7 +16,6 @@ from replaykit.grading.policies.page_state import yielded
 from replaykit.grading.policies.rule_finding import Finding, Mask, Witness, dormant, kept, undecided
 from replaykit.grading.policies.rule_kind import PolicyRun
 from replaykit.grading.policies.rule_registry import RULES
-from replaykit.grading.policies.stwebagentbench_compat import grade_as_peer
 from replaykit.grading.verdict import Evidence, PolicyOutcome, PolicyResult
 from replaykit.replay.player import Replay
 from replaykit.tasks.benchmarks.stwab_rules import native_policies, translate
@@ -89,6 +88,8 @@ def _result(policy: Policy, index: int, finding: Finding, mode: str = "strict") 
 
 
 def _peer_result(policy: Policy, index: int, replay: Replay, mask: Mask) -> PolicyResult:
+    from replaykit.grading.policies.stwebagentbench_compat import grade_as_peer  # for compat alone
+
     record = policy.rule.record if isinstance(policy.rule, Stwab) else {}
     graded_as = grade_as_peer(record, replay, mask)
     return replace(_result(policy, index, graded_as.finding, "compat"), peer=graded_as.report)

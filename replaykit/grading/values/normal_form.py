@@ -143,7 +143,8 @@ def _is_edge(text: str, position: int, char: str) -> bool:
     if not char.isalnum() or position in (0, len(text)):
         return True
     before, after = text[position - 1], text[position]
-    if _WITHOUT_BLANKS.match(before) or _WITHOUT_BLANKS.match(after):
+    is_latin = before.isascii() and after.isascii()
+    if not is_latin and (_WITHOUT_BLANKS.match(before) or _WITHOUT_BLANKS.match(after)):
         return True
     return not (before.isalnum() and after.isalnum())
 

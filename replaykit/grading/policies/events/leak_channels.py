@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, unquote_plus
 
 import msgspec
@@ -17,10 +17,12 @@ from replaykit.grading.policies.events.text_conditions import TEXT_MAX, Reading
 from replaykit.grading.policies.events.three_valued_truth import FALSE, Truth, codes, every, some, unknown
 from replaykit.patterns import lazy_pattern
 from replaykit.replay.player import Replay
-from replaykit.secrets.compressed_body import Inflated, inflate
 from replaykit.trajectory.action import FileInfo, UploadFile
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.redacted import holds_mark
+
+if TYPE_CHECKING:
+    from replaykit.secrets.compressed_body import Inflated
 
 PIECES_MIN = 8
 """Characters of a secret that is looked for over several entries: a shorter one comes together by chance."""
@@ -153,6 +155,8 @@ class Elsewhere:
         return is_named or self.replay.bundle.blob(blob).startswith(b"%PDF-")
 
     def _inflated(self, blob: str) -> Inflated | None:
+        from replaykit.secrets.compressed_body import inflate  # for rules about secrets alone
+
         if blob not in self._plain:
             self._plain[blob] = inflate(self.replay.bundle.blob(blob), BODY_MAX)
         return self._plain[blob]
