@@ -47,9 +47,27 @@ def test_last_look_counts() -> None:
 def test_one_look_is_due_however_often_something_happened() -> None:
     leave_listeners = LeaveListeners(tree())
     assert not leave_listeners.take_due()
-    leave_listeners.is_due = True
-    assert leave_listeners.take_due()
+    leave_listeners.happened(("S",))
+    leave_listeners.happened(("S",))
+    assert leave_listeners.take_due() == {("S",)}
     assert not leave_listeners.take_due()
+
+
+def test_what_happens_while_somebody_looks_is_due_afterwards() -> None:
+    leave_listeners = LeaveListeners(tree())
+    leave_listeners.is_looking = True
+    leave_listeners.happened(())
+    assert not leave_listeners.take_due()
+    leave_listeners.is_looking = False
+    assert leave_listeners.take_due() == {()}
+
+
+def test_agent_script_may_have_changed_every_document() -> None:
+    leave_listeners, looks = LeaveListeners(tree()), list[frozenset[tuple[str, ...]]]()
+    leave_listeners.wake = lambda: looks.append(leave_listeners.take_due())
+    leave_listeners.happened(("S",))
+    leave_listeners.ask()
+    assert looks == [{(), ("S",)}]
 
 
 @given(st.dictionaries(st.sampled_from(FRAMES), HEARD))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from playwright._impl._impl_to_api_mapping import ImplToApiMapping
 
 from replaykit.errors import DriverTooOld
 from replaykit.recorder.browser import playwright_versions
-from replaykit.recorder.browser.playwright_versions import has_lost_driver, hear, send, unwrapped
+from replaykit.recorder.browser.playwright_versions import has_lost_driver, hear, send, sent, unwrapped
 
 
 class Old:
@@ -52,6 +53,53 @@ def test_deadlines_are_ours_where_it_has_none() -> None:
     assert asyncio.run(send(call, one, "a", {}, 1000)) == "a"
     with pytest.raises(TimeoutError):
         asyncio.run(send(call, Old(is_silent=True), "stuck", {}, 1))
+
+
+class Connection:
+    """What a session of 1.65 is sent through."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+
+    async def send_message_to_server(self, object: Any, method: str, params: Any, options: Any) -> Any:
+        return {"result": (method, params, options["timeout"])}
+
+
+class Another:
+    """Of a release whose calls take something else."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+
+    async def send_message_to_server(self, message: Any) -> Any:
+        raise AssertionError
+
+
+def _session(connection: Any) -> Any:
+    return SimpleNamespace(_impl_obj=SimpleNamespace(_connection=connection))
+
+
+def test_calls_go_by_the_connection_where_its_way_is_known() -> None:
+    async def ask() -> Any:
+        reply = sent(_session(Connection(asyncio.get_running_loop())), "Page.enable", {"a": 1}, 7)
+        return reply and await reply
+
+    assert asyncio.run(ask()) == ("send", {"method": "Page.enable", "params": {"a": 1}}, 7)
+
+
+def test_calls_do_not_go_by_a_connection_that_is_not_known_or_on_another_loop() -> None:
+    async def ask(other: asyncio.AbstractEventLoop) -> list[Any]:
+        connections = [None, Another(asyncio.get_running_loop()), Connection(other)]
+        return [sent(_session(one), "Page.enable", {}, 7) for one in connections]
+
+    other = asyncio.new_event_loop()
+    assert asyncio.run(ask(other)) == [None, None, None]
+    other.close()
+
+
+def test_calls_go_by_the_connection_of_this_release() -> None:
+    connection = pytest.importorskip("playwright._impl.connection")
+    assert playwright_versions._is_known(connection.Connection.send_message_to_server)
 
 
 def test_sessions_whose_events_come() -> None:

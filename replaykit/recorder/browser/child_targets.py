@@ -53,8 +53,9 @@ class Targets:
         """Yield what is to be done about targets and frames that were heard of since this was asked last."""
         for errand in tab.take_errands():
             yield self._arming(tab, errand) if isinstance(errand, Target) else self._owning(tab, errand)
-        if tab.leave_listeners.take_due() and self._driver.has_network:
-            yield look(tab)
+        due = tab.leave_listeners.take_due()
+        if due and self._driver.has_network:
+            yield look(tab, due)
         for child in [child for child in self._children.values() if tab.target(child.about["parentId"])]:
             yield self._joining(tab, self._children.pop(child.id))
 

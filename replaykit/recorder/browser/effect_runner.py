@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -30,7 +30,7 @@ from replaykit.recorder.browser.command_effects import (
     Work,
 )
 from replaykit.recorder.browser.driver import Driver, log
-from replaykit.recorder.browser.playwright_versions import has_lost_driver, send
+from replaykit.recorder.browser.playwright_versions import has_lost_driver, send, sent
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.browser.witnesses.command_log import own_calls
 from replaykit.recorder.session.driver_messages import Pause
@@ -76,8 +76,11 @@ class EffectRunner(Driver, ABC):
 
     async def call(self, method: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         """Call a method of Playwright's. Raises CommandRefused."""
+        return await self._refusing(lambda: self._call_method(method, *arguments, **options))
+
+    async def _refusing(self, ask: Callable[[], Awaitable[Any]]) -> Any:
         try:
-            return await self._call_method(method, *arguments, **options)
+            return await ask()
         except (self.api.late, TimeoutError) as error:
             raise CommandRefused("timeout") from error
         except self.api.error as error:
@@ -197,8 +200,9 @@ class EffectRunner(Driver, ABC):
     async def _ask(self, session: CDPSession | None, effect: CallMethod | Tell) -> Any:
         if session is None:
             raise CommandRefused("gone")
+        asked = session, effect.method, effect.params, effect.timeout_ms
         try:
-            return await send(self.call, session, effect.method, effect.params, effect.timeout_ms)
+            return await self._refusing(lambda: sent(*asked) or send(self.call, *asked))
         except TimeoutError as error:
             raise CommandRefused("timeout") from error
         except CommandRefused as refused:

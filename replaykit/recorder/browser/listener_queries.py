@@ -7,6 +7,7 @@ from typing import Any
 
 from replaykit.recorder.browser.command_effects import CallMethod, CommandRefused, Effect, Together
 from replaykit.recorder.browser.tab.cdp_documents import Place
+from replaykit.recorder.browser.tab.cdp_frames import Via
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 
 FRAMES_MAX = 16
@@ -15,14 +16,29 @@ FRAMES_MAX = 16
 _SEEN_BY = ("window", "document")
 
 
-def look(tab: CdpTab) -> Generator[Effect, Any, None]:
-    """Ask all documents of a page; one that is gone by now keeps what it said last."""
-    for place, frame in tab.worlds.pages()[:FRAMES_MAX]:
-        try:
-            handles = yield from _handles(tab, place)
-            tab.leave_listeners.looked((place[0], frame), (yield from _events(tab, place, handles)))
-        except (CommandRefused, KeyError):
-            tab.leave_listeners.handles.pop(place, None)
+def look(tab: CdpTab, due: frozenset[Via]) -> Generator[Effect, Any, None]:
+    """Ask the documents of some targets, and below; one that is gone by now keeps what it said last."""
+    tab.leave_listeners.is_looking = True
+    try:
+        for place, frame in tab.worlds.pages()[:FRAMES_MAX]:
+            if any(place[0][: len(via)] == via for via in due):
+                yield from _look_at(tab, place, frame)
+    finally:
+        tab.leave_listeners.is_looking = False
+    tab.leave_listeners.wake()
+
+
+def _look_at(tab: CdpTab, place: Place, frame: str) -> Generator[Effect, Any, None]:
+    if tab.leave_listeners.is_listening((place[0], frame)):
+        return
+    try:
+        handles = yield from _handles(tab, place)
+        events = yield from _events(tab, place, handles)
+        # Its world may have ended meanwhile: another document is there then.
+        if place in tab.leave_listeners.handles:
+            tab.leave_listeners.looked((place[0], frame), events)
+    except (CommandRefused, KeyError):
+        tab.leave_listeners.handles.pop(place, None)
 
 
 def _handles(tab: CdpTab, place: Place) -> Generator[Effect, Any, tuple[str, str]]:

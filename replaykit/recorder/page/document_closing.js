@@ -25,7 +25,8 @@ function tellClose() {
 function closing() {
   audit();
   books.told = ledger.heard;
-  return toJSON({ k: 'close', at: epoch(), seq: sequence++, ...balance() });
+  const leaving = books.isLeaving ? { leaving: true } : {};
+  return toJSON({ k: 'close', at: epoch(), seq: sequence++, ...leaving, ...balance() });
 }
 
 const balance = () => ({ windows: ledger.windows, heard: ledger.heard, missed: ledger.missed });

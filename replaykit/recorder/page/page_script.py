@@ -216,6 +216,8 @@ class PageClose(Struct, frozen=True, kw_only=True):
     """Input events heard."""
     missed: N
     """Input events that the browser counted besides; each was told as a gap."""
+    leaving: bool = False
+    """The document may give way to another."""
 
 
 class PagePart(Struct, frozen=True, kw_only=True):

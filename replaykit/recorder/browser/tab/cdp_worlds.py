@@ -195,7 +195,8 @@ class Worlds:
             self._opened(context, message, place)
         elif isinstance(message, PageClose):
             self._tab.documents.closed(place, message, self._page_time(message.at, place[0]))
-            self._tab.leave_listeners.is_due = is_agent
+            if message.leaving:
+                self._changed(place[0])
         elif is_agent and isinstance(message, PageEvent):
             # A probe tab serializes; what happens in it is nobody's act.
             at = self._page_time(message.at, place[0])
@@ -245,8 +246,12 @@ class Worlds:
 
     def _pushed(self, push: PagePush, context: Context, via: Via) -> Iterator[Input]:
         self._tab.take_facts(push, context.frame)
-        self._tab.leave_listeners.is_due = self._tab.actor == "agent"
+        self._changed(via)
         yield SnapshotPushed(push=push, at=self._page_time(push.at, via), **self._whence(context))
+
+    def _changed(self, via: Via) -> None:
+        if self._tab.actor == "agent":
+            self._tab.leave_listeners.happened(via)
 
 
 WORLDS: dict[str, Callable[[Worlds, Params, Via], Iterator[Input]]] = {

@@ -22,24 +22,35 @@ class LeaveListeners:
     """Which documents of one tab listen for their end, as far as somebody has looked."""
 
     def __init__(self, frames: FrameTree) -> None:
-        self.is_due = False
-        """Something happened since anybody looked."""
+        self.is_looking = False
+        """Documents are asked just now: what happens meanwhile is asked about afterwards, at one go."""
         self.handles: dict[Place, tuple[str, str]] = {}
         """World of a page to the protocol's ids of its window and document."""
         self.wake: Callable[[], None] = _nothing
         """Looks at once, where something is due."""
         self._frames = frames
         self._listening: set[Spot] = set()
+        self._due: set[Via] = set()
 
     def ask(self) -> None:
         """Look now: the script of the agent may have added a listener."""
-        self.is_due = True
+        self.happened(())
         self.wake()
 
-    def take_due(self) -> bool:
-        """Return whether to look, once."""
-        due, self.is_due = self.is_due, False
+    def happened(self, via: Via) -> None:
+        """Note that something happened in a document: it, and those below, may have added a listener."""
+        self._due.add(via)
+
+    def take_due(self) -> frozenset[Via]:
+        """Return where to look, once, and not while somebody looks."""
+        if self.is_looking:
+            return frozenset()
+        due, self._due = frozenset(self._due), set()
         return due
+
+    def is_listening(self, spot: Spot) -> bool:
+        """Whether a document was found to listen: it need not be asked again."""
+        return spot in self._listening
 
     def looked(self, spot: Spot, events: set[str]) -> None:
         """Take in what events a document listens for at its window and at itself."""
