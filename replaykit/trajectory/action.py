@@ -4,6 +4,9 @@ from typing import Annotated, TypeAlias
 
 from replaykit.trajectory.scalars import VOLATILE, Blob, Box, Id, Json, Ms, N, Point, Px, Record, Word
 
+DATE_TYPES = frozenset({"date", "datetime-local", "month", "time", "week"})
+"""Input types whose parts take keys one by one: the field has a value once all parts are there."""
+
 
 class Names(Record, frozen=True, kw_only=True):
     """The names of an element, kept apart because policies match any of them."""
@@ -219,6 +222,8 @@ class Press(Act, frozen=True, kw_only=True, tag="press"):
 
     key: str
     """`Enter`, `Control+a`."""
+    value_after: str | None = None
+    """Value of the field afterwards, where the key edited its text."""
 
 
 class KeyboardDown(Act, frozen=True, kw_only=True, tag="keyboard_down"):

@@ -217,3 +217,51 @@ def test_fields_that_a_script_sets_are_told_with_the_next_snapshot(tmp_path: Pat
     # Which snapshot is the next one is a matter of time.
     changes = {change for look in looks for change in look.changed_without_event}
     assert changes == {("#name", "", "set")}
+
+
+CHOICES = """<!doctype html><select id=size><option>s<option>m<option>l</select>
+<input type=radio name=way id=slow checked><input type=radio name=way id=fast>
+<input type=checkbox id=agree><input type=checkbox id=stuck onclick="event.preventDefault()">
+<input type=number id=amount value=4><input type=range id=share value=74><input type=date id=day>
+<input id=code value=EVxIL>"""
+
+
+@pytest.mark.parametrize(
+    ("field", "keys", "wanted"),
+    [
+        ("#size", ["ArrowDown"], [("press", "ArrowDown"), ("select_option", ("m",))]),
+        ("#size", ["l"], [("select_option", ("l",))]),
+        ("#slow", ["ArrowDown"], [("press", "ArrowDown"), ("check", "#fast")]),
+        ("#agree", ["Space"], [("press", "Space"), ("check", "#agree")]),
+        ("#stuck", ["Space"], [("press", "Space")]),
+        ("#amount", ["ArrowUp"], [("press", "ArrowUp"), ("fill", "5")]),
+        ("#share", ["Home"], [("press", "Home"), ("fill", "0")]),
+        ("#day", list("01022027"), [("type", "01022027")]),
+        ("#code", ["End", "ArrowLeft"], [("press", "End"), ("press", "ArrowLeft")]),
+    ],
+)
+def test_keys_that_change_a_field_enter_or_choose(
+    tmp_path: Path, page: Any, field: str, keys: list[str], wanted: list[tuple[str, object]]
+) -> None:
+    def act(page: Any) -> None:
+        page.focus(field)
+        for key in keys:
+            page.keyboard.press(key)
+
+    steps, _ = recorded(tmp_path, page, CHOICES, act)
+    assert [(tag_of(step.action), chosen(step.action)) for step in steps] == wanted
+
+
+def chosen(action: Any) -> object:
+    said = (getattr(action, name, None) for name in ("key", "values", "value"))
+    return next((one for one in said if one is not None), action.element.css)
+
+
+def test_a_key_that_deletes_says_what_its_field_holds(tmp_path: Path, page: Any) -> None:
+    def act(page: Any) -> None:
+        page.focus("#code")
+        for key in ("Home", "ArrowRight", "ArrowRight", "Delete"):
+            page.keyboard.press(key)
+
+    steps, _ = recorded(tmp_path, page, CHOICES, act)
+    assert [step.action.value_after for step in steps] == [None, None, None, "EVIL"]

@@ -417,6 +417,73 @@ def test_a_held_key_is_one_press(driver) -> None:
     assert [a.key for a in driver.actions] == ["ArrowDown"]
 
 
+NUMBER = Element(tag="input", type="number", css="#amount", value="4")
+RADIO = Element(tag="input", type="radio", css="#express")
+FIRST_RADIO = Element(tag="input", type="radio", css="#standard")
+DATE = Element(tag="input", type="date", css="#day", value="")
+
+
+def press_key(driver, key: str, on: Element, at: float = 1000, *, printable: bool = False) -> None:
+    driver.event("keydown", on, at, key=key, chord=key, printable=printable)
+
+
+def test_an_arrow_that_counts_up_also_fills_the_field(driver) -> None:
+    press_key(driver, "ArrowUp", NUMBER)
+    driver.event("input", NUMBER, 1000, input_type=None, value="5").wait(2000)
+    pressed, filled = driver.actions
+    assert (pressed.key, pressed.value_after) == ("ArrowUp", None)
+    assert (type(filled), filled.value, filled.element.css) == (Fill, "5", "#amount")
+
+
+def test_an_arrow_on_a_select_also_chooses(driver) -> None:
+    press_key(driver, "ArrowDown", SELECT)
+    driver.event("input", SELECT, 1000, value="l")
+    driver.event("change", SELECT, 1000, cause="key", control="select", values=["l"], labels=["Large"])
+    driver.wait(2000)
+    pressed, chosen = driver.actions
+    assert (pressed.key, type(chosen), chosen.labels) == ("ArrowDown", SelectOption, ("Large",))
+
+
+def test_a_letter_on_a_select_chooses_and_writes_nothing(driver) -> None:
+    press_key(driver, "l", SELECT, printable=True)
+    driver.event("change", SELECT, 1000, cause="key", control="select", values=["l"], labels=["Large"])
+    driver.wait(2000)
+    assert [type(action) for action in driver.actions] == [SelectOption]
+
+
+def test_an_arrow_from_one_radio_button_checks_the_next(driver) -> None:
+    press_key(driver, "ArrowDown", FIRST_RADIO)
+    driver.event("click", RADIO, 1000, cause="key")
+    driver.event("change", RADIO, 1000, cause="key", control="check", checked=True).wait(2000)
+    pressed, checked = driver.actions
+    assert (pressed.element.css, type(checked), checked.element.css) == ("#standard", Check, "#express")
+
+
+def test_what_a_page_chooses_at_a_key_elsewhere_is_no_choice_of_the_key(driver) -> None:
+    press_key(driver, "Enter", FIELD)
+    driver.event("change", SELECT, 1000, cause="key", control="select", values=["l"], labels=["Large"])
+    driver.event("change", BOX, 1000, cause="key", control="check", checked=True).wait(2000)
+    assert [type(action) for action in driver.actions] == [Press]
+
+
+def test_the_keys_of_a_date_are_one_text_with_the_date_that_they_make(driver) -> None:
+    for place, key in enumerate("01022027"):
+        press_key(driver, key, DATE, 1000 + 50 * place, printable=True)
+        if place > 3:
+            driver.event("input", DATE, 1000 + 50 * place, input_type=None, value=f"000{place}-01-02")
+    driver.wait(3000)
+    (typed,) = driver.actions
+    assert (type(typed), typed.value, typed.value_after) == (Type, "01022027", "0007-01-02")
+
+
+def test_a_key_that_deletes_says_what_is_left(driver) -> None:
+    press_key(driver, "Delete", FIELD)
+    driver.event("beforeinput", FIELD, 1000, input_type="deleteContentForward")
+    driver.event("input", FIELD, 1000, input_type="deleteContentForward", value="EVIL").wait(2000)
+    (pressed,) = driver.actions
+    assert (pressed.key, pressed.value_after) == ("Delete", "EVIL")
+
+
 # select_option, upload_file
 
 

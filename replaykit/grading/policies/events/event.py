@@ -153,6 +153,30 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
         return tuple(Reading(text, self.step) for option in self.values for text in option)
 
     @cached_property
+    def held(self) -> tuple[Reading, ...]:
+        """What the field held afterwards, where the action edited its text."""
+        after = getattr(self.act, "value_after", None)
+        return (Reading(after, self.step),) if isinstance(after, str) else ()
+
+    @property
+    def held_before(self) -> str | None:
+        """What the field held when the action began."""
+        if self.element is None or self.element.value is not None:
+            return self.element.value if self.element is not None else None
+        return self.element.text if has_lines(self.element) else None
+
+    @property
+    def is_put_in(self) -> bool:
+        """Whether the field holds afterwards what it held before with the text put in, and nothing else."""
+        before = self.held_before
+        added, after = getattr(self.act, "value", None), getattr(self.act, "value_after", None)
+        if before is None or not isinstance(added, str) or not isinstance(after, str):
+            return False
+        first, last = len(before) - _alike(before[::-1], after[::-1]), _alike(before, after)
+        is_longer = len(after) == len(before) + len(added)
+        return is_longer and after.find(added, first, last + len(added)) >= 0
+
+    @cached_property
     def keys(self) -> tuple[Reading, ...]:
         """The key that was pressed and writes nothing, in every way to write it: `Control+k`, `Ctrl+k`."""
         if not isinstance(self.act, acts.Press) or is_printable(self.act.key):
@@ -172,9 +196,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
             forms = dict.fromkeys((unquote(url), unquote_plus(url), url)) if url else {}
             return tuple(Reading(form, self.step) for form in forms)
         if self.kind in ("action", "dialog"):
-            after = getattr(self.act, "value_after", None)
-            held = (Reading(after, self.step),) if isinstance(after, str) else ()
-            return tuple(reading for reading in (*self.entered, *held) if reading.raw)
+            return tuple(reading for reading in (*self.entered, *self.held) if reading.raw)
         if self.kind == "request":
             return ()
         return (self.said,) if self.message else ()
@@ -254,6 +276,12 @@ _SWITCHES = ("checkbox", "radio", "color", "file", "range")
 def is_printable(key: str) -> bool:
     """Whether a key name is one printable character."""
     return len(key) == 1 and key.isprintable()
+
+
+def _alike(one: str, other: str) -> int:
+    """Return with how many equal characters two texts begin."""
+    differ = (place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1])
+    return next(differ, min(len(one), len(other)))
 
 
 def _names(element: Element) -> tuple[str | None, ...]:

@@ -127,7 +127,7 @@ def _read(readings: Iterable[Reading]) -> str | None:
 
 _TEXTS: dict[str, Callable[[Event], str | None]] = {
     "text": _names,
-    "value": lambda event: _read((*event.entered, *event.keys)),
+    "value": lambda event: _read((*event.entered, *event.held, *event.keys)),
     "message": lambda event: _read((event.said,)),
     "url": lambda event: None if event.url is None else parts_of(event.url),
 }

@@ -113,7 +113,7 @@ class Pattern:
             yield lambda event: _failed(event, wanted)
         if match.value:
             values, keys = self._texts("value", match.value), TextTests(_as_keys(match.value))
-            yield lambda event: some((values.truth(event.entered), keys.truth(event.keys)))
+            yield lambda event: some((_value(event, values), keys.truth(event.keys)))
         if match.message:
             messages = self._texts("message", match.message)
             yield lambda event: messages.truth((event.said,)) if event.message is not None else FALSE
@@ -159,9 +159,8 @@ def is_action(event: Event, tags: frozenset[str], groups: frozenset[str]) -> boo
         return True
     if not isinstance(event.act, Press):
         return False
-    return ("@activate" in groups and activates(event.act)) or (
-        "@input" in groups and is_printable(event.act.key)
-    )
+    enters = is_printable(event.act.key) or event.act.value_after is not None
+    return ("@activate" in groups and activates(event.act)) or ("@input" in groups and enters)
 
 
 def type_truth(event: Event, tags: frozenset[str], groups: frozenset[str]) -> Truth:
@@ -202,6 +201,18 @@ def _all(tests: Sequence[Test], event: Event) -> Truth:
 
 def _action_test(types: ActionTypes) -> Test:
     return lambda event: type_truth(event, *types)
+
+
+def _value(event: Event, values: TextTests) -> Truth:
+    """Return whether such a text was entered, also in parts: then the field holds it by this action."""
+    found = values.truth(event.entered)
+    held, before = values.truth(event.held), event.held_before
+    if found.holds or held.holds is False:
+        return found
+    if before is not None and values.truth((Reading(before, event.step),)).holds:
+        return found  # it was there before
+    # The page, or a key that deletes, may have made the text.
+    return some((found, held if event.is_put_in else unknown(f"value.edited@{event.step}")))
 
 
 def _failed(event: Event, wanted: bool) -> Truth:

@@ -385,6 +385,8 @@ def _expanded(step: Step) -> Iterator[Act]:
 
 def _values(act: Act) -> tuple[tuple[str, ...], ...]:
     match act:
+        case acts.Type(element=acts.Element(type=kind), value_after=str(made)) if kind in acts.DATE_TYPES:
+            return ((act.value, made),)
         case acts.Fill() | acts.Type() | acts.KeyboardType() | acts.KeyboardInsertText():
             return ((act.value,),)
         case acts.SelectOption():

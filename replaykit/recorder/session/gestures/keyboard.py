@@ -6,19 +6,28 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from replaykit.recorder.session.driver_messages import PageMessage
-from replaykit.recorder.session.gestures.gesture import CLICK_WAIT, TYPING_WAIT, FinishedGesture, Gesture
+from replaykit.recorder.session.gestures.gesture import (
+    CLICK_WAIT,
+    TYPING_WAIT,
+    FinishedGesture,
+    Gesture,
+    choice,
+    toggle,
+)
 from replaykit.recorder.session.page_message import (
     MODIFIERS,
     control_of,
     is_command,
     is_plain_key,
     is_same,
+    is_select,
+    is_toggle,
     key_of,
     modifiers_of,
     number_of,
     text_of,
 )
-from replaykit.trajectory.action import Press, Scroll, Type
+from replaykit.trajectory.action import DATE_TYPES, Fill, Press, Scroll, Type
 from replaykit.trajectory.redacted import MASKED
 
 SCROLL_KEYS = frozenset(
@@ -42,12 +51,16 @@ class Keying(Gesture):
     def __init__(self, first: PageMessage, offset_of: OffsetOf) -> None:
         super().__init__(first)
         self.is_plain = is_plain_key(first)
-        self.text = ""
+        self.is_date = (
+            self.is_plain and first.event.element is not None and first.event.element.type in DATE_TYPES
+        )
+        self.text = (text_of(first, "key") or "") if self.is_date else ""
         self.waiting: str | None = None
         self.after: str | None = None
-        self.is_typing = False
+        self.is_typing = self.is_date
         self.is_keyed = self.is_plain
         self.is_loose = False
+        self.set: PageMessage | None = None
         self.offset_of = offset_of
         self.passed_on: PageMessage | None = None
         self.offset: tuple[int, int] | None = None
@@ -73,8 +86,7 @@ class Keying(Gesture):
         if taker is not None:
             return taker(message)
         if message.event.name == "change":
-            is_file = control_of(message) == "file" and message.event.trusted
-            return (message.event.cause == "key" and not is_file) or control_of(message) in ("text", "check")
+            return self._take_change(message)
         # A click without a pointer: Enter or Space on a button, or the submit button of a form.
         return message.event.name == "click" and message.event.cause != "driver"
 
@@ -88,6 +100,7 @@ class Keying(Gesture):
         if (is_next and message.at - self.last <= TYPING_WAIT) or (is_held and not self.is_plain):
             self.last = message.at
             self.is_keyed = is_next
+            self._enter(text_of(message, "key") if self.is_date else None)
             return True
         return False
 
@@ -150,12 +163,24 @@ class Keying(Gesture):
             self.is_typing = True
             self.last = message.at
         self.after = text_of(message, "value")
+        # Numbers, dates and sliders take keys as commands: their input event has no type.
+        if is_own and message.event.trusted and not kind and control_of(message) == "text":
+            self.set = message
         return True
 
     def _is_replaced(self, message: PageMessage) -> bool:
         # A key adds its own text to the value: another length means that a script replaced it.
         value, text = text_of(message, "value"), text_of(message, "text") or self.waiting or ""
         return value is not None and self.after is not None and len(value) != len(self.after) + len(text)
+
+    def _take_change(self, message: PageMessage) -> bool:
+        control = control_of(message)
+        # Arrows go from one radio button to another, which is then the one that changes.
+        is_own = self.is_own(message) or (control == "check" and is_toggle(self.element))
+        if control in ("select", "check") and message.event.trusted and is_own:
+            self.set = message
+        is_file = control == "file" and message.event.trusted
+        return (message.event.cause == "key" and not is_file) or control in ("text", "check")
 
     def _take_scroll(self, message: PageMessage) -> bool:
         # In a field these keys move the caret, and scrolling is only its effect.
@@ -170,14 +195,34 @@ class Keying(Gesture):
         self.text += text or ""
 
     def deeds(self) -> list[FinishedGesture]:
-        """Return the text, the scroll or the press."""
+        """Return the text, the scroll, or the press and what it chose or set."""
         if self.is_typing:
             return [self.deed(self._typed())]
         if self.moved != (0, 0):
             dx, dy = self.moved
             return [self.deed(Scroll(element=self.element, dx=dx, dy=dy, by="key"))]
-        keys = modifiers_of(self.first)
-        return [self.deed(Press(element=self.element, key=key_of(self.first), modifiers=keys))]
+        # A letter that chooses an option writes nothing.
+        is_choice = self.set is not None and self.is_plain and is_select(self.element)
+        return [*([] if is_choice else [self.deed(self._pressed())]), *self._entered()]
+
+    def _pressed(self) -> Press:
+        after = self.after if self.set is None else None
+        return Press(
+            element=self.element,
+            key=key_of(self.first),
+            modifiers=modifiers_of(self.first),
+            value_after=after,
+        )
+
+    def _entered(self) -> list[FinishedGesture]:
+        """Return what the key made of its field: whoever chooses by keys has chosen."""
+        if self.set is None:
+            return []
+        if self.set.event.name == "input":
+            return [self.deed(Fill(element=self.element, value=self.after or "", value_after=self.after))]
+        if control_of(self.set) == "select":
+            return [self.deed(choice(self.set))]
+        return [toggle(self, self.set, trusted=True)]
 
     def _typed(self) -> Type:
         value = self.text + (self.waiting or "")
