@@ -7,11 +7,18 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.live.test_actions import until_last
 
 pytestmark = pytest.mark.live
+
+
+@pytest.fixture
+def page(emptied: Page) -> Page:
+    """One page for all tests: they only load something into it."""
+    return emptied
+
 
 MASKED = "⟦masked⟧"
 ELSEWHERE = """<div id=one>One <b>bold</b></div><div id=two hidden>Two <i>hidden</i></div>

@@ -24,6 +24,13 @@ from test_fidelity import READ, differences
 
 pytestmark = pytest.mark.live
 
+
+@pytest.fixture
+def page(emptied: Page) -> Page:
+    """One page for all tests: they only load something into it."""
+    return emptied
+
+
 Watch = Callable[..., Any]
 
 VIEWS = [
