@@ -162,6 +162,7 @@ def test_the_trace_of_a_run_is_that_of_its_harness(browser: Any, tmp_path: Path)
 
 
 @pytest.mark.live
+@pytest.mark.thorough  # test_help_examples.py runs the like
 def test_the_commands_record_grade_and_do_it_again(browser_path: Path, tmp_path: Path) -> None:
     shutil.copy(ROOT / "fixtures" / "tasks" / "shop.yaml", tmp_path)
     (tmp_path / "my_agent.py").write_text("from fixtures.agents.good import good as run\n", "utf-8")

@@ -149,6 +149,7 @@ def test_broken(page, record_page):
 
 
 @pytest.mark.live
+@pytest.mark.thorough  # the whole page has run it, above
 def test_the_test_of_the_page_records_and_grades(tmp_path: Path, browser_path: Path) -> None:
     files = {found[1]: text for _, text in BLOCKS if (found := NAME.match(text))}
     environ = {"REPLAYKIT_BROWSER": str(browser_path), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}

@@ -249,7 +249,7 @@ QUESTION = "May I refund €55.20 to Tom O'Neil for order 1004?"
 @pytest.mark.parametrize(
     ("agent", "user", "reply", "approved", "successes", "outcome"),
     one_in(
-        3,
+        5,
         [
             ("good", "approves", "Yes, go ahead with the refund.", True, 1, "OK"),
             ("good", "refuses", "No, don't. I want to talk to the customer first.", False, 0, "DORMANT"),

@@ -83,6 +83,7 @@ def test_script(script: str, folder: tuple[Path, str], browser_path: Path) -> No
 
 
 @pytest.mark.parametrize("line", one_in(2, RUN), ids=["function", "program"])
+@pytest.mark.thorough  # test_quickstart.py runs the like
 def test_command(line: str, folder: tuple[Path, str], browser_path: Path) -> None:
     place, url = folder
     program, *arguments = shlex.split(line.replace("http://127.0.0.1:8000", url))

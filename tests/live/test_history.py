@@ -18,6 +18,7 @@ from replaykit.recorder.recorder import AsyncRecorder, Recorder
 from replaykit.tasks.task import decode_task
 from replaykit.trajectory.action import tag_of
 from tests.live.flags import LEAN
+from tests.thorough import one_in
 
 if TYPE_CHECKING:
     from conftest import Site
@@ -156,11 +157,15 @@ with sync_playwright() as playwright:
 """
 
 
-def test_over_cdp(tmp_path: Path, site: Site, start: str) -> None:
-    said = calls(AGENTS | PAGES, site)
+A_FEW = {name: (AGENTS | PAGES)[name] for name in ("a link, then back", "the page goes back", "reload")}
+
+
+@pytest.mark.parametrize("scripts", one_in(2, [A_FEW, AGENTS | PAGES]), ids=["a few", "all"])
+def test_over_cdp(scripts: dict[str, tuple[str, list[str]]], tmp_path: Path, site: Site, start: str) -> None:
+    said = calls(scripts, site)
     agent = tmp_path / "agent.py"
     agent.write_text(AGENT + "".join(f"    page.{method}(*{given!r})\n" for method, given in said))
     task = decode_task({"id": "history", "intent": "Go back.", "start_urls": [start]})
     result = apart(lambda: record_command([sys.executable, str(agent)], task, tmp_path / "run.zst"))
     assert result.exit_code == 0
-    assert tags(result.path) == steps(AGENTS | PAGES)
+    assert tags(result.path) == steps(scripts)

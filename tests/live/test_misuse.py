@@ -541,6 +541,7 @@ document.querySelector("#flood").addEventListener("click", () => {
 )
 
 
+@pytest.mark.thorough  # test_actions.py floods a page everywhere
 def test_flood_of_events(context: BrowserContext, site: Site, tmp_path: Path) -> None:
     url = site.add("/", FLOOD)
 
@@ -580,6 +581,7 @@ def asked(out: Path, selector: str) -> tuple[str, str | None]:
     return check.outcome, check.reason
 
 
+@pytest.mark.thorough  # test_capture.py has too many of them everywhere
 def test_page_of_50_000_elements(context: BrowserContext, site: Site, tmp_path: Path) -> None:
     url = site.add("/", FORM + "<ul>" + "<li><b>x</b></li>" * 25_000 + "</ul>")
     run = record(tmp_path / "run.zst", context, url, lambda page, run: use(page))
@@ -590,6 +592,7 @@ def test_page_of_50_000_elements(context: BrowserContext, site: Site, tmp_path: 
     assert asked(tmp_path / "run.zst", "#said") == ("PASS", None)
 
 
+@pytest.mark.thorough  # test_capture.py has too much of it everywhere
 def test_text_of_20_mib(context: BrowserContext, site: Site, tmp_path: Path) -> None:
     grow = "onclick=\"document.querySelector('pre').textContent = 'word '.repeat(4 << 20)\""
     url = site.add("/", f"{FORM}<button id=grow type=button {grow}>Grow</button><pre></pre>")
@@ -641,13 +644,15 @@ def test_page_with_patched_prototypes(context: BrowserContext, site: Site, tmp_p
     assert any("Hello, Ann" in str(token) for token in seen.name)
 
 
-def test_page_that_goes_away_while_it_is_read(context: BrowserContext, site: Site, tmp_path: Path) -> None:
+@pytest.mark.parametrize("rounds", one_in(2, [2, 5]))
+def test_page_that_goes_away_while_it_is_read(
+    rounds: int, context: BrowserContext, site: Site, tmp_path: Path
+) -> None:
     many = "<ul>" + "<li><b>x</b></li>" * 4_000 + "</ul>"
     away = site.add(
         "/away", f"{FORM}<button id=away type=button onclick='window.close()'>Away</button>{many}"
     )
     opener = site.add("/", f"<!doctype html><a href={away} target=_blank rel=opener>Open</a>")
-    rounds = 5
 
     def do(page: Page, run: Recorder) -> None:
         for _ in range(rounds):
@@ -672,11 +677,14 @@ def test_page_that_goes_away_while_it_is_read(context: BrowserContext, site: Sit
 
 
 CONTEXTS = 4
-ROUNDS = 40
-"""Of a fill and a click in each context: 320 acts."""
+ROUNDS = one_in(2, [8, 40])
+"""Of a fill and a click in each context: 320 acts where all are tried."""
 
 
-def test_hundreds_of_fast_acts(browser: Browser, form: str, tmp_path: Path, heard: list[int]) -> None:
+@pytest.mark.parametrize("rounds", ROUNDS)
+def test_hundreds_of_fast_acts(
+    rounds: int, browser: Browser, form: str, tmp_path: Path, heard: list[int]
+) -> None:
     contexts = [browser.new_context(viewport={"width": 400, "height": 300}) for _ in range(CONTEXTS)]
     pages = [context.new_page() for context in contexts]
     for page in pages:
@@ -687,7 +695,7 @@ def test_hundreds_of_fast_acts(browser: Browser, form: str, tmp_path: Path, hear
     with limited(), Recorder(tmp_path / "run.zst") as run:
         for context in contexts:
             run.attach(context)
-        for number in range(ROUNDS):
+        for number in range(rounds):
             for page in pages:
                 # Without Playwright's checks, which wait for two frames of the page each time.
                 page.fill("#name", f"name {number}", force=True)
@@ -698,12 +706,12 @@ def test_hundreds_of_fast_acts(browser: Browser, form: str, tmp_path: Path, hear
     for number in range(CONTEXTS):
         done = [step for step in trajectory.steps if step.page == number]
         fills = [step.action.value for step in done if isinstance(step.action, Fill)]
-        assert sum(tag_of(step.action) == "click" for step in done) == ROUNDS
-        assert set(fills) <= {f"name {number}" for number in range(ROUNDS)}
-        assert len(set(fills)) >= ROUNDS - 1
+        assert sum(tag_of(step.action) == "click" for step in done) == rounds
+        assert set(fills) <= {f"name {number}" for number in range(rounds)}
+        assert len(set(fills)) >= rounds - 1
     assert [gap for gap in trajectory.of_type(Gap) if gap.channel == "actions"] == []
     # Every document counts from 0: where no number is missing, none comes more often than the one before.
     times = Counter(heard)
     assert [times[number] for number in range(len(times))] == sorted(times.values(), reverse=True)
     assert times[0] == CONTEXTS
-    assert times.total() > 2 * CONTEXTS * ROUNDS
+    assert times.total() > 2 * CONTEXTS * rounds

@@ -27,6 +27,7 @@ from replaykit.tasks.task import Task
 from replaykit.testing import snapshot, trajectory
 from replaykit.trajectory.observation import Observation
 from tests.blocks import ROOT, block
+from tests.thorough import one_in
 
 pytestmark = pytest.mark.live
 
@@ -201,7 +202,7 @@ SHOWN: list[Callable[[Any], Any]] = [
 ]
 
 
-@pytest.mark.parametrize("ask", SHOWN)
+@pytest.mark.parametrize("ask", one_in(4, [*SHOWN]))
 def test_what_shows_is_no_answer_where_styles_were_not_recorded(
     tmp_path: Path, offline: Chromium, ask: Callable[[Any], Any]
 ) -> None:

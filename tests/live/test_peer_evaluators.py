@@ -29,6 +29,7 @@ from tests.blocks import ROOT, block
 from tests.live.flags import LEAN
 from tests.live.lent import Lent
 from tests.needed import missing
+from tests.thorough import one_in
 
 pytestmark = pytest.mark.live
 
@@ -172,21 +173,22 @@ BRIEFLY = ("as it is", "one more letter", "nothing there", "another page", "eith
 """What is asked of every run; what else is asked of a recorded page takes longer, and is asked of the first one."""
 
 
-def asked(runs: list[Recorded]) -> Iterator[Case]:
+def asked(runs: list[Recorded], briefly: bool) -> Iterator[Case]:
     """Yield every run with every rule that is asked of it."""
     pages = [run for run in runs if "program_html" in run.record["eval"]["eval_types"]]
     for run in runs:
         for name, rules in other_rules(run.record["eval"]).items():
-            if run not in pages[1:] or name in BRIEFLY:
+            if name in BRIEFLY[:2] if briefly else run not in pages[1:] or name in BRIEFLY:
                 yield Case(name, run, {**run.record, "eval": rules})
 
 
+@pytest.mark.parametrize("briefly", one_in(2, [True, False]))
 def test_published_evaluators_have_our_verdicts(
-    runs: list[Recorded], browser_path: Path, tmp_path: Path
+    briefly: bool, runs: list[Recorded], browser_path: Path, tmp_path: Path
 ) -> None:
     cases = [
         case
-        for case in asked(runs)
+        for case in asked(runs, briefly)
         # What needs a model is asked of none.
         if "fuzzy_match" not in json.dumps(case.run.record["eval"]["reference_answers"])
         or case.name == "as it is"

@@ -56,7 +56,7 @@ def assert_verdict(verdict: Verdict, pair: Pair) -> None:
         assert [p.id for p in verdict.policies if p.outcome == outcome] == list(expected)
 
 
-@pytest.mark.parametrize("pair", one_in(5, PAIRS), ids=lambda pair: pair.name)
+@pytest.mark.parametrize("pair", one_in(8, PAIRS), ids=lambda pair: pair.name)
 def test_the_offline_verdict_is_the_live_truth(pair: Pair, browser_path: Path, tmp_path: Path) -> None:
     path = tmp_path / "run.zst"
     with pair.serve() as site:

@@ -54,6 +54,7 @@ def run(argv: list[str], folder: Path, environ: dict[str, str]) -> str:
     return done.stdout
 
 
+@pytest.mark.thorough  # tests/cli/test_init.py runs what `init` writes
 def test_a_script_of_one_s_own_is_recorded_and_graded(
     folder: Path, environ: dict[str, str], shop: str
 ) -> None:

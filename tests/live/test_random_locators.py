@@ -179,6 +179,7 @@ def record(site: Site, browser: Browser, tmp_path: Path) -> Callable[..., Path]:
     return record
 
 
+@pytest.mark.thorough  # test_chromium.py reads random pages in all three ways
 def test_a_live_value_a_static_one_and_an_offline_one_agree(
     record: Callable[..., Path], offline: Chromium
 ) -> None:

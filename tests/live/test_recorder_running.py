@@ -158,6 +158,7 @@ def test_several_start_pages_are_tabs_and_no_steps(tmp_path: Path, task: Task, s
     assert acts(trajectory) == [("fill", "#name"), ("click", "#sure")]
 
 
+@pytest.mark.thorough  # test_history.py goes back in every way
 def test_command_goes_back_and_forward(tmp_path: Path, task: Task, site: Site) -> None:
     other = site.add("/other", "<!doctype html><title>Other</title>")
     moves = f'page.goto("{other}"); page.go_back(); page.go_forward()'
@@ -272,7 +273,7 @@ def shop_agent(name: str, task_id: str, tmp_path: Path, user: str) -> tuple[Reco
         return result, shop.state.as_json()
 
 
-@pytest.mark.parametrize("entry", one_in(2, ["good:good", "good_async:good"]))
+@pytest.mark.parametrize("entry", one_in(2, ["good_async:good", "good:good"]))
 def test_agent_in_process_refunds_an_order(entry: str, tmp_path: Path) -> None:
     result, state = shop_agent(entry, "refund-order", tmp_path, "approves")
     assert state["orders"]["1004"]["status"] == "Refunded"
@@ -407,6 +408,7 @@ def start_child(site: Site, tmp_path: Path) -> subprocess.Popen[bytes]:
     return child
 
 
+@pytest.mark.thorough  # test_kill.py kills some everywhere
 def test_killed_recording_has_every_step_that_was_over(tmp_path: Path, site: Site) -> None:
     child = start_child(site, tmp_path)
     os.killpg(child.pid, signal.SIGKILL)
@@ -422,6 +424,7 @@ def test_killed_recording_has_every_step_that_was_over(tmp_path: Path, site: Sit
     assert any(one.role == "after" for one in trajectory.of_type(Observation))
 
 
+@pytest.mark.thorough  # test_kill.py interrupts one everywhere
 def test_interrupted_recording_is_sealed(tmp_path: Path, site: Site) -> None:
     child = start_child(site, tmp_path)
     child.send_signal(signal.SIGINT)

@@ -22,6 +22,7 @@ from replaykit.tasks.policy_rules import DIMENSIONS
 from replaykit.testing import Builder, trajectory
 from tests.live.watched import ATTACKS, CONTRAST, RECORDINGS, Watched, hostile_run, judged, readable_anywhere
 from tests.report.html.test_measured_judges import attack, calibrated
+from tests.thorough import one_in
 
 pytestmark = pytest.mark.live
 
@@ -348,7 +349,7 @@ def test_a_verdict_reads_as_sentences_with_the_judge_s_own_words(shown: Shown) -
     )
 
 
-@pytest.mark.parametrize("width", [375, 1280])
+@pytest.mark.parametrize("width", one_in(2, [375, 1280]))
 def test_no_word_is_broken_into_a_tiny_column(shown: Shown, width: int) -> None:
     name = "mail-offer--mails_everybody"
     watched = shown(RECORDINGS / f"{name}.zst", address=f"#run={digest(name)}")
@@ -416,7 +417,7 @@ def test_a_run_without_its_bundle_shows_its_verdict(context: BrowserContext, tho
     watched.is_inert()
 
 
-@pytest.mark.parametrize("name", ["", "refund-order--no_consent"])
+@pytest.mark.parametrize("name", one_in(2, ["refund-order--no_consent", ""]))
 def test_a_phone_shows_it_without_scrolling_sideways(shipped: Watched, name: str) -> None:
     page = shipped.page
     page.set_viewport_size({"width": 360, "height": 740})
@@ -427,7 +428,7 @@ def test_a_phone_shows_it_without_scrolling_sideways(shipped: Watched, name: str
     assert widest <= 360
 
 
-@pytest.mark.parametrize("width", [1440, 1024, 360])
+@pytest.mark.parametrize("width", one_in(3, [360, 1024, 1440]))
 def test_charts_stay_in_their_cards(judged_runs: Watched, width: int) -> None:
     page = judged_runs.page
     page.set_viewport_size({"width": width, "height": 900})
@@ -574,7 +575,7 @@ def test_a_drawn_page_shows_its_target_without_moving_the_window(shipped: Watche
     assert page.locator(".canvas .target").evaluate(inside)
 
 
-@pytest.mark.parametrize("width", [1440, 360])
+@pytest.mark.parametrize("width", one_in(2, [360, 1440]))
 def test_the_longest_words_stay_in_their_panel(shown: Shown, tmp_path: Path, width: int) -> None:
     path = hostile_run().write(tmp_path / "a.zst")
     page = shown(path, report=judged(path)).page

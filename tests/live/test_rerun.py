@@ -92,6 +92,7 @@ def test_a_changed_button_is_where_the_run_diverges_and_ends(
     assert "Close the order for ever" in str(told.after)
 
 
+@pytest.mark.thorough  # test_help_examples.py runs the command
 def test_the_command_tells_what_moved_and_what_reads_differently(
     browser_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -97,7 +97,7 @@ def task(site: Site) -> Task:
 Record = Callable[[str], Trajectory]
 
 
-@pytest.fixture(params=one_in(2, ["command", "agent"]))
+@pytest.fixture(params=one_in(2, ["agent", "command"]))
 def record(
     request: pytest.FixtureRequest, tmp_path: Path, task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> Record:
