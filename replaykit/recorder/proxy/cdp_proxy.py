@@ -46,6 +46,9 @@ ROOM_S = 0.005
 HEAD_S = 10.0
 """Longest wait for the head of a request, and for the browser's answer to one."""
 
+CLOSE_S = 1.0
+"""Longest wait for a client who has yet to read what was sent to it before its end."""
+
 CLIENTS_MAX = 64
 """Clients at one time."""
 
@@ -257,7 +260,7 @@ class Proxy:
         except (OSError, EOFError, TimeoutError, asyncio.LimitOverrunError, ValueError, BadFrame) as error:
             log.debug("a client was let go: %s", error)
         finally:
-            writer.close()
+            await _close(writer)
 
     async def _answer(
         self, request: RequestHead, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -433,6 +436,16 @@ class RequestHead(Struct, frozen=True):
 
 _DONE = {"close": "closing", "activate": "activated"}
 _REASONS = {200: "OK", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed", 500: "Internal Error"}
+
+
+async def _close(writer: asyncio.StreamWriter) -> None:
+    writer.close()
+    try:
+        await asyncio.wait_for(writer.wait_closed(), CLOSE_S)
+    except TimeoutError:
+        writer.transport.abort()
+    except OSError as error:
+        log.debug("a client was gone before its end: %s", error)
 
 
 def _reply(writer: asyncio.StreamWriter, status: int, body: Any) -> None:

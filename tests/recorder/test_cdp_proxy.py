@@ -1,0 +1,64 @@
+"""The end of the proxy between a browser and its clients; what is between is tested with a browser."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import pytest
+
+from replaykit.recorder.proxy.cdp_proxy import Proxy
+from replaykit.recorder.proxy.protocol_messages import RECORDER
+
+KEY = "Upgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="
+
+
+@pytest.fixture
+def pipe() -> Iterator[tuple[int, int]]:
+    """The pipe of a browser that says its version, and nothing else."""
+    (from_browser, says), (hears, to_browser) = os.pipe(), os.pipe()
+
+    def answer() -> None:
+        held = b""
+        with os.fdopen(hears, "rb", 0) as hearing, os.fdopen(says, "wb", 0) as saying:
+            while chunk := hearing.read(1 << 16):
+                *asked, held = (held + chunk).split(b"\0")
+                for one in map(msgspec.json.decode, asked):
+                    if one["method"] == "Browser.getVersion":
+                        saying.write(msgspec.json.encode({"id": one["id"], "result": {}}) + b"\0")
+
+    browser = threading.Thread(target=answer)
+    browser.start()
+    yield from_browser, to_browser
+    browser.join()
+
+
+async def flooded(proxy: Proxy) -> int:
+    """Send more than a connection takes; return how many bytes wait."""
+    proxy._send(RECORDER, bytes(64 << 20))
+    return proxy._clients[RECORDER].transport.get_write_buffer_size()
+
+
+def test_a_client_that_does_not_read_keeps_no_connection_open(
+    pipe: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda fault: left.append(fault.exc_value))
+    with Proxy(pipe) as proxy:
+        host, _, path = proxy.own_endpoint.removeprefix("ws://").partition("/")
+        client = socket.create_connection((host.partition(":")[0], int(host.partition(":")[2])), timeout=60)
+        client.sendall(f"GET /{path} HTTP/1.1\r\nHost: {host}\r\n{KEY}\r\n\r\n".encode())
+        assert client.recv(12) == b"HTTP/1.1 101"
+        waiting = asyncio.run_coroutine_threadsafe(flooded(proxy), proxy._loop).result(60)
+    assert waiting > 0
+    client.close()
+    del proxy
+    gc.collect()
+    assert left == []
