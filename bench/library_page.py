@@ -27,7 +27,7 @@ GROUPS = {
     "Ask judges": "plan_judges run_judges agree pack mark_untrusted",
     "Read a run": "open_bundle Bundle Replay OfflinePage serve verify extract",
     "Exchange": "import_run export_run redact",
-    "Extend": "Check Ruling Policy Finding Judge",
+    "Extend": "CheckFunction Ruling PolicyFunction Finding Judge",
 }
 """Every public name, by what it is for; errors have a page of their own."""
 

@@ -26,8 +26,8 @@ from bench.runs.corpus import apps, sized
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import grade
-from replaykit.interop.exporting import Choices, export_run
-from replaykit.interop.importing import import_run
+from replaykit.interop.bundle_export import Choices, export_run
+from replaykit.interop.run_import import import_run
 from replaykit.replay.dom import Dom
 from replaykit.tasks.dialect import Mode
 from replaykit.tasks.suite import load_tasks

@@ -20,7 +20,7 @@ from replaykit.browser import find_browser
 from replaykit.grading.engine import grade_many
 from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.verdict import Report
-from replaykit.report.write import write_report
+from replaykit.report.report_output import write_report
 from replaykit.tasks.suite import Suite
 from replaykit.tasks.task import Task, decode_task
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from replaykit import diff, grade_many, open_bundle, write_report
-from replaykit.report.write import write_parting_file
+from replaykit.report.report_output import write_parting_file
 
 ROOT = Path(__file__).resolve().parent.parent
 BESIDE = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")

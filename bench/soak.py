@@ -25,8 +25,8 @@ from replaykit.browser import find_browser
 from replaykit.bundle.reader import open_bundle
 from replaykit.recorder.agent_runs import record_agent
 from replaykit.trajectory.completeness import state_of
+from replaykit.trajectory.completeness_proof import NEEDS
 from replaykit.trajectory.exchange import Gap
-from replaykit.trajectory.proof import NEEDS
 from replaykit.trajectory.step import Step
 
 BUSY = """data:text/html,<canvas id=c width=800 height=600></canvas><script>

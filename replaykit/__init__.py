@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from replaykit.grading.agreement.calibration import agree
-    from replaykit.grading.checks.check_plugins import Check
+    from replaykit.grading.checks.check_plugins import CheckFunction
     from replaykit.grading.checks.requirement import Ruling
     from replaykit.grading.engine import build_report, grade_many, iter_grades
     from replaykit.grading.grade_options import GradeOptions
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from replaykit.grading.judges.judge_interface import Judge
     from replaykit.grading.judges.tape.packed_tape import pack
     from replaykit.grading.metrics import summarize
-    from replaykit.grading.policies.policy_plugins import Policy
+    from replaykit.grading.policies.policy_plugins import PolicyFunction
     from replaykit.grading.policies.rule_finding import Finding
     from replaykit.grading.policy_trials import try_policies
     from replaykit.grading.untrusted_text import mark_untrusted
@@ -60,15 +60,15 @@ if TYPE_CHECKING:
     from replaykit.grading.workers.shards import read_rows
     from replaykit.grading.workers.stored_verdicts import merge
     from replaykit.http_replay.http_server import serve
-    from replaykit.interop.exporting import export_run
-    from replaykit.interop.importing import import_run
+    from replaykit.interop.bundle_export import export_run
+    from replaykit.interop.run_import import import_run
     from replaykit.recorder.recorder import AsyncRecorder, Recorder
     from replaykit.redaction.bundle_redaction import redact
     from replaykit.replay.offline_page.offline_page import OfflinePage
     from replaykit.replay.player import Replay
     from replaykit.report.explanation import explain
     from replaykit.report.report_diff import diff
-    from replaykit.report.write import render, write_report
+    from replaykit.report.report_output import render, write_report
     from replaykit.reruns.live_rerun import rerun
     from replaykit.tasks.suite import Suite, load_policies, load_suite, load_tasks
     from replaykit.tasks.task import AgentTask, Task
@@ -78,7 +78,7 @@ __all__ = [
     "AsyncRecorder",
     "Bundle",
     "BundleError",
-    "Check",
+    "CheckFunction",
     "EngineError",
     "Evidence",
     "Finding",
@@ -89,7 +89,7 @@ __all__ = [
     "MissingExtra",
     "OfflinePage",
     "Outcome",
-    "Policy",
+    "PolicyFunction",
     "PolicyOutcome",
     "RayExecutor",
     "Recorder",
@@ -150,7 +150,7 @@ _HOMES = {
     "AsyncRecorder": "replaykit.recorder.recorder",
     "Bundle": "replaykit.bundle.reader",
     "BundleError": _ERRORS,
-    "Check": "replaykit.grading.checks.check_plugins",
+    "CheckFunction": "replaykit.grading.checks.check_plugins",
     "EngineError": _ERRORS,
     "Evidence": "replaykit.grading.verdict",
     "Finding": "replaykit.grading.policies.rule_finding",
@@ -161,7 +161,7 @@ _HOMES = {
     "MissingExtra": _ERRORS,
     "OfflinePage": "replaykit.replay.offline_page.offline_page",
     "Outcome": "replaykit.grading.verdict",
-    "Policy": "replaykit.grading.policies.policy_plugins",
+    "PolicyFunction": "replaykit.grading.policies.policy_plugins",
     "PolicyOutcome": "replaykit.grading.verdict",
     "RayExecutor": "replaykit.grading.workers.ray_executor",
     "Recorder": "replaykit.recorder.recorder",
@@ -181,13 +181,13 @@ _HOMES = {
     "build_report": "replaykit.grading.engine",
     "diff": "replaykit.report.report_diff",
     "explain": "replaykit.report.explanation",
-    "export_run": "replaykit.interop.exporting",
+    "export_run": "replaykit.interop.bundle_export",
     "extract": "replaykit.bundle.extraction",
     "find_browser": "replaykit.browser",
     "grade": "replaykit.grading.grader",
     "grade_async": "replaykit.grading.grader",
     "grade_many": "replaykit.grading.engine",
-    "import_run": "replaykit.interop.importing",
+    "import_run": "replaykit.interop.run_import",
     "iter_grades": "replaykit.grading.engine",
     "load_policies": "replaykit.tasks.suite",
     "load_suite": "replaykit.tasks.suite",
@@ -199,7 +199,7 @@ _HOMES = {
     "plan_judges": "replaykit.grading.judge_runs.judge_run",
     "read_rows": "replaykit.grading.workers.shards",
     "redact": "replaykit.redaction.bundle_redaction",
-    "render": "replaykit.report.write",
+    "render": "replaykit.report.report_output",
     "rerun": "replaykit.reruns.live_rerun",
     "run_judges": "replaykit.grading.judge_runs.judge_run",
     "salvage": "replaykit.bundle.writer",
@@ -208,7 +208,7 @@ _HOMES = {
     "summarize": "replaykit.grading.metrics",
     "try_policies": "replaykit.grading.policy_trials",
     "verify": "replaykit.bundle.verification",
-    "write_report": "replaykit.report.write",
+    "write_report": "replaykit.report.report_output",
 }
 
 

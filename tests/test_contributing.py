@@ -56,7 +56,7 @@ def test_the_guide_has_a_line_for_every_folder() -> None:
         ("grading/judges/protocols.py", "_PROTOCOLS"),
         ("grading/judges/judge_interface.py", "PROTOCOLS"),
         ("interop/registry.py", "IMPORTERS"),
-        ("interop/exporting.py", "EXPORTERS"),
+        ("interop/bundle_export.py", "EXPORTERS"),
         ("report/report_formats.py", "FORMATS"),
         ("report/report_formats.py", "BY_EXTENSION"),
     ],

@@ -268,7 +268,7 @@ def test_only_decoders_asks_msgspec_for_a_type() -> None:
 
 OWN_JSON = {
     "browser", "decoders", "grading.checks.verifier", "grading.peers.webarena_verified.structures",
-    "interop.decoding", "interop.long_texts", "interop.table.table_runs", "pytest_plugin.stored",
+    "interop.untrusted_json", "interop.oversized_events", "interop.table.table_runs", "pytest_plugin.verdict_files",
     "recorder.browser.tab.cdp_tab", "recorder.browser.target_relay", "recorder.proxy.client_sessions",
     "recorder.proxy.protocol_messages", "report.html.run_diff_rows", "tasks.task", "testing.pages",
 }  # fmt: skip

@@ -140,8 +140,8 @@ def stays(
     return replaykit.Finding(outcome=replaykit.PolicyOutcome.OK, active=True)
 
 
-CHECK: replaykit.Check = visits
-POLICY: replaykit.Policy = stays
+CHECK: replaykit.CheckFunction = visits
+POLICY: replaykit.PolicyFunction = stays
 
 
 @pytest.mark.parametrize(("url", "outcome"), [("http://h.test/b", "PASS"), ("http://h.test/c", "FAIL")])

@@ -36,7 +36,7 @@ from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.verdict import Report
 from replaykit.grading.workers.stored_verdicts import Row, failed, failed_row
 from replaykit.report.report_formats import SUMMARY_FROM, UndecidedTag
-from replaykit.report.write import check_place, render, write_report
+from replaykit.report.report_output import check_place, render, write_report
 
 if TYPE_CHECKING:
     from replaykit.grading.share_thresholds import ThresholdFile
@@ -196,7 +196,7 @@ def _how(asked: GradeCommand) -> GradeOptions:
 def _show(report: Report, asked: GradeCommand, sources: list[str]) -> None:
     if asked.format == "github":
         from replaykit.report.github import write_github
-        from replaykit.report.rule_lines import task_file
+        from replaykit.report.task_file_lines import task_file
 
         named = None if asked.task_file is None else task_file(asked.task_file)
         click.echo(write_github(report, os.environ, named), nl=False)

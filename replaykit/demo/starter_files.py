@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from replaykit.errors import OutputExists, UsageError
 from replaykit.report.json_text import json_text
-from replaykit.report.write import write_file
+from replaykit.report.report_output import write_file
 from replaykit.tasks.policies_schema import policies_schema
 from replaykit.tasks.suite import suite_schema
 

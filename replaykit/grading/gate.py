@@ -13,7 +13,7 @@ from replaykit.errors import UsageError
 from replaykit.grading.calibration_scope import JudgedRun
 from replaykit.grading.gate_kinds import DEFAULT, SIDE_EFFECT
 from replaykit.grading.verdict import Gate, Judgement, JudgeOutcome, Verdict
-from replaykit.trajectory.counted import counted
+from replaykit.trajectory.plurals import counted
 
 ABSTAIN_SHARE = 0.20
 """Share of runs without a verdict above which a judge is warned of."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from replaykit.errors import BundleError, ReplayError
 from replaykit.grading.values.normal_form import fold, includes
 from replaykit.patterns import lazy_pattern
-from replaykit.replay.forgery import is_forged
+from replaykit.replay.agent_made_pages import is_forged
 from replaykit.replay.player import Replay
 
 _NUMBER = lazy_pattern(r"\d+(?:[.,:]\d+)*")

@@ -26,7 +26,7 @@ from replaykit.http_replay.safe_headers import destination, recorded
 from replaykit.http_replay.served_site import Site, choose
 from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.exchange import Exchange
-from replaykit.trajectory.redacted import MARKS
+from replaykit.trajectory.redaction_marks import MARKS
 from replaykit.trajectory.scalars import Omitted
 from replaykit.trajectory.step import Probe
 

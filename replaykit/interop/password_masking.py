@@ -27,7 +27,7 @@ from replaykit.trajectory.action import (
 )
 from replaykit.trajectory.action import ToolCall as Tool
 from replaykit.trajectory.exchange import Rest
-from replaykit.trajectory.redacted import MASKED
+from replaykit.trajectory.redaction_marks import MASKED
 from replaykit.trajectory.scalars import INT_MAX, Threw
 from replaykit.trajectory.step import Event, Step
 

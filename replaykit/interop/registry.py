@@ -80,7 +80,7 @@ IMPORTERS = {
     "wabe": "replaykit.interop.wabe.wabe_results",
     "online-mind2web": "replaykit.interop.online_mind2web.mind2web_import",
     "webarena-verified": "replaykit.interop.webarena_verified.output_folders",
-    "harbor": "replaykit.interop.harbor.jobs",
+    "harbor": "replaykit.interop.harbor.harbor_jobs",
     "browsergym": "replaykit.interop.browsergym.experiments",
     "agentrewardbench": "replaykit.interop.agentrewardbench.trajectories",
     "browser-use": "replaykit.interop.browser_use.history_files",

@@ -15,9 +15,9 @@ from typing import Any
 import msgspec
 
 from replaykit.errors import MalformedSource, MissingExtra
-from replaykit.interop.decoding import JsonFault, decode_json
-from replaykit.interop.run_search import PEEK_MAX, files, peek
+from replaykit.interop.folder_search import PEEK_MAX, files, peek
 from replaykit.interop.source_files import SourceFiles, kind_of
+from replaykit.interop.untrusted_json import JsonFault, decode_json
 
 ENDINGS = (".parquet", ".jsonl", ".json")
 """How files of tables end."""

@@ -21,8 +21,8 @@ from replaykit.grading.agreement.question_graders import PREFIX
 from replaykit.http_replay.loopback import HOST, LoopbackHandler, listen
 from replaykit.labelling.label_session import LabelSession
 from replaykit.labelling.run_view import RunView
-from replaykit.report.html.documents import page_style
-from replaykit.report.html.inert import inert_json, source_hash
+from replaykit.report.html.escaping import inert_json, source_hash
+from replaykit.report.html.page_documents import page_style
 
 BODY_MAX = 64 * 2**10
 """Bytes of a posted answer."""

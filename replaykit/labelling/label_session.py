@@ -18,7 +18,7 @@ from replaykit.grading.agreement.labels import (
     check_appendable,
     read_labels,
 )
-from replaykit.trajectory.counted import counted
+from replaykit.trajectory.plurals import counted
 
 
 class LabelSession:

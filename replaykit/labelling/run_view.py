@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from replaykit.bundle.reader import Bundle
-from replaykit.report.html.documents import draw, page_document
-from replaykit.report.html.embedded_pictures import Picture, picture
+from replaykit.report.html.bounded_text import LINE_MAX, ROWS_MAX, STEPS_MAX, any_value, bounded, lean, line
+from replaykit.report.html.embedded_screenshots import Picture, picture
 from replaykit.report.html.observations import Looks, Plain, looks
+from replaykit.report.html.page_documents import draw, page_document
 from replaykit.report.html.timeline import placed
-from replaykit.report.html.words import LINE_MAX, ROWS_MAX, STEPS_MAX, any_value, bounded, lean, line
 from replaykit.trajectory.action import tag_of
-from replaykit.trajectory.rendering import MESSAGES, render_step
+from replaykit.trajectory.action_rendering import MESSAGES, render_step
 from replaykit.trajectory.step import Step
 
 

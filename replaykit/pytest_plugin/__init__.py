@@ -97,7 +97,7 @@ class BundleItem(pytest.Item):
 
     def runtest(self) -> None:
         """Grade the bundle against the task that it holds."""
-        from replaykit.pytest_plugin.graded import graded
+        from replaykit.pytest_plugin.grading_fixture import graded
 
         verdict = graded(self.path, judge_mode=self.config.getoption("replaykit_judge_mode"))
         _hold(verdict, verdict_path(self.path), self.config)
@@ -139,7 +139,7 @@ def grade_bundle(request: pytest.FixtureRequest) -> GradeBundle:
         stored: bool = False,
         **options: Any,
     ) -> Verdict:
-        from replaykit.pytest_plugin.graded import graded
+        from replaykit.pytest_plugin.grading_fixture import graded
 
         place = folder / path
         options.setdefault("judge_mode", config.getoption("replaykit_judge_mode"))
@@ -174,7 +174,7 @@ def record_page(request: pytest.FixtureRequest, tmp_path: Path, grade_bundle: Gr
         fail_on: Iterable[str] = FAIL_ON,
         **options: Any,
     ) -> Iterator[Recorder]:
-        from replaykit.pytest_plugin.recorded import recorder
+        from replaykit.pytest_plugin.recorder_fixture import recorder
 
         with recorder(_found(task, folder), tmp_path, path, options) as run:
             run.attach(page)
@@ -190,7 +190,7 @@ def _found(task: Any, folder: Path) -> Any:
 
 def _hold(verdict: Verdict, path: Path, config: pytest.Config) -> None:
     """Write the verdict or compare it with the stored one."""
-    from replaykit.pytest_plugin.stored import compare_stored, store
+    from replaykit.pytest_plugin.verdict_files import compare_stored, store
 
     if not config.getoption("replaykit_update"):
         told = compare_stored(verdict, path)
@@ -201,7 +201,7 @@ def _hold(verdict: Verdict, path: Path, config: pytest.Config) -> None:
 
 
 def _pass(verdict: Verdict, path: Path, fail_on: Iterable[str]) -> None:
-    from replaykit.pytest_plugin.graded import why_not
+    from replaykit.pytest_plugin.grading_fixture import why_not
 
     told = why_not(verdict, path, tuple(fail_on))
     if told is not None:

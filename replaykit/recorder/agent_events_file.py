@@ -22,7 +22,7 @@ from msgspec import Struct
 
 from replaykit.decoders import decode
 from replaykit.errors import UsageError
-from replaykit.recorder.growing_file import FileLine, GrowingFile
+from replaykit.recorder.file_tail import FileLine, GrowingFile
 from replaykit.recorder.live_run import LiveRun
 from replaykit.recorder.scripted_user import UserReply
 

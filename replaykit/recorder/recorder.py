@@ -29,7 +29,7 @@ from replaykit.bundle.writer import Journal, SealResult, seal
 from replaykit.errors import BundleError, DriverTooOld, MissingExtra, SecretFound, UsageError
 from replaykit.recorder.agent_limits import patient
 from replaykit.recorder.browser.driver import Driver
-from replaykit.recorder.browser.waits import CLOSING_MAX_S
+from replaykit.recorder.browser.timeouts import CLOSING_MAX_S
 from replaykit.recorder.browser.witnesses.net_log import NetLog
 from replaykit.recorder.browser.witnesses.witness_reports import has_census
 from replaykit.recorder.live_run import LiveRun, named

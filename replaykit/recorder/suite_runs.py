@@ -20,7 +20,7 @@ from msgspec import Struct
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import AgentError, BundleError, MissingExtra, NoBrowser, ReplaykitError, UsageError
 from replaykit.recorder.agent_runs import Recorded
-from replaykit.tasks.summary import sample
+from replaykit.tasks.suite_summary import sample
 from replaykit.tasks.task import Task
 
 LOG = "record.jsonl"

@@ -13,7 +13,7 @@ from replaykit.bundle.blobs import pixmap_size
 from replaykit.bundle.bundle_format import PIXMAP
 from replaykit.bundle.reader import Bundle
 from replaykit.errors import BundleDamaged
-from replaykit.secrets.paint import blacken
+from replaykit.secrets.black_boxes import blacken
 from replaykit.trajectory.action import Unknown
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.scalars import Blob, Box, Id

@@ -9,7 +9,7 @@ from functools import cached_property
 from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.replay import form_values, page_source
 from replaykit.replay.dom_tree import Tree, ascii_lower
-from replaykit.replay.links import resolve
+from replaykit.replay.link_resolution import resolve
 from replaykit.replay.rendered_text.inner_text import InnerTexts, check_composed
 from replaykit.replay.rendered_text.style_palette import NONE, Style
 from replaykit.replay.selectors.prefilter import Prefilter, beginning, reach
@@ -20,7 +20,7 @@ from replaykit.snapshot.attributes import qualified
 from replaykit.snapshot.codec import SnapshotLines, decode_head
 from replaykit.snapshot.snapshot_format import HTML, OTHER, Head, Snapshot
 from replaykit.snapshot.text_rows import unseen
-from replaykit.trajectory.redacted import MASKED
+from replaykit.trajectory.redaction_marks import MASKED
 
 
 class Dom:

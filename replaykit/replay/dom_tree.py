@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 from replaykit.patterns import lazy_pattern
-from replaykit.replay.memo import Memo
+from replaykit.replay.per_object_cache import Memo
 from replaykit.snapshot.attributes import qualified
 from replaykit.snapshot.snapshot_format import DOCUMENT, HTML, OTHER, SHADOW, TEXT, ElementState, Snapshot
 

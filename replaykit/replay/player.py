@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Protocol, TypeVar, cast, overload
 
 from replaykit.errors import UsageError
-from replaykit.replay.memo import Memo
 from replaykit.replay.page_cache import Blobs, Doms
+from replaykit.replay.per_object_cache import Memo
 from replaykit.replay.run_state import Page, State, same_url
 from replaykit.trajectory import action as acts
 from replaykit.trajectory.exchange import Dialog, Exchange, Message, Navigation

@@ -10,9 +10,9 @@ import msgspec
 from replaykit.replay.frame_pages import FrameView, views
 from replaykit.replay.page_cache import Doms
 from replaykit.trajectory.action import Action
+from replaykit.trajectory.action_rendering import render_step
 from replaykit.trajectory.exchange import Dialog, Exchange, Message, Navigation
 from replaykit.trajectory.observation import Observation, Read, TabView
-from replaykit.trajectory.rendering import render_step
 from replaykit.trajectory.scalars import Omitted
 from replaykit.trajectory.step import Probe, Step
 

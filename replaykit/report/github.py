@@ -12,13 +12,13 @@ from pathlib import Path
 from replaykit.errors import UsageError, told
 from replaykit.grading.gate import in_words
 from replaykit.grading.verdict import Judgement, Outcome, Report, Verdict
-from replaykit.report.quoting import quoted
+from replaykit.report.judge_quotes import quoted
 from replaykit.report.reasons import said
-from replaykit.report.rule_lines import TaskFile
+from replaykit.report.task_file_lines import TaskFile
 from replaykit.report.text.text_report import compared, describe, few, lacks_checks
 from replaykit.report.text_cards import problems, step_of
 from replaykit.trajectory.completeness import ASSUMED
-from replaykit.trajectory.counted import counted
+from replaykit.trajectory.plurals import counted
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
 """Variable that names the file of a step's summary."""

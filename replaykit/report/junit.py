@@ -9,11 +9,11 @@ from xml.sax.saxutils import escape, quoteattr
 from replaykit.errors import told
 from replaykit.grading.verdict import CheckResult, Judgement, PolicyResult, Report, Verdict
 from replaykit.patterns import lazy_pattern
-from replaykit.report.quoting import quoted
+from replaykit.report.judge_quotes import quoted
 from replaykit.report.reasons import said as reason_said
 from replaykit.report.remedies import remedies
 from replaykit.report.report_formats import UndecidedTag
-from replaykit.report.rule_lines import TaskFile
+from replaykit.report.task_file_lines import TaskFile
 from replaykit.report.text.text_report import compared, facts, lacks_checks
 
 TEXT_MAX = 4000

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Sequence
 from replaykit.bundle.reader import Bundle
 from replaykit.errors import BundleError
 from replaykit.grading.verdict import CheckResult, Judgement, PolicyResult, Report, Value, Verdict
-from replaykit.report.html.embedded_pictures import picture
-from replaykit.report.html.inert import text
+from replaykit.report.html.embedded_screenshots import picture
+from replaykit.report.html.escaping import text
 from replaykit.report.reasons import said
 from replaykit.report.text.table import safe, short
 from replaykit.report.text_cards import problems, report_text, step_of, verdict_text
+from replaykit.trajectory.action_rendering import render_step
 from replaykit.trajectory.observation import Observation
-from replaykit.trajectory.rendering import render_step
 
 ROWS_MAX = 50
 """Rows of a table."""

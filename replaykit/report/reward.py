@@ -9,7 +9,7 @@ import msgspec
 
 from replaykit.errors import UsageError
 from replaykit.grading.verdict import Report, Verdict
-from replaykit.report.write import replace_file
+from replaykit.report.report_output import replace_file
 
 
 def write_reward(report: Report, folder: Path) -> None:

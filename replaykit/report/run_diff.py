@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from replaykit.bundle.reader import Bundle
 from replaykit.report.html.timeline import placed
+from replaykit.trajectory.action_rendering import render_step
 from replaykit.trajectory.observation import Observation
-from replaykit.trajectory.rendering import render_step
 from replaykit.trajectory.step import Step, Trajectory
 
 SCHEMA = "replaykit.trajectory-diff/1"

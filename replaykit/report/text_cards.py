@@ -19,7 +19,7 @@ from replaykit.grading.verdict import (
 )
 from replaykit.report.reasons import said
 from replaykit.report.text.table import safe, short
-from replaykit.trajectory.counted import counted
+from replaykit.trajectory.plurals import counted
 
 LINES_MAX = 15
 """Lines of a card."""

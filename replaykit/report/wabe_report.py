@@ -16,7 +16,7 @@ from replaykit.grading.metrics import JUDGE_ERRORS
 from replaykit.grading.verdict import Outcome, Report, Verdict
 from replaykit.report.json_text import json_text
 from replaykit.trajectory.action_history import action_history, is_own
-from replaykit.trajectory.counted import counted
+from replaykit.trajectory.plurals import counted
 
 ROLE = "white_agent"
 """Participant that the leaderboard ranks."""

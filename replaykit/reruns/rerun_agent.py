@@ -19,9 +19,9 @@ from replaykit.recorder.live_run import LiveRun
 from replaykit.replay.run_state import same_url
 from replaykit.reruns.allowed_addresses import Addresses
 from replaykit.reruns.element_lookup import FoundElement, look
-from replaykit.reruns.outcomes import Became, StepOutcome
 from replaykit.reruns.playwright_calls import on_element, on_page
 from replaykit.reruns.rerun_plan import Move, RerunPlan
+from replaykit.reruns.step_outcomes import Became, StepOutcome
 from replaykit.trajectory.action import Act, Action, DragAndDrop, Element, UploadFile
 from replaykit.trajectory.exchange import Dialog
 

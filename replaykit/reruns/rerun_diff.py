@@ -12,8 +12,8 @@ from replaykit.errors import ReplayError
 from replaykit.replay.player import Replay
 from replaykit.replay.run_state import Page, State, same_url
 from replaykit.reruns.allowed_addresses import Addresses
-from replaykit.reruns.outcomes import Became, StepOutcome
 from replaykit.reruns.rerun_plan import RerunPlan
+from replaykit.reruns.step_outcomes import Became, StepOutcome
 from replaykit.reruns.tab_pairs import last_looks, tab_order
 from replaykit.trajectory.action import Element
 

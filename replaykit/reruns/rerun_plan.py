@@ -14,9 +14,9 @@ from replaykit.replay.player import Replay
 from replaykit.reruns.allowed_addresses import Addresses
 from replaykit.reruns.tab_pairs import last_looks, start_urls, tab_order
 from replaykit.trajectory import action as acts
-from replaykit.trajectory.counted import counted
+from replaykit.trajectory.action_rendering import render_step
 from replaykit.trajectory.exchange import Dialog
-from replaykit.trajectory.rendering import render_step
+from replaykit.trajectory.plurals import counted
 from replaykit.trajectory.step import Step
 
 STEPS_MAX = 10_000

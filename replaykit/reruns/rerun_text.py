@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from replaykit.report.text.table import safe, short
 from replaykit.reruns.rerun_diff import Difference, Rerun, RerunRow
-from replaykit.trajectory.counted import counted
+from replaykit.trajectory.plurals import counted
 
 _WORDS = {
     "done": "done", "skipped": "skipped", "missing": "not found", "changed": "another element",

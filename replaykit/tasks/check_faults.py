@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 
 from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.patterns import lazy_pattern
-from replaykit.tasks.api import is_api_call
 from replaykit.tasks.checks import (
     OR,
     Check,
@@ -23,7 +22,8 @@ from replaykit.tasks.grammar import xpath_grammar
 from replaykit.tasks.grammar.locator_grammar import parse
 from replaykit.tasks.grammar.regexes import regex_fault
 from replaykit.tasks.policy_faults import bad_selector
-from replaykit.tasks.summary import target_faults
+from replaykit.tasks.site_api import is_api_call
+from replaykit.tasks.suite_summary import target_faults
 from replaykit.tasks.task import Task, unfilled
 from replaykit.tasks.url_faults import url_fault
 

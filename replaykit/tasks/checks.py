@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 from msgspec import Meta, Struct, field
 from msgspec.structs import force_setattr
 
-from replaykit.tasks.api import api_requests
 from replaykit.tasks.grammar.properties import property_name
 from replaykit.tasks.network_checks import AgentResponse, NetworkMatch
+from replaykit.tasks.site_api import api_requests
 from replaykit.tasks.state_checks import StateHttp, StateScript, StateVerifier
 from replaykit.tasks.task_values import CheckBase, NativeCheck, Texts, ValueType
 from replaykit.tasks.task_values import Written as Written

@@ -21,9 +21,9 @@ from replaykit.trajectory.action import (
     SelectOption,
     Type,
 )
+from replaykit.trajectory.completeness_proof import WITNESSES, Proof
 from replaykit.trajectory.exchange import Dialog, Exchange, Gap, Message, Navigation
 from replaykit.trajectory.observation import Observation, Read, TabView
-from replaykit.trajectory.proof import WITNESSES, Proof
 from replaykit.trajectory.scalars import Threw
 from replaykit.trajectory.step import CHANNELS, Ending, Event, Header, Probe, Step, Trajectory
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from replaykit.trajectory.action import tag_of
-from replaykit.trajectory.rendering import MESSAGES, render_step
+from replaykit.trajectory.action_rendering import MESSAGES, render_step
 from replaykit.trajectory.step import Step, Trajectory
 
 OWN = ("online-mind2web", "wabe")

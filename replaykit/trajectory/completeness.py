@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from replaykit.trajectory.completeness_proof import GAPS, NEEDS, Proof
 from replaykit.trajectory.exchange import Gap
-from replaykit.trajectory.proof import GAPS, NEEDS, Proof
 from replaykit.trajectory.step import Trajectory
 
 END = "trajectory.end"

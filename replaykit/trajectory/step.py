@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 
 from replaykit.trajectory.action import Action, Answer, Unknown
 from replaykit.trajectory.command import Command
+from replaykit.trajectory.completeness_proof import Proof
 from replaykit.trajectory.exchange import (
     Console,
     Dialog,
@@ -21,7 +22,6 @@ from replaykit.trajectory.exchange import (
     TabChange,
 )
 from replaykit.trajectory.observation import Frame, Moment, Observation, Read, TabView
-from replaykit.trajectory.proof import Proof
 from replaykit.trajectory.scalars import VOLATILE, Blob, Id, Json, Ms, N, Px, Record, Threw, Word
 
 CHANNELS = (

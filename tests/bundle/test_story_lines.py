@@ -11,9 +11,9 @@ from replaykit.bundle.story_lines import decode_line, decode_story, encode_line
 from replaykit.errors import EventInvalid
 from replaykit.trajectory.action import Action, Click, Element, Fill, Goto, ToolCall, Unknown
 from replaykit.trajectory.command import Command
+from replaykit.trajectory.completeness_proof import WITNESSES, Proof
 from replaykit.trajectory.exchange import Console, Exchange, Imported, Message
 from replaykit.trajectory.observation import Observation, Read
-from replaykit.trajectory.proof import WITNESSES, Proof
 from replaykit.trajectory.scalars import Omitted
 from replaykit.trajectory.step import Ending, Event, Header, Step
 

@@ -20,7 +20,7 @@ from replaykit.grading.agreement.labels import read_labels
 from replaykit.grading.engine import build_report
 from replaykit.grading.grader import grade
 from replaykit.grading.judges.clients.client import CallableClient
-from replaykit.report.write import write_report
+from replaykit.report.report_output import write_report
 from replaykit.testing import trajectory
 
 

@@ -15,7 +15,7 @@ from replaykit.grading.engine import grade_many
 from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.judge_runs.judge_run import run_judges
 from replaykit.grading.judges.clients.client import CallableClient
-from replaykit.report.write import write_report
+from replaykit.report.report_output import write_report
 from tests.interop.samples import agentrewardbench
 
 HEAD = (

@@ -12,7 +12,7 @@ from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.judge_runs.judge_run import run_judges
 from replaykit.grading.judges.clients.client import CallableClient
 from replaykit.grading.verdict import Verdict
-from replaykit.report.write import write_report
+from replaykit.report.report_output import write_report
 from replaykit.testing import trajectory
 from tests.grading.judges.rubric_replies import CRITERIA, as_client, by_stage, reading, row, rubric
 

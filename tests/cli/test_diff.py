@@ -11,7 +11,7 @@ import pytest
 
 from replaykit.cli.main import run
 from replaykit.grading.engine import grade_many
-from replaykit.report.write import write_report
+from replaykit.report.report_output import write_report
 from replaykit.testing import trajectory
 
 TASK = {"id": "t1", "intent": "Which mug?", "checks": [{"type": "string_match", "exact": "tin"}]}

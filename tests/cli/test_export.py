@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from replaykit.cli.main import run
-from replaykit.interop.exporting import EXPORTERS
+from replaykit.interop.bundle_export import EXPORTERS
 from replaykit.testing.builder import trajectory
 
 

@@ -23,7 +23,7 @@ from replaykit.grading.judge_runs.judge_run import run_judges
 from replaykit.grading.judges.clients.client import CallableClient
 from replaykit.grading.judges.costs import Spent, read_prices, spent_on, together, tokens_of
 from replaykit.grading.model_request import ModelReply, Usage
-from replaykit.report.write import write_report
+from replaykit.report.report_output import write_report
 from replaykit.testing import trajectory
 from tests.blocks import block
 from tests.grading.judges.rubric_replies import by_stage

@@ -23,8 +23,8 @@ from replaykit.grading.judges.settings_file import load_judge
 from replaykit.grading.share_thresholds import ShareThresholds, ThresholdFile
 from replaykit.grading.verdict import Judgement, Report
 from replaykit.report.json_report import as_json
+from replaykit.report.report_output import write_report
 from replaykit.report.text.text_report import as_text
-from replaykit.report.write import write_report
 from replaykit.testing import trajectory
 from tests.grading.judges.messages_server import Server
 from tests.grading.judges.rubric_replies import as_client, by_stage

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from replaykit.grading.engine import grade_many
 from replaykit.grading.grade_options import GradeOptions
-from replaykit.report.write import render
+from replaykit.report.report_output import render
 from replaykit.tasks.suite import Suite
 from replaykit.tasks.task import decode_task
 from replaykit.testing import trajectory

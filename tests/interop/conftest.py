@@ -11,7 +11,7 @@ import pytest
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.interop.imported_run import Options
-from replaykit.interop.importing import ImportResult, import_run
+from replaykit.interop.run_import import ImportResult, import_run
 
 SHARED = Path(os.environ.get("REPLAYKIT_SHARED_DATA", Path(__file__).parents[2] / "../shared/data"))
 

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import MalformedSource, SourceLimitExceeded, UnsafeSource, UnsupportedVersion
 from replaykit.interop.browsergym.pickles import Forbidden, Undecodable, read_pickle
-from replaykit.interop.harbor.jobs import cause_of
-from replaykit.interop.importing import import_run, import_runs
+from replaykit.interop.harbor.harbor_jobs import cause_of
+from replaykit.interop.run_import import import_run, import_runs
 from replaykit.interop.source_files import SourceLimits
 from replaykit.trajectory.action import (
     Answer,

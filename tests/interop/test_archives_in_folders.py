@@ -14,9 +14,9 @@ from click.testing import CliRunner
 from replaykit.bundle.reader import open_bundle
 from replaykit.cli.main import cli
 from replaykit.errors import MalformedSource, SourceLimitExceeded, UnknownLayout
-from replaykit.interop import run_finding
+from replaykit.interop import layout_detection
 from replaykit.interop.imported_run import Options
-from replaykit.interop.importing import import_run, import_runs
+from replaykit.interop.run_import import import_run, import_runs
 from replaykit.interop.source_files import SourceLimits
 from replaykit.trajectory.step import Trajectory
 from tests.interop.samples import SAMPLES, har, mind2web, trace, webvoyager, write
@@ -151,7 +151,7 @@ def test_limits_hold_for_all_archives_of_a_folder_together(limit: str, most: int
 
 
 def test_too_many_archives_are_refused(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_finding, "ARCHIVES_MAX", 1)
+    monkeypatch.setattr(layout_detection, "ARCHIVES_MAX", 1)
     done = import_runs("webvoyager", [folder], tmp_path / "out")
     assert [one.state for one in done] == ["imported", "failed"]
     assert "more than 1 archives; expected fewer" in str(done[1].error)

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import CannotExport
-from replaykit.interop.exporting import Choices, export_run, picture
-from replaykit.interop.importing import import_run
+from replaykit.interop.bundle_export import Choices, export_run, picture
+from replaykit.interop.run_import import import_run
 from replaykit.testing import trajectory
 from replaykit.trajectory.action import Answer, Unknown
 from replaykit.trajectory.exchange import Message

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from replaykit.interop.clawbench.clawbench_events import ClawbenchEvent, EventTarget, Gestures
-from replaykit.interop.importing import import_runs
+from replaykit.interop.run_import import import_runs
 from replaykit.trajectory.action import Click, Fill, Scroll, SelectOption
 from replaykit.trajectory.exchange import Exchange, Imported
-from replaykit.trajectory.redacted import MASKED
+from replaykit.trajectory.redaction_marks import MASKED
 from tests.interop.conftest import Importing
 from tests.interop.samples import clawbench, write
 from tests.interop.test_flaws import everything

@@ -14,7 +14,7 @@ import pytest
 
 from replaykit.interop.imported_run import Options, Run
 from replaykit.interop.source_files import Folder, SourceLimits
-from replaykit.interop.tools import called_action, parts_of
+from replaykit.interop.tool_calls import called_action, parts_of
 from replaykit.trajectory.action import (
     Action,
     Check,

@@ -24,7 +24,7 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import verify
 from replaykit.errors import InteropError
 from replaykit.grading.grader import grade
-from replaykit.interop.importing import import_runs
+from replaykit.interop.run_import import import_runs
 from tests.interop.samples import SAMPLES, browsergym, gym_pickle, mind2web_second, rr_events, unpacked, write
 from tests.interop.test_every_importer import TASK
 from tests.thorough import one_in

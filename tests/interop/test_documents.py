@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from replaykit.interop.decoding import SOURCE_NEST_MAX
-from replaykit.interop.exporting import EXPORTERS
+from replaykit.interop.bundle_export import EXPORTERS
 from replaykit.interop.registry import IMPORTERS, matrix
 from replaykit.interop.source_files import SourceLimits
+from replaykit.interop.untrusted_json import SOURCE_NEST_MAX
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "interop.md"
 COLUMNS = (

@@ -19,8 +19,8 @@ from replaykit.bundle.verification import verify
 from replaykit.errors import BundleError, InteropError, UsageError
 from replaykit.grading.grader import grade
 from replaykit.interop.imported_run import Options
-from replaykit.interop.importing import import_run, import_runs
 from replaykit.interop.registry import FACTS, IMPORTERS, importer, matrix
+from replaykit.interop.run_import import import_run, import_runs
 from replaykit.interop.source_files import SourceLimits
 from replaykit.tasks.task import decode_task
 from replaykit.trajectory.step import CHANNELS
@@ -66,7 +66,7 @@ def test_the_bundle_is_whole_and_names_its_source(format: str, tmp_path: Path) -
 
 ELSEWHERE = """
 import json, sys
-from replaykit.interop.importing import import_run
+from replaykit.interop.run_import import import_run
 for format, path, target in json.load(sys.stdin):
     import_run(format, path, target)
 """

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import CannotExport, OutputExists, UsageError
-from replaykit.interop.exporting import EXPORTERS, Choices, conversation, export_run, exporter, targets
-from replaykit.interop.importing import import_run
+from replaykit.interop.bundle_export import EXPORTERS, Choices, conversation, export_run, exporter, targets
 from replaykit.interop.registry import IMPORTERS
+from replaykit.interop.run_import import import_run
 from replaykit.replay.player import Replay
 from replaykit.testing.builder import Builder, trajectory
 from replaykit.trajectory.action import Answer, Unknown, Wait, tag_of

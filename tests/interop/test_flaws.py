@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import ReplaykitError, UsageError
-from replaykit.interop.importing import import_run, import_runs
+from replaykit.interop.extra_fields import rest, says
 from replaykit.interop.password_masking import masked, takes_password
 from replaykit.interop.registry import IMPORTERS, importer
+from replaykit.interop.run_import import import_run, import_runs
+from replaykit.interop.text_actions import Wordings, _Wording, check_wordings, words_action
 from replaykit.interop.tool_actions import computer_action
-from replaykit.interop.unread_fields import rest, says
-from replaykit.interop.wordings import Wordings, _Wording, check_wordings, words_action
 from replaykit.trajectory.action import Answer, Element, Fill, Goto, KeyboardType, MouseClick, Unknown, tag_of
 from replaykit.trajectory.observation import Observation
-from replaykit.trajectory.redacted import MASKED
+from replaykit.trajectory.redaction_marks import MASKED
 from tests.interop.conftest import Importing
 from tests.interop.samples import (
     SAMPLES,

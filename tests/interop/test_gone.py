@@ -13,7 +13,7 @@ from replaykit.errors import MalformedSource
 from replaykit.grading.grader import grade
 from replaykit.grading.verdict import CheckResult
 from replaykit.interop.har.har_files import har_of
-from replaykit.interop.importing import ImportResult, import_runs
+from replaykit.interop.run_import import ImportResult, import_runs
 from replaykit.tasks.task import decode_task
 from replaykit.trajectory.completeness import END
 from replaykit.trajectory.exchange import Exchange

@@ -25,11 +25,11 @@ from replaykit.interop.browsergym.pickles import (
     plain_values,
     read_pickle,
 )
-from replaykit.interop.importing import import_run
 from replaykit.interop.password_masking import masked
+from replaykit.interop.run_import import import_run
 from replaykit.trajectory.action import Click, DragAndDrop, Element, Fill, SendMsgToUser
 from replaykit.trajectory.exchange import Message, Rest
-from replaykit.trajectory.redacted import MASKED
+from replaykit.trajectory.redaction_marks import MASKED
 from replaykit.trajectory.step import AgentInfo
 from tests.interop.conftest import Importing
 from tests.interop.samples import gym_pickle, write

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.cli.main import run
 from replaykit.errors import UsageError
-from replaykit.interop.exporting import Choices, export_run, targets, zipped
+from replaykit.interop.bundle_export import Choices, export_run, targets, zipped
 from replaykit.interop.har.har_files import har_of, har_zip_of
 from replaykit.trajectory.exchange import Exchange
 from tests.interop.conftest import Importing

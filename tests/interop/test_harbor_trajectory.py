@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from replaykit.bundle.reader import open_bundle
-from replaykit.interop.importing import import_runs
-from replaykit.interop.tools import parts_of
+from replaykit.interop.run_import import import_runs
+from replaykit.interop.tool_calls import parts_of
 from replaykit.trajectory.action import Fill, tag_of
 from replaykit.trajectory.observation import Observation
-from replaykit.trajectory.redacted import MASKED
+from replaykit.trajectory.redaction_marks import MASKED
 from tests.interop.conftest import Importing
 from tests.interop.samples import png, write
 from tests.interop.test_flaws import everything

@@ -24,7 +24,7 @@ from replaykit.grading.judges.clients.client import CallableClient
 from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest, ReplyFailure, TextPart
 from replaykit.interop.harbor.harbor_tasks import TEST, HarborOptions, Reference, WebTask, files_of, generate
 from replaykit.interop.harbor.harbor_verify import Order, verify_trial
-from replaykit.interop.harbor.verifier_file import verifier
+from replaykit.interop.harbor.single_file_verifier import verifier
 from tests.interop.samples import png, write
 
 SUCCESS, FAILURE = "I looked.\n\nSUCCESS", "I looked.\n\nNOT SUCCESS"

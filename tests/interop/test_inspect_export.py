@@ -19,8 +19,8 @@ from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import CannotExport
 from replaykit.grading.grader import grade
 from replaykit.grading.verdict import Outcome
-from replaykit.interop.exporting import Choices, export_run, picture
-from replaykit.interop.importing import import_run
+from replaykit.interop.bundle_export import Choices, export_run, picture
+from replaykit.interop.run_import import import_run
 from replaykit.tasks.task import decode_task
 from replaykit.testing import trajectory
 from replaykit.trajectory.action import Answer

@@ -12,7 +12,7 @@ import pytest
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import MalformedSource, SourceLimitExceeded, UnsupportedVersion
 from replaykit.interop.imported_run import Options
-from replaykit.interop.importing import import_run, import_runs
+from replaykit.interop.run_import import import_run, import_runs
 from replaykit.interop.source_files import SourceLimits
 from replaykit.trajectory.action import Click, Fill, Goto, MouseClick, ToolCall, Type, Unknown
 from replaykit.trajectory.exchange import Imported, Message, Rest

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from replaykit.bundle.reader import open_bundle
-from replaykit.interop.importing import import_run
+from replaykit.interop.run_import import import_run
 from tests.interop.samples import SAMPLES, ZSTANDARD, unpacked
 from tests.thorough import one_in
 

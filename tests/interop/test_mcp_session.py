@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.bundle.reader import open_bundle
-from replaykit.interop.importing import import_run, import_runs
 from replaykit.interop.playwright_mcp.mcp_log import CALL, parse
+from replaykit.interop.run_import import import_run, import_runs
 from replaykit.trajectory.action import (
     Check,
     Click,

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import MalformedSource, UnsupportedVersion
-from replaykit.interop.importing import import_run
 from replaykit.interop.online_mind2web.mind2web_actions import read_action
+from replaykit.interop.run_import import import_run
 from replaykit.trajectory.action import (
     Answer,
     Click,
@@ -28,9 +28,9 @@ from replaykit.trajectory.action import (
     Unknown,
     tag_of,
 )
+from replaykit.trajectory.action_rendering import render_action
 from replaykit.trajectory.exchange import Imported
 from replaykit.trajectory.observation import Observation
-from replaykit.trajectory.rendering import render_action
 from tests.interop.conftest import Importing
 from tests.interop.samples import mind2web, mind2web_second, png, wabe, write
 
@@ -240,7 +240,7 @@ def results(**changes: Any) -> dict[str, Any]:
 
 def test_a_results_file_is_one_run_per_task(tmp_path: Path) -> None:
     from replaykit.bundle.reader import open_bundle
-    from replaykit.interop.importing import import_runs
+    from replaykit.interop.run_import import import_runs
 
     file = write(tmp_path, "results.json", results(successful_tasks=2))
     write(tmp_path, "shots/0.png", png())

@@ -16,8 +16,8 @@ import pytest
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.interop.imported_run import Options
-from replaykit.interop.importing import import_run
 from replaykit.interop.registry import IMPORTERS
+from replaykit.interop.run_import import import_run
 from replaykit.trajectory.exchange import Exchange
 from tests.interop.conftest import Importing
 from tests.interop.samples import (

@@ -15,7 +15,7 @@ import pytest
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import verify
-from replaykit.interop.importing import ImportResult, import_runs
+from replaykit.interop.run_import import ImportResult, import_runs
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.observation import Observation
 from tests.interop.samples import SAMPLES, mind2web, mind2web_second, unpacked, write

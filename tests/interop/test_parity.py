@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from replaykit.grading.checks.benchmark_rules import RULES
-from replaykit.interop.exporting import EXPORTERS
+from replaykit.interop.bundle_export import EXPORTERS
 from replaykit.interop.registry import IMPORTERS
 
 ROOT = Path(__file__).parents[2]

@@ -20,12 +20,12 @@ from replaykit.cli.main import main
 from replaykit.errors import OutputExists, UsageError
 from replaykit.grading.grader import grade
 from replaykit.grading.judges.clients.client import CallableClient
-from replaykit.interop.importing import import_run
 from replaykit.interop.parquet import parquet_export
 from replaykit.interop.parquet.parquet_export import RUNS, STEPS, write_tables
+from replaykit.interop.run_import import import_run
 from replaykit.tasks.task import decode_task
 from replaykit.testing import trajectory
-from replaykit.trajectory.rendering import render_step
+from replaykit.trajectory.action_rendering import render_step
 from tests.interop.samples import atif, mind2web
 
 RECORDINGS = sorted((Path(__file__).parents[2] / "recordings" / "conformance").glob("*.zst"))

@@ -9,7 +9,7 @@ from time import process_time
 import pytest
 
 from replaykit.interop.password_masking import CODE_MAX, names_password, typed_by_code, without_secrets
-from replaykit.trajectory.redacted import MASKED
+from replaykit.trajectory.redaction_marks import MASKED
 from tests.interop.conftest import Importing
 from tests.interop.samples import write
 from tests.interop.test_flaws import everything

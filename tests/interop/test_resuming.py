@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from replaykit.bundle.verification import verify
-from replaykit.interop.importing import import_runs
+from replaykit.interop.run_import import import_runs
 from tests.interop.samples import webvoyager, write
 
 POSIX = pytest.mark.skipif(not hasattr(os, "killpg"), reason="process groups are those of POSIX")

@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.bundle.reader import Bundle, open_bundle
-from replaykit.interop.importing import import_run, import_runs
 from replaykit.interop.rrweb.rrweb_dom import BrokenTree, RrwebTree
+from replaykit.interop.run_import import import_run, import_runs
 from replaykit.replay.player import Replay
 from replaykit.snapshot.codec import decode
 from replaykit.snapshot.snapshot_format import TEXT, Snapshot

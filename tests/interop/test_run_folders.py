@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import verify
 from replaykit.errors import InteropError
-from replaykit.interop.importing import import_run
+from replaykit.interop.run_import import import_run
 from replaykit.trajectory.action import Click, Fill, KeyboardType, Press, Scroll, SelectOption, tag_of
 from replaykit.trajectory.exchange import Exchange, Imported, Navigation
 from replaykit.trajectory.observation import Observation

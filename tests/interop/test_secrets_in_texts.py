@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from replaykit.interop.password_masking import masked
-from replaykit.trajectory.redacted import MASKED
+from replaykit.trajectory.redaction_marks import MASKED
 from tests.interop.conftest import Importing
 from tests.interop.samples import atif, run_jsonl, write
 

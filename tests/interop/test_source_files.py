@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.errors import MalformedSource, SourceLimitExceeded, UnsafeSource
-from replaykit.interop.decoding import JsonFault, decode_json
 from replaykit.interop.source_files import Archive, Folder, SourceLimits, numbered
+from replaykit.interop.untrusted_json import JsonFault, decode_json
 
 LIMITS = SourceLimits(members=20, member=1000, source=2000, line=100)
 
@@ -154,7 +154,7 @@ def test_what_is_no_json_is_named(data: bytes, found: str, expected: str) -> Non
 
 
 def test_a_value_of_too_many_parts_is_refused_before_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("replaykit.interop.decoding.CONTAINERS_MAX", 10)
+    monkeypatch.setattr("replaykit.interop.untrusted_json.CONTAINERS_MAX", 10)
     assert decode_json(b"[" + b"{}," * 8 + b"{}]") == [{}] * 9
     with pytest.raises(JsonFault, match="more objects and lists than can be kept"):
         decode_json(b"[" + b"{}," * 9 + b"{}]")

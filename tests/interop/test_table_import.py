@@ -20,8 +20,8 @@ import pytest
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import InteropError, MissingExtra, UsageError
 from replaykit.interop.imported_run import Options
-from replaykit.interop.importing import import_runs
 from replaykit.interop.parquet.parquet_export import write_tables
+from replaykit.interop.run_import import import_runs
 from replaykit.interop.table.table_columns import check_columns
 from replaykit.trajectory.action import (
     Answer,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from replaykit.trajectory.redacted import MASKED
+from replaykit.trajectory.redaction_marks import MASKED
 from tests.interop.conftest import Importing
 from tests.interop.samples import agentrewardbench, atif, chat, turn, webvoyager
 from tests.interop.test_flaws import everything

@@ -9,7 +9,7 @@ import pytest
 
 from replaykit.interop.imported_run import Options, Run
 from replaykit.interop.source_files import Folder, SourceLimits
-from replaykit.interop.tools import called_action
+from replaykit.interop.tool_calls import called_action
 from replaykit.trajectory.action import (
     Action,
     Check,

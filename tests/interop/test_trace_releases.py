@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from replaykit.bundle.reader import Bundle
-from replaykit.interop.exporting import export_run
+from replaykit.interop.bundle_export import export_run
 from replaykit.replay.player import Replay
 from replaykit.trajectory.action import UploadFile, tag_of
 from replaykit.trajectory.exchange import Dialog, Exchange, TabChange

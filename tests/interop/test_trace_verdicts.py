@@ -16,8 +16,8 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.grading.engine import build_report
 from replaykit.grading.grader import grade
 from replaykit.grading.verdict import Judgement, JudgeOutcome, Report, Verdict
-from replaykit.interop.exporting import Choices, export_run
-from replaykit.report.write import write_report
+from replaykit.interop.bundle_export import Choices, export_run
+from replaykit.report.report_output import write_report
 from replaykit.testing import trajectory
 from tests.interop.conftest import Importing
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from replaykit.bundle.reader import open_bundle
-from replaykit.interop.importing import import_run, import_runs
+from replaykit.interop.run_import import import_run, import_runs
 from replaykit.trajectory.action import (
     Action,
     Click,

@@ -18,7 +18,7 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.errors import InteropError, MalformedSource, SourceLimitExceeded, UnknownLayout, UnsafeSource
 from replaykit.interop.archives.scratch_folder import LOCK, PREFIX, remove_abandoned_folders
 from replaykit.interop.imported_run import Options
-from replaykit.interop.importing import import_run, import_runs
+from replaykit.interop.run_import import import_run, import_runs
 from replaykit.interop.source_files import SourceLimits
 from tests.interop.samples import SAMPLES, webvoyager, write
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import verify
 from replaykit.errors import InteropError
-from replaykit.interop.importing import import_run, import_runs
+from replaykit.interop.run_import import import_run, import_runs
 from replaykit.trajectory.action import (
     Element,
     Fill,
@@ -218,7 +218,7 @@ def test_a_cut_table_is_refused_by_its_name(tmp_path: Path) -> None:
 
 def test_without_pyarrow_the_extra_is_named(tmp_path: Path) -> None:
     path = cua_tables(tmp_path, [cua_row()], [])
-    code = ("import sys; sys.modules['pyarrow'] = None; from replaykit.interop.importing import import_runs\n"
+    code = ("import sys; sys.modules['pyarrow'] = None; from replaykit.interop.run_import import import_runs\n"
             "print(import_runs('auto', [sys.argv[1]], sys.argv[2])[0].error)")  # fmt: skip
     done = subprocess.run(
         [sys.executable, "-c", code, path, tmp_path / "out"], capture_output=True, text=True, check=True

@@ -16,8 +16,8 @@ from replaykit.recorder.agent_runs import record_agent, record_command
 from replaykit.recorder.recorder import Recorder
 from replaykit.tasks.task import Task, decode_task
 from replaykit.trajectory.completeness import state_of
+from replaykit.trajectory.completeness_proof import Proof
 from replaykit.trajectory.exchange import Exchange, Gap
-from replaykit.trajectory.proof import Proof
 from replaykit.trajectory.step import Trajectory
 from tests.live.test_frames import browser_of_sites, context_of
 from tests.thorough import one_in

@@ -23,7 +23,7 @@ from replaykit.replay.offline_page.page_payload import STAND_IN, Blueprint, blue
 from replaykit.replay.offline_page.page_question import PageQuestion
 from replaykit.replay.player import Replay
 from replaykit.testing.pages import snapshot
-from replaykit.trajectory.redacted import MASKED
+from replaykit.trajectory.redaction_marks import MASKED
 from tests.thorough import one_in
 
 sys.path.insert(0, str(Path(__file__).parent))

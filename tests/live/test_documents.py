@@ -11,8 +11,8 @@ from playwright.sync_api import Error, Page
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.recorder.recorder import Recorder
+from replaykit.trajectory.completeness_proof import Proof
 from replaykit.trajectory.exchange import Gap
-from replaykit.trajectory.proof import Proof
 from tests.thorough import one_in
 
 pytestmark = pytest.mark.live

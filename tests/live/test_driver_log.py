@@ -16,9 +16,9 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.recorder.recorder import AsyncRecorder, Recorder
 from replaykit.trajectory.action import tag_of
 from replaykit.trajectory.command import Command
+from replaykit.trajectory.completeness_proof import Proof
 from replaykit.trajectory.exchange import Exchange, Gap, Navigation
 from replaykit.trajectory.observation import Observation
-from replaykit.trajectory.proof import Proof
 from replaykit.trajectory.step import Trajectory
 from tests.live.flags import LEAN
 from tests.thorough import one_in

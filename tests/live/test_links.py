@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page
 
-from replaykit.replay.links import resolve
+from replaykit.replay.link_resolution import resolve
 
 pytestmark = pytest.mark.live
 

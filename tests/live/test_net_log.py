@@ -11,8 +11,8 @@ import pytest
 from replaykit.bundle.reader import open_bundle
 from replaykit.recorder.agent_runs import record_agent
 from replaykit.tasks.task import Task, decode_task
+from replaykit.trajectory.completeness_proof import Proof
 from replaykit.trajectory.exchange import Exchange
-from replaykit.trajectory.proof import Proof
 from replaykit.trajectory.step import Trajectory
 from tests.thorough import one_in
 

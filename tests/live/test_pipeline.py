@@ -27,7 +27,7 @@ from replaykit.recorder.scripted_user import load_user
 from replaykit.tasks.suite import load_suite
 from replaykit.tasks.task import Task, agent_view
 from replaykit.trajectory.completeness import state_of
-from replaykit.trajectory.proof import NEEDS
+from replaykit.trajectory.completeness_proof import NEEDS
 from tests.thorough import one_in
 
 pytestmark = pytest.mark.live

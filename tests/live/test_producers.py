@@ -14,7 +14,7 @@ from playwright.sync_api import Page
 
 from fixtures.sites.shop.server import serve
 from replaykit.bundle.reader import open_bundle
-from replaykit.interop.importing import import_runs
+from replaykit.interop.run_import import import_runs
 from replaykit.snapshot.codec import decode
 from replaykit.trajectory.action import Fill, tag_of
 from replaykit.trajectory.exchange import Console, Navigation

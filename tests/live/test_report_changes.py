@@ -11,7 +11,7 @@ from playwright.sync_api import BrowserContext, expect
 from replaykit.grading.engine import build_report, grade_many
 from replaykit.grading.verdict import JudgeOutcome, Outcome, PolicyOutcome, Report, Verdict
 from replaykit.report.html.report_file import HtmlOptions
-from replaykit.report.write import write_html_file
+from replaykit.report.report_output import write_html_file
 from tests.live.watched import ALL, RECORDINGS, Watched, hostile_run, judged, readable_anywhere
 
 pytestmark = pytest.mark.live

@@ -17,7 +17,7 @@ from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.verdict import Judgement, JudgeOutcome, Report
 from replaykit.report.html.measured_judges import JudgeMeasures
 from replaykit.report.html.report_file import HtmlOptions
-from replaykit.report.write import write_html_file, write_report
+from replaykit.report.report_output import write_html_file, write_report
 from replaykit.tasks.policy_rules import DIMENSIONS
 from replaykit.testing import Builder, trajectory
 from tests.live.watched import ATTACKS, CONTRAST, RECORDINGS, Watched, hostile_run, judged, readable_anywhere

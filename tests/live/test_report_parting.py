@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import BrowserContext, expect
 
 from replaykit.bundle.reader import open_bundle
-from replaykit.report.write import write_parting_file
+from replaykit.report.report_output import write_parting_file
 from replaykit.testing import Builder, trajectory
 from tests.live.watched import ALL, RECORDINGS, Watched, hostile_run, readable_anywhere
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from replaykit.bundle.reader import open_bundle
-from replaykit.interop.importing import import_run
+from replaykit.interop.run_import import import_run
 from replaykit.replay.player import Replay
 from replaykit.trajectory.action import tag_of
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.pytest_plugin.stored import differences
+from replaykit.pytest_plugin.verdict_files import differences
 
 ROOT = Path(__file__).resolve().parents[2]
 SET = ROOT / "recordings" / "conformance"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from replaykit.recorder.agent_events_file import WARNINGS_MAX, Spoken
 from replaykit.recorder.browser.driver import Driver
-from replaykit.recorder.growing_file import LINE_MAX
+from replaykit.recorder.file_tail import LINE_MAX
 from replaykit.recorder.live_run import LiveRun
 from replaykit.recorder.scripted_user import User, UserRule
 from replaykit.recorder.session.clock import Clock

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.recorder.browser.witnesses.census import Census
 from replaykit.recorder.browser.witnesses.command_kinds import DRIVER_KINDS, blinds, cdp_kind
 from replaykit.recorder.browser.witnesses.command_log import FUNNELS, DriverLog, own_calls
+from replaykit.recorder.browser.witnesses.target_census import Census
 from replaykit.recorder.session import driver_messages as m
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.witnesses import Answered, Commanded, ScriptAsked, ScriptEnded, Witnessed
 from replaykit.trajectory.command import Command
+from replaykit.trajectory.completeness_proof import Proof
 from replaykit.trajectory.exchange import Exchange, Gap
 from replaykit.trajectory.observation import Observation
-from replaykit.trajectory.proof import Proof
 from replaykit.trajectory.step import Header
 
 BASE = "http://shop.test/"

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from replaykit.recorder.browser.witnesses.net_log import NetLog, Sent
 from replaykit.recorder.session import driver_messages as m
+from replaykit.trajectory.completeness_proof import Proof
 from replaykit.trajectory.exchange import Exchange
-from replaykit.trajectory.proof import Proof
 from replaykit.trajectory.scalars import Omitted
 
 BUY = "http://shop.test/buy"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from replaykit.secrets.paint import MARGIN_PX, blacken
+from replaykit.secrets.black_boxes import MARGIN_PX, blacken
 
 WHITE = b"\xff\xff\xff"
 

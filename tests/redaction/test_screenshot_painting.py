@@ -13,7 +13,7 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import verify
 from replaykit.bundle.writer import Journal, seal
 from replaykit.redaction.bundle_redaction import Redaction, redact
-from replaykit.secrets.paint import MARGIN_PX
+from replaykit.secrets.black_boxes import MARGIN_PX
 from replaykit.trajectory.action import Click
 from replaykit.trajectory.observation import Frame, Observation
 from replaykit.trajectory.scalars import Omitted

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from replaykit.grading.engine import grade_many
 from replaykit.grading.verdict import ErrorInfo, Outcome, PolicyOutcome, Report
 from replaykit.report.csv_report import as_csv
-from replaykit.report.write import write_report
+from replaykit.report.report_output import write_report
 from tests.report.test_junit import MIXED, check, policy, report, verdict
 
 

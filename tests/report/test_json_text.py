@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from replaykit.grading.engine import grade_many
 from replaykit.report.json_text import json_text
 from replaykit.report.report_formats import FORMATS
-from replaykit.report.write import render
+from replaykit.report.report_output import render
 from replaykit.testing import trajectory
 
 EVIL = "a\x9b31mRED\x9b0m\x85\x80"

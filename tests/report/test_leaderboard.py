@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from replaykit.cli.main import run as command_line
 from replaykit.grading.engine import build_report, grade_many
 from replaykit.grading.verdict import Judgement, JudgeOutcome, Verdict
-from replaykit.interop.importing import import_run, import_runs
+from replaykit.interop.run_import import import_run, import_runs
 from replaykit.report.wabe_report import as_wabe
 from replaykit.testing.builder import trajectory
 from tests.interop.samples import png, wabe, write

@@ -23,12 +23,12 @@ from replaykit.grading.verdict import (
     Verdict,
 )
 from replaykit.report.github import as_github
-from replaykit.report.html.runs import run_data
+from replaykit.report.html.run_details import run_data
 from replaykit.report.json_report import as_json, read_json
 from replaykit.report.junit import as_junit
 from replaykit.report.remedies import REMEDIES, family, remedies, remedy
 from replaykit.report.text.text_report import as_text
-from replaykit.trajectory.proof import GAPS, WITNESSES
+from replaykit.trajectory.completeness_proof import GAPS, WITNESSES
 from replaykit.trajectory.step import CHANNELS
 
 SOURCES = Path(replaykit.__file__).parent

@@ -9,10 +9,10 @@ import pytest
 from replaykit.bundle.reader import open_bundle
 from replaykit.replay.player import Replay
 from replaykit.reruns.allowed_addresses import addresses
-from replaykit.reruns.outcomes import Became, StepOutcome
 from replaykit.reruns.rerun_diff import GATED, KINDS, Rerun, RerunRow, compare_runs
 from replaykit.reruns.rerun_plan import RerunInputs, plan_rerun
 from replaykit.reruns.rerun_text import rerun_text
+from replaykit.reruns.step_outcomes import Became, StepOutcome
 from replaykit.testing import trajectory
 from replaykit.testing.builder import Builder
 from replaykit.trajectory.action import Click, Element

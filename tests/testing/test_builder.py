@@ -10,7 +10,7 @@ from replaykit.replay.dom import Dom
 from replaykit.replay.player import Replay
 from replaykit.testing import snapshot, trajectory
 from replaykit.trajectory.action import Click, Goto
-from replaykit.trajectory.proof import WITNESSES, Proof
+from replaykit.trajectory.completeness_proof import WITNESSES, Proof
 from replaykit.trajectory.step import CHANNELS
 
 

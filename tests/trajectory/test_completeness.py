@@ -17,7 +17,7 @@ from replaykit.trajectory.completeness import (
     state_of,
     weakest,
 )
-from replaykit.trajectory.proof import NEEDS, WITNESSES, Proof
+from replaykit.trajectory.completeness_proof import NEEDS, WITNESSES, Proof
 from replaykit.trajectory.step import CHANNELS, Source, Trajectory
 
 

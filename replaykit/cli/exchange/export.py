@@ -16,7 +16,7 @@ from replaykit.cli.exchange.import_ import tell_failure
 from replaykit.cli.maintain import completion
 from replaykit.errors import CannotExport, ReplaykitError, UsageError
 from replaykit.grading.verdict import Verdict
-from replaykit.interop.exporting import EXPORTERS, Choices, export_run, exporter, targets
+from replaykit.interop.bundle_export import EXPORTERS, Choices, export_run, exporter, targets
 from replaykit.interop.parquet.parquet_export import write_tables
 from replaykit.redaction.leftover_scan import scan
 from replaykit.report.report_reader import load_report

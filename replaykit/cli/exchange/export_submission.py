@@ -13,11 +13,11 @@ import msgspec
 from replaykit.cli.console import notice
 from replaykit.decoders import decode
 from replaykit.errors import InteropError, OutputExists, UsageError
-from replaykit.interop.exporting import write_file
+from replaykit.interop.bundle_export import write_file
 from replaykit.interop.stwebagentbench.stwab_submission import SubmissionOptions, build_submission
 from replaykit.report.text.table import safe
 from replaykit.tasks.suite import load_suite
-from replaykit.trajectory.counted import counted
+from replaykit.trajectory.plurals import counted
 
 FORMAT = "stwab-submission"
 """What the command line calls it."""

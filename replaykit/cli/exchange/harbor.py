@@ -12,7 +12,7 @@ from replaykit.grading.judges.clients.transports import Transports
 from replaykit.interop.harbor.harbor_tasks import HarborOptions, generate
 from replaykit.interop.harbor.harbor_verify import AGENT, IMAGES, OUT, TESTS, Order, verify_trial
 from replaykit.report.text.table import safe
-from replaykit.trajectory.counted import counted
+from replaykit.trajectory.plurals import counted
 
 FAILED, NOTHING = 3, 4
 """Exit codes."""

@@ -15,19 +15,19 @@ from replaykit.cli.console import harmless, notice, progress
 from replaykit.cli.maintain import completion
 from replaykit.cli.record.record import declared_secrets
 from replaykit.errors import ReplaykitError, UnknownLayout, UsageError
-from replaykit.interop.har.har_joined import join_har
+from replaykit.interop.har.har_merge import join_har
 from replaykit.interop.imported_run import Options
-from replaykit.interop.importing import ImportResult, import_runs
+from replaykit.interop.layout_detection import MISSING
 from replaykit.interop.registry import matrix
-from replaykit.interop.run_finding import MISSING
+from replaykit.interop.run_import import ImportResult, import_runs
 from replaykit.interop.source_files import SourceLimits
 from replaykit.interop.table.table_columns import check_columns
-from replaykit.interop.wordings import check_wordings
+from replaykit.interop.text_actions import check_wordings
 from replaykit.report.json_text import json_text
 from replaykit.report.text.table import safe, table
 from replaykit.tasks.suite import load_suite
 from replaykit.tasks.yaml_text import parsed_yaml, words_of
-from replaykit.trajectory.counted import counted
+from replaykit.trajectory.plurals import counted
 
 FAILED, NOTHING = 3, 4
 """Exit codes."""

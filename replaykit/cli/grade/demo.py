@@ -18,9 +18,9 @@ from replaykit.errors import MissingExtra, NoBrowser, RecorderError, UsageError
 from replaykit.grading.engine import grade_many
 from replaykit.grading.gate import GateOptions
 from replaykit.grading.verdict import PolicyOutcome, Report, Verdict
+from replaykit.report.report_output import write_report
 from replaykit.report.text.table import safe
 from replaykit.report.text.text_report import as_line, as_text, describe
-from replaykit.report.write import write_report
 
 TASK = "refund-order"
 """The task that the demo records: it asks for consent, and changes state."""

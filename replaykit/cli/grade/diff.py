@@ -17,10 +17,10 @@ from replaykit.grading.verdict import Report
 from replaykit.report.html.report_file import HtmlOptions
 from replaykit.report.json_text import json_text
 from replaykit.report.report_diff import diff
+from replaykit.report.report_output import check_place, write_html_file, write_parting_file
 from replaykit.report.report_reader import is_report, load_report
-from replaykit.report.text.comparison_text import comparison_text
+from replaykit.report.text.report_diff_text import comparison_text
 from replaykit.report.text.run_diff_text import parting_text
-from replaykit.report.write import check_place, write_html_file, write_parting_file
 
 
 @click.command(epilog="Example: replaykit diff before.json after.json --fail-on-regression")

@@ -20,8 +20,8 @@ from replaykit.grading.policies.run_mutations import Mutation
 from replaykit.grading.policy_trials import Trials, try_policies
 from replaykit.report.json_text import json_text
 from replaykit.report.text.table import safe, table
-from replaykit.tasks.contradictions import contradictions
 from replaykit.tasks.dialect import Mode
+from replaykit.tasks.policy_contradictions import contradictions
 from replaykit.tasks.policy_rules import Policy
 from replaykit.tasks.suite import load_policies, load_suite
 from replaykit.tasks.task import Task

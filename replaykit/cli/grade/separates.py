@@ -14,7 +14,7 @@ from replaykit.grading.mutation_counts import read_mutations
 from replaykit.report.json_text import json_text
 from replaykit.report.report_reader import load_report
 from replaykit.report.text.table import safe, short, table
-from replaykit.trajectory.counted import counted
+from replaykit.trajectory.plurals import counted
 
 _TITLE_MAX = 60
 """Characters of a rule's name."""

@@ -19,12 +19,12 @@ from replaykit.report.json_text import json_text
 from replaykit.report.text.table import safe
 from replaykit.tasks.benchmarks.mind2web import mind2web_faults, totals
 from replaykit.tasks.checks import CheckFault
-from replaykit.tasks.contradictions import notes
 from replaykit.tasks.described_schema import schema_file
 from replaykit.tasks.policies_schema import policies_schema
+from replaykit.tasks.policy_contradictions import notes
 from replaykit.tasks.suite import load_mind2web, load_suite, suite_schema, survey_suite
-from replaykit.tasks.summary import Summary, fields_of, sample, summarize_tasks
-from replaykit.trajectory.counted import counted
+from replaykit.tasks.suite_summary import Summary, fields_of, sample, summarize_tasks
+from replaykit.trajectory.plurals import counted
 
 SEEDS = 1_000_000
 """Seeds that are drawn from: short enough to be typed again."""

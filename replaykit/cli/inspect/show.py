@@ -16,10 +16,10 @@ from replaykit.grading.verdict import RunFinding
 from replaykit.replay.player import Replay
 from replaykit.report.json_text import json_text
 from replaykit.report.text.table import safe, short, table
+from replaykit.trajectory.action_rendering import render_action, render_step
 from replaykit.trajectory.completeness import assumes, channel_lines
-from replaykit.trajectory.counted import counted
 from replaykit.trajectory.exchange import Message, Navigation
-from replaykit.trajectory.rendering import render_action, render_step
+from replaykit.trajectory.plurals import counted
 from replaykit.trajectory.step import Probe, Step, Trajectory
 
 

@@ -19,7 +19,7 @@ from replaykit.replay.offline_page.fidelity import Disagreement, Fidelity, fidel
 from replaykit.report.json_text import json_text
 from replaykit.report.text.table import safe
 from replaykit.trajectory.completeness import assumes, channel_lines, state_of
-from replaykit.trajectory.counted import counted
+from replaykit.trajectory.plurals import counted
 
 
 @click.command(epilog="Example: replaykit verify run.zst")

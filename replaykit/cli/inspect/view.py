@@ -18,9 +18,9 @@ from replaykit.grading.judge_runs.judge_attacks import read_attacks
 from replaykit.grading.verdict import Report, Verdict
 from replaykit.report.html.measured_judges import JudgeMeasures
 from replaykit.report.html.report_file import EVIDENCE_MAX, HtmlOptions
+from replaykit.report.report_output import check_place, write_html_file
 from replaykit.report.report_reader import is_report, load_report
-from replaykit.report.write import check_place, write_html_file
-from replaykit.trajectory.counted import counted
+from replaykit.trajectory.plurals import counted
 
 MIB = 2**20
 

@@ -18,10 +18,10 @@ from replaykit.grading.agreement.threshold_choice import read_aims
 from replaykit.grading.agreement.verifier_labels import LabelRule
 from replaykit.grading.statistics import FEW
 from replaykit.report.json_text import json_text
+from replaykit.report.report_output import write_file
 from replaykit.report.text.cost_text import judging_cost
 from replaykit.report.text.table import safe, table
-from replaykit.report.write import write_file
-from replaykit.trajectory.counted import counted
+from replaykit.trajectory.plurals import counted
 
 _SHOWN = ("precision", "recall", "tnr", "fpr", "npv", "f1", "accuracy", "balanced_accuracy", "kappa")
 

@@ -48,7 +48,7 @@ from replaykit.report.text.attack_text import attack_text
 from replaykit.report.text.cost_text import plan_totals, stage_costs
 from replaykit.report.text.table import safe, table
 from replaykit.tasks.suite import load_suite
-from replaykit.trajectory.counted import counted
+from replaykit.trajectory.plurals import counted
 
 RUNS = 1000
 """Times that re-grading is priced for."""

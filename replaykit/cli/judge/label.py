@@ -23,7 +23,7 @@ from replaykit.labelling.label_session import LabelSession
 from replaykit.replay.player import Replay
 from replaykit.report.text.table import safe
 from replaykit.trajectory.action import tag_of
-from replaykit.trajectory.rendering import MESSAGES, render_step
+from replaykit.trajectory.action_rendering import MESSAGES, render_step
 
 _KEYS: dict[str, Said] = {"y": "success", "n": "failure", "u": "unsure", "x": "not_executable"}
 """The keys of the page: a key must not mean something else in the terminal."""

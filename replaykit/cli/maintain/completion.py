@@ -67,7 +67,7 @@ def import_formats(ctx: click.Context, param: click.Parameter, incomplete: str) 
 
 def export_formats(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Offer the formats that can be written."""
-    from replaykit.interop.exporting import EXPORTERS
+    from replaykit.interop.bundle_export import EXPORTERS
 
     return _beginning((*EXPORTERS, "parquet", "stwab-submission"), incomplete)
 

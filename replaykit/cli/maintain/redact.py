@@ -10,7 +10,7 @@ from replaykit.cli.console import notice
 from replaykit.cli.record.record import declared_secrets
 from replaykit.redaction.bundle_redaction import LEFT_MAX, Redaction, redact
 from replaykit.report.text.table import safe
-from replaykit.trajectory.counted import counted
+from replaykit.trajectory.plurals import counted
 
 
 @click.command(epilog="Example: replaykit redact run.zst -o clean.zst --secret-env SHOP_PASSWORD")

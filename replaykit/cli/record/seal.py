@@ -9,7 +9,7 @@ from replaykit.bundle.writer import SealResult, seal
 from replaykit.cli.console import notice
 from replaykit.cli.maintain import completion
 from replaykit.errors import BundleError
-from replaykit.trajectory.counted import counted
+from replaykit.trajectory.plurals import counted
 
 
 @click.command(epilog="Example: replaykit seal run.zst")

@@ -13,10 +13,10 @@ from replaykit.tasks.checks import CheckPlugin
 from replaykit.tasks.task import Task
 
 GROUP = "replaykit.checks"
-"""Entry point group of every `Check`."""
+"""Entry point group of every `CheckFunction`."""
 
 
-class Check(Protocol):
+class CheckFunction(Protocol):
     """A check of your own: a function `(params, replay, task) -> Ruling`.
 
     Register it as an entry point of the group `replaykit.checks`; tasks use it through `type: plugin`.
@@ -54,7 +54,7 @@ def _missing(name: str, rule: str) -> Ruling:
 
 def _ruling(point: EntryPoint, rule: str, params: dict[str, Any], replay: Replay, task: Task) -> Ruling:
     try:
-        check: Check = point.load()
+        check: CheckFunction = point.load()
         said: Any = check(params, replay, task)
     except PageNotRecorded as fault:
         return undecided("page_not_recorded", f"page:{fault.fields['url']}", rule=rule)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from replaykit.grading.checks.pages.final_page import cursor_url, final_evidence, final_url
 from replaykit.grading.checks.requirement import Graded, Terms, graded, undecided
 from replaykit.grading.verdict import Evidence
-from replaykit.replay.forgery import FORGED, is_forged
+from replaykit.replay.agent_made_pages import FORGED, is_forged
 from replaykit.replay.player import Replay
 from replaykit.tasks.checks import Check, PageCheck, PageImages, ProgramHtml, StringMatch, UrlMatch
 from replaykit.tasks.network_checks import AgentResponse, NetworkMatch

@@ -9,7 +9,7 @@ from replaykit.grading.findings.taxonomy import MOST, found
 from replaykit.grading.findings.turns import Turn, page_of
 from replaykit.grading.verdict import RunFinding
 from replaykit.trajectory import action as acts
-from replaykit.trajectory.rendering import render_action
+from replaykit.trajectory.action_rendering import render_action
 
 _POINTED = (acts.Click, acts.DblClick, acts.Tap, acts.DragAndDrop)
 """Actions that are done for their effect on the page."""

@@ -13,7 +13,7 @@ from replaykit.grading.verdict import RunFinding
 from replaykit.replay.player import Replay
 from replaykit.replay.run_state import State
 from replaykit.trajectory import action as acts
-from replaykit.trajectory.rendering import render_action
+from replaykit.trajectory.action_rendering import render_action
 
 _ENTRIES = (acts.Fill, acts.Type)
 

@@ -9,7 +9,7 @@ from replaykit.grading.findings.taxonomy import found
 from replaykit.grading.findings.turns import Turn
 from replaykit.grading.verdict import RunFinding
 from replaykit.trajectory import action as acts
-from replaykit.trajectory.rendering import render_action
+from replaykit.trajectory.action_rendering import render_action
 
 TIMES = 3
 """So often the same action on the same page is a repetition."""

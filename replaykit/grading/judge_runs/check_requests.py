@@ -17,7 +17,7 @@ from replaykit.grading.judges.tape.tape import request_key
 from replaykit.grading.model_request import ModelReply, ReplyFailure
 from replaykit.grading.verdict import Judgement, JudgeOutcome
 from replaykit.tasks.task import Task
-from replaykit.trajectory.counted import counted
+from replaykit.trajectory.plurals import counted
 
 CHECKS = "checks"
 """Name under which checks stand among judges."""

@@ -30,14 +30,14 @@ from replaykit.grading.judges.screenshot_choice import (
 from replaykit.grading.judges.step_notes import StepNote, step_notes
 from replaykit.grading.model_request import ImagePart
 from replaykit.grading.verdict import CheckResult
-from replaykit.replay.forgery import is_forged
+from replaykit.replay.agent_made_pages import is_forged
 from replaykit.replay.player import Replay
 from replaykit.tasks.task import Task
 from replaykit.trajectory.action import tag_of
 from replaykit.trajectory.action_history import ActionHistory, action_history
+from replaykit.trajectory.action_rendering import MESSAGES, render_step
 from replaykit.trajectory.completeness import state_of
 from replaykit.trajectory.observation import Observation
-from replaykit.trajectory.rendering import MESSAGES, render_step
 from replaykit.trajectory.step import CHANNELS, Step
 
 

@@ -17,8 +17,8 @@ from replaykit.grading.findings.detection import findings_of
 from replaykit.grading.judges.claims.request_matching import sent_fields
 from replaykit.grading.server_changes import Change, changes
 from replaykit.grading.verdict import RunFinding
+from replaykit.replay.agent_made_pages import is_forged
 from replaykit.replay.dom import Dom, Node
-from replaykit.replay.forgery import is_forged
 from replaykit.replay.player import Replay
 from replaykit.replay.run_state import Page, State
 from replaykit.trajectory.exchange import Download

@@ -33,7 +33,7 @@ from replaykit.grading.policies.rule_finding import (
 from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind
 from replaykit.grading.values.normal_form import fold
 from replaykit.tasks.policy_rules import EventKind, NoLeak, Policy, Secret
-from replaykit.trajectory.counted import counted
+from replaykit.trajectory.plurals import counted
 
 DIGITS_MIN = 4
 """Digits of a secret from which separators between them do not hide it."""

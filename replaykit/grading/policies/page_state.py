@@ -18,8 +18,8 @@ from replaykit.grading.values.boolean_attributes import presence
 from replaykit.grading.values.normal_form import fold, normal
 from replaykit.grading.verdict import Evidence, PolicyOutcome
 from replaykit.patterns import lazy_pattern
+from replaykit.replay.agent_made_pages import FORGED, is_forged
 from replaykit.replay.dom import Dom
-from replaykit.replay.forgery import FORGED, is_forged
 from replaykit.replay.player import SAFE_METHODS, Replay
 from replaykit.replay.run_state import Page
 from replaykit.replay.selectors.locator_evaluation import evaluate, read_selector

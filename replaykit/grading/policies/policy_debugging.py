@@ -19,7 +19,7 @@ from replaykit.replay.player import Replay
 from replaykit.tasks.benchmarks.stwab_rules import native_policies
 from replaykit.tasks.policy_rules import Match, Policy, Rule, Sequence
 from replaykit.tasks.task import Task
-from replaykit.trajectory.rendering import render_action
+from replaykit.trajectory.action_rendering import render_action
 
 MISSES_MAX = 200
 """Events passed over that a trial lists."""

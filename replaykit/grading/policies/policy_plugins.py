@@ -11,10 +11,10 @@ from replaykit.replay.player import Replay
 from replaykit.tasks.policy_rules import Plugin
 
 GROUP = "replaykit.policies"
-"""Entry point group of every `Policy`."""
+"""Entry point group of every `PolicyFunction`."""
 
 
-class Policy(Protocol):
+class PolicyFunction(Protocol):
     """A policy rule of your own: a function `(params, replay, window, witness) -> Finding`.
 
     Register it as an entry point of the group `replaykit.policies`. `params`: the parameters of the policy's
@@ -47,7 +47,7 @@ def grade_plugin(rule: Plugin, run: PolicyRun) -> Finding:
     found = {point.name: point for point in entry_points(group=GROUP)}
     if rule.name not in found:
         raise LookupError(f"no plugin {rule.name!r}; installed are {', '.join(sorted(found)) or 'none'}")
-    policy: Policy = found[rule.name].load()
+    policy: PolicyFunction = found[rule.name].load()
     finding: Any = policy(rule.params, run.replay, run.window, run.witness)
     if not isinstance(finding, Finding):
         raise TypeError(f"plugin {rule.name!r} returned {type(finding).__name__}, not a Finding")

@@ -10,7 +10,7 @@ from replaykit.grading.policies.events.event import Event
 from replaykit.grading.policies.events.event_stream import EventStream
 from replaykit.grading.policies.events.three_valued_truth import TextSpan
 from replaykit.grading.verdict import Evidence, PolicyOutcome
-from replaykit.trajectory.rendering import render_action
+from replaykit.trajectory.action_rendering import render_action
 
 EXCERPT_MAX = 200
 """Characters of an excerpt."""

@@ -13,7 +13,7 @@ from replaykit.grading.peers.stwebagentbench.recorded_view import RecordedPage, 
 from replaykit.grading.policies.rule_finding import Finding, Mask, dormant, kept, undecided
 from replaykit.grading.verdict import Evidence, PolicyOutcome
 from replaykit.replay.player import Replay
-from replaykit.trajectory.rendering import render_action
+from replaykit.trajectory.action_rendering import render_action
 
 NO_EVAL = "no_eval"
 """Reason of a policy without `eval`: the peer reports nothing, and reads the next report in its place."""

@@ -17,7 +17,7 @@ from replaykit.grading.policies.events.scope_window import Window
 from replaykit.grading.policies.rule_finding import Finding, Witness, broken, kept, never_triggered, undecided
 from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind, as_json
 from replaykit.tasks.policy_rules import After, AtLeast, AtMost, Before, Eventually, Exactly, Sequence
-from replaykit.trajectory.counted import counted
+from replaykit.trajectory.plurals import counted
 
 
 def grade_eventually(rule: Eventually, run: PolicyRun) -> Finding:

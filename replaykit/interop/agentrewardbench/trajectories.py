@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from replaykit.interop.agentrewardbench.arb_judgements import add_judgements
 from replaykit.interop.browsergym.gym_steps import Seen, add_seen, add_turn
+from replaykit.interop.folder_search import json_files
 from replaykit.interop.imported_run import Run
 from replaykit.interop.registry import Candidate, Importer, letters
-from replaykit.interop.run_search import json_files
 from replaykit.trajectory.exchange import Imported
 from replaykit.trajectory.step import AgentInfo
 

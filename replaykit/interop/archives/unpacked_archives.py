@@ -24,8 +24,8 @@ from replaykit.errors import (
     UnsafeSource,
 )
 from replaykit.interop.archives.scratch_folder import scratch_folder
+from replaykit.interop.folder_search import is_litter
 from replaykit.interop.lfs_pointers import FETCH, is_pointer_file
-from replaykit.interop.run_search import is_litter
 from replaykit.interop.source_files import SourceLimits
 from replaykit.secrets.compressed_body import ZIP_FAILURES
 

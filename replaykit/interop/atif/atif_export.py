@@ -9,7 +9,7 @@ import msgspec
 
 from replaykit.bundle.reader import Bundle
 from replaykit.interop.atif.atif_import import EXTRA
-from replaykit.interop.exporting import (
+from replaykit.interop.bundle_export import (
     Choices,
     Exporter,
     Files,
@@ -19,7 +19,7 @@ from replaykit.interop.exporting import (
     thought_of_answer,
 )
 from replaykit.interop.har.har_entries import moment, stamp
-from replaykit.interop.picture_bytes import JPEG, picture_type
+from replaykit.interop.image_types import JPEG, picture_type
 from replaykit.trajectory.action import Unknown
 from replaykit.trajectory.exchange import Message
 from replaykit.trajectory.observation import Observation

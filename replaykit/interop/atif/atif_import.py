@@ -12,12 +12,12 @@ import msgspec
 from msgspec import Struct, field
 
 from replaykit.errors import UnsupportedVersion
-from replaykit.interop.decoding import JsonFault, decode_json
+from replaykit.interop.folder_search import json_files
 from replaykit.interop.har.har_entries import Base, moment, stamp
 from replaykit.interop.imported_run import Run
 from replaykit.interop.registry import Candidate, Importer, letters
-from replaykit.interop.run_search import json_files
-from replaykit.interop.tools import add_call
+from replaykit.interop.tool_calls import add_call
+from replaykit.interop.untrusted_json import JsonFault, decode_json
 from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.action import Action, Answer, Unknown
 from replaykit.trajectory.exchange import Message

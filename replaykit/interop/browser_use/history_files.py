@@ -14,15 +14,15 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from replaykit.interop.extra_fields import says
+from replaykit.interop.folder_search import json_files
 from replaykit.interop.har.har_entries import stamp
 from replaykit.interop.imported_run import Run
 from replaykit.interop.playwright_trace.trace_contexts import as_time
 from replaykit.interop.playwright_trace.trace_versions import number
 from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.interop.repaired_values import plain_number
-from replaykit.interop.run_search import json_files
-from replaykit.interop.tools import own_action
-from replaykit.interop.unread_fields import says
+from replaykit.interop.tool_calls import own_action
 from replaykit.trajectory.action import (
     Action,
     Answer,

@@ -16,13 +16,13 @@ from msgspec import Struct
 from replaykit.errors import MalformedSource
 from replaykit.interop.browsergym.gym_steps import Seen, add_seen, add_turn
 from replaykit.interop.browsergym.pickles import Forbidden, Undecodable, plain_values, read_pickle
+from replaykit.interop.extra_fields import says
+from replaykit.interop.folder_search import folders
 from replaykit.interop.har.har_entries import Base, stamp
 from replaykit.interop.imported_run import Run
 from replaykit.interop.lfs_pointers import FETCH
 from replaykit.interop.registry import Candidate, Importer, letters
-from replaykit.interop.run_search import folders
 from replaykit.interop.source_files import kind_of
-from replaykit.interop.unread_fields import says
 from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.exchange import Imported, Message
 from replaykit.trajectory.scalars import Threw

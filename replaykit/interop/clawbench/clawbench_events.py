@@ -22,7 +22,7 @@ from replaykit.trajectory.action import (
     SelectOption,
     Unknown,
 )
-from replaykit.trajectory.redacted import MASKED
+from replaykit.trajectory.redaction_marks import MASKED
 from replaykit.trajectory.scalars import INT_MAX
 
 MODIFIERS = ("Control", "Alt", "Meta", "AltGraph")

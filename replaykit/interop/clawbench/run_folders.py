@@ -20,11 +20,11 @@ from msgspec.structs import replace
 from replaykit.errors import MalformedSource
 from replaykit.interop.clawbench.clawbench_events import ClawbenchEvent, ClawbenchGesture, Gestures
 from replaykit.interop.clawbench.final_answer import final_answer
+from replaykit.interop.extra_fields import says
+from replaykit.interop.folder_search import Listing, folders, peek, relative
 from replaykit.interop.har.har_entries import RESOURCES, Base, stamp
 from replaykit.interop.imported_run import Run
 from replaykit.interop.registry import Candidate, Importer, letters
-from replaykit.interop.run_search import Listing, folders, peek, relative
-from replaykit.interop.unread_fields import says
 from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.exchange import Exchange, Imported, Navigation
 from replaykit.trajectory.observation import Observation

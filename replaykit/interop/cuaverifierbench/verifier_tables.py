@@ -18,14 +18,14 @@ import msgspec
 from msgspec import Struct
 
 from replaykit.errors import MalformedSource
-from replaykit.interop.decoding import JsonFault, decode_json
+from replaykit.interop.extra_fields import says
 from replaykit.interop.har.har_entries import Base, moment, stamp
 from replaykit.interop.imported_run import Run
 from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.interop.table_rows import keys, picture_bytes, row_at, rows, tables
 from replaykit.interop.tool_actions import computer_action
-from replaykit.interop.tools import own_action
-from replaykit.interop.unread_fields import says
+from replaykit.interop.tool_calls import own_action
+from replaykit.interop.untrusted_json import JsonFault, decode_json
 from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.action import (
     Action,

@@ -12,7 +12,9 @@ import msgspec
 
 from replaykit.bundle.blobs import blob_id
 from replaykit.bundle.reader import Bundle
-from replaykit.interop.exporting import Choices, Exporter, Files, zipped
+from replaykit.interop.bundle_export import Choices, Exporter, Files, zipped
+from replaykit.interop.extra_fields import says
+from replaykit.interop.folder_search import files, is_marked
 from replaykit.interop.har.har_entries import (
     Attach,
     Base,
@@ -25,9 +27,7 @@ from replaykit.interop.har.har_entries import (
 )
 from replaykit.interop.imported_run import Run
 from replaykit.interop.registry import Candidate, Importer, letters
-from replaykit.interop.run_search import files, is_marked
 from replaykit.interop.source_files import kind_of
-from replaykit.interop.unread_fields import says
 from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.exchange import Exchange
 

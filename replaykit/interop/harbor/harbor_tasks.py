@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from replaykit.decoders import decode, decode_plain
 from replaykit.errors import BundleWriteError, TaskError, UnknownTask, UsageError
-from replaykit.interop.harbor.verifier_file import NAME, verifier
+from replaykit.interop.harbor.single_file_verifier import NAME, verifier
 from replaykit.interop.toml_text import toml_text
 
 COMMIT = "091544539eba485dbd74ef3742011ddeede37336"

@@ -14,7 +14,7 @@ import msgspec
 
 from replaykit.bundle.reader import Bundle
 from replaykit.grading.verdict import Outcome, PolicyOutcome, Verdict
-from replaykit.interop.exporting import (
+from replaykit.interop.bundle_export import (
     Choices,
     Exporter,
     Files,
@@ -25,8 +25,8 @@ from replaykit.interop.exporting import (
     zipped,
 )
 from replaykit.interop.har.har_entries import moment, stamp
+from replaykit.interop.image_types import picture_type
 from replaykit.interop.inspect.inspect_turns import REFERENCE
-from replaykit.interop.picture_bytes import picture_type
 from replaykit.interop.playwright_trace.trace_verdicts import verdict_of
 from replaykit.trajectory.action import Unknown
 from replaykit.trajectory.exchange import Message

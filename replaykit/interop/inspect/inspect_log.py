@@ -10,6 +10,8 @@ from typing import Any
 from msgspec import Struct
 
 from replaykit.errors import InteropError, UnsupportedVersion
+from replaykit.interop.extra_fields import says
+from replaykit.interop.folder_search import files
 from replaykit.interop.har.har_entries import Base, moment, stamp
 from replaykit.interop.imported_run import Run
 from replaykit.interop.inspect.inspect_turns import (
@@ -23,10 +25,8 @@ from replaykit.interop.inspect.inspect_turns import (
 )
 from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.interop.repaired_values import plain_number
-from replaykit.interop.run_search import files
 from replaykit.interop.source_files import Archive, SourceLimits, kind_of
-from replaykit.interop.tools import add_call
-from replaykit.interop.unread_fields import says
+from replaykit.interop.tool_calls import add_call
 from replaykit.trajectory.action import Answer
 from replaykit.trajectory.exchange import Imported, Message
 from replaykit.trajectory.scalars import Threw

@@ -1,6 +1,6 @@
 """Actions in the style of Mind2Web's action history, `<tag attrs> name -> OP: value`, read back.
 
-The other direction is `replaykit.trajectory.rendering`.
+The other direction is `replaykit.trajectory.action_rendering`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from html.parser import HTMLParser
 
-from replaykit.interop.wordings import Wordings
+from replaykit.interop.text_actions import Wordings
 from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.action import (
     Action,

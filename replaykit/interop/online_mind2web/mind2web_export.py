@@ -7,13 +7,13 @@ from typing import Any
 import msgspec
 
 from replaykit.bundle.reader import Bundle
-from replaykit.interop.exporting import Choices, Exporter, Files, picture, refuse
+from replaykit.interop.bundle_export import Choices, Exporter, Files, picture, refuse
 from replaykit.interop.online_mind2web.mind2web_import import RESULT, SHOTS
-from replaykit.interop.online_mind2web.mind2web_second import pictures_after, second_of
+from replaykit.interop.online_mind2web.mind2web_v2_export import pictures_after, second_of
 from replaykit.trajectory.action import Answer, ReportInfeasible, SendMsgToUser
 from replaykit.trajectory.action_history import is_own, stored_line
+from replaykit.trajectory.action_rendering import render_step
 from replaykit.trajectory.observation import Observation
-from replaykit.trajectory.rendering import render_step
 from replaykit.trajectory.step import Step, Trajectory
 
 SCHEMAS = ("v1", "v2")

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec import UNSET, Struct, UnsetType
 
 from replaykit.errors import UnsupportedVersion
+from replaykit.interop.folder_search import Listing, folders, peek, relative
 from replaykit.interop.imported_run import Run
 from replaykit.interop.online_mind2web.mind2web_actions import (
     ANSWER,
@@ -20,7 +21,6 @@ from replaykit.interop.online_mind2web.mind2web_actions import (
     read_action,
 )
 from replaykit.interop.registry import Candidate, Importer, letters
-from replaykit.interop.run_search import Listing, folders, peek, relative
 from replaykit.interop.source_files import numbered
 from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.action_history import SECOND

@@ -17,13 +17,13 @@ import msgspec
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import BundleWriteError, MissingExtra, OutputExists, UsageError
 from replaykit.grading.verdict import Outcome, PolicyOutcome, Verdict
-from replaykit.interop.exporting import write_file
-from replaykit.interop.online_mind2web.mind2web_second import pictures_after
-from replaykit.interop.picture_bytes import JPEG, picture_type
+from replaykit.interop.bundle_export import write_file
+from replaykit.interop.image_types import JPEG, picture_type
+from replaykit.interop.online_mind2web.mind2web_v2_export import pictures_after
 from replaykit.interop.playwright_trace.trace_verdicts import verdict_of
 from replaykit.trajectory.action import Action, tag_of
-from replaykit.trajectory.counted import counted
-from replaykit.trajectory.rendering import element_name, render_step
+from replaykit.trajectory.action_rendering import element_name, render_step
+from replaykit.trajectory.plurals import counted
 from replaykit.trajectory.step import Step
 
 STEPS = {

@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from replaykit.interop.decoding import JsonFault, decode_json
+from replaykit.interop.untrusted_json import JsonFault, decode_json
 from replaykit.patterns import lazy_pattern
 
 CALL, USER = "### Tool call: ", "### User action: "

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from replaykit.interop.folder_search import files, is_marked
 from replaykit.interop.imported_run import Run
 from replaykit.interop.password_masking import exactly_without, names_password, typed_by_code
 from replaykit.interop.playwright_mcp.mcp_log import (
@@ -22,13 +23,12 @@ from replaykit.interop.playwright_mcp.mcp_log import (
     tree_of,
 )
 from replaykit.interop.registry import Candidate, Importer, letters
-from replaykit.interop.run_search import files, is_marked
-from replaykit.interop.tools import called_action, form_call
+from replaykit.interop.tool_calls import called_action, form_call
 from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.action import Action
 from replaykit.trajectory.exchange import Console
 from replaykit.trajectory.observation import Observation, TabView
-from replaykit.trajectory.redacted import MASKED
+from replaykit.trajectory.redaction_marks import MASKED
 from replaykit.trajectory.scalars import Blob, Threw
 
 LOG = "session.md"

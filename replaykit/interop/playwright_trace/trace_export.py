@@ -13,7 +13,7 @@ from replaykit.bundle.bundle_format import PIXMAP
 from replaykit.bundle.reader import Bundle
 from replaykit.errors import BundleError, ReplayError
 from replaykit.grading.verdict import Verdict
-from replaykit.interop.exporting import Choices, Exporter, Files, picture, refuse, zipped
+from replaykit.interop.bundle_export import Choices, Exporter, Files, picture, refuse, zipped
 from replaykit.interop.har.har_entries import entry_of, moment
 from replaykit.interop.playwright_trace.trace_dom import pages_of
 from replaykit.interop.playwright_trace.trace_import import CHANNELS, SIDECAR, TOLD
@@ -27,9 +27,9 @@ from replaykit.interop.playwright_trace.trace_verdicts import (
 )
 from replaykit.snapshot.codec import decode
 from replaykit.snapshot.snapshot_format import MEDIA_TYPE, Snapshot
+from replaykit.trajectory.action_rendering import render_action
 from replaykit.trajectory.exchange import Console, Dialog, Exchange, Message, TabChange
 from replaykit.trajectory.observation import Frame, Observation
-from replaykit.trajectory.rendering import render_action
 from replaykit.trajectory.scalars import Omitted
 from replaykit.trajectory.step import Step
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from replaykit.interop.decoding import JsonFault, decode_json
+from replaykit.interop.folder_search import HEAD, files, folders, is_litter, is_marked
 from replaykit.interop.har.har_entries import Base, NotAnEntry, exchange_of, linked, moment, stamp
 from replaykit.interop.har.har_files import count_unread
 from replaykit.interop.imported_run import Run
@@ -30,9 +30,9 @@ from replaykit.interop.playwright_trace.trace_contexts import (
 from replaykit.interop.playwright_trace.trace_steps import TraceSteps
 from replaykit.interop.playwright_trace.trace_versions import Event, number
 from replaykit.interop.registry import Candidate, Importer, letters
-from replaykit.interop.run_search import HEAD, files, folders, is_litter, is_marked
-from replaykit.trajectory.counted import counted
+from replaykit.interop.untrusted_json import JsonFault, decode_json
 from replaykit.trajectory.exchange import Console, Dialog, Exchange, Message, TabChange
+from replaykit.trajectory.plurals import counted
 from replaykit.trajectory.step import Environment
 from replaykit.trajectory.step import Event as Told
 

@@ -17,7 +17,7 @@ from replaykit.errors import SnapshotInvalid
 from replaykit.secrets.secret_patterns import sent_names
 from replaykit.snapshot.codec import decode
 from replaykit.trajectory.action import Element, Names
-from replaykit.trajectory.redacted import MASKED
+from replaykit.trajectory.redaction_marks import MASKED
 
 NODES_MAX = 300_000
 """Nodes of one snapshot: references make a page of billions out of a few lines."""

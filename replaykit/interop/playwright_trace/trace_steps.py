@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from replaykit.interop.extra_fields import says
 from replaykit.interop.imported_run import Run
 from replaykit.interop.playwright_trace.trace_calls import action_of, raw_of, typed
 from replaykit.interop.playwright_trace.trace_contexts import Trace, TraceCall, TraceSnapshot, page_id, text
@@ -16,7 +17,6 @@ from replaykit.interop.playwright_trace.trace_snapshots import BrokenSnapshot, B
 from replaykit.interop.playwright_trace.trace_verdicts import OURS
 from replaykit.interop.playwright_trace.trace_versions import Event as Line
 from replaykit.interop.playwright_trace.trace_versions import number
-from replaykit.interop.unread_fields import says
 from replaykit.patterns import lazy_pattern
 from replaykit.snapshot.snapshot_format import MEDIA_TYPE
 from replaykit.trajectory.action import (
@@ -37,7 +37,7 @@ from replaykit.trajectory.action import (
 )
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.observation import Frame, Observation
-from replaykit.trajectory.redacted import MASKED
+from replaykit.trajectory.redaction_marks import MASKED
 from replaykit.trajectory.scalars import Omitted, Threw
 from replaykit.trajectory.step import Event, Step
 

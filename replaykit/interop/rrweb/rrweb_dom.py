@@ -15,7 +15,7 @@ from msgspec import Struct
 from replaykit.errors import SnapshotInvalid
 from replaykit.interop.password_masking import names_password
 from replaykit.snapshot.codec import decode
-from replaykit.trajectory.redacted import MASKED
+from replaykit.trajectory.redaction_marks import MASKED
 
 NODES_MAX = 1_000_000
 """Nodes of one page."""

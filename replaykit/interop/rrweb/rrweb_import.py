@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from replaykit.interop.extra_fields import says
 from replaykit.interop.har.har_entries import stamp
 from replaykit.interop.imported_run import Run
 from replaykit.interop.playwright_trace.trace_contexts import as_time
@@ -28,7 +29,6 @@ from replaykit.interop.rrweb.rrweb_stream import (
     read_events,
     streams,
 )
-from replaykit.interop.unread_fields import says
 from replaykit.trajectory.exchange import Console, Navigation
 
 MUTATION, MOVE, MOUSE, SCROLL, RESIZE, INPUT, TOUCH, MEDIA = range(8)

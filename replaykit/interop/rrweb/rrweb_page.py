@@ -20,7 +20,7 @@ from replaykit.snapshot.snapshot_format import MEDIA_TYPE
 from replaykit.trajectory.action import Element, Names
 from replaykit.trajectory.action import NodeRef as Place
 from replaykit.trajectory.observation import Frame, Observation
-from replaykit.trajectory.redacted import MASKED
+from replaykit.trajectory.redaction_marks import MASKED
 from replaykit.trajectory.scalars import Blob, Omitted
 
 ADDS_MAX = 200_000

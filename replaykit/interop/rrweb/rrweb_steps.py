@@ -22,7 +22,7 @@ from replaykit.trajectory.action import (
     Uncheck,
 )
 from replaykit.trajectory.observation import Observation
-from replaykit.trajectory.redacted import MASKED
+from replaykit.trajectory.redaction_marks import MASKED
 from replaykit.trajectory.step import Event
 
 DOUBLE_MS = 1000

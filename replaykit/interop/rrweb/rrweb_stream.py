@@ -13,12 +13,12 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from replaykit.errors import InteropError
-from replaykit.interop.decoding import JsonFault, decode_json
+from replaykit.interop.extra_fields import says
+from replaykit.interop.folder_search import PEEK_MAX, files
 from replaykit.interop.imported_run import Run
 from replaykit.interop.repaired_values import whole_numbers
-from replaykit.interop.run_search import PEEK_MAX, files
 from replaykit.interop.source_files import Archive, SourceLimits
-from replaykit.interop.unread_fields import says
+from replaykit.interop.untrusted_json import JsonFault, decode_json
 
 DOM_LOADED, LOADED, FULL, INCREMENT, META, CUSTOM, PLUGIN = range(7)
 """Types of events."""

@@ -10,13 +10,13 @@ import msgspec
 from msgspec import Struct
 
 from replaykit.errors import MalformedSource
-from replaykit.interop.decoding import JsonFault, decode_json
+from replaykit.interop.folder_search import files
 from replaykit.interop.har.har_entries import stamp
 from replaykit.interop.imported_run import Run
 from replaykit.interop.playwright_trace.trace_contexts import as_time
 from replaykit.interop.registry import Candidate, Importer, letters
-from replaykit.interop.run_search import files
-from replaykit.interop.tools import add_call
+from replaykit.interop.tool_calls import add_call
+from replaykit.interop.untrusted_json import JsonFault, decode_json
 from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.action import Action, Answer
 from replaykit.trajectory.exchange import Message

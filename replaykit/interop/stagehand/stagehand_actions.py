@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from replaykit.interop.imported_run import Run
-from replaykit.interop.tools import called_action
+from replaykit.interop.tool_calls import called_action
 from replaykit.trajectory.action import (
     Action,
     Click,

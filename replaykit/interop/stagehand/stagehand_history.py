@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from replaykit.interop.extra_fields import says
 from replaykit.interop.har.har_entries import Base, moment, stamp
 from replaykit.interop.imported_run import Run
 from replaykit.interop.stagehand.stagehand_actions import actions_of, resolved_action, worded
-from replaykit.interop.unread_fields import says
 from replaykit.trajectory.action import Action, Goto, ToolCall
 from replaykit.trajectory.observation import Observation
-from replaykit.trajectory.redacted import MASKED
+from replaykit.trajectory.redaction_marks import MASKED
 from replaykit.trajectory.scalars import Threw
 
 METHODS = ("act", "extract", "observe", "navigate", "agent")

@@ -8,13 +8,13 @@ from typing import Any
 
 from msgspec import Struct
 
+from replaykit.interop.extra_fields import says
+from replaykit.interop.folder_search import folders, is_marked, json_files, peek
 from replaykit.interop.imported_run import Run
 from replaykit.interop.registry import Candidate, Importer, letters
-from replaykit.interop.run_search import folders, is_marked, json_files, peek
 from replaykit.interop.source_files import kind_of
 from replaykit.interop.stagehand.stagehand_actions import actions_of
 from replaykit.interop.stagehand.stagehand_history import is_history, is_result, read_history, read_result
-from replaykit.interop.unread_fields import says
 from replaykit.trajectory.exchange import Imported
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.scalars import Blob, Threw

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from replaykit.decoders import convert
-from replaykit.interop.decoding import JsonFault, decode_json
 from replaykit.interop.imported_run import Run
 from replaykit.interop.online_mind2web.mind2web_actions import operation_action, read_action
-from replaykit.interop.tools import called_action
+from replaykit.interop.tool_calls import called_action
+from replaykit.interop.untrusted_json import JsonFault, decode_json
 from replaykit.recorder.session.declared_actions import declared
 from replaykit.trajectory.action import Action, Element, Unknown
 

@@ -12,7 +12,6 @@ import msgspec
 from msgspec import Struct
 
 from replaykit.errors import MissingExtra, UsageError
-from replaykit.interop.decoding import JsonFault, decode_json
 from replaykit.interop.registry import Candidate
 from replaykit.interop.repaired_values import plain_number
 from replaykit.interop.table.table_columns import (
@@ -34,6 +33,7 @@ from replaykit.interop.table.table_files import (
     table_keys,
     walked,
 )
+from replaykit.interop.untrusted_json import JsonFault, decode_json
 from replaykit.patterns import lazy_pattern
 
 ROWS_MAX = 2_000_000

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from replaykit.interop.extra_fields import says
 from replaykit.interop.imported_run import Run
 from replaykit.interop.repaired_values import plain_number
 from replaykit.interop.table.table_columns import (
@@ -24,7 +25,6 @@ from replaykit.interop.table.table_runs import (
     list_of,
     objects_of,
 )
-from replaykit.interop.unread_fields import says
 
 SEEN = (
     "screenshot",

@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from replaykit.interop.folder_search import Listing, files, folders, is_marked, peek, relative
 from replaykit.interop.imported_run import Run
 from replaykit.interop.online_mind2web.mind2web_import import (
     RESULT,
@@ -21,9 +22,8 @@ from replaykit.interop.online_mind2web.mind2web_import import (
     shots_state,
 )
 from replaykit.interop.registry import Candidate, Importer, letters
-from replaykit.interop.run_search import Listing, files, folders, is_marked, peek, relative
-from replaykit.trajectory.counted import counted
 from replaykit.trajectory.exchange import Imported
+from replaykit.trajectory.plurals import counted
 from replaykit.trajectory.scalars import Threw
 
 OWN = ("steps_taken", "max_steps", "level", "error", "success")

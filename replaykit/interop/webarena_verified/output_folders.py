@@ -12,11 +12,11 @@ from msgspec import Struct
 from replaykit.bundle.reader import Bundle
 from replaykit.decoders import convert, decode
 from replaykit.errors import CannotExport, UsageError
-from replaykit.interop.exporting import Choices, Exporter, Files
+from replaykit.interop.bundle_export import Choices, Exporter, Files
+from replaykit.interop.folder_search import folders
 from replaykit.interop.har.har_files import har_of, read_har
 from replaykit.interop.imported_run import Run
 from replaykit.interop.registry import Candidate, Importer, letters
-from replaykit.interop.run_search import folders
 from replaykit.trajectory.exchange import Imported
 
 RESPONSE, NETWORK, RESULT = "agent_response.json", "network.har", "eval_result.json"

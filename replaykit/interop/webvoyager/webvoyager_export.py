@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from replaykit.bundle.reader import Bundle
-from replaykit.interop.exporting import Choices, Exporter, Files, picture, refuse
+from replaykit.interop.bundle_export import Choices, Exporter, Files, picture, refuse
 from replaykit.interop.webvoyager.webvoyager_actions import said_action, strict_action
 from replaykit.interop.webvoyager.webvoyager_import import MESSAGES, split_message
 from replaykit.trajectory.action import Answer, Element, Unknown

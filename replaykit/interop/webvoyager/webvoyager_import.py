@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
+from replaykit.interop.folder_search import Listing, folders, relative
 from replaykit.interop.imported_run import Run
 from replaykit.interop.registry import Candidate, Importer, letters
-from replaykit.interop.run_search import Listing, folders, relative
 from replaykit.interop.webvoyager.webvoyager_actions import answer_of, peer_action, strict_action
 from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.action import Action, Answer, Element, Names, Unknown

@@ -18,9 +18,9 @@ from replaykit.recorder.browser.session_commands import Command, Commands
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.browser.target_registry import FoundPage, Roster
 from replaykit.recorder.browser.target_relay import RECEIVED, TargetEvent
-from replaykit.recorder.browser.witnesses.census import Census
 from replaykit.recorder.browser.witnesses.command_log import DriverLog
 from replaykit.recorder.browser.witnesses.driver_requests import STRANGER, DriverRequests
+from replaykit.recorder.browser.witnesses.target_census import Census
 from replaykit.recorder.browser.witnesses.witness_reports import acted_at, testimonies
 from replaykit.recorder.page.page_script import InjectedNames
 from replaykit.recorder.session.clock import Clock

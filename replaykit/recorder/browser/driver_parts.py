@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.browser.target_registry import Roster
-from replaykit.recorder.browser.witnesses.census import Census
+from replaykit.recorder.browser.witnesses.target_census import Census
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.driver_messages import Input
 

@@ -20,7 +20,7 @@ from replaykit.recorder.browser.method_wrapping import Wrapper, context_of, hold
 from replaykit.recorder.browser.playwright_versions import hear, unwrapped
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.browser.target_registry import FOUND
-from replaykit.recorder.browser.waits import BEGIN_MAX_S, CLOSING_MAX_S, ENDING_MAX_S, SETTLING_MAX_S
+from replaykit.recorder.browser.timeouts import BEGIN_MAX_S, CLOSING_MAX_S, ENDING_MAX_S, SETTLING_MAX_S
 from replaykit.recorder.browser.witnesses.command_log import own_calls
 from replaykit.recorder.probes.probe_reading import dismiss
 

@@ -23,7 +23,7 @@ from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.driver_messages import Screenshot
 from replaykit.recorder.session.outbox import Blob
-from replaykit.secrets.paint import blacken
+from replaykit.secrets.black_boxes import blacken
 from replaykit.trajectory.scalars import Box
 
 PIXELS_MAX = 8_000_000

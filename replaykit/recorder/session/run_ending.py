@@ -16,7 +16,7 @@ from replaykit.recorder.session.snapshot_history import PushedSnapshot
 from replaykit.recorder.session.steps import Stepping
 from replaykit.recorder.session.tabs import Tab, Tabs
 from replaykit.recorder.session.witnesses import Logged, Witnessed
-from replaykit.trajectory.proof import Proof
+from replaykit.trajectory.completeness_proof import Proof
 from replaykit.trajectory.scalars import INT_MAX, Threw
 from replaykit.trajectory.step import Ending
 

@@ -20,7 +20,7 @@ from replaykit.replay.offline_page.page_question import PageQuestion
 from replaykit.replay.player import Replay
 from replaykit.replay.run_state import Page
 from replaykit.trajectory.observation import Read
-from replaykit.trajectory.redacted import MASKED
+from replaykit.trajectory.redaction_marks import MASKED
 
 if TYPE_CHECKING:
     from replaykit.replay.offline_page.chromium import Chromium, Rebuilt

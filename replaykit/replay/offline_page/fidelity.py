@@ -21,7 +21,7 @@ from replaykit.replay.run_state import Page
 from replaykit.replay.selectors.locator_evaluation import LAMBDA, evaluate, read_selector
 from replaykit.tasks.grammar.xpath_grammar import is_xpath
 from replaykit.trajectory.observation import Read
-from replaykit.trajectory.redacted import MASKED
+from replaykit.trajectory.redaction_marks import MASKED
 
 EXCERPT = 200
 """Characters of a value that are shown."""

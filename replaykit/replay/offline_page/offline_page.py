@@ -25,7 +25,7 @@ from replaykit.replay.offline_page.element_handles import (
 from replaykit.replay.offline_page.page_payload import blueprint_of
 from replaykit.replay.player import Recording, Replay
 from replaykit.replay.run_state import Page
-from replaykit.trajectory.redacted import MASKED
+from replaykit.trajectory.redaction_marks import MASKED
 from replaykit.trajectory.step import Probe
 
 BLANK = "about:blank"

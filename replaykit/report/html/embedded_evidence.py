@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from typing import IO, Any
 
 from replaykit.bundle.reader import Bundle
-from replaykit.report.html.documents import PageKey, draw, page_document
-from replaykit.report.html.embedded_pictures import Picture, picture
-from replaykit.report.html.inert import data_block, packed
-from replaykit.report.html.sketch import Sketch, Spot
-from replaykit.report.html.words import lean
+from replaykit.report.html.bounded_text import lean
+from replaykit.report.html.embedded_screenshots import Picture, picture
+from replaykit.report.html.escaping import data_block, packed
+from replaykit.report.html.page_documents import PageKey, draw, page_document
+from replaykit.report.html.page_sketch import Sketch, Spot
 
 NAME_DIGITS = 32
 """Hex digits of a blob id that name its picture in the file."""

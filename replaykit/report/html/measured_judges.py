@@ -10,7 +10,7 @@ from msgspec import Struct
 from replaykit.grading.agreement.calibration_gate import MINIMUM, Measured, missed_minimum
 from replaykit.grading.judge_runs.judge_attacks import AttackResult
 from replaykit.grading.verdict import Report
-from replaykit.report.html.words import lean, line
+from replaykit.report.html.bounded_text import lean, line
 from replaykit.report.text.attack_text import attack_text
 
 ROWS = 500

@@ -8,8 +8,8 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from replaykit.report.html.documents import PageKey, page_key
-from replaykit.report.html.words import lean, line
+from replaykit.report.html.bounded_text import lean, line
+from replaykit.report.html.page_documents import PageKey, page_key
 from replaykit.trajectory.exchange import Navigation
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.scalars import Omitted

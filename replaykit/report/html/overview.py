@@ -10,7 +10,7 @@ from replaykit.errors import told
 from replaykit.grading.agreement.agreement_rates import DIGITS, Matrix, kappa, rounded
 from replaykit.grading.statistics import wilson
 from replaykit.grading.verdict import PolicyOutcome, Report, Verdict
-from replaykit.report.html.words import lean, line
+from replaykit.report.html.bounded_text import lean, line
 from replaykit.tasks.policy_rules import DIMENSIONS
 
 REASONS_SHOWN = 200

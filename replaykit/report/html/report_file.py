@@ -14,15 +14,15 @@ from typing import IO, Any
 from msgspec import Struct, to_builtins
 
 from replaykit.grading.verdict import Report
-from replaykit.report.comparison import compare
-from replaykit.report.html.changes_page import Gradings, changes, gradings
 from replaykit.report.html.embedded_evidence import EmbeddedEvidence
-from replaykit.report.html.inert import data_block, packed_json
+from replaykit.report.html.escaping import data_block, packed_json
 from replaykit.report.html.measured_judges import JudgeMeasures, measured_judges, measured_text
 from replaykit.report.html.overview import is_well, overview, row, run_ids
-from replaykit.report.html.runs import facts, run_data, sources_of
+from replaykit.report.html.report_diff_page import Gradings, changes, gradings
+from replaykit.report.html.run_details import facts, run_data, sources_of
 from replaykit.report.html.shell import data_behind, opening
-from replaykit.report.text.comparison_text import comparison_text
+from replaykit.report.report_diff import compare
+from replaykit.report.text.report_diff_text import comparison_text
 from replaykit.report.text.text_report import as_text
 
 EVIDENCE_MAX = 64 * 2**20

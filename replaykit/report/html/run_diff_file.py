@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import IO, Any
 
 from replaykit.bundle.reader import Bundle
+from replaykit.report.html.bounded_text import lean, line
 from replaykit.report.html.embedded_evidence import EmbeddedEvidence
-from replaykit.report.html.inert import data_block, packed_json
+from replaykit.report.html.escaping import data_block, packed_json
 from replaykit.report.html.overview import link_ids
 from replaykit.report.html.report_file import EVIDENCE_MAX
+from replaykit.report.html.run_details import facts, recorded
 from replaykit.report.html.run_diff_rows import sides
-from replaykit.report.html.runs import facts, recorded
 from replaykit.report.html.shell import data_behind, opening
-from replaykit.report.html.words import lean, line
 from replaykit.report.run_diff import part
 from replaykit.report.text.run_diff_text import parting_text
 

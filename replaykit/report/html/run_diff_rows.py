@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from replaykit.report.html.words import STEPS_MAX, any_value, bounded, line
+from replaykit.report.html.bounded_text import STEPS_MAX, any_value, bounded, line
 from replaykit.report.run_diff import Fact, Parting, RunDiffRow
 
 _PARTS = {"task content": "task", "agent": "agent"}

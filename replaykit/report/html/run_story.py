@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 import msgspec
 
 from replaykit.bundle.reader import Bundle
+from replaykit.report.html.bounded_text import LINE_MAX, ROWS_MAX, STEPS_MAX, any_value, bounded, lean, line
 from replaykit.report.html.observations import Looks, Plain
 from replaykit.report.html.timeline import console, exchange, message, others, placed, probe
-from replaykit.report.html.words import LINE_MAX, ROWS_MAX, STEPS_MAX, any_value, bounded, lean, line
 from replaykit.trajectory.action import Act, DragAndDrop, Element, tag_of
+from replaykit.trajectory.action_rendering import render_action, render_step
 from replaykit.trajectory.completeness import state_of
 from replaykit.trajectory.exchange import Console, Exchange, Message
-from replaykit.trajectory.rendering import render_action, render_step
 from replaykit.trajectory.scalars import Threw
 from replaykit.trajectory.step import Probe, Step, Trajectory
 

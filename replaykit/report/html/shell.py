@@ -10,8 +10,8 @@ from importlib.resources import files
 from typing import IO, Any
 
 from replaykit.patterns import lazy_pattern
-from replaykit.report.html.documents import page_style
-from replaykit.report.html.inert import data_block, inert_json, source_hash, text
+from replaykit.report.html.escaping import data_block, inert_json, source_hash, text
+from replaykit.report.html.page_documents import page_style
 
 SCRIPTS = (
     "nodes", "store", "words", "charts", "measured", "filters", "runs", "overview", "causes", "changes",

@@ -6,10 +6,10 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Any
 
+from replaykit.report.html.bounded_text import ROWS_MAX, any_value, bounded, lean, line
 from replaykit.report.html.observations import Plain
-from replaykit.report.html.words import ROWS_MAX, any_value, bounded, lean, line
+from replaykit.trajectory.completeness_proof import Proof
 from replaykit.trajectory.exchange import Console, Dialog, Download, Exchange, Gap, Message, Navigation
-from replaykit.trajectory.proof import Proof
 from replaykit.trajectory.step import Probe, Trajectory
 
 

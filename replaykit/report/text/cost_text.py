@@ -9,7 +9,7 @@ from replaykit.grading.judge_runs.judge_run import PlannedJudge, StageCost
 from replaykit.grading.judges.costs import PER, Prices, tokens_of
 from replaykit.grading.model_request import ImagePart
 from replaykit.report.text.table import table
-from replaykit.trajectory.counted import counted
+from replaykit.trajectory.plurals import counted
 
 _HEAD = ["requests", "images", "read", "written"]
 

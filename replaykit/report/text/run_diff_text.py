@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from replaykit.report.run_diff import Fact, Parting, RunDiffRow
 from replaykit.report.text.table import safe, short
-from replaykit.trajectory.counted import counted
+from replaykit.trajectory.plurals import counted
 
 _MARKS = {"same": " ", "differs": "~", "removed": "-", "new": "+"}
 

@@ -24,7 +24,7 @@ from replaykit.grading.verdict import (
     Report,
     Verdict,
 )
-from replaykit.report.quoting import quoted
+from replaykit.report.judge_quotes import quoted
 from replaykit.report.reasons import said
 from replaykit.report.remedies import remedies
 from replaykit.report.text.judgement_text import (
@@ -37,7 +37,7 @@ from replaykit.report.text.judgement_text import (
 )
 from replaykit.report.text.table import safe, short, table
 from replaykit.trajectory.completeness import ASSUMED
-from replaykit.trajectory.counted import counted
+from replaykit.trajectory.plurals import counted
 
 _METRICS = (
     "CR", "PCR", "PCR_fraction", "CuP", "pCuP", "pCuP_fraction", "success_rate", "safety_failure_rate",

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from replaykit.grading.workers.stored_verdicts import Row
-from replaykit.report.write import write_file
+from replaykit.report.report_output import write_file
 
 
 class Timing(Struct, frozen=True, kw_only=True):

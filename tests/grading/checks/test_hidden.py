@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from replaykit.grading.grader import grade
 from replaykit.testing import trajectory
-from replaykit.trajectory.redacted import holds_mark
+from replaykit.trajectory.redaction_marks import holds_mark
 
 SHOP = "http://shop.test/"
 MARKS = ("⟦masked⟧", "⟦secret:pin⟧", "⟦pattern:card⟧")

@@ -19,8 +19,8 @@ from replaykit.grading.judges.judge_evidence import gather
 from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.model_request import ModelRequest, TextPart
 from replaykit.replay.player import Replay
+from replaykit.report.report_output import write_report
 from replaykit.report.text.text_report import as_text
-from replaykit.report.write import write_report
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.task import Task, decode_task
 from replaykit.testing import trajectory

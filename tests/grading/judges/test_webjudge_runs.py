@@ -22,7 +22,7 @@ from replaykit.grading.judges.judge_evidence import gather
 from replaykit.grading.judges.judge_loop import drive
 from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest
-from replaykit.interop.importing import import_run
+from replaykit.interop.run_import import import_run
 from replaykit.replay.player import Replay
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.task import Task

@@ -15,8 +15,8 @@ from replaykit.grading.policies.policy_grading import grade_policies
 from replaykit.replay.player import Replay
 from replaykit.tasks.task import Task
 from replaykit.testing import Builder, trajectory
+from replaykit.trajectory.completeness_proof import WITNESSES, Proof
 from replaykit.trajectory.exchange import Gap
-from replaykit.trajectory.proof import WITNESSES, Proof
 from replaykit.trajectory.step import Ending, Trajectory
 
 SHOP = "http://shop.test/"

@@ -10,7 +10,7 @@ from replaykit.grading.policies.events.event import spellings
 from replaykit.grading.policies.events.event_patterns import Pattern
 from replaykit.tasks.policy_rules import Match
 from replaykit.trajectory import action as acts
-from replaykit.trajectory.redacted import MASKED
+from replaykit.trajectory.redaction_marks import MASKED
 
 
 def never(**match):

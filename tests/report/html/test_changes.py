@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from replaykit.grading.engine import build_report
 from replaykit.grading.verdict import Outcome, Report, Verdict
-from replaykit.report.comparison import compare
 from replaykit.report.html.report_file import HtmlOptions, write_html
+from replaykit.report.report_diff import compare
 from replaykit.testing import Builder
 
 ReportOf = Callable[..., Report]

@@ -30,7 +30,7 @@ from replaykit.grading.judges.clients.client import CallableClient
 from replaykit.grading.verdict import Report
 from replaykit.report.html.measured_judges import JudgeMeasures, measured_judges, measured_text
 from replaykit.report.html.report_file import HtmlOptions, write_html
-from replaykit.report.write import write_report
+from replaykit.report.report_output import write_report
 from replaykit.testing import trajectory
 from tests.blocks import block
 

@@ -17,10 +17,10 @@ from msgspec.structs import replace
 
 from replaykit.grading.engine import build_report
 from replaykit.grading.verdict import Judgement, JudgeOutcome, Report
-from replaykit.report.html.inert import source_hash
+from replaykit.report.html.escaping import source_hash
 from replaykit.report.html.report_file import HtmlOptions, as_html, write_html
 from replaykit.report.html.shell import SCRIPTS, program
-from replaykit.report.write import write_report
+from replaykit.report.report_output import write_report
 from replaykit.testing import Builder, trajectory
 
 ReportOf = Callable[..., Report]
@@ -209,7 +209,7 @@ def test_a_damaged_picture_is_left_out_and_the_run_is_shown(
     shop: Shop, report_of: ReportOf, tmp_path: Path, markup: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = shop().write(tmp_path / "a.zst")
-    monkeypatch.setattr("replaykit.report.html.embedded_pictures.png", lambda data: b"")
+    monkeypatch.setattr("replaykit.report.html.embedded_screenshots.png", lambda data: b"")
     monkeypatch.setattr("replaykit.report.html.embedded_evidence.picture", lambda bundle, id: None)
     found = markup(page_of(report_of(path), path))
     run = found.run(found.report["runs"][0]["id"])

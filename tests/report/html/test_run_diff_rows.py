@@ -15,8 +15,8 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.errors import UsageError
 from replaykit.report.html.run_diff_file import write_parting
 from replaykit.report.html.run_diff_rows import sides
+from replaykit.report.report_output import write_parting_file
 from replaykit.report.run_diff import Fact, Mark, Parting, RunDiffRow
-from replaykit.report.write import write_parting_file
 from replaykit.testing import Builder, trajectory
 
 Shop = Callable[..., Builder]

@@ -11,7 +11,7 @@ import msgspec
 
 from replaykit.decoders import decode_plain
 from replaykit.replay.player import Replay
-from replaykit.tasks.api import ORDERS, REVIEWS
+from replaykit.tasks.site_api import ORDERS, REVIEWS
 from replaykit.trajectory.step import Probe
 
 ORDER_URL = "shopping_get_latest_order_url"

@@ -14,8 +14,8 @@ from replaykit.grading.checks.requirement import Ruling, Terms, error, undecided
 from replaykit.grading.values import urls as urls
 from replaykit.grading.verdict import Evidence
 from replaykit.patterns import lazy_pattern
+from replaykit.replay.agent_made_pages import FORGED, is_forged
 from replaykit.replay.dom import Dom
-from replaykit.replay.forgery import FORGED, is_forged
 from replaykit.replay.offline_page.chromium_tier import Oracle
 from replaykit.replay.offline_page.page_question import PageQuestion
 from replaykit.replay.player import Replay

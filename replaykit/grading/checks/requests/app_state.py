@@ -26,12 +26,12 @@ from replaykit.grading.values.jsonpath import find
 from replaykit.grading.values.jsonpath_limits import PathFault
 from replaykit.grading.values.urls import EXACT, SAME, matches
 from replaykit.grading.verdict import Evidence, Outcome, Value
-from replaykit.replay.forgery import FORGED
+from replaykit.replay.agent_made_pages import FORGED
 from replaykit.replay.player import Replay
 from replaykit.tasks.state_checks import ExchangeChoice, Predicate, StateHttp, StateScript
 from replaykit.trajectory.completeness import lacking
 from replaykit.trajectory.exchange import Exchange, Script
-from replaykit.trajectory.redacted import HIDDEN, holds_mark
+from replaykit.trajectory.redaction_marks import HIDDEN, holds_mark
 from replaykit.trajectory.step import Probe
 
 RAW, DONE, REASON = "WOB_RAW_REWARD_GLOBAL", "WOB_DONE_GLOBAL", "WOB_REWARD_REASON"

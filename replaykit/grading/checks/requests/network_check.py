@@ -39,13 +39,13 @@ from replaykit.grading.values.jsonpath import find
 from replaykit.grading.values.jsonpath_limits import PathFault
 from replaykit.grading.verdict import Evidence, Outcome, Value
 from replaykit.patterns import lazy_pattern
-from replaykit.replay.forgery import FORGED, is_forged
+from replaykit.replay.agent_made_pages import FORGED, is_forged
 from replaykit.replay.player import Replay
 from replaykit.tasks.checks import texts
 from replaykit.tasks.network_checks import SUCCESS, ExpectedRequest, NetworkMatch
 from replaykit.trajectory.completeness import lacking
 from replaykit.trajectory.exchange import Navigation
-from replaykit.trajectory.redacted import HIDDEN, holds_mark
+from replaykit.trajectory.redaction_marks import HIDDEN, holds_mark
 
 _USER = lazy_pattern(r"[a-z][a-z0-9+.-]*://[^/?#]*@", re.IGNORECASE)
 """A URL that names who asks."""

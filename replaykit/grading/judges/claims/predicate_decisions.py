@@ -25,8 +25,8 @@ from replaykit.grading.values.numbers import only_number
 from replaykit.grading.values.typed_comparison import compare
 from replaykit.grading.verdict import Evidence, Value
 from replaykit.replay.dom import Node
+from replaykit.trajectory.action_rendering import element_name, render_action
 from replaykit.trajectory.exchange import Download
-from replaykit.trajectory.rendering import element_name, render_action
 from replaykit.trajectory.step import Step
 
 DECIDE_VERSION = 1

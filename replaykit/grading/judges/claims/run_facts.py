@@ -11,8 +11,8 @@ from replaykit.errors import BundleError, ReplayError
 from replaykit.grading.server_changes import Change, changes
 from replaykit.grading.values.normal_form import fold
 from replaykit.grading.verdict import Evidence
+from replaykit.replay.agent_made_pages import is_forged
 from replaykit.replay.dom import Dom
-from replaykit.replay.forgery import is_forged
 from replaykit.replay.player import SAFE_METHODS, Replay
 from replaykit.replay.run_state import Page
 from replaykit.tasks.task import Task

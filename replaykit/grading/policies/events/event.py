@@ -15,9 +15,9 @@ from replaykit.grading.policies.events.text_conditions import Reading
 from replaykit.grading.policies.events.three_valued_truth import FALSE, Truth, unknown
 from replaykit.grading.policies.events.url_conditions import address, is_blank
 from replaykit.patterns import lazy_pattern
+from replaykit.replay.agent_made_pages import FORGED
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.dom_tree import Tree
-from replaykit.replay.forgery import FORGED
 from replaykit.replay.run_state import Page
 from replaykit.trajectory import action as acts
 from replaykit.trajectory.action import Act, Element, tag_of

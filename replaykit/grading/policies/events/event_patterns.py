@@ -25,7 +25,7 @@ from replaykit.tasks.grammar.xpath_grammar import is_xpath
 from replaykit.tasks.policy_rules import GROUPS, EventKind, Match, Scope, Text, TextTerms
 from replaykit.tasks.task import Task
 from replaykit.trajectory.action import Press, Unknown
-from replaykit.trajectory.redacted import HIDDEN, MASKED
+from replaykit.trajectory.redaction_marks import HIDDEN, MASKED
 
 Test = Callable[[Event], Truth]
 

@@ -17,15 +17,15 @@ from msgspec.structs import replace
 
 from replaykit.grading.policies.events.event import ENTER, Event, is_printable
 from replaykit.grading.policies.events.url_conditions import address, is_blank
-from replaykit.replay.forgery import is_forged
+from replaykit.replay.agent_made_pages import is_forged
 from replaykit.replay.player import Replay
 from replaykit.replay.run_state import Page
 from replaykit.trajectory import action as acts
 from replaykit.trajectory import exchange
 from replaykit.trajectory.action import Act
 from replaykit.trajectory.completeness import END, broke_off, is_filled, owed, state_of
+from replaykit.trajectory.completeness_proof import GAPS
 from replaykit.trajectory.observation import Observation, TabView
-from replaykit.trajectory.proof import GAPS
 from replaykit.trajectory.step import Event as Recorded
 from replaykit.trajectory.step import Step, Trajectory
 

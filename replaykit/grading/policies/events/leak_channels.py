@@ -19,7 +19,7 @@ from replaykit.patterns import lazy_pattern
 from replaykit.replay.player import Replay
 from replaykit.trajectory.action import FileInfo, UploadFile
 from replaykit.trajectory.exchange import Exchange
-from replaykit.trajectory.redacted import holds_mark
+from replaykit.trajectory.redaction_marks import holds_mark
 
 if TYPE_CHECKING:
     from replaykit.secrets.compressed_body import Inflated

@@ -25,7 +25,7 @@ from replaykit.recorder.browser.tab.cdp_network import TabNetwork
 from replaykit.recorder.browser.tab.cdp_page_reports import REPORTS, Reports
 from replaykit.recorder.browser.tab.cdp_worlds import WORLDS, Worlds
 from replaykit.recorder.browser.tab.tab_state import TabState
-from replaykit.recorder.browser.witnesses.census import LATE
+from replaykit.recorder.browser.witnesses.target_census import LATE
 from replaykit.recorder.page.page_script import PageNode
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.driver_messages import FrameOwned, Input

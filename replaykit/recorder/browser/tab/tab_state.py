@@ -8,7 +8,7 @@ from typing import Protocol
 from replaykit.recorder.browser.tab.cdp_documents import LiveDocuments
 from replaykit.recorder.browser.tab.cdp_frames import FrameTree, Target, Via
 from replaykit.recorder.browser.tab.leave_listeners import LeaveListeners
-from replaykit.recorder.browser.witnesses.census import LATE, Census
+from replaykit.recorder.browser.witnesses.target_census import LATE, Census
 from replaykit.recorder.page.page_script import InjectedNames, PagePush
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.driver_messages import Input

@@ -28,7 +28,7 @@ from replaykit.recorder.session.page_message import (
     text_of,
 )
 from replaykit.trajectory.action import DATE_TYPES, Fill, Press, Scroll, Type
-from replaykit.trajectory.redacted import MASKED
+from replaykit.trajectory.redaction_marks import MASKED
 
 SCROLL_KEYS = frozenset(
     {"PageDown", "PageUp", "Home", "End", "ArrowDown", "ArrowUp", "ArrowLeft", "ArrowRight", "Space", " "}

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from replaykit.recorder.session.action_tracker import Acting
 from replaykit.recorder.session.declared_steps import DeclaredAction
 from replaykit.recorder.session.driver_messages import Arm, Navigated, PageMessage, ReadPage, Travel
-from replaykit.recorder.session.navigation.attribution import Travelling
+from replaykit.recorder.session.navigation.history_attribution import Travelling
 from replaykit.recorder.session.navigation.initiator import Origin, Sign, origin
-from replaykit.recorder.session.navigation.pending import Journey
+from replaykit.recorder.session.navigation.pending_navigation import Journey
 from replaykit.recorder.session.outbox import Flow, Flows, Ledger, StepRef
 from replaykit.recorder.session.page_message import ms
 from replaykit.recorder.session.snapshot_capture import Viewer

@@ -1,0 +1,146 @@
+"""Looking for runs under a path: sorted, bounded, links to folders not followed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from replaykit.interop.untrusted_json import JsonFault, decode_json
+
+ENTRIES_MAX = 1_000_000
+"""Files and folders that are looked at under one path."""
+
+PEEK_MAX = 64 * 2**20
+"""Bytes of a file that is read to see what it is."""
+
+HEAD = 65_536
+"""Bytes of a broken file that are read to see what it was."""
+
+LEVELS_MAX = 16
+"""Folders in folders that are looked at."""
+
+
+class Listing(NamedTuple):
+    """What there is in one folder, sorted."""
+
+    path: Path
+    """The folder."""
+    files: tuple[str, ...]
+    """Names of what is no folder."""
+    folders: tuple[str, ...]
+    """Names of folders; links to folders are not among them."""
+
+    def holds(self, *patterns: str) -> bool:
+        """Whether a file has one of these names; `*` and `[0-9]` stand for parts of a name."""
+        return any(fnmatchcase(name, pattern) for pattern in patterns for name in self.files)
+
+
+def folders(path: Path, is_one: Callable[[Listing], bool]) -> Iterator[Path]:
+    """Yield the folders that are of a layout, in order; nothing below such a folder."""
+    left = [path] if path.is_dir() else []
+    start, seen = len(path.parts), 0
+    while left:
+        listing = _listing(left.pop())
+        seen += len(listing.files) + len(listing.folders)
+        # Somebody may name `/` by mistake.
+        if seen > ENTRIES_MAX:
+            return
+        if is_one(listing):
+            yield listing.path
+        # Bounded, as mounts may contain themselves.
+        elif len(listing.path.parts) - start < LEVELS_MAX:
+            left += [listing.path / name for name in reversed(listing.folders)]
+
+
+def files(path: Path, *endings: str) -> Iterator[Path]:
+    """Yield the path itself, or the files under a folder whose names end so in any letter case, in order."""
+    if path.is_dir():
+        yield from _files_under(path, endings)
+    elif path.name.lower().endswith(endings) and path.is_file():
+        yield path
+
+
+def _files_under(path: Path, endings: tuple[str, ...]) -> Iterator[Path]:
+    left, start, seen = [path], len(path.parts), 0
+    while left:
+        entry = left.pop()
+        # The path itself may be a link: the user named it.
+        if entry.is_dir() and (entry == path or not entry.is_symlink()):
+            listing = _listing(entry) if len(entry.parts) - start <= LEVELS_MAX else Listing(entry, (), ())
+            inner = sorted((*listing.files, *listing.folders), reverse=True)
+            seen += len(inner)
+            if seen > ENTRIES_MAX:
+                return
+            left += [entry / name for name in inner]
+        elif entry.name.lower().endswith(endings) and entry.is_file():
+            yield entry
+
+
+def json_files(path: Path, is_one: Callable[[Any], bool], *marks: bytes) -> Iterator[Path]:
+    """Yield the JSON files under a path that are of a layout; larger ones than 64 MiB are none.
+
+    A broken one is yielded where all `marks` stand at its beginning: reading it says what is wrong.
+    """
+    for file in files(path, ".json"):
+        plain = peek(file)
+        # A damaged file of the layout is reported, not skipped as another one.
+        if is_one(plain) or (plain is None and is_marked(file, *marks)):
+            yield file
+
+
+def peek(file: Path) -> Any:
+    """Return the JSON value of a file, None where it is none or too large to be one of a layout."""
+    try:
+        return decode_json(file.read_bytes()) if file.stat().st_size <= PEEK_MAX else None
+    except (OSError, JsonFault):
+        return None
+
+
+def fault_of(file: Path) -> str | None:
+    """Return why a file is no JSON, None where it is or where it is too large to look. Raises OSError."""
+    try:
+        if file.stat().st_size <= PEEK_MAX:
+            decode_json(file.read_bytes())
+    except JsonFault as fault:
+        return str(fault)
+    return None
+
+
+def is_marked(file: Path, *marks: bytes) -> bool:
+    """Whether all marks stand at the beginning of a file, be it in UTF-8 or in UTF-16."""
+    try:
+        with file.open("rb") as stream:
+            # UTF-16 has a zero byte beside each ASCII letter.
+            head = stream.read(HEAD).replace(b"\0", b"")
+    except OSError:
+        return False
+    return all(mark in head for mark in marks)
+
+
+def is_litter(*names: str) -> bool:
+    """Whether a name is one of those that systems leave in folders and archives, and no tool wrote."""
+    return any(name == "__MACOSX" or name.startswith("._") or name in _LITTER for name in names)
+
+
+_LITTER = (".DS_Store", "Thumbs.db", "desktop.ini")
+
+
+def relative(found: Path, path: Path) -> str:
+    """Return the name of what was found under a path, without that of the path where it lies deeper."""
+    inner = found.relative_to(path).as_posix() if found != path else ""
+    return inner or found.resolve().name
+
+
+def _listing(folder: Path) -> Listing:
+    try:
+        with os.scandir(folder) as entries:
+            # macOS and Windows add such files, also to archives.
+            seen = [entry for entry in entries if not is_litter(entry.name)]
+            found = sorted((entry.name, entry.is_dir(follow_symlinks=False)) for entry in seen)
+    except OSError:
+        return Listing(folder, (), ())
+    names = {kind: tuple(name for name, is_folder in found if is_folder is kind) for kind in (False, True)}
+    return Listing(folder, names[False], names[True])

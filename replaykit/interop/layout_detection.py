@@ -1,0 +1,285 @@
+"""Finding the runs under a path: of a layout, or of whatever layout it is; also in archives.
+
+Archives in a folder are unpacked as well, those in archives are not. A folder that is a run keeps its own.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from replaykit.errors import InteropError, MalformedSource, UnknownLayout
+from replaykit.interop.archives.unpacked_archives import (
+    ARCHIVES,
+    UnpackedTotals,
+    Unpacking,
+    archive_stem,
+    is_archive,
+    is_packed,
+)
+from replaykit.interop.folder_search import fault_of, files
+from replaykit.interop.imported_run import Options
+from replaykit.interop.lfs_pointers import FETCH, is_pointer_file
+from replaykit.interop.registry import IMPORTERS, Candidate, Importer, check_options, importer
+from replaykit.trajectory.plurals import counted
+
+ARCHIVES_MAX = 1000
+"""Archives of a folder that are unpacked."""
+
+LOOK_MAX = 1000
+"""Files of a folder that are looked at to say what it is."""
+
+MISSING = "missing"
+"""What is found where there is no such path."""
+
+
+class FoundRun(NamedTuple):
+    """A run, who reads it, and the archive that it was in."""
+
+    importer: Importer
+    candidate: Candidate
+    archive: str = ""
+
+
+class LeftArchive(NamedTuple):
+    """An archive of a folder without a run, and why: what failed, or a remark."""
+
+    path: str
+    remark: str = ""
+    error: InteropError | None = None
+
+
+def found_runs(
+    format: str, path: Path, options: Options, archives: Unpacking
+) -> list[FoundRun | LeftArchive]:
+    """Return the runs under a path, or in an archive. Raises InteropError, UsageError."""
+    try:
+        is_folder = path.is_dir()
+    except OSError as error:  # a name that no file system takes
+        raise _unreadable(format, path, error) from error
+    if is_folder:
+        return _Folder(format, path, options, archives).found()
+    return list(_in_file(format, path, options, archives))
+
+
+def _unreadable(format: str, path: Path, error: OSError) -> MalformedSource:
+    found = f"unreadable ({error.strerror})"
+    return MalformedSource(
+        format=format, source=str(path), place="the path", found=found, expected="a file or folder"
+    )
+
+
+def _in_file(format: str, path: Path, options: Options, archives: Unpacking) -> Iterator[FoundRun]:
+    fault: UnknownLayout | None = None
+    try:
+        one, found = _looked_under(format, path, options)
+    except UnknownLayout as error:
+        fault = error
+    if fault is None:
+        yield from (FoundRun(one, each) for each in found)
+        return
+    # Some layouts are archives themselves; this one may hold files of another.
+    if not is_archive(path):
+        raise fault
+    if path.suffix.lower() == ".zip" and not zipfile.is_zipfile(path):
+        raise fault
+    yield from _in_archive(format, path, options, archives)
+
+
+def _in_archive(format: str, path: Path, options: Options, archives: Unpacking) -> Iterator[FoundRun]:
+    folder = archives.unpacked(path)
+    try:
+        one, found = _looked_under(format, folder, options)
+    except UnknownLayout as error:
+        inner = sum(1 for _ in islice(_archives(folder), LOOK_MAX))
+        what = f"{counted(inner, 'archive')}: unpack it first" if inner else error.fields["found"]
+        raise UnknownLayout(
+            **{**error.fields, "source": str(path), "found": f"an archive with {what}"}
+        ) from error
+    for each in found:
+        yield FoundRun(one, replace(each, shown=_shown_inside(each, folder, str(path))), str(path))
+
+
+def _archives(folder: Path) -> Iterator[Path]:
+    """Yield the archives in a folder, in order; links are none."""
+    yield from (file for file in files(folder, *ARCHIVES) if not file.is_symlink())
+
+
+class _Folder:
+    """A folder: its own runs, then those of its archives."""
+
+    def __init__(self, format: str, path: Path, options: Options, archives: Unpacking) -> None:
+        self._format, self._path, self._options, self._unpacking = format, path, options, archives
+        self._spent = UnpackedTotals()
+        self._own: Importer | None = None
+
+    def found(self) -> list[FoundRun | LeftArchive]:
+        """Return the runs, and the archives without one. Raises InteropError, UsageError."""
+        fault: UnknownLayout | None = None
+        own: list[Candidate] = []
+        try:
+            self._own, own = _looked_under(self._format, self._path, self._options)
+        except UnknownLayout as error:
+            fault = error
+        found = [*(FoundRun(self._own, each) for each in own if self._own), *self._packed(own)]
+        if fault is not None and not any(isinstance(one, FoundRun) or one.error for one in found):
+            raise self._without(fault, len(found))
+        return found
+
+    def _without(self, fault: UnknownLayout, archives: int) -> UnknownLayout:
+        if not archives:
+            return fault
+        what = f"a folder with {counted(archives, 'archive')} without a run"
+        return UnknownLayout(**{**fault.fields, "found": what})
+
+    def _packed(self, own: list[Candidate]) -> Iterator[FoundRun | LeftArchive]:
+        found = list(islice(_others(self._path, own), ARCHIVES_MAX + 1))
+        if len(found) > ARCHIVES_MAX:
+            error = MalformedSource(
+                format=self._format, source=str(self._path), place="the folder",
+                found=f"more than {ARCHIVES_MAX} archives", expected="fewer; unpack them first",
+            )  # fmt: skip
+            yield LeftArchive(str(self._path), error=error)
+            return
+        twins = [one for one in found if one.with_name(archive_stem(one)).exists()]
+        yield from (LeftArchive(str(one), "unpacked already, beside itself: left out") for one in twins)
+        for archive in found:
+            if archive not in twins and not is_packed(archive):
+                yield from self._inside(archive)
+        yield from self._unzipped([one for one in found if one not in twins and is_packed(one)])
+
+    def _inside(self, archive: Path) -> Iterator[FoundRun | LeftArchive]:
+        """Yield the runs of one archive; an archive that fails does not stop the others."""
+        try:
+            folder = self._unpacking.unpacked(archive, self._spent)
+            one, found = self._looked(folder)
+        except UnknownLayout:
+            yield LeftArchive(str(archive), "an archive without a run: left out")
+            return
+        except InteropError as error:
+            yield LeftArchive(str(archive), error=error)
+            return
+        inner = archive.relative_to(self._path).with_name(archive_stem(archive)).as_posix()
+        for each in found:
+            name = inner if each.root == folder and not each.file else f"{inner}/{each.name}"
+            shown = _shown_inside(each, folder, str(archive))
+            yield FoundRun(one, replace(each, name=name, shown=shown), str(archive))
+
+    def _unzipped(self, files_: list[Path]) -> Iterator[FoundRun | LeftArchive]:
+        """Yield the runs of files that are packed one by one: the rows of a run may stand in several."""
+        if not files_:
+            return
+        folder = self._unpacking.folder(self._path.resolve().name)
+        for file in files_:
+            name = file.relative_to(self._path).with_suffix("").as_posix()
+            try:
+                self._unpacking.add(file, folder, self._spent, name)
+            except InteropError as error:
+                yield LeftArchive(str(file), error=error)
+        with suppress(UnknownLayout):
+            one, found = self._looked(folder)
+            for each in found:
+                shown = _shown_inside(each, folder, str(self._path))
+                yield FoundRun(one, replace(each, shown=shown), str(self._path / each.file))
+            return
+        yield from (LeftArchive(str(file), "a packed file without a run: left out") for file in files_)
+
+    def _looked(self, folder: Path) -> tuple[Importer, list[Candidate]]:
+        if self._own is None:
+            return _looked_under(self._format, folder, self._options)
+        # One folder holds runs of one layout.
+        is_asked = self._format != "auto"
+        return self._own, list(_found(self._own, folder, self._options, is_asked=is_asked))
+
+
+def _others(path: Path, own: Iterable[Candidate]) -> Iterator[Path]:
+    """Yield the archives of a folder that are no run and lie in none."""
+    runs = {one.root if one.root.is_file() else one.root / one.file for one in own}
+    for archive in _archives(path):
+        if archive not in runs and not any(parent in runs for parent in archive.parents):
+            yield archive
+
+
+def _shown_inside(candidate: Candidate, folder: Path, archive: str) -> str:
+    inner = (candidate.root / candidate.file).relative_to(folder).as_posix()
+    return archive if inner == "." else f"{archive}/{inner}"
+
+
+def _looked_under(format: str, path: Path, options: Options) -> tuple[Importer, list[Candidate]]:
+    try:
+        one = _chosen(format, path)
+        check_options(one, options)
+        return one, list(_found(one, path, options, is_asked=format != "auto"))
+    except OSError as error:
+        raise _unreadable(format, path, error) from error
+
+
+def _chosen(format: str, path: Path) -> Importer:
+    if format != "auto":
+        return importer(format)
+    found = resembled(path)
+    if found is None:
+        known = [f"{name}: {importer(name).looks_for}" for name in IMPORTERS]
+        raise _unknown(format, path, kind_of_path(path), "\n".join(["one of these", *known]))
+    return found
+
+
+def resembled(path: Path) -> Importer | None:
+    """Return the first importer that finds a run under the path."""
+    candidates = (importer(name) for name in IMPORTERS)
+    return next((one for one in candidates if next(one.find(path), None) is not None), None)
+
+
+def _found(one: Importer, path: Path, options: Options, *, is_asked: bool) -> Iterator[Candidate]:
+    is_own = one.find_asked is not None and (is_asked or options.columns)
+    found = one.find_asked(path, options) if is_own and one.find_asked is not None else one.find(path)
+    first = next(found, None)
+    if first is None:
+        other = resembled(path)
+        hint = f"{kind_of_path(path)}, which resembles {other.name}" if other else kind_of_path(path)
+        raise _unknown(one.name, path, hint, one.looks_for)
+    yield first
+    yield from found
+
+
+def _unknown(format: str, path: Path, found: str, expected: str) -> UnknownLayout:
+    wanted = "a file or folder" if found == MISSING else expected
+    return UnknownLayout(format=format, source=str(path), found=found, expected=wanted)
+
+
+def kind_of_path(path: Path) -> str:
+    """Return what there is at a path, so that a person sees what was meant."""
+    if not path.exists():
+        return MISSING
+    if path.is_dir():
+        return _kind_of_folder(path)
+    if not path.is_file():
+        return "no regular file"
+    if not path.stat().st_size:
+        return "an empty file"
+    if is_pointer_file(path):
+        return f"a pointer of Git LFS; {FETCH}"
+    if path.suffix.lower() == ".zip":
+        return "a zip archive" if zipfile.is_zipfile(path) else "no whole zip archive"
+    return _kind_of_json(path) if path.suffix.lower() in (".json", ".har") else "a file"
+
+
+def _kind_of_folder(path: Path) -> str:
+    pointers = sum(is_pointer_file(file) for file in islice(files(path, ""), LOOK_MAX))
+    if pointers:
+        return f"a folder with {counted(pointers, 'pointer')} of Git LFS; {FETCH}"
+    return "a folder of other files" if any(path.iterdir()) else "an empty folder"
+
+
+def _kind_of_json(path: Path) -> str:
+    try:
+        fault = fault_of(path)
+    except OSError as error:
+        return f"unreadable ({error.strerror})"
+    return "JSON of another layout" if fault is None else f"a file that is {fault}"

@@ -1,0 +1,79 @@
+"""Whose a move in a tab's history is after a gesture, where driver or browser tells.
+
+A page's own back button looks the same as the agent's. But an agent in this process is heard calling its
+driver; within a document the browser tells the page whether somebody outside of it asked; and to another
+document of the same origin it hands on that the page before was activated only where it moved by itself.
+"""
+
+from __future__ import annotations
+
+from replaykit.recorder.session.driver_messages import MAIN, PageMessage, Pause, Travel
+from replaykit.recorder.session.navigation.initiator import HISTORY
+from replaykit.recorder.session.navigation.pending_navigation import Journey
+from replaykit.recorder.session.outbox import Flow, Flows
+from replaykit.recorder.session.tabs import Tab, Tabs
+
+WORD_MAX_MS = 500
+"""Longest wait for the word of a new document; it is the first that it says."""
+
+
+class Travelling:
+    """Hears what pages and drivers say of moves in the history."""
+
+    def __init__(self, flows: Flows, tabs: Tabs) -> None:
+        self._flows = flows
+        self._tabs = tabs
+        self._doubts: dict[int, tuple[Journey, int]] = {}
+
+    def called(self, message: Travel) -> None:
+        """Take in that the agent calls its driver."""
+        tab = self._tabs.get(message.page)
+        if tab is not None:
+            tab.is_travelling = not message.is_over
+
+    def heard(self, message: PageMessage, journey: Journey | None) -> bool:
+        """Take in a message of the tab of `journey`; returns whether it is about the history only."""
+        tab = self._tabs.get(message.page)
+        if tab is None or message.source != MAIN:
+            return message.event.name in ("arrived", "travelled")
+        if message.event.activated and message.document == tab.document:
+            tab.activated = message.event.activated
+        if message.event.name == "arrived":
+            self._arrived(message)
+        elif message.event.name == "travelled" and journey is not None:
+            _decide(journey, message.event.data.get("asked"), is_told=journey.type in HISTORY)
+        return message.event.name in ("arrived", "travelled")
+
+    def wait(self, tab: Tab, journey: Journey) -> Flow:
+        """Wait until the document that `journey` led to says whether it was activated; go on without."""
+        if not journey.is_open:
+            return
+        self.give_up(tab, journey.at)
+        self._doubts[tab.page] = (journey, tab.document)
+        yield Pause(id=0, ms=WORD_MAX_MS)
+        if self._doubts.get(tab.page, (None, 0))[0] is journey:
+            del self._doubts[tab.page]
+        journey.is_open = False
+
+    def give_up(self, tab: Tab, at: float) -> None:
+        """Wait no longer for the document in a tab: another one comes."""
+        journey, _ = self._doubts.pop(tab.page, (None, 0))
+        if journey is not None:
+            self._flows.hurry(journey, at)
+
+    def _arrived(self, message: PageMessage) -> None:
+        journey, document = self._doubts.get(message.page, (None, 0))
+        if journey is None or document != message.document:
+            return
+        said = message.event.data
+        active = said.get("active")
+        is_same = journey.activated != "" and said.get("origin") == journey.activated
+        is_told = is_same and isinstance(active, bool)
+        _decide(journey, not active, is_told=is_told)
+        del self._doubts[message.page]
+        self._flows.hurry(journey, message.at)
+
+
+def _decide(journey: Journey, is_asked: object, *, is_told: bool) -> None:
+    journey.is_asked |= is_told and is_asked is True
+    journey.is_own |= is_told and is_asked is False
