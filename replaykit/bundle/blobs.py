@@ -52,10 +52,36 @@ def class_of(media_type: str) -> BlobClass:
     return "text" if media_type.startswith("text/") and media_type not in _BULK_TEXT else "bulk"
 
 
-def pixmap(png: bytes, pause: Callable[[], None] | None = None) -> bytes | None:
+class RowsBefore:
+    """The rows of the capture that was decoded last: what stays as it was is not computed again."""
+
+    def __init__(self) -> None:
+        self._kind = (0, 0)
+        self._lines: list[bytes] = []
+        self._rows: list[bytes] = []
+
+    def of(self, kind: tuple[int, int]) -> RowsBefore:
+        """Return the same if that capture has this width and as many samples a pixel, else no rows."""
+        return self if kind == self._kind else RowsBefore()
+
+    def row(self, number: int, line: bytes, above: bytes) -> bytes | None:
+        """Return a row that was told, below the same row, in the same line; None where it was another."""
+        if number >= len(self._lines) or self._lines[number] != line:
+            return None
+        return self._rows[number] if number == 0 or self._rows[number - 1] == above else None
+
+    def keep(self, kind: tuple[int, int], lines: list[bytes], rows: list[bytes]) -> None:
+        """Take the place of the capture before."""
+        self._kind, self._lines, self._rows = kind, lines, rows
+
+
+def pixmap(
+    png: bytes, pause: Callable[[], None] | None = None, before: RowsBefore | None = None
+) -> bytes | None:
     """Return a capture as a binary portable pixmap, or None if it has to stay verbatim.
 
-    `pause`: called every few rows, for a thread that lets another one go on.
+    `pause`: called every few rows that are computed, for a thread that lets another one go on. `before`: of
+    the capture decoded last; this one takes its place.
 
     Converted are 8-bit RGB, and RGBA without transparency, not interlaced, with row filters 0 (None) and
     2 (Up): what browsers capture. The PNG specification: https://www.w3.org/TR/png-3/
@@ -70,8 +96,9 @@ def pixmap(png: bytes, pause: Callable[[], None] | None = None) -> bytes | None:
     if chunks[0][0] != b"IHDR" or not plain or b"tRNS" in names or not 0 < width * height <= IMAGE_PIXELS_MAX:
         return None
     packed = b"".join(part for name, part in chunks if name == b"IDAT")
-    rgb = _pixels(packed, width, height, 4 if color == _RGBA else 3, pause or _nothing)
-    return None if rgb is None else b"P6\n%d %d\n255\n" % (width, height) + rgb
+    lines = _lines(packed, 1 + width * (samples := 4 if color == _RGBA else 3), height)
+    rgb = lines and _unfiltered(lines, width, samples, pause or _nothing, before or RowsBefore())
+    return b"P6\n%d %d\n255\n%b" % (width, height, b"".join(rgb)) if rgb else None
 
 
 def png(pixmap: bytes) -> bytes:
@@ -126,7 +153,7 @@ def _samples_of(columns: list[int]) -> itemgetter[tuple[int, ...]]:
 
 
 def _mean(one: bytes, other: bytes) -> bytes:
-    # As big integers, as in _unfiltered: the shared bits, and half of the others without their lowest bits.
+    # As big integers, as in _adder: the shared bits, and half of the others without their lowest bits.
     a, b = int.from_bytes(one, "little"), int.from_bytes(other, "little")
     upper = int.from_bytes(b"\xfe" * len(one), "little")
     return ((a & b) + ((a ^ b) & upper) // 2).to_bytes(len(one), "little")
@@ -175,10 +202,7 @@ def _nothing() -> None:
     """Go on at once."""
 
 
-def _pixels(
-    compressed: bytes, width: int, height: int, samples: int, pause: Callable[[], None]
-) -> bytes | None:
-    stride = 1 + samples * width
+def _lines(compressed: bytes, stride: int, height: int) -> list[bytes] | None:
     size = stride * height
     inflate = zlib.decompressobj()
     try:
@@ -188,39 +212,66 @@ def _pixels(
         return None
     if len(rows) != size or not inflate.eof:
         return None
-    filters = set(rows[::stride])
-    is_known = filters <= {_FILTER_NONE, _FILTER_UP}
-    return _unfiltered(rows, width, samples, pause) if is_known else None
+    is_known = set(rows[::stride]) <= {_FILTER_NONE, _FILTER_UP}
+    return [rows[at : at + stride] for at in range(0, size, stride)] if is_known else None
 
 
-def _unfiltered(rows: bytes, width: int, samples: int, pause: Callable[[], None]) -> bytes | None:
-    # A row is added to the one above as one big integer: the high bits of all bytes are kept apart, so
-    # that no carry passes from byte to byte. Ten times the speed of a loop over bytes. A third of the rows of
-    # an application repeat the one above.
-    stride, length = 1 + samples * width, 3 * width
+def _unfiltered(
+    lines: list[bytes], width: int, samples: int, pause: Callable[[], None], before: RowsBefore
+) -> list[bytes] | None:
+    # A third of the rows of an application repeat the one above, and most are those of the capture before.
+    old, add, above, computed = before.of((width, samples)), _adder(3 * width), bytes(3 * width), 0
+    repeated = bytes([_FILTER_UP]) + bytes(samples * width)
+    result: list[bytes] = []
+    for number, line in enumerate(lines):
+        row = above if line == repeated and number else old.row(number, line, above)
+        if row is None:
+            row = _row(line, above, width, samples, add, is_first=not number)
+            if row is None:
+                return None
+            if computed % _ROWS_A_TURN == 0:
+                pause()
+            computed += 1
+        result.append(row)
+        above = row
+    before.keep((width, samples), lines, result)
+    return result
+
+
+def _row(
+    line: bytes,
+    above: bytes,
+    width: int,
+    samples: int,
+    add: Callable[[bytes, bytes], bytes],
+    *,
+    is_first: bool,
+) -> bytes | None:
+    is_sum = line[0] == _FILTER_UP
+    told = line[1:] if samples == 3 else _opaque(line, width, is_below=is_sum and not is_first)
+    return told if told is None or not is_sum else add(told, above)
+
+
+def _adder(length: int) -> Callable[[bytes, bytes], bytes]:
+    # As one big integer: the high bits of all bytes are kept apart, so that no carry passes from byte to
+    # byte. Ten times the speed of a loop over bytes.
     low = int.from_bytes(b"\x7f" * length, "little")
     high = int.from_bytes(b"\x80" * length, "little")
-    above, last = 0, bytes(length)
-    result: list[bytes] = []
-    repeated = bytes([_FILTER_UP]) + bytes(stride - 1)
-    for at in range(0, len(rows), stride):
-        line = rows[at : at + stride]
-        if line != repeated or not at:
-            is_sum = line[0] == _FILTER_UP
-            added = line[1:] if samples == 3 else _opaque(line, width, is_below=is_sum and at > 0)
-            if added is None:
-                return None
-            row = int.from_bytes(added, "little")
-            if is_sum:
-                row = (row & low) + (above & low) ^ (row ^ above) & high
-            above, last = row, row.to_bytes(length, "little")
-            if len(result) % _ROWS_A_TURN == 0:
-                pause()
-        result.append(last)
-    return b"".join(result)
+    last, known = b"", 0
+
+    def add(one: bytes, other: bytes) -> bytes:
+        nonlocal last, known
+        a = int.from_bytes(one, "little")
+        # Mostly the row that came out before.
+        b = known if other is last else int.from_bytes(other, "little")
+        known = (a & low) + (b & low) ^ (a ^ b) & high
+        last = known.to_bytes(length, "little")
+        return last
+
+    return add
 
 
-def _opaque(line: bytes, width: int, *, is_below: bool) -> bytearray | None:
+def _opaque(line: bytes, width: int, *, is_below: bool) -> bytes | None:
     """Return a row of RGBA without alpha; None where that is not full. `is_below`: it is told as a sum."""
     # A pixmap has no alpha: a capture with transparency stays a PNG.
     if line[4::4] != (bytes(width) if is_below else b"\xff" * width):
@@ -228,7 +279,7 @@ def _opaque(line: bytes, width: int, *, is_below: bool) -> bytearray | None:
     rgb = bytearray(3 * width)
     for sample in range(3):
         rgb[sample::3] = line[1 + sample :: 4]
-    return rgb
+    return bytes(rgb)
 
 
 def _png_size(payload: bytes) -> tuple[int, int] | None:

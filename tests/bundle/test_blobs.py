@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.bundle.blobs import blob_id, class_of, image_size, narrowed, pixmap, pixmap_size, png
+from replaykit.bundle.blobs import (
+    RowsBefore,
+    blob_id,
+    class_of,
+    image_size,
+    narrowed,
+    pixmap,
+    pixmap_size,
+    png,
+)
 from replaykit.errors import BundleDamaged
 
 PPM = "image/x-portable-pixmap"
@@ -94,6 +103,36 @@ def test_a_thread_pauses_between_rows_that_it_computes(color: int) -> None:
     encoded = make_png(2, 64, rows, [0] * 64, color=color)
     assert pixmap(encoded, lambda: pauses.append(1)) == pixmap(encoded)
     assert len(pauses) == 8
+
+
+@given(st.lists(pictures(3), min_size=1, max_size=4), st.data())
+def test_rows_of_the_capture_before_change_nothing(
+    found: list[tuple[int, int, list[bytes]]], data: st.DataObject
+) -> None:
+    before, same = RowsBefore(), data.draw(st.booleans())
+    width, height, shared = found[0]
+    for one in found:
+        if same:
+            # A capture of the same size, with some rows of the first one.
+            rows = [data.draw(st.sampled_from([row, bytes(3 * width)])) for row in shared]
+            one = width, height, rows
+        filters = data.draw(st.lists(st.sampled_from([0, 2]), min_size=one[1], max_size=one[1]))
+        encoded = make_png(*one, filters)
+        assert pixmap(encoded, before=before) == pixmap(encoded)
+
+
+def test_equal_rows_are_computed_once() -> None:
+    before, pauses = RowsBefore(), list[int]()
+    rows = [bytes([row] * 6) for row in range(64)]
+    for changed in (0, 60):
+        pauses.clear()
+        encoded = make_png(2, 64, [*rows[:changed], *[bytes(6)] * (64 - changed)], [0] * 64)
+        pixmap(encoded, lambda: pauses.append(1), before)
+        assert pixmap(make_png(2, 64, rows, [0] * 64), lambda: pauses.append(1), before)
+    assert len(pauses) <= 2 * 8
+    pauses.clear()
+    assert pixmap(make_png(2, 64, rows, [0] * 64), lambda: pauses.append(1), before)
+    assert not pauses
 
 
 @given(pictures(4), st.integers(0, 254))

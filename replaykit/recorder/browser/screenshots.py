@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from replaykit.bundle.blobs import pixmap
+from replaykit.bundle.blobs import RowsBefore, pixmap
 from replaykit.bundle.bundle_format import MIB, PIXMAP
 from replaykit.bundle.writer import journal_frame
 from replaykit.recorder.browser.command_effects import (
@@ -43,16 +43,18 @@ KEPT_MAX = 16 * MIB
 class DecodedCaptures:
     """The pictures taken last: the same capture is not decoded twice.
 
-    A browser encodes equal pixels to equal bytes, and a page often looks as it did a moment ago.
+    A browser encodes equal pixels to equal bytes, and a page often looks as it did a moment ago. Of another
+    capture, rows are computed where they differ from those of the one before.
     """
 
     def __init__(self) -> None:
+        self._rows = RowsBefore()
         self._kept: dict[tuple[str, tuple[Box, ...], float], Blob] = {}
 
     def decoded(self, capture: str, paint: tuple[Box, ...], scale: float) -> Blob:
         """Return a capture (PNG in base64) as it is kept, boxes (CSS px) blackened; for the worker thread."""
         key = (capture, paint, scale)
-        found = self._kept.pop(key, None) or _picture(capture, paint, scale)
+        found = self._kept.pop(key, None) or _picture(capture, paint, scale, self._rows)
         self._kept[key] = found
         while len(self._kept) > 1 and sum(len(blob.data) for blob in self._kept.values()) > KEPT_MAX:
             del self._kept[next(iter(self._kept))]
@@ -134,9 +136,9 @@ def _clip(tab: CdpTab, scale: float) -> Carried:
     return {"x": view["pageX"], "y": view["pageY"], **size, "scale": scale}
 
 
-def _picture(capture: str, paint: tuple[Box, ...], scale: float) -> Blob:
+def _picture(capture: str, paint: tuple[Box, ...], scale: float, rows: RowsBefore) -> Blob:
     png = base64.b64decode(capture)
-    pixels = pixmap(png, _give_way)
+    pixels = pixmap(png, _give_way, rows)
     if pixels is not None:
         return _packed(Blob.of(PIXMAP, blacken(pixels, paint, scale)))
     if paint:
