@@ -106,6 +106,7 @@ def test_each_policy_of_the_page_can_be_broken(tmp_path: Path) -> None:
 
 
 @pytest.mark.live
+@pytest.mark.thorough
 def test_the_whole_page(tmp_path: Path, browser_path: Path) -> None:
     reader = Reader(tmp_path, (SHOP,), REPLAYKIT_BROWSER=str(browser_path))
     with serve() as shop:

@@ -173,6 +173,7 @@ def test_an_assessment_gives_results(shop: Site, tmp_path: Path) -> None:
         assert ending is not None and (ending.kind, ending.answer) == ("answered", "€84.50")
 
 
+@pytest.mark.thorough
 def test_the_page_about_harnesses_says_how(shop: Site, tmp_path: Path) -> None:
     page = (ROOT / "docs" / "harnesses.md").read_text("utf-8")
     commands = re.findall(r"^python (-m fixtures\.agents\.a2a_.*)$", page, flags=re.M)
@@ -210,6 +211,7 @@ def answers(port: int) -> None:
             assert monotonic() < deadline, f"nobody listens on {port}"
 
 
+@pytest.mark.thorough
 def test_what_fails_its_checks_is_no_success(shop: Site, tmp_path: Path) -> None:
     wrong = Ending(TaskState.TASK_STATE_COMPLETED, "I am done.")
     task = assessed(shop, tmp_path, wrong, "order-total")
@@ -221,7 +223,7 @@ def test_what_fails_its_checks_is_no_success(shop: Site, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("participant", "config", "says"),
     one_in(
-        4,
+        5,
         [
             (Ending(TaskState.TASK_STATE_FAILED, "No tool."), {}, "clerk left its task failed: No tool."),
             (Ending(TaskState.TASK_STATE_REJECTED), {}, "clerk left its task rejected: it did not say why"),
@@ -282,6 +284,7 @@ def test_a_question_is_answered_by_the_user_and_recorded(
         assert outcomes["ask-before-refund"] == outcome
 
 
+@pytest.mark.thorough
 def test_where_nobody_replies_the_participant_is_told(shop: Site, tmp_path: Path) -> None:
     asking = Asking(2)
     task = assessed(shop, tmp_path, asking, "order-total")
@@ -292,6 +295,7 @@ def test_where_nobody_replies_the_participant_is_told(shop: Site, tmp_path: Path
         assert ending is not None and (ending.kind, ending.answer) == ("answered", "€84.50")
 
 
+@pytest.mark.thorough
 def test_who_asks_for_ever_is_stopped_and_graded_without_an_answer(shop: Site, tmp_path: Path) -> None:
     asking = Asking()
     task = assessed(shop, tmp_path, asking, "order-total", user="approves", max_questions=3)
@@ -329,6 +333,7 @@ def test_nobody_at_the_address(shop: Site, tmp_path: Path) -> None:
     assert "agent card from http://127.0.0.1:9/" in get_message_text(task.status.message)
 
 
+@pytest.mark.thorough
 def test_a_site_that_is_down_is_no_failure_of_the_participant(shop: Site, tmp_path: Path) -> None:
     class Down:
         url = "http://127.0.0.1:9"

@@ -61,7 +61,7 @@ it.editContext = new EditContext()</script>"""
 
 @pytest.mark.parametrize(
     ("markup", "act", "steps"),
-    [
+    one_in(3, [
         ("<textarea id=it rows=4></textarea>", lambda page: page.fill("#it", "a\n\nb"), ["fill a\n\nb"]),
         (f"<textarea id=it oninput='{BUSY}'></textarea>", lambda page: page.fill("#it", "a\nb"), ["fill a\nb"]),
         ("<div id=it contenteditable><h2>x</h2><ol><li>y</ol></div>", lambda page: page.fill("#it", "a\nb"),
@@ -74,7 +74,7 @@ it.editContext = new EditContext()</script>"""
         (EDITOR, lambda page: (page.focus("#it"), page.keyboard.type("ab")), ["type ab"]),
         ("<input id=it maxlength=1><input maxlength=1><script>it.oninput = () => it.nextSibling.focus()</script>",
          lambda page: (page.focus("#it"), page.keyboard.type("42")), ["type 42"]),
-    ],
+    ]),
 )  # fmt: skip
 def test_a_text_is_one_step(
     acts: Callable[..., list[str]], markup: str, act: Callable[[Any], object], steps: list[str]
@@ -84,7 +84,7 @@ def test_a_text_is_one_step(
 
 @pytest.mark.parametrize(
     ("markup", "act", "steps"),
-    [
+    one_in(3, [
         ("<p id=it onclick='this.outerHTML = this.outerHTML'>x</p>", lambda page: page.dblclick("#it"), ["dblclick"]),
         ("<div id=box><i id=it>x</i></div><script>box.onclick = () => { box.innerHTML = '<b id=it>y</b>' }</script>",
          lambda page: page.dblclick("#it"), ["dblclick"]),
@@ -98,7 +98,7 @@ def test_a_text_is_one_step(
         ("<div draggable=true id=it>x</div><textarea id=to></textarea><script>it.ondragstart = (event) =>"
          " event.dataTransfer.setData('text/plain', 'x')</script>",
          lambda page: page.drag_and_drop("#it", "#to"), ["drag_and_drop"]),
-    ],
+    ]),
 )  # fmt: skip
 def test_a_pointer_or_a_key_makes_one_step(
     acts: Callable[..., list[str]], markup: str, act: Callable[[Any], object], steps: list[str]
@@ -123,7 +123,7 @@ def press_and_wait(page: Any) -> None:
 
 @pytest.mark.parametrize(
     ("markup", "act", "steps"),
-    [
+    one_in(3, [
         (f"{SETS} setTimeout(set, 1300)</script>", is_set, []),
         (f"{SETS}</script><button id=it onclick='set()'>x</button>", press_and_wait, ["click"]),
         (f"{SETS}</script><b id=it onpointerdown='set()'>x</b>", press_and_wait, ["click"]),
@@ -134,7 +134,7 @@ def press_and_wait(page: Any) -> None:
          " document.title = 'set' }, 1300)</script>", is_set, []),
         ("<p id=it contenteditable>x</p><button id=b onclick=\"document.execCommand('bold')\">b</button>",
          lambda page: (page.click("#it"), page.click("#b")), ["click", "click"]),
-    ],
+    ]),
 )  # fmt: skip
 def test_what_a_page_does_by_itself_is_no_step(
     acts: Callable[..., list[str]], markup: str, act: Callable[[Any], object], steps: list[str]
@@ -148,7 +148,7 @@ CARD = "<button id=it>x</button><div id=card>y</div>"
 
 @pytest.mark.parametrize(
     ("markup", "act", "steps"),
-    [
+    one_in(3, [
         (CARD, lambda page: (page.click("#it"), page.evaluate("card.click()")), ["click", "click"]),
         (CARD, lambda page: (page.click("#it"), page.locator("#card").dispatch_event("click")), ["click", "click"]),
         (f"{SETS}</script>", lambda page: page.locator("#list").evaluate(AGENT_SETS), ["select_option b"]),
@@ -164,7 +164,7 @@ CARD = "<button id=it>x</button><div id=card>y</div>"
          ["click", "fill ab"]),
         ("<input id=it><input id=to>", lambda page: (page.keyboard.down("Shift"), page.focus("#it"),
          page.keyboard.insert_text("ab"), page.keyboard.up("Shift")), ["fill ab"]),
-    ],
+    ]),
 )  # fmt: skip
 def test_scripts_of_the_agent_are_told_from_those_of_the_page(
     acts: Callable[..., list[str]], markup: str, act: Callable[[Any], object], steps: list[str]

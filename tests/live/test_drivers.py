@@ -116,6 +116,7 @@ def test_errand_by_browser_use(browser_path: Path, tmp_path: Path) -> None:
     run_errand(program(python, DRIVERS / "browser_use_agent.py"), browser_path, tmp_path, TYPED)
 
 
+@pytest.mark.thorough
 def test_errand_in_a_browser_of_somebody_else(browser_path: Path, tmp_path: Path) -> None:
     out = tmp_path / "run.zst"
     with serve() as shop, ThreadPoolExecutor(1) as pool, launch(browser_path) as running:

@@ -201,6 +201,7 @@ def pair(task: str, agent: str) -> Pair:
         ],
     ),
 )
+@pytest.mark.thorough
 def test_the_crm_s_agents_from_another_process(
     task: str, agent: str, browser_path: Path, tmp_path: Path
 ) -> None:

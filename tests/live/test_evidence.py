@@ -87,6 +87,7 @@ def test_the_page_of_a_check_is_visited_although_the_browser_made_the_agent_s_pa
 
 @pytest.mark.parametrize("name", one_in(2, ["close-account--good", "refund-order--wrong_target"]))
 @pytest.mark.usefixtures("lent")
+@pytest.mark.thorough
 def test_checks_written_afterwards_are_never_decided_wrongly(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

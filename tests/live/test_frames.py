@@ -346,6 +346,7 @@ async def drive_async(browser_path: Path, start: str, out: Path) -> None:
         await browser.close()
 
 
+@pytest.mark.thorough
 def test_async_driver_records_the_same(
     tmp_path: Path, context: BrowserContext, site: Site, browser_path: Path
 ) -> None:
@@ -660,6 +661,7 @@ async def load_often(browser_path: Path, start: str, out: Path) -> None:
         await browser.close()
 
 
+@pytest.mark.thorough
 def test_page_with_frames_below_frames_loads_while_it_is_recorded(
     tmp_path: Path, site: Site, browser_path: Path
 ) -> None:
@@ -733,6 +735,7 @@ with sync_playwright() as playwright:
 """
 
 
+@pytest.mark.thorough
 def test_command_s_acts_in_frames(tmp_path: Path, site: Site) -> None:
     task = Task(id="pay", intent="Pay.", start_urls=(shop(site, "out"),))
     with ThreadPoolExecutor(1) as pool:
@@ -814,6 +817,7 @@ def test_offline_frames_hold_what_they_held(
         assert page.missing == ("probe:() => app",)
 
 
+@pytest.mark.thorough
 def test_offline_frames_read_as_without_a_browser(offline: Chromium) -> None:
     recordings = Path(__file__).parents[2] / "recordings" / "conformance"
     with open_bundle(recordings / "book-visit--unasked.zst") as bundle:
@@ -826,6 +830,7 @@ def test_offline_frames_read_as_without_a_browser(offline: Chromium) -> None:
     assert found.elements > pages
 
 
+@pytest.mark.thorough
 def test_offline_a_frame_that_was_not_recorded_is_not_asked(
     site: Site, context: BrowserContext, offline: Chromium, tmp_path: Path
 ) -> None:

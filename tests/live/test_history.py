@@ -132,6 +132,7 @@ def test_in_this_process(tmp_path: Path, context: BrowserContext, site: Site, st
     assert not hasattr(page.go_back, "__wrapped__")
 
 
+@pytest.mark.thorough
 def test_async(tmp_path: Path, browser_path: Path, site: Site, start: str) -> None:
     async def act() -> None:
         async with async_playwright() as playwright:

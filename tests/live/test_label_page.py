@@ -281,7 +281,7 @@ SIZES = [(375, "light"), (1280, "light"), (1920, "light"), (1280, "dark"), (375,
 """Widths of a window, and themes."""
 
 
-@pytest.mark.parametrize(("width", "theme"), one_in(3, SIZES))
+@pytest.mark.parametrize(("width", "theme"), one_in(6, SIZES))
 def test_axe_finds_no_barrier(browser: Browser, serve: Serve, width: int, theme: Any) -> None:
     needs(package="axe-core")
     context = browser.new_context(

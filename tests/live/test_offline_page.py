@@ -311,6 +311,7 @@ def test_the_document_s_example_runs(
     assert "Blue mug" in cells
 
 
+@pytest.mark.thorough
 def test_all_witnesses_of_a_recording_agree(bundle: Bundle, offline: Chromium) -> None:
     found = fidelity(bundle, offline)
     assert (found.browser, found.unbuilt, found.disagreements) == (offline.version, (), ())
@@ -318,6 +319,7 @@ def test_all_witnesses_of_a_recording_agree(bundle: Bundle, offline: Chromium) -
     assert found.elements > 500
 
 
+@pytest.mark.thorough
 def test_the_page_about_offline_pages_shows_what_is_so(
     browser_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

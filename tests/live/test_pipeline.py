@@ -249,6 +249,7 @@ def wait_for(path: Path, process: subprocess.Popen[bytes]) -> None:
             continue
 
 
+@pytest.mark.thorough
 def test_the_command_line_records_and_grades(browser_path: Path, tmp_path: Path) -> None:
     environ = {**os.environ, "REPLAYKIT_BROWSER": str(browser_path)}
     with serve() as shop:

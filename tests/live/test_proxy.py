@@ -149,6 +149,7 @@ for _ in range(6):
     assert [one.why for one in run.of_type(Gap)] == []
 
 
+@pytest.mark.thorough
 def test_page_made_with_an_address_is_heard_from_its_first_request(site: Site, tmp_path: Path) -> None:
     site.add("/made", "<!doctype html><title>Made</title><script>fetch('/first')</script>")
     site.add("/first", "1", "text/plain")
@@ -168,6 +169,7 @@ for _ in range(4):
     assert [one.why for one in run.of_type(Gap)] == []
 
 
+@pytest.mark.thorough
 def test_words_come_before_the_command_that_follows_them(site: Site, tmp_path: Path) -> None:
     script = """
 for number in range(10):
@@ -198,6 +200,7 @@ refused(root.send, "Browser.crash")
     assert not any("hunter2" in str(one) for one in commands)
 
 
+@pytest.mark.thorough
 def test_pages_of_others_are_no_clients(site: Site, tmp_path: Path) -> None:
     script = """
 def asked(path, **headers):
@@ -218,6 +221,7 @@ found["other"] = asked("/secret")
     assert found == {"plain": 200, "list": 200, "origin": 403, "host": 403, "get": 405, "other": 404}
 
 
+@pytest.mark.thorough
 def test_harness_gives_the_reply(site: Site, tmp_path: Path) -> None:
     harness = tmp_path / "spoken-by-harness.jsonl"
     harness.write_text('{"type": "reply", "text": "Yes.", "approved": true}\n')

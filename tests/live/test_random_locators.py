@@ -202,6 +202,7 @@ def test_a_live_value_a_static_one_and_an_offline_one_agree(
     assert total.unsupported < total.reads / 3
 
 
+@pytest.mark.thorough
 def test_roles_and_texts_are_found_offline_as_live(record: Callable[..., Path], offline: Chromium) -> None:
     asked = st.lists(
         st.one_of(

@@ -142,6 +142,7 @@ def test_command_that_never_ends_is_ended(tmp_path: Path, task: Task) -> None:
     assert (result.kind, result.cause, result.exit_code) == ("timeout", "harness", -signal.SIGTERM)
 
 
+@pytest.mark.thorough
 def test_several_start_pages_are_tabs_and_no_steps(tmp_path: Path, task: Task, site: Site) -> None:
     other = site.add("/other", "<!doctype html><title>Other</title>")
     both = replace(task, start_urls=(*task.start_urls, other))
@@ -167,6 +168,7 @@ def test_command_goes_back_and_forward(tmp_path: Path, task: Task, site: Site) -
     assert result.exit_code == 0
 
 
+@pytest.mark.thorough
 def test_dialog_that_nobody_answers_holds_nothing_up(tmp_path: Path, task: Task) -> None:
     leave = 'page.on("dialog", lambda dialog: os._exit(0)); page.click("#sure")'
     result = command(tmp_path, task, script=SCRIPT.replace('page.click("#sure")', leave))
@@ -176,6 +178,7 @@ def test_dialog_that_nobody_answers_holds_nothing_up(tmp_path: Path, task: Task)
     assert (result.kind, result.exit_code) == ("stopped", 0)
 
 
+@pytest.mark.thorough
 def test_command_that_uses_up_its_steps_is_ended(tmp_path: Path, task: Task) -> None:
     endless = SCRIPT.replace('page.fill("#name", "Ann")', 'while True: page.click("#sure")')
     result = command(tmp_path, task, script=endless, max_steps=3)
@@ -435,6 +438,7 @@ def test_interrupted_recording_is_sealed(tmp_path: Path, site: Site) -> None:
     assert len(trajectory.steps) >= 7
 
 
+@pytest.mark.thorough
 def test_interrupted_agent_is_sealed_as_stopped_by_a_person(tmp_path: Path, task: Task) -> None:
     out = tmp_path / "run.zst"
     argv = [sys.executable, "-c", ENDLESS, task.start_urls[0], str(out), "forever"]

@@ -134,7 +134,7 @@ SIZES = [(375, "light"), (1280, "light"), (1920, "light"), (1280, "dark"), (375,
 """Widths of a window, and themes."""
 
 
-@pytest.mark.parametrize(("width", "theme"), one_in(3, SIZES))
+@pytest.mark.parametrize(("width", "theme"), one_in(6, SIZES))
 def test_no_screen_has_a_barrier_or_is_wider_than_its_page(
     browser: Browser, reports: Path, width: int, theme: str
 ) -> None:
@@ -151,6 +151,7 @@ def test_no_screen_has_a_barrier_or_is_wider_than_its_page(
 
 
 @pytest.mark.parametrize("theme", one_in(2, ["system", "chosen"]))
+@pytest.mark.thorough
 def test_paper_shows_everything_in_light_colours(browser: Browser, reports: Path, theme: str) -> None:
     # The width of A4 in CSS px, less usual margins.
     context = opened(browser, 718, "dark")

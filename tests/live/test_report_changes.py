@@ -113,6 +113,7 @@ def test_what_flipped_stands_first_and_leads_to_its_run(regraded: Watched) -> No
     regraded.is_inert()
 
 
+@pytest.mark.thorough
 def test_two_runs_of_a_task_lead_to_each_other(regraded: Watched) -> None:
     page = regraded.page
     entry = page.locator(".entry", has_text="order-total")
@@ -125,6 +126,7 @@ def test_two_runs_of_a_task_lead_to_each_other(regraded: Watched) -> None:
     expect(page.get_by_role("heading", name="order-total--good")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_keys_and_filters_walk_the_changes(regraded: Watched) -> None:
     page = regraded.page
     current = page.locator(".entry.current")
@@ -156,6 +158,7 @@ def test_keys_and_filters_walk_the_changes(regraded: Watched) -> None:
     expect(page.get_by_role("heading", name="return-window--good")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_changes_fit_a_phone_and_are_readable_in_light_and_dark(regraded: Watched) -> None:
     page = regraded.page
     readable_anywhere(page)

@@ -153,6 +153,7 @@ def test_what_gets_in_all_the_same_is_refused_by_the_policy(shown: Shown, tmp_pa
     assert watched.requests == [] or all("evil.test" in url for url in watched.requests)
 
 
+@pytest.mark.thorough
 def test_a_theme_that_was_chosen_stays_chosen(violation: Watched) -> None:
     page, root = violation.page, violation.page.locator(":root")
     assert root.get_attribute("data-theme") is None
@@ -165,6 +166,7 @@ def test_a_theme_that_was_chosen_stays_chosen(violation: Watched) -> None:
     expect(root).to_have_attribute("data-theme", {"dark": "light", "light": "dark"}[str(chosen)])
 
 
+@pytest.mark.thorough
 def test_a_browser_that_keeps_nothing_changes_themes_all_the_same(violation: Watched) -> None:
     page, root = violation.page, violation.page.locator(":root")
     page.add_init_script(
@@ -266,6 +268,7 @@ def test_an_address_leads_back_to_what_was_shown(shipped: Watched) -> None:
     assert steps == sorted(steps, key=int, reverse=True)
 
 
+@pytest.mark.thorough
 def test_the_film_strip_is_whole_before_it_is_printed(shown: Shown, tmp_path: Path) -> None:
     """A browser prints as soon as it is asked to: what is loaded for the paper alone comes too late."""
     run = trajectory().goto("http://shop.test/", "<h1>Shop</h1>")
@@ -285,6 +288,7 @@ def test_evidence_leads_to_its_step(violation: Watched) -> None:
     expect(page.locator(".step-list [aria-current=step] .number")).to_have_text("0")
 
 
+@pytest.mark.thorough
 def test_a_step_that_a_judge_cites_shows_what_changed(shown: Shown, tmp_path: Path) -> None:
     built = (
         trajectory()
@@ -307,6 +311,7 @@ def test_a_step_that_a_judge_cites_shows_what_changed(shown: Shown, tmp_path: Pa
     expect(page.get_by_role("tabpanel")).to_contain_text("- Open\n+ Paid <img src=x>")
 
 
+@pytest.mark.thorough
 def test_the_judge_s_transcript_shows_what_it_saw(shown: Shown) -> None:
     watched = shown(RECORDINGS / "return-window--good.zst")
     page = watched.page
@@ -350,6 +355,7 @@ def test_a_verdict_reads_as_sentences_with_the_judge_s_own_words(shown: Shown) -
 
 
 @pytest.mark.parametrize("width", one_in(2, [375, 1280]))
+@pytest.mark.thorough
 def test_no_word_is_broken_into_a_tiny_column(shown: Shown, width: int) -> None:
     name = "mail-offer--mails_everybody"
     watched = shown(RECORDINGS / f"{name}.zst", address=f"#run={digest(name)}")
@@ -407,6 +413,7 @@ def test_a_thousand_runs_cost_the_rows_on_the_screen(context: BrowserContext, th
     watched.is_inert()
 
 
+@pytest.mark.thorough
 def test_a_run_without_its_bundle_shows_its_verdict(context: BrowserContext, thousand: Path) -> None:
     watched = Watched(context, thousand, f"#run={0:012x}")
     # Ids that begin alike are written out: the short one leads nowhere.
@@ -418,6 +425,7 @@ def test_a_run_without_its_bundle_shows_its_verdict(context: BrowserContext, tho
 
 
 @pytest.mark.parametrize("name", one_in(2, ["refund-order--no_consent", ""]))
+@pytest.mark.thorough
 def test_a_phone_shows_it_without_scrolling_sideways(shipped: Watched, name: str) -> None:
     page = shipped.page
     page.set_viewport_size({"width": 360, "height": 740})
@@ -429,6 +437,7 @@ def test_a_phone_shows_it_without_scrolling_sideways(shipped: Watched, name: str
 
 
 @pytest.mark.parametrize("width", one_in(3, [360, 1024, 1440]))
+@pytest.mark.thorough
 def test_charts_stay_in_their_cards(judged_runs: Watched, width: int) -> None:
     page = judged_runs.page
     page.set_viewport_size({"width": width, "height": 900})
@@ -461,6 +470,7 @@ def test_where_judge_and_checks_part_is_one_click_away(judged_runs: Watched) -> 
     expect(page.get_by_role("button", name="Show all")).to_be_hidden()
 
 
+@pytest.mark.thorough
 def test_the_way_back_leads_to_the_row_that_was_left(context: BrowserContext, thousand: Path) -> None:
     watched = Watched(context, thousand)
     page = watched.page
@@ -474,6 +484,7 @@ def test_the_way_back_leads_to_the_row_that_was_left(context: BrowserContext, th
     expect(page.get_by_role("link", name="task-0000")).to_be_in_viewport()
 
 
+@pytest.mark.thorough
 def test_violations_are_walked_in_the_table_too(shipped: Watched) -> None:
     page = shipped.page
     current = page.locator(".row.current")
@@ -486,6 +497,7 @@ def test_violations_are_walked_in_the_table_too(shipped: Watched) -> None:
     assert current.inner_text() == first
 
 
+@pytest.mark.thorough
 def test_the_row_that_was_walked_to_stays_the_current_one(shipped: Watched) -> None:
     page = shipped.page
     current = page.locator(".row.current")
@@ -501,6 +513,7 @@ def test_the_row_that_was_walked_to_stays_the_current_one(shipped: Watched) -> N
     expect(current).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_steps_are_one_stop_of_the_tab_key(violation: Watched) -> None:
     page = violation.page
     page.get_by_label("Find in steps").focus()
@@ -529,6 +542,7 @@ def test_what_is_not_there_is_said_and_the_way_to_what_is(shown: Shown, tmp_path
     expect(none.locator(".filters, .table, .none").first).to_be_hidden()
 
 
+@pytest.mark.thorough
 def test_long_words_are_cut_in_the_list_and_whole_in_the_panel(shown: Shown, tmp_path: Path) -> None:
     words = "Where is it? " * 300
     run = trajectory().goto("http://shop.test/", "<h1>Shop</h1>", thought=words, error=words).say(words)
@@ -547,6 +561,7 @@ def test_long_words_are_cut_in_the_list_and_whole_in_the_panel(shown: Shown, tmp
     )
 
 
+@pytest.mark.thorough
 def test_colours_that_the_system_chose_leave_charts_and_choices_visible(shipped: Watched) -> None:
     page = shipped.page
     page.emulate_media(forced_colors="active")
@@ -562,6 +577,7 @@ def test_colours_that_the_system_chose_leave_charts_and_choices_visible(shipped:
     assert page.locator(".chip[aria-pressed=false]").first.evaluate(style) == "none"
 
 
+@pytest.mark.thorough
 def test_a_drawn_page_shows_its_target_without_moving_the_window(shipped: Watched) -> None:
     page = shipped.page
     page.set_viewport_size({"width": 390, "height": 500})
@@ -576,6 +592,7 @@ def test_a_drawn_page_shows_its_target_without_moving_the_window(shipped: Watche
 
 
 @pytest.mark.parametrize("width", one_in(2, [360, 1440]))
+@pytest.mark.thorough
 def test_the_longest_words_stay_in_their_panel(shown: Shown, tmp_path: Path, width: int) -> None:
     path = hostile_run().write(tmp_path / "a.zst")
     page = shown(path, report=judged(path)).page
@@ -588,6 +605,7 @@ def test_the_longest_words_stay_in_their_panel(shown: Shown, tmp_path: Path, wid
         assert page.locator("#panel").evaluate("panel => panel.scrollWidth - panel.clientWidth") <= 0
 
 
+@pytest.mark.thorough
 def test_light_and_dark_are_readable(shipped: Watched) -> None:
     page = shipped.page
     for _ in range(2):
@@ -599,6 +617,7 @@ def test_light_and_dark_are_readable(shipped: Watched) -> None:
         page.keyboard.press("t")
 
 
+@pytest.mark.thorough
 def test_everything_that_can_be_used_has_a_name(shipped: Watched) -> None:
     page = shipped.page
     for address in ("", f"#run={digest('refund-order--no_consent')}&step=3&tab=network"):
@@ -612,6 +631,7 @@ def test_everything_that_can_be_used_has_a_name(shipped: Watched) -> None:
     expect(page.get_by_role("navigation", name="Steps")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_how_judges_were_measured_stands_on_the_first_screen(context: BrowserContext, tmp_path: Path) -> None:
     """Attacks and calibration, on a desk and on a phone; hostile names do nothing."""
     measures = JudgeMeasures(

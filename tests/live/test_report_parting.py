@@ -108,6 +108,7 @@ def test_a_step_of_one_run_stands_beside_that_of_the_other(shop: Watched) -> Non
     shop.is_inert()
 
 
+@pytest.mark.thorough
 def test_a_row_leads_into_either_run_and_back(shop: Watched) -> None:
     page = shop.page
     page.locator(".pairing.differs").get_by_title("This step of June").click()
@@ -122,6 +123,7 @@ def test_a_row_leads_into_either_run_and_back(shop: Watched) -> None:
     shop.is_inert()
 
 
+@pytest.mark.thorough
 def test_what_the_page_looked_like_is_chosen_for_all_rows(shop: Watched) -> None:
     page = shop.page
     differs = page.locator(".pairing.differs")
@@ -138,6 +140,7 @@ def test_what_the_page_looked_like_is_chosen_for_all_rows(shop: Watched) -> None
     shop.is_inert()
 
 
+@pytest.mark.thorough
 def test_steps_alike_are_folded_until_asked(long: Watched) -> None:
     page = long.page
     rows, folds = page.locator(".pairing"), page.locator(".fold")
@@ -158,6 +161,7 @@ def test_steps_alike_are_folded_until_asked(long: Watched) -> None:
     expect(folds).to_have_count(1)
 
 
+@pytest.mark.thorough
 def test_keys_walk_the_rows_and_the_differences(long: Watched) -> None:
     page = long.page
     current = page.locator(".pairing.current")
@@ -171,6 +175,7 @@ def test_keys_walk_the_rows_and_the_differences(long: Watched) -> None:
     expect(current.locator(".side-view").first).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_the_same_recording_twice_is_said(parted: Parted) -> None:
     path = RECORDINGS / "order-total--good.zst"
     page = parted(path, path, ("one", "other")).page
@@ -178,6 +183,7 @@ def test_the_same_recording_twice_is_said(parted: Parted) -> None:
     expect(page.locator(".fold")).to_contain_text("4 steps alike")
 
 
+@pytest.mark.thorough
 def test_two_runs_fit_a_phone_and_are_readable_in_light_and_dark(shop: Watched) -> None:
     page = shop.page
     readable_anywhere(page)

@@ -110,6 +110,7 @@ def test_the_command_tells_what_moved_and_what_reads_differently(
         assert command(*arguments, *said) == 1
 
 
+@pytest.mark.thorough
 def test_tabs_and_pages_of_two_sites_are_found_again(choice: BrowserChoice, tmp_path: Path) -> None:
     bundle = ROOT / "recordings" / "conformance" / "credit-limit--makes_up.zst"
     with serve_crm() as crm:
@@ -135,6 +136,7 @@ def test_a_password_is_given_and_never_kept(choice: BrowserChoice, tmp_path: Pat
     assert not [part for part in held if b"harbour-42" in part]
 
 
+@pytest.mark.thorough
 def test_an_upload_is_not_made_up_and_is_done_with_a_file(
     browser_path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -160,6 +162,7 @@ def test_an_upload_is_not_made_up_and_is_done_with_a_file(
         assert agent is not None and agent.name == "rerun" and agent.extra["recorded"].startswith("sha256:")
 
 
+@pytest.mark.thorough
 def test_the_harness_may_name_the_agent(choice: BrowserChoice, tmp_path: Path) -> None:
     me = AgentInfo(name="night shift", version="2")
     with serve() as shop:

@@ -67,6 +67,7 @@ def test_a_suite_is_recorded_task_by_task_and_goes_on_where_it_stopped(
     assert [(line["task"], line["state"]) for line in lines] == [(id, "recorded") for id in TASKS]
 
 
+@pytest.mark.thorough
 def test_agents_that_crash_are_recorded_and_said(browser_path: Path, tmp_path: Path) -> None:
     with serve() as site:
         done = record(browser_path, tmp_path, site.url, "--", sys.executable, "-c", "raise SystemExit(3)")
