@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
+from _pytest.mark.expression import Expression
 
 from replaykit.errors import DriverTooOld
 
@@ -79,6 +80,24 @@ def test_other_lowest_releases_are_tested_without_a_browser(package: str, extra:
     assert tested is not None
     assert tested[1].removesuffix(".0").removesuffix(".0") == floor
     assert re.search(rf"for package in .*\b{package}\b", (ROOT / ".ci" / "lowest").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("live", [False, True])
+@pytest.mark.parametrize("thorough", [False, True])
+def test_ci_runs_every_test_once_and_a_change_has_to_pass_all_but_the_thorough(
+    live: bool, thorough: bool
+) -> None:
+    asked = {
+        name: re.findall(r'-m "?([\w ]+?)"? \|\|', (ROOT / ".ci" / name).read_text("utf-8"))
+        for name in ("test", "run")
+    }
+    marks = {"live": live, "thorough": thorough}
+    runs = {
+        name: sum(bool(Expression.compile(one).evaluate(lambda mark, **_: marks[mark])) for one in found)
+        for name, found in asked.items()
+    }
+    assert runs == {"test": not thorough, "run": thorough}
+    assert 'sh "$here/test"' in (ROOT / ".ci" / "run").read_text("utf-8")
 
 
 def jobs_of(name: str) -> dict[str, Any]:

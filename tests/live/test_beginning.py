@@ -66,6 +66,7 @@ def test_awkward_pages_begin_as_they_are(watch: Callable[..., Any], name: str) -
     assert_cut_pages_read_the_same(load(watch(), PAGES[name])[0])
 
 
+@pytest.mark.thorough
 def test_wild_pages_begin_as_they_are(watch: Callable[..., Any]) -> None:
     watched = watch()
     count = sum(assert_cut_pages_read_the_same(visit(watched, seed)[0]) for seed in SEEDS)

@@ -108,7 +108,7 @@ def ordered(run: Trajectory) -> bool:
     return any(one.method == "POST" or one.url.startswith("ws:") for one in run.of_type(Exchange))
 
 
-@pytest.mark.parametrize("kind", one_in(3, [*BRIEF]))
+@pytest.mark.parametrize("kind", one_in(5, [*BRIEF]))
 def test_request_of_what_lives_for_milliseconds(
     kind: str, context: BrowserContext, site: Site, tmp_path: Path
 ) -> None:

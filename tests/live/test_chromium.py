@@ -138,7 +138,7 @@ def differences(offline: Chromium, watched: Any) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("name", one_in(3, [*PAGES]))
+@pytest.mark.parametrize("name", one_in(6, [*PAGES]))
 def test_every_element_of_an_awkward_page_reads_as_live(
     watch: Callable[..., Any], offline: Chromium, name: str
 ) -> None:
@@ -151,6 +151,7 @@ def test_every_element_of_an_awkward_page_reads_as_live(
     ] == []
 
 
+@pytest.mark.thorough
 def test_random_pages_read_as_live(watch: Callable[..., Any], offline: Chromium) -> None:
     watched = watch()
     for seed in range(8):
@@ -158,6 +159,7 @@ def test_random_pages_read_as_live(watch: Callable[..., Any], offline: Chromium)
         assert differences(offline, watched) == [], f"random_page({seed})"
 
 
+@pytest.mark.thorough
 def test_wild_pages_read_as_live(watch: Callable[..., Any], offline: Chromium) -> None:
     watched = watch()
     for seed in range(100, 110):

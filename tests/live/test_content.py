@@ -110,6 +110,7 @@ def test_a_run_recorded_twice_has_one_content(task: str, kept: dict[str, Path], 
     assert first.content_digest == second.content_digest != ""
 
 
+@pytest.mark.thorough
 def test_whoever_drives_the_browser_the_content_is_the_same(kept: dict[str, Path], tmp_path: Path) -> None:
     sync = verify(good_run(kept, "refund-order"))
     with ThreadPoolExecutor(1) as apart:  # where no sync driver owns the event loop

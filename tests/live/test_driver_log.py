@@ -284,6 +284,7 @@ def test_another_browser_is_said_to_be_missing(
     assert proof(found).lacks == ("target.unrecorded",)
 
 
+@pytest.mark.thorough
 def test_runs_side_by_side_hear_their_own_agents(browser_path: Path, start: str, tmp_path: Path) -> None:
     from playwright.async_api import Browser as AsyncBrowser
     from playwright.async_api import async_playwright

@@ -74,7 +74,7 @@ def test_the_page_shows_what_is_tested() -> None:
     assert (len(SCRIPTS), len(RUN), sorted(FILES)) == (3, 2, ["agent.mjs", "my_agent.py"])
 
 
-@pytest.mark.parametrize("script", one_in(2, SCRIPTS), ids=["sync", "async", "steps"])
+@pytest.mark.parametrize("script", one_in(3, SCRIPTS), ids=["sync", "async", "steps"])
 def test_script(script: str, folder: tuple[Path, str], browser_path: Path) -> None:
     place, url = folder
     run([sys.executable, "-c", there(script, url)], place, browser_path)

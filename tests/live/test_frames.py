@@ -382,6 +382,7 @@ def test_frames_keep_their_places_when_others_come_before_them(
     assert found.pages("final")[0][3][0][:3] == ("Pay", ["Nothing yet"], ["second", "s"])
 
 
+@pytest.mark.thorough
 def test_frames_of_a_page_that_is_looked_at_for_a_check(
     tmp_path: Path, context: BrowserContext, site: Site
 ) -> None:
@@ -415,6 +416,7 @@ def test_frames_of_a_page_that_is_looked_at_for_a_check(
     assert not [gap for gap in found.gaps() if gap[0] != "network"]
 
 
+@pytest.mark.thorough
 def test_frame_goes_elsewhere_and_back(tmp_path: Path, context: BrowserContext, site: Site) -> None:
     out, inside = elsewhere(site, "out"), site.other
     site.add("/one", "<!doctype html><title>One</title><button id=go>One</button>")
@@ -488,6 +490,7 @@ def crash_a_frame(out: Path, browser_path: Path, start: str) -> Recorded:
         return record(out, context, start, act)
 
 
+@pytest.mark.thorough
 def test_frame_that_crashes_says_so(tmp_path: Path, browser_path: Path, site: Site) -> None:
     start = shop(site, "out")
     found = outlived(lambda: crash_a_frame(tmp_path / "run.zst", browser_path, start))
@@ -591,6 +594,7 @@ def test_requests_of_frames_say_which(tmp_path: Path, context: BrowserContext, s
         assert isinstance(posted.post, str) and bundle.blob(posted.post) == b"sent"
 
 
+@pytest.mark.thorough
 def test_requests_of_workers(tmp_path: Path, context: BrowserContext, site: Site) -> None:
     site.add("/worker.js", WORKER, "text/javascript")
     site.add("/data", '{"a":1}', "application/json")
@@ -672,6 +676,7 @@ def test_page_with_frames_below_frames_loads_while_it_is_recorded(
     assert acts == [[("fill", "#deep", (1, 0))]] * LOADS
 
 
+@pytest.mark.thorough
 def test_answers_of_a_service_worker_are_marked(tmp_path: Path, context: BrowserContext, site: Site) -> None:
     site.add("/service.js", SERVICE, "text/javascript")
     site.add("/stored", '{"b":2}', "application/json")
@@ -790,6 +795,7 @@ def test_offline_a_page_cannot_read_what_it_could_not_read(
                     oracle.read(replay.final, PageQuestion(locator=locator))
 
 
+@pytest.mark.thorough
 def test_offline_frames_hold_what_they_held(
     site: Site, context: BrowserContext, offline: Chromium, tmp_path: Path
 ) -> None:

@@ -218,6 +218,7 @@ def crashing() -> Iterator[None]:
         pytest.fail("nothing has crashed")
 
 
+@pytest.mark.thorough
 def test_page_that_crashes_under_an_async_agent(form: str, tmp_path: Path) -> None:
     async def do(page: Any, told: Any, run: Any) -> None:
         await page.goto(form)
@@ -330,6 +331,7 @@ with sync_playwright() as playwright:
 """
 
 
+@pytest.mark.thorough
 def test_disk_that_is_full(form: str, tmp_path: Path) -> None:
     out, end = tmp_path / "run.zst", tmp_path / "end"
     environ = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -417,6 +419,7 @@ def test_recorder_inside_of_a_recorder(context: BrowserContext, form: str, tmp_p
     assert acts(run) == USED + USED
 
 
+@pytest.mark.thorough
 def test_two_recorders_on_one_browser(browser_path: Path, tmp_path: Path) -> None:
     outs = [tmp_path / "one.zst", tmp_path / "two.zst"]
     with serve() as shop, ThreadPoolExecutor(2) as pool, launch(browser_path) as running:
@@ -488,6 +491,7 @@ def test_page_that_never_settles(context: BrowserContext, endless: str, tmp_path
     assert not any(one.settled for one in looks)
 
 
+@pytest.mark.thorough
 def test_storm_of_dialogs(context: BrowserContext, site: Site, tmp_path: Path) -> None:
     storm = "onclick=\"for (let n = 0; n < 200; n++) confirm('Number ' + n); document.title = 'Calm'\""
     url = site.add("/", f"<!doctype html><title>Storm</title><button id=go {storm}>Go</button>")

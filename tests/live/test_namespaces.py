@@ -105,6 +105,7 @@ def recorded(tmp_path: Path, page: Any, url: str) -> Path:
     return out
 
 
+@pytest.mark.thorough
 def test_adopted_sheets_style_the_trees_that_they_styled(
     tmp_path: Path, page: Any, site: Any, offline: Chromium
 ) -> None:

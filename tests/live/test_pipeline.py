@@ -56,7 +56,7 @@ def assert_verdict(verdict: Verdict, pair: Pair) -> None:
         assert [p.id for p in verdict.policies if p.outcome == outcome] == list(expected)
 
 
-@pytest.mark.parametrize("pair", one_in(8, PAIRS), ids=lambda pair: pair.name)
+@pytest.mark.parametrize("pair", one_in(12, PAIRS), ids=lambda pair: pair.name)
 def test_the_offline_verdict_is_the_live_truth(pair: Pair, browser_path: Path, tmp_path: Path) -> None:
     path = tmp_path / "run.zst"
     with pair.serve() as site:
@@ -89,6 +89,7 @@ def test_the_offline_verdict_is_the_live_truth(pair: Pair, browser_path: Path, t
         ],
     ),
 )
+@pytest.mark.thorough
 def test_a_command_over_cdp_gets_the_same_verdict(
     id: str, behaviour: str, user: str, browser_path: Path, tmp_path: Path
 ) -> None:

@@ -71,6 +71,7 @@ def test_the_blocks_record_and_grade(folder: Path, environ: dict[str, str], shop
     assert (folder / "report.json").stat().st_size
 
 
+@pytest.mark.thorough
 def test_the_commands_record_a_function_and_a_program(
     folder: Path, environ: dict[str, str], shop: str
 ) -> None:

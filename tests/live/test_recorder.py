@@ -151,6 +151,7 @@ def test_start_is_an_observation_and_no_step(tmp_path: Path, context: BrowserCon
     assert environment.browser_version
 
 
+@pytest.mark.thorough
 def test_navigation_is_caused_by_its_step_and_has_its_exchange(
     tmp_path: Path, context: BrowserContext, start: str
 ) -> None:
@@ -191,6 +192,7 @@ def test_pictures_are_the_pixels(tmp_path: Path, context: BrowserContext, start:
         assert bundle.blob(first.screenshot).startswith(b"P6\n800 600\n255\n")
 
 
+@pytest.mark.thorough
 def test_without_pictures_and_network_their_channels_are_absent(
     tmp_path: Path, context: BrowserContext, start: str
 ) -> None:
@@ -200,6 +202,7 @@ def test_without_pictures_and_network_their_channels_are_absent(
     assert trajectory.of_type(Exchange) == ()
 
 
+@pytest.mark.thorough
 def test_dialogs_are_seen_and_still_dismissed(tmp_path: Path, context: BrowserContext, start: str) -> None:
     def act(page: Page, run: Recorder) -> None:
         page.click("#sure")
@@ -389,6 +392,7 @@ def test_page_cannot_tell_that_it_is_recorded(tmp_path: Path, context: BrowserCo
         assert page.evaluate(look) == plain
 
 
+@pytest.mark.thorough
 def test_words_are_messages_and_thoughts_belong_to_steps(
     tmp_path: Path, context: BrowserContext, start: str
 ) -> None:
@@ -503,6 +507,7 @@ def test_options_that_mean_nothing_are_usage_errors(tmp_path: Path, options: dic
         Recorder(tmp_path / "run.zst", **options)
 
 
+@pytest.mark.thorough
 def test_async_pages_give_the_same_steps(
     tmp_path: Path, context: BrowserContext, start: str, browser_path: Path
 ) -> None:

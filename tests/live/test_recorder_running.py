@@ -129,6 +129,7 @@ def test_command_of_another_process(tmp_path: Path, task: Task) -> None:
     assert trajectory.channel("replies") == "absent"
 
 
+@pytest.mark.thorough
 def test_command_that_fails_has_crashed(tmp_path: Path, task: Task) -> None:
     result = command(tmp_path, task, script="import sys; sys.exit(5)")
     assert (result.kind, result.cause, result.exit_code) == ("crashed", "agent", 5)
@@ -187,6 +188,7 @@ def test_command_that_uses_up_its_steps_is_ended(tmp_path: Path, task: Task) -> 
     assert acts(held(result.path)) in ([("click", "#sure")] * 3, [("click", "#sure")] * 4)
 
 
+@pytest.mark.thorough
 def test_async_agent_that_uses_up_its_steps_is_ended(tmp_path: Path, task: Task) -> None:
     async def act(page: Any, told: Any, run: Any) -> None:
         while True:
@@ -302,6 +304,7 @@ def test_agent_in_process_refunds_an_order(entry: str, tmp_path: Path) -> None:
     assert values["orders", "#order-1004 .badge @text"] == "Refunded"
 
 
+@pytest.mark.thorough
 def test_agent_that_raises_is_a_result(tmp_path: Path, task: Task) -> None:
     def act(page: Any, told: Any, run: Any) -> None:
         page.fill("#name", told.id)
@@ -328,6 +331,7 @@ def test_entry_point_that_cannot_be_used(entry: str) -> None:
         load_agent(entry)
 
 
+@pytest.mark.thorough
 def test_site_that_is_down_is_the_agent_s_problem(tmp_path: Path) -> None:
     task = decode_task({"id": "t", "intent": "x", "start_urls": ["http://127.0.0.1:9/"]})
     result = apart(
@@ -336,6 +340,7 @@ def test_site_that_is_down_is_the_agent_s_problem(tmp_path: Path) -> None:
     assert (result.kind, result.answer) == ("answered", "down")
 
 
+@pytest.mark.thorough
 def test_browser_of_somebody_else_until_it_closes(tmp_path: Path, site: Site) -> None:
     url = site.add("/", PAGE)
     drive = """

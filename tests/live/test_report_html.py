@@ -224,6 +224,7 @@ def test_the_target_is_marked_on_the_drawn_page_too(violation: Watched) -> None:
         assert target[axis] == pytest.approx(frame[axis] + at * frame["width"] / wide - 2, abs=1.5)
 
 
+@pytest.mark.thorough
 def test_keys_walk_steps_violations_and_runs(shipped: Watched) -> None:
     page = shipped.page
     page.keyboard.press("/")
@@ -248,6 +249,7 @@ def test_keys_walk_steps_violations_and_runs(shipped: Watched) -> None:
     expect(page.get_by_role("dialog")).to_contain_text("next, previous violation")
 
 
+@pytest.mark.thorough
 def test_an_address_leads_back_to_what_was_shown(shipped: Watched) -> None:
     page = shipped.page
     page.get_by_role("link", name="refund-order--no_consent").click()
@@ -453,6 +455,7 @@ def test_charts_stay_in_their_cards(judged_runs: Watched, width: int) -> None:
     assert page.locator(".metric > .value, .risk > .name, .column > span").evaluate_all(cut) == []
 
 
+@pytest.mark.thorough
 def test_where_judge_and_checks_part_is_one_click_away(judged_runs: Watched) -> None:
     page = judged_runs.page
     card = page.locator(".card", has_text="Judges")

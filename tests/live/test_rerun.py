@@ -120,6 +120,7 @@ def test_tabs_and_pages_of_two_sites_are_found_again(choice: BrowserChoice, tmp_
     assert [row.state for row in found.rows] == ["done"] * 3
 
 
+@pytest.mark.thorough
 def test_a_password_is_given_and_never_kept(choice: BrowserChoice, tmp_path: Path) -> None:
     task = load_suite(ROOT / "fixtures" / "tasks" / "shop.yaml").task("sign-in")
     first, second, third = (tmp_path / f"{name}.zst" for name in ("first", "second", "third"))
