@@ -10,12 +10,10 @@ import re
 import textwrap
 import typing
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Executor
 from enum import EnumType
 from typing import Any
 
 import replaykit
-from replaykit.report.html.report_file import OnRun
 from replaykit.tasks.described_schema import field_meanings
 
 GROUPS = {
@@ -71,7 +69,7 @@ def _mentioned(value: Any) -> dict[str, type]:
     """Return the described classes in the annotations of a function or struct, tasks left out."""
     if not inspect.isfunction(value) and not hasattr(value, "__struct_fields__"):
         return {}
-    hints = typing.get_type_hints(inspect.unwrap(value), localns={"Executor": Executor, "OnRun": OnRun})
+    hints = typing.get_type_hints(inspect.unwrap(value))
     kinds = (kind for hint in hints.values() for kind in _classes(hint))
     return {
         kind.__name__: kind

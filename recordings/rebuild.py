@@ -19,7 +19,7 @@ import msgspec
 from fixtures.agents.pairs import Pair, load_pairs
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.grader import grade
-from replaykit.grading.judges.judge_interface import judge_settings
+from replaykit.grading.judges.judge_options import judge_settings
 from replaykit.grading.judges.request_plan import plan
 from replaykit.grading.judges.tape.tape import append_reply
 from replaykit.grading.model_request import ModelReply

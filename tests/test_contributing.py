@@ -54,7 +54,7 @@ def test_the_guide_has_a_line_for_every_folder() -> None:
         ("grading/findings/detection.py", "findings_of"),
         ("recorder/session/gestures/recogniser.py", "_STARTERS"),
         ("grading/judges/protocols.py", "_PROTOCOLS"),
-        ("grading/judges/judge_interface.py", "PROTOCOLS"),
+        ("grading/judges/judge_options.py", "PROTOCOLS"),
         ("interop/registry.py", "IMPORTERS"),
         ("interop/bundle_export.py", "EXPORTERS"),
         ("report/report_formats.py", "FORMATS"),

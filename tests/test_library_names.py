@@ -11,7 +11,8 @@ import pytest
 
 import replaykit
 from replaykit.grading.judges.judge_evidence import JudgeEvidence, Wants
-from replaykit.grading.judges.judge_interface import Replies, Round, unasked
+from replaykit.grading.judges.judge_interface import Replies, Round
+from replaykit.grading.judges.judge_options import unasked
 from replaykit.grading.judges.screenshot_choice import image_policy
 from replaykit.grading.policies.events.scope_window import Window
 from replaykit.grading.policies.rule_finding import Witness

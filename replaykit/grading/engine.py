@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from replaykit.bundle.byte_source import Sources, bundles_in
 from replaykit.errors import EngineError, UsageError
 from replaykit.grading.gate import GateOptions, decide
-from replaykit.grading.grade_options import GradeOptions
+from replaykit.grading.grade_options import GradeOptions, TaskExecutor
 from replaykit.grading.metrics import summarize
 from replaykit.grading.verdict import Duplicate, Report, Verdict
 from replaykit.grading.workers.stored_verdicts import Row, duplicates_of, merge, merge_by, names_of
@@ -20,8 +20,6 @@ from replaykit.grading.workers.worker_messages import GradedRow, Result, WorkIte
 from replaykit.tasks.task import Task
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
     from replaykit.grading.workers.chunks import Chunks
     from replaykit.grading.workers.executors import Crew
     from replaykit.grading.workers.lean_rows import LeanRows
@@ -52,7 +50,7 @@ def grade_many(
     runs: int | None = None,
     on_progress: Progress | None = None,
     jobs: int = 1,
-    executor: Executor | None = None,
+    executor: TaskExecutor | None = None,
     results: str | Path | None = None,
     chunk_seconds: float = CHUNK_SECONDS,
     in_flight: int | None = None,
@@ -95,7 +93,7 @@ def iter_grades(
     options: GradeOptions | None = None,
     *,
     jobs: int = 1,
-    executor: Executor | None = None,
+    executor: TaskExecutor | None = None,
     results: str | Path | None = None,
     chunk_seconds: float = CHUNK_SECONDS,
     in_flight: int | None = None,
@@ -135,7 +133,7 @@ def grades_in(
     options: GradeOptions,
     *,
     jobs: int = 1,
-    executor: Executor | None = None,
+    executor: TaskExecutor | None = None,
     chunk_seconds: float = CHUNK_SECONDS,
     in_flight: int | None = None,
     limit_seconds: float | None = LIMIT_SECONDS,
@@ -268,7 +266,7 @@ def _here(items: Iterable[WorkItem], options: GradeOptions) -> Iterator[list[Res
 
 
 def _crewed(
-    executor: Executor | None,
+    executor: TaskExecutor | None,
     chunks: Chunks,
     options: GradeOptions,
     jobs: int,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from collections.abc import Callable
+from typing import Any, Protocol, get_args
 
 from msgspec import Struct
 
@@ -20,6 +21,14 @@ _ALLOWED: dict[str, tuple[str, ...]] = {
     "replay": get_args(Tier),
 }
 """Options to their values."""
+
+
+class TaskExecutor(Protocol):
+    """Runs calls elsewhere: a `concurrent.futures.Executor`, which is not imported before one is needed."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any) -> Any:
+        """Begin a call; return its `concurrent.futures.Future`."""
+        ...
 
 
 class GradeOptions(Struct, frozen=True, kw_only=True):

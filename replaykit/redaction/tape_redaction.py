@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from replaykit.decoders import convert
 from replaykit.errors import TapeError
 from replaykit.grading.judges.attacks import attacks_tape
-from replaykit.grading.judges.judge_interface import canonical
+from replaykit.grading.judges.judge_options import canonical
 from replaykit.grading.judges.tape.tape import (
     KEY_PREFIX,
     TapeEntry,

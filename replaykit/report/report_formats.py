@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 UndecidedTag: TypeAlias = Literal["skipped", "failure", "error"]
 """Element of JUnit for a result that could not be decided."""
+
+OnRun: TypeAlias = Callable[[str], None]
+"""Called with the name of each run that is written."""
 
 FORMATS = {
     "text": ("replaykit.report.text.text_report", "as_text"),

@@ -12,11 +12,11 @@ from typing import IO, TYPE_CHECKING, Any
 
 from replaykit.errors import UsageError
 from replaykit.grading.verdict import Report
-from replaykit.report.report_formats import BY_EXTENSION, FORMATS, IN_PARTS, UndecidedTag
+from replaykit.report.report_formats import BY_EXTENSION, FORMATS, IN_PARTS, OnRun, UndecidedTag
 
 if TYPE_CHECKING:
     from replaykit.bundle.reader import Bundle
-    from replaykit.report.html.report_file import HtmlOptions, OnRun
+    from replaykit.report.html.report_file import HtmlOptions
 
 Sources = Iterable[str | Path]
 """Bundles that show what a report says; only the HTML report looks at them."""

@@ -53,7 +53,7 @@ def tasks(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[C
 
 def judges(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Offer the judges that have a name, then files."""
-    from replaykit.grading.judges.judge_interface import PROTOCOLS
+    from replaykit.grading.judges.judge_options import PROTOCOLS
 
     return _beginning(PROTOCOLS, incomplete) or files(ctx, param, incomplete)
 

@@ -13,8 +13,8 @@ from replaykit.grading.checks.judged_replies import KINDS
 from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import asked_by_checks, panel_of, task_for
 from replaykit.grading.judges.judge_config import judge_name, tape_of
-from replaykit.grading.judges.judge_interface import PROTOCOLS, judge_settings
 from replaykit.grading.judges.judge_loop import Asked
+from replaykit.grading.judges.judge_options import PROTOCOLS, judge_settings
 from replaykit.grading.judges.request_plan import known_requests
 from replaykit.grading.judges.tape.tape import Tape, TapeEntry, request_key
 from replaykit.grading.judges.tape.tape_state import TapeState, tape_state

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from msgspec.structs import asdict
 
 from replaykit.errors import JudgeError
-from replaykit.grading.judges.judge_interface import validated
+from replaykit.grading.judges.judge_options import validated
 from replaykit.grading.model_request import PLACES, Asking
 from replaykit.patterns import lazy_pattern
 from replaykit.tasks.judge_settings import JudgeSettings

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from replaykit.bundle.reader import Bundle
 from replaykit.grading.judges.judge_config import Panel, tape_of
 from replaykit.grading.judges.judge_execution import desk_of
-from replaykit.grading.judges.judge_interface import checked_model
 from replaykit.grading.judges.judge_loop import Asked
+from replaykit.grading.judges.judge_options import checked_model
 from replaykit.grading.judges.tape.tape import Tape, request_key
 from replaykit.grading.model_request import Asking, ModelReply, ModelRequest, ReplyFailure
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from replaykit.bundle.reader import Bundle
 from replaykit.errors import JudgeError
 from replaykit.grading.judges.check_comparisons import asking_of, asks_for_checks
-from replaykit.grading.judges.judge_interface import judge_settings
+from replaykit.grading.judges.judge_options import judge_settings
 from replaykit.grading.judges.tape.tape import Tape, parse_tape, read_tape, tape_beside
 from replaykit.grading.model_request import Asking
 from replaykit.tasks.dialect import Mode

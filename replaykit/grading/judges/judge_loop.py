@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from replaykit.grading.judges.judge_interface import Judge, Replies, Round, unasked
+from replaykit.grading.judges.judge_options import unasked
 from replaykit.grading.judges.tape.tape import Ordinal, request_key
 from replaykit.grading.model_request import ModelReply, ModelRequest, ReplyFailure
 from replaykit.grading.verdict import Judgement, JudgeOutcome
 
 if TYPE_CHECKING:
     from replaykit.grading.judges.judge_evidence import JudgeEvidence
+    from replaykit.grading.judges.judge_interface import Judge, Replies, Round
 
 Answer = Callable[[ModelRequest, Ordinal], ModelReply | ReplyFailure]
 """Answers one request; the ordinal tells equal requests apart."""

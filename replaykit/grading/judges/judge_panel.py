@@ -14,7 +14,7 @@ from msgspec import UNSET
 from msgspec.structs import fields, replace
 
 from replaykit.errors import JudgeError
-from replaykit.grading.judges.judge_interface import fingerprint, judge_settings
+from replaykit.grading.judges.judge_options import fingerprint, judge_settings
 from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.verdict import Judgement, JudgeOutcome
 from replaykit.tasks.judge_settings import JudgeSettings

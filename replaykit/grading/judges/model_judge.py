@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from replaykit.errors import JudgeError
 from replaykit.grading.judges.costs import usage_report
 from replaykit.grading.judges.judge_evidence import JudgeEvidence, Wants
-from replaykit.grading.judges.judge_interface import fingerprint, provider_of, unasked, validated
+from replaykit.grading.judges.judge_options import fingerprint, provider_of, unasked, validated
 from replaykit.grading.judges.prompts.prompt import digest, shipped
 from replaykit.grading.judges.prompts.prompt_slots import Prompts
 from replaykit.grading.judges.replies.verdict_token import PARSE_VERSION, Parsed

@@ -13,7 +13,7 @@ from replaykit.decoders import convert, decode_plain
 from replaykit.errors import JudgeError
 from replaykit.grading.judges.bounded_file import file_bytes
 from replaykit.grading.judges.check_comparisons import CHECKS
-from replaykit.grading.judges.judge_interface import PROTOCOLS, judge_settings
+from replaykit.grading.judges.judge_options import PROTOCOLS, judge_settings
 from replaykit.grading.judges.judge_plugins import is_entry
 from replaykit.grading.judges.prompts.upstream_prompts import read_comparisons, read_prompts
 from replaykit.grading.judges.rubric.rubric_files import read_rubric_file

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from typing import Protocol
 
 import msgspec
 
 from replaykit.errors import EngineError, ReplaykitError, TimeLimit, WorkerDied
-from replaykit.grading.grade_options import GradeOptions
+from replaykit.grading.grade_options import GradeOptions, TaskExecutor
 from replaykit.grading.workers import fork_server
 from replaykit.grading.workers.chunks import Chunks
 from replaykit.grading.workers.stored_verdicts import failed_row
@@ -155,7 +155,7 @@ class Processes:
 class Foreign:
     """An executor of somebody else: Dask, Ray, threads. What it loses is halved and given back."""
 
-    def __init__(self, executor: Executor, options: GradeOptions, work: Work = graded) -> None:
+    def __init__(self, executor: TaskExecutor, options: GradeOptions, work: Work = graded) -> None:
         self._work = work
         self._executor = executor
         self._options = msgspec.json.encode(options)
@@ -163,7 +163,10 @@ class Foreign:
     def submit(self, chunk: list[WorkItem]) -> Future[bytes]:
         """Begin a chunk. Raises EngineError where the executor refuses."""
         try:
-            return self._executor.submit(self._work, msgspec.json.encode(chunk), self._options, None)
+            begun: Future[bytes] = self._executor.submit(
+                self._work, msgspec.json.encode(chunk), self._options, None
+            )
+            return begun
         except Exception as error:
             what = f"the executor refuses work: {error}; what is finished is kept with results="
             raise EngineError(what=what) from error

@@ -7,7 +7,7 @@ run; then head, first screen and program are written before them.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Any
 
@@ -22,6 +22,7 @@ from replaykit.report.html.report_diff_page import Gradings, changes, gradings
 from replaykit.report.html.run_details import facts, run_data, sources_of
 from replaykit.report.html.shell import data_behind, opening
 from replaykit.report.report_diff import compare
+from replaykit.report.report_formats import OnRun
 from replaykit.report.text.report_diff_text import comparison_text
 from replaykit.report.text.text_report import as_text
 
@@ -40,10 +41,6 @@ class HtmlOptions(Struct, frozen=True, kw_only=True):
     """An earlier report: the first screen is what lies between the two."""
     measures: JudgeMeasures = JudgeMeasures()
     """How its judges were measured."""
-
-
-OnRun = Callable[[str], None]
-"""Called with the name of each run that is written."""
 
 
 def write_html(

@@ -23,7 +23,7 @@ from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.judge_runs.judge_run import requests_of, run_judges
 from replaykit.grading.judges.clients.client import CallableClient
 from replaykit.grading.judges.costs import tokens_of
-from replaykit.grading.judges.judge_interface import PROTOCOLS, judge_settings
+from replaykit.grading.judges.judge_options import PROTOCOLS, judge_settings
 from replaykit.grading.judges.model_judge import ModelJudge
 from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.judges.settings_file import load_judge

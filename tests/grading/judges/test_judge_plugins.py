@@ -14,7 +14,7 @@ from replaykit.tasks.task import Task
 
 CODE = """
 from replaykit.grading.judges.judge_evidence import Wants
-from replaykit.grading.judges.judge_interface import unasked
+from replaykit.grading.judges.judge_options import unasked
 from replaykit.grading.judges.screenshot_choice import image_policy
 from replaykit.grading.verdict import JudgeOutcome
 

@@ -10,8 +10,8 @@ import pytest
 
 from replaykit.errors import JudgeError
 from replaykit.grading.judges.judge_evidence import Wants
-from replaykit.grading.judges.judge_interface import judge_settings, unasked
 from replaykit.grading.judges.judge_loop import drive
+from replaykit.grading.judges.judge_options import judge_settings, unasked
 from replaykit.grading.judges.request_plan import RequestPlan, plan
 from replaykit.grading.judges.screenshot_choice import image_policy
 from replaykit.grading.judges.tape.tape import append_reply, read_tape

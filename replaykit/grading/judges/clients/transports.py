@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from replaykit.grading.judges.clients.anthropic_client import AnthropicClient
 from replaykit.grading.judges.clients.client import BatchClient, Client, ClientAnswer, Pictures, SentRequest
 from replaykit.grading.judges.clients.openai_client import OpenAIClient
-from replaykit.grading.judges.judge_interface import provider_of
+from replaykit.grading.judges.judge_options import provider_of
 from replaykit.grading.model_request import ModelRequest, ReplyFailure
 
 

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from replaykit.decoders import convert
 from replaykit.errors import JudgeError
 from replaykit.grading.judges.bounded_file import file_bytes
-from replaykit.grading.judges.judge_interface import judge_settings
+from replaykit.grading.judges.judge_options import judge_settings
 from replaykit.patterns import lazy_pattern
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.rubric import Rubric, intent_digest

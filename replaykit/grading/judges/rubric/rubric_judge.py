@@ -16,7 +16,8 @@ from msgspec.structs import replace
 from replaykit.errors import JudgeError
 from replaykit.grading.judges.claims.unexplained_requests import NO_NETWORK
 from replaykit.grading.judges.judge_evidence import JudgeEvidence
-from replaykit.grading.judges.judge_interface import Replies, Round, unasked
+from replaykit.grading.judges.judge_interface import Replies, Round
+from replaykit.grading.judges.judge_options import unasked
 from replaykit.grading.judges.model_judge import Asked, ModelJudge, stage_report
 from replaykit.grading.judges.prompts.prompt import shipped
 from replaykit.grading.judges.prompts.prompt_slots import Prompts, Slot

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from replaykit.decoders import decode
 from replaykit.errors import TapeError
-from replaykit.grading.judges.judge_interface import canonical, provider_of
+from replaykit.grading.judges.judge_options import canonical, provider_of
 from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest, Usage
 
 VERSION = 1

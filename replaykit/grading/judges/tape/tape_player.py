@@ -5,8 +5,9 @@ from __future__ import annotations
 from replaykit.errors import BundleError
 from replaykit.grading.judges.attacks import Attack, first_sample, under
 from replaykit.grading.judges.judge_evidence import JudgeEvidence, gather
-from replaykit.grading.judges.judge_interface import Judge, unasked
+from replaykit.grading.judges.judge_interface import Judge
 from replaykit.grading.judges.judge_loop import drive
+from replaykit.grading.judges.judge_options import unasked
 from replaykit.grading.judges.judge_panel import folded, members_of
 from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.judges.tape.tape import Ordinal, Tape
