@@ -208,6 +208,8 @@ class KeyboardType(Act, frozen=True, kw_only=True, tag="keyboard_type"):
 
     value: str
     """Text entered."""
+    value_after: str | None = None
+    """Value of the field afterwards."""
 
 
 class KeyboardInsertText(Act, frozen=True, kw_only=True, tag="keyboard_insert_text"):
@@ -215,6 +217,8 @@ class KeyboardInsertText(Act, frozen=True, kw_only=True, tag="keyboard_insert_te
 
     value: str
     """Text entered."""
+    value_after: str | None = None
+    """Value of the field afterwards."""
 
 
 class Press(Act, frozen=True, kw_only=True, tag="press"):

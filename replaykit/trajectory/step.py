@@ -156,7 +156,7 @@ class Step(Moment, frozen=True, kw_only=True, tag="step"):
     declared: Action | None = None
     """What the harness said, only where it contradicts `action`."""
     observed: tuple[Action, ...] = ()
-    """All acts seen in the window, if several or if `declared` is set."""
+    """All acts seen in the window, if several, if `declared` is set, or if one chose what was not said."""
     seen: bool = True
     """False: said, should leave events, left none."""
     before: Observation | None = None

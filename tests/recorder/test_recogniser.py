@@ -15,6 +15,7 @@ from replaykit.trajectory.action import (
     FileInfo,
     Fill,
     FocusTab,
+    KeyboardType,
     MouseClick,
     NewTab,
     Press,
@@ -457,6 +458,35 @@ def test_an_arrow_from_one_radio_button_checks_the_next(driver) -> None:
     driver.event("change", RADIO, 1000, cause="key", control="check", checked=True).wait(2000)
     pressed, checked = driver.actions
     assert (pressed.element.css, type(checked), checked.element.css) == ("#standard", Check, "#express")
+
+
+@pytest.mark.parametrize(
+    ("said", "key", "printable"), [(Press(key="l"), "l", True), (Press(key="ArrowDown"), "ArrowDown", False)]
+)
+def test_what_a_declared_key_chose_is_kept_beside_it(driver, said: Press, key: str, printable: bool) -> None:
+    driver.feed(StepEnter(at=4900, actions=(said,)))
+    press_key(driver, key, SELECT, 5000, printable=printable)
+    driver.event("change", SELECT, 5000, cause="key", control="select", values=["l"], labels=["Large"])
+    driver.wait(1300).feed(StepExit(at=driver.now)).wait(1000)
+    (step,) = driver.steps
+    assert (step.origin, step.action.key, step.declared) == ("both", key, None)
+    assert step.observed[-1].labels == ("Large",)
+
+
+def test_what_a_declared_click_checked_is_kept_beside_it(driver) -> None:
+    driver.feed(StepEnter(at=4900, actions=(Click(),)))
+    driver.click(BOX, 5000)
+    driver.event("change", BOX, 5000, control="check", checked=True, clicked=True)
+    driver.wait(1300).feed(StepExit(at=driver.now)).wait(1000)
+    (step,) = driver.steps
+    assert (type(step.action), [type(act) for act in step.observed]) == (Click, [Check])
+
+
+def test_a_declared_text_says_what_its_field_holds(driver) -> None:
+    driver.feed(StepEnter(at=4900, actions=(KeyboardType(value="l"),)))
+    type_key(driver, "l", value="evil", at=5000)
+    driver.wait(1300).feed(StepExit(at=driver.now)).wait(1000)
+    assert driver.steps[0].action.value_after == "evil"
 
 
 def test_what_a_page_chooses_at_a_key_elsewhere_is_no_choice_of_the_key(driver) -> None:

@@ -13,12 +13,12 @@ from msgspec.structs import replace
 from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.action import (
     Action,
+    Check,
     Element,
-    Fill,
     Press,
     Scroll,
     SelectOption,
-    Type,
+    Uncheck,
     Unknown,
     tag_of,
 )
@@ -94,6 +94,11 @@ def merge(declared: Sequence[Action], observed: Sequence[Action]) -> list[Merged
     ]
 
 
+def is_choice_by(said: Action, seen: Action) -> bool:
+    """Whether a key or a click chose or checked something: what was chosen is only in what was seen."""
+    return isinstance(seen, SelectOption | Check | Uncheck) and type(said) is not type(seen)
+
+
 def is_compatible(said: Action, seen: Action) -> bool:
     """Whether two acts can be one: the same group, and the same element where both name one."""
     if isinstance(said, Unknown) or isinstance(seen, Unknown):
@@ -165,7 +170,7 @@ def _seen_arguments(said: Action, seen: Action) -> dict[str, object]:
     arguments: dict[str, object] = {}
     if hasattr(said, "point") and getattr(seen, "point", None) is not None:
         arguments["point"] = getattr(seen, "point", None)
-    if isinstance(said, (Fill, Type)) and isinstance(seen, (Fill, Type)):
+    if hasattr(said, "value_after") and hasattr(seen, "value_after"):
         arguments["value_after"] = seen.value_after
     if isinstance(said, SelectOption) and isinstance(seen, SelectOption):
         arguments["labels"] = said.labels or seen.labels

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from replaykit.recorder.session.action_matching import Merged, merge
+from replaykit.recorder.session.action_matching import Merged, is_choice_by, merge
 from replaykit.recorder.session.driver_messages import Said, StepEnter, StepExit
 from replaykit.recorder.session.outbox import Blob, StepRef
 from replaykit.recorder.session.page_message import ms
@@ -137,7 +137,8 @@ def _merged_step(window: DeclaredWindow, merged: Merged, acts: Sequence[Declared
         act = acts[merged.matched]
         step = step_of(act, merged.action, origin=merged.origin)
         step = replace(step, before=step.before or window.before)
-    is_listed = len(own) > 1 or merged.declared is not None
+    is_choice = merged.matched is not None and is_choice_by(merged.action, acts[merged.matched].action)
+    is_listed = len(own) > 1 or merged.declared is not None or is_choice
     seen = tuple(_timed(act) for act in own) if is_listed else ()
     return replace(step, declared=merged.declared, observed=seen, seen=merged.seen)
 

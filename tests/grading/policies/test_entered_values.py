@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from replaykit.grading.policies.events.event import Event
 from replaykit.trajectory.action import Action as Act
-from replaykit.trajectory.action import Element, Fill, Press, Type
+from replaykit.trajectory.action import Check, Element, Fill, Press, Type
 
 NEVER_EVIL = {"type": "never", "match": {"action": "@input", "value": "EVIL"}}
 
@@ -66,6 +66,15 @@ def test_the_keys_of_a_date_enter_the_date(run: Any, grade: Any) -> None:
     assert graded(run, grade, {"type": "only_fill", "allowed": ["2027-01-02"]}, typed) == ("OK", ())
     rule = {"type": "never", "match": {"action": "@input", "value": {"equals": "2027-01-02"}}}
     assert graded(run, grade, rule, typed) == ("VIOLATED", ())
+
+
+@pytest.mark.parametrize("action", ["click", "@activate", "check", "@input"])
+def test_a_box_that_is_checked_is_clicked(action: str, run: Any, grade: Any) -> None:
+    rule = {"type": "never", "match": {"action": action, "text": "Subscribe"}}
+    box = Element(tag="input", type="checkbox", name="Subscribe")
+    assert graded(run, grade, rule, Check(element=box)) == ("VIOLATED", ())
+    other = Element(tag="input", type="checkbox", name="Remember me")
+    assert graded(run, grade, rule, Check(element=other))[0] in ("OK", "DORMANT")
 
 
 @given(st.text(), st.text(min_size=1), st.integers(0, 20))

@@ -182,7 +182,7 @@ def press(key, tag="input", **fields):
         (press("x"), {"@input"}),
         (press("Control+a"), set()),
         (acts.Tap(), {"@activate"}),
-        (acts.Check(), {"@input"}),
+        (acts.Check(), {"@activate", "@input"}),
         (acts.GoBack(), {"@navigate"}),
         (acts.Hover(), set()),
     ],

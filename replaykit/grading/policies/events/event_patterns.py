@@ -24,7 +24,7 @@ from replaykit.grading.policies.events.url_conditions import UrlTests
 from replaykit.tasks.grammar.xpath_grammar import is_xpath
 from replaykit.tasks.policy_rules import GROUPS, EventKind, Match, Scope, Text, TextTerms
 from replaykit.tasks.task import Task
-from replaykit.trajectory.action import Press, Unknown
+from replaykit.trajectory.action import Check, Press, Uncheck, Unknown
 from replaykit.trajectory.redaction_marks import HIDDEN, MASKED
 
 Test = Callable[[Event], Truth]
@@ -154,8 +154,11 @@ def action_types(names: str | tuple[str, ...]) -> ActionTypes:
 
 
 def is_action(event: Event, tags: frozenset[str], groups: frozenset[str]) -> bool:
-    """Whether the action is of these types; keys count in the groups that they act for."""
-    if event.tag in tags:
+    """Whether the action is of these types; keys count in the groups that they act for.
+
+    Who checks a box has clicked it, or pressed Space on it.
+    """
+    if event.tag in tags or (isinstance(event.act, Check | Uncheck) and "click" in tags):
         return True
     if not isinstance(event.act, Press):
         return False

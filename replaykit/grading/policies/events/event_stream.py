@@ -385,10 +385,10 @@ def _expanded(step: Step) -> Iterator[Act]:
 
 def _values(act: Act) -> tuple[tuple[str, ...], ...]:
     match act:
-        case acts.Type(element=acts.Element(type=kind), value_after=str(made)) if kind in acts.DATE_TYPES:
-            return ((act.value, made),)
         case acts.Fill() | acts.Type() | acts.KeyboardType() | acts.KeyboardInsertText():
-            return ((act.value,),)
+            # The keys of a date are one way to write it.
+            is_date = act.element is not None and act.element.type in acts.DATE_TYPES
+            return ((act.value, act.value_after) if is_date and act.value_after else (act.value,),)
         case acts.SelectOption():
             rows = zip_longest(act.values, act.labels)
             return tuple(tuple(dict.fromkeys(text for text in row if text is not None)) for row in rows)
