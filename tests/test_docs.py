@@ -204,6 +204,7 @@ def recursion() -> Iterator[None]:
     sys.setrecursionlimit(limit)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("recursion")
 def test_a_typed_program_may_use_the_quickstart_s_python(tmp_path: Path) -> None:
     script = tmp_path / "script.py"

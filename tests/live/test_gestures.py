@@ -183,6 +183,10 @@ def test_who_acted_before_the_script_came_was_there(
     assert watch().call(f"globalThis.{API}.touched") is touched
 
 
+TIMES = 6
+"""A busy machine may come to the next page before it looked at this one, but not every time."""
+
+
 def test_a_page_that_is_left_before_it_rests_has_been_seen(tmp_path: Path, page: Any, site: Any) -> None:
     site.add("/next", "<!doctype html><title>Next</title><p>next")
     brief = site.add(
@@ -192,10 +196,11 @@ def test_a_page_that_is_left_before_it_rests_has_been_seen(tmp_path: Path, page:
     out = tmp_path / "run.zst"
     with Recorder(out, screenshots="off", network="off") as run:
         run.attach(page.context)
-        page.goto(brief)
-        assert page.inner_text("p") == "price 42"
-        page.goto(site.origin + "/next")
-        page.wait_for_selector("text=next")
+        for _ in range(TIMES):
+            page.goto(brief)
+            assert page.inner_text("p") == "price 42"
+            page.goto(site.origin + "/next")
+            page.wait_for_selector("text=next")
     with open_bundle(out) as bundle:
         looks = [one for one in bundle.trajectory.of_type(Observation) if isinstance(one.snapshot, str)]
         texts = [Dom(bundle.blob(look.snapshot)).text for look in looks if look.role in ("after", "final")]

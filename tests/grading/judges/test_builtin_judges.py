@@ -96,7 +96,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("judge", one_in(3, PROTOCOLS))
+@pytest.mark.parametrize("judge", one_in(5, PROTOCOLS))
 def test_regraded_without_network_and_sdk_to_the_same_bytes(judge: str, runs: Path, tmp_path: Path) -> None:
     report = grade_many([str(runs)], GradeOptions(judges=(judge,)), gate=GATE)
     told = [one for verdict in report.verdicts for one in verdict.judgements if one.judge == judge]

@@ -178,7 +178,8 @@ def test_elements_are_found_and_their_texts_are_cut(runs: Path, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    "arguments", [{}, {"mode": "compat"}, {"task": "shop.yaml#refund-order"}, {"task": "shop.yaml"}]
+    "arguments",
+    one_in(4, [{"mode": "compat"}, {}, {"task": "shop.yaml#refund-order"}, {"task": "shop.yaml"}]),
 )
 def test_the_report_is_that_of_the_command(
     arguments: dict[str, str], runs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -242,7 +243,7 @@ def test_what_cannot_be_done_is_said(tool: str, arguments: dict[str, Any], words
     assert str(runs) not in said
 
 
-@pytest.mark.parametrize("part", ["checks", "policies"])
+@pytest.mark.parametrize("part", one_in(2, ["checks", "policies"]))
 def test_a_task_with_a_plug_in_is_refused(part: str, runs: Path) -> None:
     plugin = {"type": "plugin", "name": "ours"}
     policy = {"id": "p", "dimension": "boundary_and_scope_limitation", "rule": plugin}
