@@ -11,7 +11,14 @@ from playwright._impl._impl_to_api_mapping import ImplToApiMapping
 
 from replaykit.errors import DriverTooOld
 from replaykit.recorder.browser import playwright_versions
-from replaykit.recorder.browser.playwright_versions import has_lost_driver, hear, send, sent, unwrapped
+from replaykit.recorder.browser.playwright_versions import (
+    has_lost_driver,
+    hear,
+    is_direct,
+    send,
+    sent,
+    unwrapped,
+)
 
 
 class Old:
@@ -81,19 +88,20 @@ def _session(connection: Any) -> Any:
 
 def test_calls_go_by_the_connection_where_its_way_is_known() -> None:
     async def ask() -> Any:
-        reply = sent(_session(Connection(asyncio.get_running_loop())), "Page.enable", {"a": 1}, 7)
-        return reply and await reply
+        session = _session(Connection(asyncio.get_running_loop()))
+        return is_direct(session) and await sent(session, "Page.enable", {"a": 1}, 7)
 
-    assert asyncio.run(ask()) == ("send", {"method": "Page.enable", "params": {"a": 1}}, 7)
+    called = "send", {"method": "Page.enable", "params": {"a": 1}}, 7
+    assert asyncio.run(ask()) == {"result": called}
 
 
 def test_calls_do_not_go_by_a_connection_that_is_not_known_or_on_another_loop() -> None:
-    async def ask(other: asyncio.AbstractEventLoop) -> list[Any]:
+    async def ask(other: asyncio.AbstractEventLoop) -> list[bool]:
         connections = [None, Another(asyncio.get_running_loop()), Connection(other)]
-        return [sent(_session(one), "Page.enable", {}, 7) for one in connections]
+        return [is_direct(_session(one)) for one in connections]
 
     other = asyncio.new_event_loop()
-    assert asyncio.run(ask(other)) == [None, None, None]
+    assert not any(asyncio.run(ask(other)))
     other.close()
 
 

@@ -30,7 +30,7 @@ from replaykit.recorder.browser.command_effects import (
     Work,
 )
 from replaykit.recorder.browser.driver import Driver, log
-from replaykit.recorder.browser.playwright_versions import has_lost_driver, send, sent
+from replaykit.recorder.browser.playwright_versions import has_lost_driver, is_direct, send, sent
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.browser.witnesses.command_log import own_calls
 from replaykit.recorder.session.driver_messages import Pause
@@ -177,7 +177,7 @@ class EffectRunner(Driver, ABC):
             case Tell():
                 return await self._ask(self._heart, effect)
             case Together():
-                return await asyncio.gather(*(self._perform(send) for send in effect.sends))
+                return await self._send_all(effect.sends)
             case Sleep():
                 return await asyncio.sleep(effect.ms / 1000)
             case Work():
@@ -197,12 +197,27 @@ class EffectRunner(Driver, ABC):
         except CommandRefused as refused:
             raise CommandRefused("gone" if effect.tab.is_gone else str(refused)) from refused
 
+    async def _send_all(self, sends: tuple[CallMethod, ...]) -> list[Any]:
+        tab = sends[0].tab
+        session, is_relayed = self._sessions.get(tab.page), tab.wire or any(send.via for send in sends)
+        if session is None or is_relayed or tab.is_gone or not is_direct(session):
+            return await asyncio.gather(*(self._perform(send) for send in sends))
+        # A task for each would hold up the driver's next message by several turns of the loop.
+        asked = [(session, send.method, send.params, send.timeout_ms) for send in sends]
+        try:
+            replies = await self._refusing(lambda: asyncio.gather(*(sent(*one) for one in asked)))
+        except CommandRefused as refused:
+            raise CommandRefused("gone" if tab.is_gone else str(refused)) from refused
+        return [reply["result"] for reply in replies]
+
     async def _ask(self, session: CDPSession | None, effect: CallMethod | Tell) -> Any:
         if session is None:
             raise CommandRefused("gone")
         asked = session, effect.method, effect.params, effect.timeout_ms
         try:
-            return await self._refusing(lambda: sent(*asked) or send(self.call, *asked))
+            if is_direct(session):
+                return (await self._refusing(lambda: sent(*asked)))["result"]
+            return await send(self.call, *asked)
         except TimeoutError as error:
             raise CommandRefused("timeout") from error
         except CommandRefused as refused:
