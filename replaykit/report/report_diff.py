@@ -18,7 +18,7 @@ from replaykit.grading.run_scores import RATES, Scores, scores_of
 from replaykit.grading.statistics import Interval, clustered_bootstrap, mean, rounded
 from replaykit.grading.verdict import Outcome, Report, Verdict
 from replaykit.report.report_reader import is_report, load_report
-from replaykit.report.run_diff import Parting, part
+from replaykit.report.run_diff import RunDiff, compare_runs
 from replaykit.report.verdict_pairs import matched
 
 SCHEMA = "replaykit.diff/1"
@@ -276,12 +276,12 @@ def _means(scored: Iterable[tuple[str, Scores]], metric: str) -> dict[str, Fract
 @overload
 def diff(before: Report, after: Report) -> Comparison: ...
 @overload
-def diff(before: Bundle, after: Bundle) -> Parting: ...
+def diff(before: Bundle, after: Bundle) -> RunDiff: ...
 @overload
 def diff(
     before: Report | Bundle | str | Path, after: Report | Bundle | str | Path
-) -> Comparison | Parting: ...
-def diff(before: Report | Bundle | str | Path, after: Report | Bundle | str | Path) -> Comparison | Parting:
+) -> Comparison | RunDiff: ...
+def diff(before: Report | Bundle | str | Path, after: Report | Bundle | str | Path) -> Comparison | RunDiff:
     """Compare two reports, or two runs.
 
     Each argument is a report or a bundle, or the path of one. For reports, the result has `pairs` of verdicts
@@ -299,7 +299,7 @@ def diff(before: Report | Bundle | str | Path, after: Report | Bundle | str | Pa
         if isinstance(one, Report) and isinstance(other, Report):
             return compare(one, other)
         if isinstance(one, Bundle) and isinstance(other, Bundle):
-            return part(one, other)
+            return compare_runs(one, other)
         kinds = f"{type(one).__name__} with {type(other).__name__}"
         raise UsageError(what=f"diff compares two reports or two bundles, not {kinds}")
 

@@ -122,10 +122,10 @@ def write_html_file(
 
 def write_parting_file(before: Bundle, after: Bundle, names: tuple[str, str], file: Path) -> None:
     """Write what lies between two runs as HTML; `names` say which is which. Replaces the file whole."""
-    from replaykit.report.html.run_diff_file import write_parting
+    from replaykit.report.html.run_diff_file import write_run_diff
 
     with _page(file) as text:
-        write_parting(before, after, names, text)
+        write_run_diff(before, after, names, text)
 
 
 def write_file(file: Path, data: bytes) -> None:

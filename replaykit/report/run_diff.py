@@ -50,7 +50,7 @@ class RunDiffRow(Struct, frozen=True, kw_only=True):
     """Differences although the action is the same."""
 
 
-class Parting(Struct, frozen=True, kw_only=True):
+class RunDiff(Struct, frozen=True, kw_only=True):
     """Differences between two runs."""
 
     schema: str = SCHEMA
@@ -69,12 +69,12 @@ class Parting(Struct, frozen=True, kw_only=True):
     """Other differences."""
 
 
-def part(before: Bundle, after: Bundle) -> Parting:
+def compare_runs(before: Bundle, after: Bundle) -> RunDiff:
     """Compare two runs. Memory and time: their stories, and at most WORK_MAX pairs of steps."""
     ours, theirs = before.trajectory, after.trajectory
     rows = tuple(_rows(_acts(ours), _acts(theirs)))
     common = next((at for at, row in enumerate(rows) if row.mark != "same"), len(rows))
-    return Parting(
+    return RunDiff(
         before="sha256:" + before.digest,
         after="sha256:" + after.digest,
         common=common,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.recorder.session.agent_scripts import SLACK_MS, SPANS_MAX, Scripts
+from replaykit.recorder.session.agent_scripts import SLACK_MS, SPANS_MAX, AgentScripts
 from replaykit.recorder.session.driver_messages import TabOpened
 from replaykit.recorder.session.session import Session, SessionOptions
 from replaykit.recorder.session.witnesses import ScriptAsked, ScriptEnded
@@ -119,7 +119,7 @@ def test_what_a_handler_does_in_a_script_s_time_is_the_page_s() -> None:
 def test_open_scripts_are_never_forgotten_and_ended_ones_are_few(
     spans: list[tuple[float, bool]], at: float
 ) -> None:
-    scripts = Scripts()
+    scripts = AgentScripts()
     for number, (begin, is_open) in enumerate(spans):
         scripts.asked(ScriptAsked(at=begin, number=number))
         if not is_open:

@@ -34,8 +34,8 @@ LATE = [("back", "script", False, None)]
 
 
 def test_an_agent_that_calls_its_driver_goes_back(driver: Any) -> None:
-    driver.click(BUTTON, 1000).feed(m.Travel(at=1390, page=0))
-    moved(driver).feed(m.Travel(at=1450, page=0, is_over=True)).wait(1000)
+    driver.click(BUTTON, 1000).feed(m.HistoryCall(at=1390, page=0))
+    moved(driver).feed(m.HistoryCall(at=1450, page=0, is_over=True)).wait(1000)
     assert (kinds(driver), told(driver)) == ([Click, GoBack], AGENTS)
 
 
@@ -43,13 +43,13 @@ def test_an_agent_that_calls_its_driver_goes_back(driver: Any) -> None:
 def test_a_call_that_is_over_goes_nowhere(driver: Any, calls: list[tuple[float, bool]]) -> None:
     driver.click(BUTTON, 1000)
     for at, is_over in calls:
-        driver.feed(m.Travel(at=at, page=0, is_over=is_over))
+        driver.feed(m.HistoryCall(at=at, page=0, is_over=is_over))
     moved(driver).wait(1000)
     assert (kinds(driver), told(driver)) == ([Click], PAGES)
 
 
 def test_one_call_goes_back_once(driver: Any) -> None:
-    driver.click(BUTTON, 1000).feed(m.Travel(at=1390, page=0))
+    driver.click(BUTTON, 1000).feed(m.HistoryCall(at=1390, page=0))
     moved(driver).click(BUTTON, 1500, document=1)
     moved(driver, 1700).wait(1000)
     assert kinds(driver) == [Click, GoBack, Click]
@@ -57,13 +57,13 @@ def test_one_call_goes_back_once(driver: Any) -> None:
 
 
 def test_a_call_in_another_tab_is_not_of_this_one(driver: Any) -> None:
-    driver.open(1, "about:blank", existing=True).click(BUTTON, 1000).feed(m.Travel(at=1390, page=1))
+    driver.open(1, "about:blank", existing=True).click(BUTTON, 1000).feed(m.HistoryCall(at=1390, page=1))
     moved(driver).wait(1000)
     assert GoBack not in kinds(driver)
 
 
 def test_a_call_makes_no_link_the_agents(driver: Any) -> None:
-    driver.click(BUTTON, 1000).feed(m.Travel(at=1390, page=0))
+    driver.click(BUTTON, 1000).feed(m.HistoryCall(at=1390, page=0))
     driver.navigate(A, 1400, reason="anchorClick").wait(1000)
     assert told(driver) == [("link", "step", False, 0)]
 

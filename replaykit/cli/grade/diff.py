@@ -20,7 +20,7 @@ from replaykit.report.report_diff import diff
 from replaykit.report.report_output import check_place, write_html_file, write_parting_file
 from replaykit.report.report_reader import is_report, load_report
 from replaykit.report.text.report_diff_text import comparison_text
-from replaykit.report.text.run_diff_text import parting_text
+from replaykit.report.text.run_diff_text import run_diff_text
 
 
 @click.command(epilog="Example: replaykit diff before.json after.json --fail-on-regression")
@@ -106,7 +106,7 @@ def _compare_runs(before: str, after: str, output: Path | None, format: str) -> 
             notice(f"written: {output}")
         else:
             parting = diff(one, other)
-            click.echo(parting_text(parting) if format == "text" else _json(parting), nl=False)
+            click.echo(run_diff_text(parting) if format == "text" else _json(parting), nl=False)
 
 
 def _names(before: str, after: str) -> tuple[str, str]:

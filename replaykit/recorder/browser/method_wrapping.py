@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from replaykit.errors import NotAttachable
 from replaykit.recorder.browser.driver import Driver
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
-from replaykit.recorder.session.driver_messages import Travel
+from replaykit.recorder.session.driver_messages import HistoryCall
 
 Wrap: TypeAlias = Callable[[Any, Callable[..., Any]], Callable[..., Any]]
 """Makes a wrapper of an object's method."""
@@ -22,11 +22,11 @@ def moving_in_history(driver: Driver, tab: CdpTab | None) -> Iterator[None]:
     if tab is None:
         yield
         return
-    driver.feed(Travel(at=driver.clock.now(), page=tab.page, is_over=False))
+    driver.feed(HistoryCall(at=driver.clock.now(), page=tab.page, is_over=False))
     try:
         yield
     finally:
-        driver.feed(Travel(at=driver.clock.now(), page=tab.page, is_over=True))
+        driver.feed(HistoryCall(at=driver.clock.now(), page=tab.page, is_over=True))
 
 
 def require(target: object, kinds: tuple[type, ...], api: str) -> None:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from replaykit.recorder.session.driver_messages import Close, CommandReply, Http, Open, SnapshotPushed
 from replaykit.recorder.session.outbox import Asking, Ledger
 from replaykit.recorder.session.page_message import ms
-from replaykit.recorder.session.snapshot_capture import Viewer
+from replaykit.recorder.session.snapshot_capture import SnapshotCapture
 from replaykit.recorder.session.snapshot_history import PushedSnapshot
 from replaykit.recorder.session.tabs import Tab
 from replaykit.tasks.checks import ProbeHttp, ProbePage, ProbePlan
@@ -23,10 +23,10 @@ IN_PLACE = "last"
 """URL of a probe on the agent's own page."""
 
 
-class Probing:
+class ProbeScheduler:
     """Carries a probe plan out. A failed probe is recorded and stops no other."""
 
-    def __init__(self, ledger: Ledger, viewer: Viewer, plan: ProbePlan) -> None:
+    def __init__(self, ledger: Ledger, viewer: SnapshotCapture, plan: ProbePlan) -> None:
         self._ledger = ledger
         self._viewer = viewer
         self._plan = plan

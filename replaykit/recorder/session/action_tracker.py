@@ -13,12 +13,12 @@ from replaykit.recorder.page.page_script import PageNode
 from replaykit.recorder.session.declared_steps import DeclaredAction
 from replaykit.recorder.session.driver_messages import MAIN, PageMessage, Pause, ReadPage, Source
 from replaykit.recorder.session.gestures.recogniser import Acted, Begun, Notice
-from replaykit.recorder.session.observation_scheduler import Observing
+from replaykit.recorder.session.observation_scheduler import ObservationScheduler
 from replaykit.recorder.session.outbox import Blob, Flow, Flows, StepRef
 from replaykit.recorder.session.page_message import is_root, number_of
-from replaykit.recorder.session.snapshot_capture import Viewer
+from replaykit.recorder.session.snapshot_capture import SnapshotCapture
 from replaykit.recorder.session.snapshot_history import PushedSnapshot
-from replaykit.recorder.session.steps import Stepping
+from replaykit.recorder.session.steps import StepRecorder
 from replaykit.recorder.session.tabs import Tab, Tabs
 from replaykit.recorder.session.uploaded_files import Uploads
 from replaykit.trajectory.action import Action, DragAndDrop, Element, FocusTab, MouseClick
@@ -34,16 +34,16 @@ LEAVING = frozenset({"beforeunload", "pagehide"})
 _R = TypeVar("_R", bound=Struct)
 
 
-class Acting:
+class ActionTracker:
     """Turns what gestures tell into acts, and acts into steps."""
 
     def __init__(
         self,
         flows: Flows,
         tabs: Tabs,
-        stepping: Stepping,
-        viewer: Viewer,
-        observing: Observing,
+        stepping: StepRecorder,
+        viewer: SnapshotCapture,
+        observing: ObservationScheduler,
         uploads: Uploads,
     ) -> None:
         self._flows = flows

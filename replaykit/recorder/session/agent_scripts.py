@@ -39,7 +39,7 @@ class ScriptSpan(Struct, kw_only=True):
         return is_possible and self.begin - SLACK_MS <= message.at <= self.end + SLACK_MS
 
 
-class Scripts:
+class AgentScripts:
     """Tells events that a script of the agent made from those that the page made by itself."""
 
     def __init__(self) -> None:

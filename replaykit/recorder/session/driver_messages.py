@@ -164,7 +164,7 @@ class Navigated(Struct, frozen=True, kw_only=True):
     """The document comes out of the back-forward cache: it has said its first words long ago."""
 
 
-class Travel(Struct, frozen=True, kw_only=True):
+class HistoryCall(Struct, frozen=True, kw_only=True):
     """The agent tells its driver to go back or forward in a tab's history."""
 
     at: float
@@ -363,9 +363,9 @@ class End(Struct, frozen=True, kw_only=True):
 
 Input: TypeAlias = (
     PageMessage | SnapshotPushed | FrameLeft | FrameOwned | TabOpened | TabMissed | TabClosed | TabCrashed
-    | Navigated | Travel | DialogOpened | DialogClosed | ConsoleLine | DownloadChanged | Requested | Responded
-    | Finished | WebSocketMessage | Failed | CommandReply | Commanded | ScriptAsked | ScriptEnded | Answered
-    | Logged | Witnessed | Begin | StepEnter | StepExit | Speaking | Said | End
+    | Navigated | HistoryCall | DialogOpened | DialogClosed | ConsoleLine | DownloadChanged | Requested
+    | Responded | Finished | WebSocketMessage | Failed | CommandReply | Commanded | ScriptAsked | ScriptEnded
+    | Answered | Logged | Witnessed | Begin | StepEnter | StepExit | Speaking | Said | End
 )  # fmt: skip
 
 

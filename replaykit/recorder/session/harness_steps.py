@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from replaykit.recorder.session.action_tracker import GRACE_MS, Acting
+from replaykit.recorder.session.action_tracker import GRACE_MS, ActionTracker
 from replaykit.recorder.session.declared_steps import DeclaredWindow
 from replaykit.recorder.session.driver_messages import Pause, StepEnter, StepExit
-from replaykit.recorder.session.navigation.navigations import Navigating
-from replaykit.recorder.session.observation_scheduler import Observing
+from replaykit.recorder.session.navigation.navigations import NavigationTracker
+from replaykit.recorder.session.observation_scheduler import ObservationScheduler
 from replaykit.recorder.session.outbox import Flow, Flows, StepRef
-from replaykit.recorder.session.snapshot_capture import Viewer
-from replaykit.recorder.session.steps import Stepping
+from replaykit.recorder.session.snapshot_capture import SnapshotCapture
+from replaykit.recorder.session.steps import StepRecorder
 from replaykit.recorder.session.tabs import Tab, Tabs
 from replaykit.trajectory.action import FocusTab
 
 
-class Declaring:
+class HarnessSteps:
     """Opens and closes the windows of declared steps."""
 
     def __init__(
         self,
         flows: Flows,
         tabs: Tabs,
-        stepping: Stepping,
-        viewer: Viewer,
-        observing: Observing,
-        acting: Acting,
-        navigating: Navigating,
+        stepping: StepRecorder,
+        viewer: SnapshotCapture,
+        observing: ObservationScheduler,
+        acting: ActionTracker,
+        navigating: NavigationTracker,
         *,
         on_enter: Callable[[float], None],
     ) -> None:

@@ -17,7 +17,12 @@ from replaykit.recorder.session.driver_messages import (
     SnapshotPushed,
 )
 from replaykit.recorder.session.outbox import Asking, Blob, Flow, Flows, Ledger, StepRef
-from replaykit.recorder.session.snapshot_capture import CapturedScreenshot, Viewer, with_outline, with_shot
+from replaykit.recorder.session.snapshot_capture import (
+    CapturedScreenshot,
+    SnapshotCapture,
+    with_outline,
+    with_shot,
+)
 from replaykit.recorder.session.snapshot_history import PushedSnapshot
 from replaykit.recorder.session.tabs import Tab, Tabs
 from replaykit.trajectory.observation import Observation
@@ -58,7 +63,7 @@ class PendingObservation(Struct, kw_only=True, eq=False):
     """A later look takes the picture."""
 
 
-class Observing:
+class ObservationScheduler:
     """Turns pushes into observations, and takes their pictures at the right moments."""
 
     def __init__(
@@ -66,7 +71,7 @@ class Observing:
         ledger: Ledger,
         flows: Flows,
         tabs: Tabs,
-        viewer: Viewer,
+        viewer: SnapshotCapture,
         *,
         is_loading: Callable[[int, float], bool],
     ) -> None:

@@ -40,7 +40,7 @@ DIALOGS = frozenset({"alert", "confirm", "prompt", "beforeunload"})
 _OVER = frozenset({"completed", "canceled", "failed"})
 
 
-class Noting:
+class PageEvents:
     """Writes these events, each with the step that it came from."""
 
     def __init__(self, ledger: Ledger) -> None:

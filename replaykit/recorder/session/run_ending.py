@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from replaykit.recorder.probes.probe_scheduler import Probing
-from replaykit.recorder.session.action_tracker import Acting
+from replaykit.recorder.probes.probe_scheduler import ProbeScheduler
+from replaykit.recorder.session.action_tracker import ActionTracker
 from replaykit.recorder.session.driver_messages import CloseDocuments, Disarm, End, Pause, ReadLog, Seal
 from replaykit.recorder.session.exchanges import Network
 from replaykit.recorder.session.outbox import Asking, Flow, Ledger
-from replaykit.recorder.session.page_events import Noting
+from replaykit.recorder.session.page_events import PageEvents
 from replaykit.recorder.session.page_message import ms
-from replaykit.recorder.session.snapshot_capture import Viewer, with_outline, with_shot
+from replaykit.recorder.session.snapshot_capture import SnapshotCapture, with_outline, with_shot
 from replaykit.recorder.session.snapshot_history import PushedSnapshot
-from replaykit.recorder.session.steps import Stepping
+from replaykit.recorder.session.steps import StepRecorder
 from replaykit.recorder.session.tabs import Tab, Tabs
 from replaykit.recorder.session.witnesses import Logged, Witnessed
 from replaykit.trajectory.completeness_proof import Proof
@@ -31,19 +31,19 @@ CAUSES = frozenset({"agent", "browser", "recorder", "harness", "person"})
 VALIDITIES = frozenset({"valid", "blocked", "site_down", "session_lost", "other"})
 
 
-class Closing:
+class RunEnding:
     """Ends a recording."""
 
     def __init__(
         self,
         ledger: Ledger,
         tabs: Tabs,
-        viewer: Viewer,
-        acting: Acting,
-        stepping: Stepping,
+        viewer: SnapshotCapture,
+        acting: ActionTracker,
+        stepping: StepRecorder,
         network: Network,
-        noting: Noting,
-        probing: Probing,
+        noting: PageEvents,
+        probing: ProbeScheduler,
     ) -> None:
         self._ledger = ledger
         self._tabs = tabs

@@ -14,21 +14,21 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.recorder.browser.witnesses.forged_documents import forge
-from replaykit.recorder.probes.probe_scheduler import Probing
+from replaykit.recorder.probes.probe_scheduler import ProbeScheduler
 from replaykit.recorder.session import driver_messages, witnesses
-from replaykit.recorder.session.action_tracker import Acting
-from replaykit.recorder.session.agent_scripts import Scripts
+from replaykit.recorder.session.action_tracker import ActionTracker
+from replaykit.recorder.session.agent_scripts import AgentScripts
 from replaykit.recorder.session.driver_messages import Begin, End, Input, Output, Pause, Said
 from replaykit.recorder.session.exchanges import Network
-from replaykit.recorder.session.harness_steps import Declaring
-from replaykit.recorder.session.navigation.navigations import Navigating
-from replaykit.recorder.session.observation_scheduler import Observing
+from replaykit.recorder.session.harness_steps import HarnessSteps
+from replaykit.recorder.session.navigation.navigations import NavigationTracker
+from replaykit.recorder.session.observation_scheduler import ObservationScheduler
 from replaykit.recorder.session.outbox import Flow, Flows, Ledger, StepRef
-from replaykit.recorder.session.page_events import Noting
-from replaykit.recorder.session.run_ending import Closing
-from replaykit.recorder.session.snapshot_capture import Viewer
-from replaykit.recorder.session.steps import Stepping
-from replaykit.recorder.session.tab_lifecycle import Tabbing
+from replaykit.recorder.session.page_events import PageEvents
+from replaykit.recorder.session.run_ending import RunEnding
+from replaykit.recorder.session.snapshot_capture import SnapshotCapture
+from replaykit.recorder.session.steps import StepRecorder
+from replaykit.recorder.session.tab_lifecycle import TabLifecycle
 from replaykit.recorder.session.tabs import SKEW_MS, Tab, Tabs
 from replaykit.recorder.session.uploaded_files import Uploads
 from replaykit.secrets.redactor import Redactor
@@ -99,12 +99,12 @@ class Session:
         self._ledger = ledger = Ledger(redactor)
         self._flows = flows = Flows(ledger)
         self._tabs = tabs = Tabs()
-        self._stepping = stepping = Stepping(ledger)
+        self._stepping = stepping = StepRecorder(ledger)
         self._network = Network(ledger, flows, options.network)
-        self._noting = Noting(ledger)
-        self._scripts = Scripts()
+        self._noting = PageEvents(ledger)
+        self._scripts = AgentScripts()
         self._scripts.is_whole = "commands" in self._header.witnesses
-        viewer = Viewer(
+        viewer = SnapshotCapture(
             ledger,
             tabs,
             has_shots=options.has_screenshots,
@@ -112,27 +112,31 @@ class Session:
             has_outlines=options.has_outlines,
             step_reads=plan.step_reads,
         )
-        self._observing = Observing(ledger, flows, tabs, viewer, is_loading=self._network.is_loading)
-        self._acting = acting = Acting(flows, tabs, stepping, viewer, self._observing, Uploads(self._ledger))
-        self._navigating = Navigating(
+        self._observing = ObservationScheduler(
+            ledger, flows, tabs, viewer, is_loading=self._network.is_loading
+        )
+        self._acting = acting = ActionTracker(
+            flows, tabs, stepping, viewer, self._observing, Uploads(self._ledger)
+        )
+        self._navigating = NavigationTracker(
             ledger, flows, tabs, stepping, viewer, acting, document_of=self._network.document_of
         )
         self._navigating.is_begun = self._is_begun
         self._navigating.hears_agent = options.in_process
         states = channels(options, plan) | self._header.channels
-        self._tabbing = Tabbing(
+        self._tabbing = TabLifecycle(
             ledger, flows, tabs, stepping, viewer, acting, self._navigating,
             channels={channel for channel, state in states.items() if state != "absent"},
         )  # fmt: skip
         acting.steps_max = options.max_steps
         acting.on_limit = self._reach_limit
         acting.on_begin = self._tabbing.confirm
-        self._declaring = Declaring(
+        self._declaring = HarnessSteps(
             flows, tabs, stepping, viewer, self._observing, acting, self._navigating,
             on_enter=self._tabbing.confirm,
         )  # fmt: skip
-        self._probing = Probing(ledger, viewer, plan)
-        self._closing = Closing(
+        self._probing = ProbeScheduler(ledger, viewer, plan)
+        self._closing = RunEnding(
             ledger, tabs, viewer, acting, stepping, self._network, self._noting, self._probing
         )
 
@@ -187,7 +191,7 @@ class Session:
             driver_messages.TabClosed: self._tab_closed,
             driver_messages.TabCrashed: self._running(self._tabbing.crashed),
             driver_messages.Navigated: self._running(self._navigating.navigated),
-            driver_messages.Travel: self._running(self._navigating.travel),
+            driver_messages.HistoryCall: self._running(self._navigating.travel),
             driver_messages.DialogOpened: lambda m: self._noting.dialog_opened(m, self._ref(m.at)),
             driver_messages.DialogClosed: self._noting.dialog_closed,
             driver_messages.ConsoleLine: lambda m: self._noting.console(m, self._ref(m.at)),

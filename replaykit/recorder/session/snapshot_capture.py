@@ -54,7 +54,7 @@ class CapturedScreenshot(Struct, frozen=True, kw_only=True):
     """Of a picture taken smaller."""
 
 
-class Viewer:
+class SnapshotCapture:
     """Asks tabs what they show. What they do not give is a gap, never an error."""
 
     def __init__(

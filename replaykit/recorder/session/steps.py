@@ -21,7 +21,7 @@ REFS_MAX = 64
 """Acts that later events may still belong to."""
 
 
-class Stepping:
+class StepRecorder:
     """Numbers the steps in the order in which they began, and writes each one when it is over."""
 
     def __init__(self, ledger: Ledger) -> None:

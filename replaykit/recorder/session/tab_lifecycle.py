@@ -7,14 +7,14 @@ from math import inf
 
 from msgspec import Struct
 
-from replaykit.recorder.session.action_tracker import Acting
+from replaykit.recorder.session.action_tracker import ActionTracker
 from replaykit.recorder.session.declared_steps import DeclaredAction
 from replaykit.recorder.session.driver_messages import Arm, Pause, TabClosed, TabCrashed, TabMissed, TabOpened
-from replaykit.recorder.session.navigation.navigations import Navigating
+from replaykit.recorder.session.navigation.navigations import NavigationTracker
 from replaykit.recorder.session.outbox import Flow, Flows, Ledger, StepRef
 from replaykit.recorder.session.page_message import ms
-from replaykit.recorder.session.snapshot_capture import Viewer
-from replaykit.recorder.session.steps import Stepping
+from replaykit.recorder.session.snapshot_capture import SnapshotCapture
+from replaykit.recorder.session.steps import StepRecorder
 from replaykit.recorder.session.tabs import SKEW_MS, Tab, Tabs
 from replaykit.trajectory import exchange
 from replaykit.trajectory.action import CloseTab, NewTab
@@ -41,7 +41,7 @@ class Closed(Struct, frozen=True, kw_only=True):
     """When, ms."""
 
 
-class Tabbing:
+class TabLifecycle:
     """Follows the tabs of the agent's browser."""
 
     def __init__(
@@ -49,10 +49,10 @@ class Tabbing:
         ledger: Ledger,
         flows: Flows,
         tabs: Tabs,
-        stepping: Stepping,
-        viewer: Viewer,
-        acting: Acting,
-        navigating: Navigating,
+        stepping: StepRecorder,
+        viewer: SnapshotCapture,
+        acting: ActionTracker,
+        navigating: NavigationTracker,
         *,
         channels: Collection[str],
     ) -> None:

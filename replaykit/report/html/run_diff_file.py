@@ -13,11 +13,11 @@ from replaykit.report.html.report_file import EVIDENCE_MAX
 from replaykit.report.html.run_details import facts, recorded
 from replaykit.report.html.run_diff_rows import sides
 from replaykit.report.html.shell import data_behind, opening
-from replaykit.report.run_diff import part
-from replaykit.report.text.run_diff_text import parting_text
+from replaykit.report.run_diff import compare_runs
+from replaykit.report.text.run_diff_text import run_diff_text
 
 
-def write_parting(
+def write_run_diff(
     before: Bundle, after: Bundle, names: tuple[str, str], file: IO[str], most: int | None = EVIDENCE_MAX
 ) -> None:
     """Write what lies between two runs as HTML; `names` say which is which.
@@ -25,7 +25,7 @@ def write_parting(
     `most`: bytes of pictures and pages, None = all. Same bundles, names and options, same bytes (given one
     build of zlib). Memory: both stories, what lies between them, and one picture or page.
     """
-    found = part(before, after)
+    found = compare_runs(before, after)
     ids = link_ids([before.digest, after.digest])
     with data_behind(file) as blocks:
         evidence = EmbeddedEvidence(blocks, most)
@@ -41,7 +41,7 @@ def write_parting(
             "sides": sides(found, ids, names),
             "left_out": {"pieces": evidence.left_out, "most": most or 0},
         }
-        file.write(opening(" → ".join(names), first, parting_text(found)))
+        file.write(opening(" → ".join(names), first, run_diff_text(found)))
 
 
 def _row(id: str, name: str, run: dict[str, Any]) -> dict[str, Any]:

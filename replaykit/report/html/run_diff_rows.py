@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 
 from replaykit.report.html.bounded_text import STEPS_MAX, any_value, bounded, line
-from replaykit.report.run_diff import Fact, Parting, RunDiffRow
+from replaykit.report.run_diff import Fact, RunDiff, RunDiffRow
 
 _PARTS = {"task content": "task", "agent": "agent"}
 """Facts that are JSON objects, to the word before the names of their fields."""
 
 
-def sides(found: Parting, ids: Sequence[str], names: Sequence[str]) -> dict[str, Any]:
+def sides(found: RunDiff, ids: Sequence[str], names: Sequence[str]) -> dict[str, Any]:
     """Return two runs side by side; `ids` name them in links, `names` for people.
 
     Rows are `[mark, before, after, facts]`: mark `same differs removed new apart`, two steps or null, and

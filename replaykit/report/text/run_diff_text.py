@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from replaykit.report.run_diff import Fact, Parting, RunDiffRow
+from replaykit.report.run_diff import Fact, RunDiff, RunDiffRow
 from replaykit.report.text.table import safe, short
 from replaykit.trajectory.plurals import counted
 
@@ -14,14 +14,14 @@ _CONTEXT = 2
 """Steps alike that are shown around what differs."""
 
 
-def parting_text(found: Parting) -> str:
+def run_diff_text(found: RunDiff) -> str:
     """Return the comparison of two runs as text, ending in a newline."""
     facts = [_fact(fact) for fact in found.facts]
     parts = [[_head(found)], list(_rows(found.rows)) if found.parts else [], facts]
     return "\n\n".join("\n".join(lines) for lines in parts if lines) + "\n"
 
 
-def _head(found: Parting) -> str:
+def _head(found: RunDiff) -> str:
     if found.before == found.after:
         return "the same recording"
     if not found.parts:

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import UsageError
-from replaykit.report.html.run_diff_file import write_parting
+from replaykit.report.html.run_diff_file import write_run_diff
 from replaykit.report.html.run_diff_rows import sides
 from replaykit.report.report_output import write_parting_file
-from replaykit.report.run_diff import Fact, Mark, Parting, RunDiffRow
+from replaykit.report.run_diff import Fact, Mark, RunDiff, RunDiffRow
 from replaykit.testing import Builder, trajectory
 
 Shop = Callable[..., Builder]
@@ -28,12 +28,12 @@ def page_of(
 ) -> str:
     out = io.StringIO()
     with open_bundle(before) as one, open_bundle(after) as other:
-        write_parting(one, other, names, out, most)
+        write_run_diff(one, other, names, out, most)
     return out.getvalue()
 
 
-def parting(*rows: RunDiffRow, facts: tuple[Fact, ...] = ()) -> Parting:
-    return Parting(before="sha256:a", after="sha256:b", common=0, parts=True, rows=rows, facts=facts)
+def parting(*rows: RunDiffRow, facts: tuple[Fact, ...] = ()) -> RunDiff:
+    return RunDiff(before="sha256:a", after="sha256:b", common=0, parts=True, rows=rows, facts=facts)
 
 
 def fact(what: str, before: str | None, after: str | None) -> Fact:

@@ -7,9 +7,9 @@ document of the same origin it hands on that the page before was activated only 
 
 from __future__ import annotations
 
-from replaykit.recorder.session.driver_messages import MAIN, PageMessage, Pause, Travel
+from replaykit.recorder.session.driver_messages import MAIN, HistoryCall, PageMessage, Pause
 from replaykit.recorder.session.navigation.initiator import HISTORY
-from replaykit.recorder.session.navigation.pending_navigation import Journey
+from replaykit.recorder.session.navigation.pending_navigation import PendingNavigation
 from replaykit.recorder.session.outbox import Flow, Flows
 from replaykit.recorder.session.tabs import Tab, Tabs
 
@@ -17,21 +17,21 @@ WORD_MAX_MS = 500
 """Longest wait for the word of a new document; it is the first that it says."""
 
 
-class Travelling:
+class HistoryAttribution:
     """Hears what pages and drivers say of moves in the history."""
 
     def __init__(self, flows: Flows, tabs: Tabs) -> None:
         self._flows = flows
         self._tabs = tabs
-        self._doubts: dict[int, tuple[Journey, int]] = {}
+        self._doubts: dict[int, tuple[PendingNavigation, int]] = {}
 
-    def called(self, message: Travel) -> None:
+    def called(self, message: HistoryCall) -> None:
         """Take in that the agent calls its driver."""
         tab = self._tabs.get(message.page)
         if tab is not None:
             tab.is_travelling = not message.is_over
 
-    def heard(self, message: PageMessage, journey: Journey | None) -> bool:
+    def heard(self, message: PageMessage, journey: PendingNavigation | None) -> bool:
         """Take in a message of the tab of `journey`; returns whether it is about the history only."""
         tab = self._tabs.get(message.page)
         if tab is None or message.source != MAIN:
@@ -44,7 +44,7 @@ class Travelling:
             _decide(journey, message.event.data.get("asked"), is_told=journey.type in HISTORY)
         return message.event.name in ("arrived", "travelled")
 
-    def wait(self, tab: Tab, journey: Journey) -> Flow:
+    def wait(self, tab: Tab, journey: PendingNavigation) -> Flow:
         """Wait until the document that `journey` led to says whether it was activated; go on without."""
         if not journey.is_open:
             return
@@ -74,6 +74,6 @@ class Travelling:
         self._flows.hurry(journey, message.at)
 
 
-def _decide(journey: Journey, is_asked: object, *, is_told: bool) -> None:
+def _decide(journey: PendingNavigation, is_asked: object, *, is_told: bool) -> None:
     journey.is_asked |= is_told and is_asked is True
     journey.is_own |= is_told and is_asked is False

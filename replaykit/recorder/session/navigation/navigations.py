@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from replaykit.recorder.session.action_tracker import Acting
+from replaykit.recorder.session.action_tracker import ActionTracker
 from replaykit.recorder.session.declared_steps import DeclaredAction
-from replaykit.recorder.session.driver_messages import Arm, Navigated, PageMessage, ReadPage, Travel
-from replaykit.recorder.session.navigation.history_attribution import Travelling
+from replaykit.recorder.session.driver_messages import Arm, HistoryCall, Navigated, PageMessage, ReadPage
+from replaykit.recorder.session.navigation.history_attribution import HistoryAttribution
 from replaykit.recorder.session.navigation.initiator import Origin, Sign, origin
-from replaykit.recorder.session.navigation.pending_navigation import Journey
+from replaykit.recorder.session.navigation.pending_navigation import PendingNavigation
 from replaykit.recorder.session.outbox import Flow, Flows, Ledger, StepRef
 from replaykit.recorder.session.page_message import ms
-from replaykit.recorder.session.snapshot_capture import Viewer
-from replaykit.recorder.session.steps import Stepping
+from replaykit.recorder.session.snapshot_capture import SnapshotCapture
+from replaykit.recorder.session.steps import StepRecorder
 from replaykit.recorder.session.tabs import SKEW_MS, Tab, Tabs
 from replaykit.trajectory.action import Action, GoBack, GoForward, Goto, Reload, Unknown
 from replaykit.trajectory.exchange import Navigation
 from replaykit.trajectory.scalars import Threw
 
 
-class Navigating:
+class NavigationTracker:
     """Follows the main frames of all tabs."""
 
     def __init__(
@@ -28,9 +28,9 @@ class Navigating:
         ledger: Ledger,
         flows: Flows,
         tabs: Tabs,
-        stepping: Stepping,
-        viewer: Viewer,
-        acting: Acting,
+        stepping: StepRecorder,
+        viewer: SnapshotCapture,
+        acting: ActionTracker,
         *,
         document_of: Callable[[int, Navigated], tuple[int | None, int | None]],
     ) -> None:
@@ -41,8 +41,8 @@ class Navigating:
         self._viewer = viewer
         self._acting = acting
         self._document_of = document_of
-        self._travelling = Travelling(flows, tabs)
-        self._journeys: dict[int, Journey] = {}
+        self._travelling = HistoryAttribution(flows, tabs)
+        self._journeys: dict[int, PendingNavigation] = {}
         self.is_begun = True
         """The agent has the browser; before that navigations are the recorder's."""
         self.hears_agent = False
@@ -55,7 +55,7 @@ class Navigating:
         if tab is not None and handler is not None and not message.frame:
             handler(self, tab, message)
 
-    def travel(self, message: Travel) -> None:
+    def travel(self, message: HistoryCall) -> None:
         """Take in that the agent tells its driver to go back or forward."""
         self._travelling.called(message)
 
@@ -99,12 +99,12 @@ class Navigating:
         journey.type = message.navigation_type or ""
         self._begin(tab, journey, message)
 
-    def _renew(self, tab: Tab, message: Navigated) -> Journey:
+    def _renew(self, tab: Tab, message: Navigated) -> PendingNavigation:
         old = self._journeys.get(tab.page)
         if old is not None:
             # Another navigation took its place.
             self._leave(tab, old, message.at, Threw(name="net::ERR_ABORTED"))
-        journey = Journey(message, tab, self._toucher(tab))
+        journey = PendingNavigation(message, tab, self._toucher(tab))
         self._journeys[tab.page] = journey
         return journey
 
@@ -114,7 +114,7 @@ class Navigating:
     def _is_popup(self, tab: Tab) -> bool:
         return tab.opener is not None and tab.commits == 0
 
-    def _begin(self, tab: Tab, journey: Journey, message: Navigated) -> None:
+    def _begin(self, tab: Tab, journey: PendingNavigation, message: Navigated) -> None:
         """Begin the agent's act, if this navigation is one."""
         journey.take_call(tab, message)
         found = self._origin(tab, journey, message)
@@ -134,13 +134,15 @@ class Navigating:
             journey.ref = self._acting.begin(tab, journey.at, is_gesture=False)
         journey.is_done = journey.ref is None
 
-    def _doubt(self, tab: Tab, journey: Journey) -> None:
+    def _doubt(self, tab: Tab, journey: PendingNavigation) -> None:
         """Keep what the page shows: whose move it is will be known when it has gone."""
         journey.is_late, journey.left = True, tab.latest
         journey.after = self._stepping.ref_at(journey.at, SKEW_MS)
         journey.before, journey.blobs = self._viewer.before(tab, tab.latest, journey.at)
 
-    def _origin(self, tab: Tab, journey: Journey, message: Navigated, direction: str | None = None) -> Origin:
+    def _origin(
+        self, tab: Tab, journey: PendingNavigation, message: Navigated, direction: str | None = None
+    ) -> Origin:
         is_popup = self._is_popup(tab)
         return origin(journey.sign(message, is_popup=is_popup, direction=direction or message.direction))
 
@@ -160,7 +162,7 @@ class Navigating:
         # Another document may be on its way while this one changes its address.
         is_own = journey is not None and journey.type in ("sameDocument", "historySameDocument")
         if journey is None or not is_own:
-            journey = Journey(message, tab, self._toucher(tab))
+            journey = PendingNavigation(message, tab, self._toucher(tab))
         else:
             del self._journeys[tab.page]
         self._finish(tab, journey, message)
@@ -173,7 +175,7 @@ class Navigating:
             self._journeys.pop(tab.page, None)
         self._finish(tab, journey, message)
 
-    def _finish(self, tab: Tab, journey: Journey, message: Navigated) -> None:
+    def _finish(self, tab: Tab, journey: PendingNavigation, message: Navigated) -> None:
         may_tell = bool(journey.activated) or self.hears_agent
         journey.is_open &= may_tell and message.stage == "committed" and not message.is_kept
         # Its call would have been heard; of one through the protocol the page left tells, or it is not known.
@@ -195,7 +197,12 @@ class Navigating:
             self._tell(tab, journey, message, found, exchange, status)
 
     def _asking(
-        self, tab: Tab, journey: Journey, message: Navigated, exchange: int | None, status: int | None
+        self,
+        tab: Tab,
+        journey: PendingNavigation,
+        message: Navigated,
+        exchange: int | None,
+        status: int | None,
     ) -> Flow:
         if message.stage == "committed" and self._origin(tab, journey, message).is_ambiguous:
             yield from self._travelling.wait(tab, journey)
@@ -223,7 +230,7 @@ class Navigating:
     def _tell(
         self,
         tab: Tab,
-        journey: Journey,
+        journey: PendingNavigation,
         message: Navigated,
         found: Origin,
         exchange: int | None,
@@ -249,14 +256,16 @@ class Navigating:
         )
         self._ledger.write(event, ref=ref)
 
-    def _leave(self, tab: Tab, journey: Journey, at: float, error: Threw | None) -> None:
+    def _leave(self, tab: Tab, journey: PendingNavigation, at: float, error: Threw | None) -> None:
         """Count a navigation that has not arrived as done; no document will tell whose it was."""
         if journey.is_late:
             journey.is_open = False
             self._begin(tab, journey, journey.message)
         self._act(tab, journey, journey.action, at, error)
 
-    def _act(self, tab: Tab, journey: Journey, action: Action, at: float, error: Threw | None) -> None:
+    def _act(
+        self, tab: Tab, journey: PendingNavigation, action: Action, at: float, error: Threw | None
+    ) -> None:
         if journey.ref is None or journey.is_done:
             return
         journey.is_done = True
@@ -275,12 +284,12 @@ class Navigating:
         self._acting.done(act, tab)
 
 
-_STAGES: dict[str, Callable[[Navigating, Tab, Navigated], None]] = {
-    "requested": Navigating._requested,
-    "started": Navigating._started,
-    "committed": Navigating._committed,
-    "within": Navigating._within,
-    "failed": Navigating._failed,
+_STAGES: dict[str, Callable[[NavigationTracker, Tab, Navigated], None]] = {
+    "requested": NavigationTracker._requested,
+    "started": NavigationTracker._started,
+    "committed": NavigationTracker._committed,
+    "within": NavigationTracker._within,
+    "failed": NavigationTracker._failed,
 }
 
 

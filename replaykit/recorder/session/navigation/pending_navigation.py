@@ -11,7 +11,7 @@ from replaykit.trajectory.action import Action, Goto
 from replaykit.trajectory.observation import Observation
 
 
-class Journey:
+class PendingNavigation:
     """A navigation under way."""
 
     def __init__(self, message: Navigated, tab: Tab, toucher: Tab | None) -> None:
