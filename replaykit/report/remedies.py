@@ -31,6 +31,8 @@ REMEDIES: dict[str, str] = {
     "bid": "import the run from BrowserGym's own files, which hold the ids of elements",
     "blob": "the bundle is damaged: run `replaykit verify BUNDLE`, then copy it again from its source",
     "body": _BODIES,
+    "choice": "a key moved in a control of the page's own making, and what it chose is unknown: let the agent"
+    " click, or read the value after the run (`phase: post`)",
     "console": "record again with `replaykit record`, which keeps the console",
     "cookies": "record with `replaykit record`; a HAR without cookies says nothing about them",
     "dialogs": _WATCH,

@@ -260,3 +260,47 @@ def test_a_double_click_is_an_action_of_its_own(run, grade):
 def test_the_order_of_modifiers_means_nothing(modifiers, last, random):
     written = random.sample(modifiers, len(modifiers))
     assert "+".join([*written, last]) in spellings("+".join([*modifiers, last]))
+
+
+def at(key: str, **element: str) -> acts.Press:
+    role = {"role": element["role"]} if "role" in element else {}
+    names = acts.Names(text=element.pop("text", "Basic"))
+    return acts.Press(key=key, element=acts.Element(tag="div", names=names, attributes=role) if not element.get("tag")
+                      else acts.Element(names=names, attributes=role, **element))  # fmt: skip
+
+
+GOLD = {"action": "@activate", "text": "Gold"}
+NATIVE = acts.Element(
+    tag="input", type="radio", role="radio", names=acts.Names(label="Basic"), attributes={"role": "radio"}
+)
+
+
+@pytest.mark.parametrize(
+    ("press", "match", "outcome"),
+    [
+        (at("ArrowDown", role="radio"), GOLD, "UNDECIDED"),
+        (at("Shift+End", role="RadioGroup none"), GOLD, "UNDECIDED"),
+        (at("g", role="listbox"), GOLD, "UNDECIDED"),
+        (at("ArrowDown", role="option"), {"action": "select_option", "value": "Gold"}, "UNDECIDED"),
+        (at("ArrowDown", role="combobox", tag="input"), {"action": "@input", "value": "Gold"}, "UNDECIDED"),
+        (at("Home", role="slider"), {"action": "@input", "value": "0"}, "UNDECIDED"),
+        (at("ArrowDown", role="radio"), {"text": "Gold"}, "UNDECIDED"),
+        (at("ArrowDown", role="radio"), {"action": "@activate", "selector": "#gold"}, "UNDECIDED"),
+        (at("ArrowDown", role="radio"), {**GOLD, "url": "/elsewhere"}, "DORMANT"),
+        (at("ArrowDown", role="radio"), {"action": "goto"}, "DORMANT"),
+        (at("ArrowDown", role="radio"), {"action": "press", "value": "Enter"}, "OK"),
+        (at("Tab", role="radio"), GOLD, "DORMANT"),
+        (at("g", role="radio"), GOLD, "DORMANT"),
+        (at("Home", role="combobox", tag="input"), {"action": "@input", "value": "Gold"}, "DORMANT"),
+        (at("ArrowDown"), GOLD, "DORMANT"),
+        (at("ArrowDown", role="menu"), GOLD, "DORMANT"),
+        (at("ArrowDown", tag="select", role="listbox"), GOLD, "DORMANT"),
+        (at("ArrowDown", tag="input"), GOLD, "DORMANT"),
+        (acts.Press(key="ArrowDown", element=NATIVE), GOLD, "DORMANT"),
+        (acts.Scroll(dx=0, dy=40, by="key"), GOLD, "DORMANT"),
+    ],
+)  # fmt: skip
+def test_what_a_key_chose_in_a_control_of_the_pages_own_making_is_unknown(run, grade, press, match, outcome):
+    built = run().look("http://h.test/", "<div role=radio>Basic</div><p id=gold>Gold</p>").do(press).ended()
+    result = grade(built, never(**match))
+    assert (result.outcome, "choice@0" in result.missing) == (outcome, outcome == "UNDECIDED")

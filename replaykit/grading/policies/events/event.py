@@ -103,6 +103,11 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
         return self.act.element if self.act is not None else None
 
     @cached_property
+    def may_choose(self) -> bool:
+        """Whether it is a key that may have chosen something, which no event of the browser tells."""
+        return isinstance(self.act, acts.Press) and may_choose(self.act)
+
+    @cached_property
     def has_target(self) -> bool:
         """Whether the action is one on an element, recorded or not."""
         return self.element is not None or isinstance(self.act, _TARGETED)
@@ -251,6 +256,28 @@ def spellings(key: str) -> tuple[str, ...]:
     orders = permutations(modifiers) if len(modifiers) <= len(_MODIFIERS) + 1 else (modifiers,)
     names = (product(*(_MODIFIERS.get(one, (one,)) for one in order)) for order in orders)
     return tuple(dict.fromkeys("+".join((*chord, last)) for order in names for chord in order))
+
+
+def may_choose(press: acts.Press) -> bool:
+    """Whether a key may move a choice or value of the page's own making (WAI-ARIA, keyboard interaction)."""
+    element = press.element
+    if element is None or element.tag in ("select", "textarea"):
+        return False
+    said = (element.attributes or {}).get("role") or ("" if element.tag == "input" else element.role or "")
+    role = said.strip().partition(" ")[0].lower()
+    # What keys do to any other field, the browser tells.
+    keys = _CHOOSING.get(role, frozenset()) if element.tag != "input" or role == "combobox" else frozenset()
+    return press.key.rpartition("+")[2] in keys or ("type" in keys and is_printable(press.key))
+
+
+_VERTICAL = frozenset({"ArrowDown", "ArrowUp", "PageDown", "PageUp"})
+_MOVING = _VERTICAL | {"ArrowLeft", "ArrowRight", "Home", "End"}
+_CHOOSING = {
+    **dict.fromkeys(("radio", "radiogroup", "menuitemradio", "slider", "spinbutton"), _MOVING),
+    **dict.fromkeys(("listbox", "option"), _MOVING | {"type"}),
+    "combobox": _VERTICAL,
+}
+"""Role to the keys that may choose there; `type`: letters as well."""
 
 
 def types_text(element: Element | None) -> bool:

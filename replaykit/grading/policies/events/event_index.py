@@ -137,4 +137,5 @@ _TEXTS: dict[str, Callable[[Event], str | None]] = {
 def _text(field: str, event: Event) -> str | None:
     """Return where the words of a field would be; None = they may be there unseen."""
     is_hidden = event.kind in ("gap", "maybe") or isinstance(event.act, Unknown)
+    is_hidden = is_hidden or (event.may_choose and field != "url")
     return None if is_hidden else _TEXTS[field](event)

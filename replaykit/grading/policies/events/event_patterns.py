@@ -47,7 +47,8 @@ class Pattern:
         self.css = (
             match.selector if isinstance(match.selector, str) and not is_xpath(match.selector) else None
         )
-        self.subject = list(self._subject_tests(match))
+        self.places = list(self._place_tests(match))
+        self.subject = [*self.places, *self._subject_tests(match)]
         self.others = list(self._other_tests(match))
         self.tests = (*self.action, *self.others, *self.subject)
         self.unless = None if match.unless is None else Pattern(match.unless)
@@ -64,9 +65,16 @@ class Pattern:
         if isinstance(event.act, Unknown):
             return unknown(f"trajectory.gap@{event.step}")
         found = _all(self.tests, event)
+        if found is FALSE and event.may_choose and self._may_be_choice(event):
+            found = _choice(event)
         if self.unless is None or found is FALSE:
             return found
         return every((found, negate(self.unless.truth(event))))
+
+    def _may_be_choice(self, event: Event) -> bool:
+        """Whether it is about what a key may have chosen here, whose name and place nobody knows."""
+        is_choice = self.types is None or bool(self.types[0] & CHOICES)
+        return is_choice and _all(self.places, event).holds is not False
 
     def at_stake(self, event: Event) -> Truth:
         """Return whether the event is one that the match could have been about.
@@ -88,11 +96,13 @@ class Pattern:
             is_possible = self.truth(replace(event, kind="action", hides=frozenset())).holds is not False
         return unknown(event.code) if is_possible else FALSE
 
-    def _subject_tests(self, match: Match) -> Iterator[Test]:
+    def _place_tests(self, match: Match) -> Iterator[Test]:
         if match.url:
             urls = UrlTests(match.url)
             self._learn("url", urls.words)
             yield lambda event: unknown("urls.incomplete") if event.url is None else of(urls.holds(event.url))
+
+    def _subject_tests(self, match: Match) -> Iterator[Test]:
         if match.role:
             listed = (match.role,) if isinstance(match.role, str) else match.role
             roles = frozenset(role.lower() for role in listed)
@@ -167,13 +177,23 @@ def is_action(event: Event, tags: frozenset[str], groups: frozenset[str]) -> boo
 
 
 def type_truth(event: Event, tags: frozenset[str], groups: frozenset[str]) -> Truth:
-    """Return whether the action is of these types; nobody knows what a masked key did."""
+    """Return whether the action is of these types; nobody knows what some keys did."""
     if is_action(event, tags, groups):
         return TRUE
+    if event.may_choose and tags & CHOICES:
+        return _choice(event)
     act = event.act
     if not isinstance(act, Press) or act.key != MASKED or not groups & {"@activate", "@input"}:
         return FALSE
     return unknown(HIDDEN)
+
+
+def _choice(event: Event) -> Truth:
+    return unknown(f"choice@{event.step}")
+
+
+CHOICES = frozenset({"click", "check", "uncheck", "select_option", "fill"})
+"""Tags of actions that a key may stand for."""
 
 
 def activates(act: Press) -> bool:
