@@ -343,3 +343,16 @@ def test_outputs_alone_do_not_ask_what_forms_send(tmp_path: Path) -> None:
 def test_base64_is_found_wherever_it_begins(before: bytes, after: bytes, secret: str) -> None:
     text = base64.b64encode(before + secret.encode() + after).decode()
     assert any(needle in text for needle in encodings(secret))
+
+
+@pytest.mark.parametrize("name", ["Sec-WebSocket-Protocol", "X-Note"])
+def test_a_secret_in_a_header_of_a_socket(name: str, tmp_path: Path) -> None:
+    headers = (("Upgrade", "websocket"), (name, f"chat, {SECRET}"))
+    run = started().request("GET", "ws://other.test/", request_headers=headers, resource="websocket")
+    assert result(run, tmp_path).outcome == "VIOLATED"
+
+
+@pytest.mark.parametrize("written", [SECRET[::-1], " ".join(SECRET), "".join(f"{char}." for char in SECRET)])
+def test_ways_to_write_a_secret_that_are_not_searched(written: str, tmp_path: Path) -> None:
+    """`docs/policies.md` says so."""
+    assert result(typed(started(), "#a", written, written), tmp_path).outcome == "OK"
