@@ -267,9 +267,7 @@ class SecretLeft(RecorderError):
     """A declared secret cannot be removed from a bundle. Fields: source, id, place."""
 
     template = "{source}: the value of secret {id!r} is still in {place}; nothing was written"
-    hint = (
-        "Nothing is replaced there, as in the name of a field. Record again without the secret in that place."
-    )
+    hint = "Nothing is redacted there, for example in the name of a field. Record again without the secret."
 
 
 class ReplayError(ReplaykitError):
@@ -311,7 +309,7 @@ class PageInert(ReplayError):
     """A recorded page does not accept actions. Fields: act, offered."""
 
     template = "cannot {act}: a recorded page only answers"
-    hint = "Offered are: {offered}."
+    hint = "Available: {offered}."
 
 
 class JudgeError(ReplaykitError):

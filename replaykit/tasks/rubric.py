@@ -6,9 +6,6 @@ from typing import Annotated, Literal, TypeAlias
 import msgspec
 from msgspec import Meta, Struct
 
-RUBRIC_SCHEMA = "replaykit.rubric/1"
-"""Name and version of the file's layout."""
-
 CRITERIA_MAX = 12
 """Criteria of one rubric."""
 

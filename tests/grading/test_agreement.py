@@ -23,7 +23,6 @@ from replaykit.grading.agreement.agreement_rates import (
     f1,
     kappa,
     matrix_report,
-    negative_value,
     precision,
     recall,
     rogan_gladen,
@@ -38,7 +37,7 @@ WORKED = Matrix(tp=40, fp=10, fn=5, tn=45)
 @pytest.mark.parametrize(
     ("statistic", "value"),
     [
-        (precision, 0.8), (recall, 0.8889), (f1, 0.8421), (specificity, 0.8182), (negative_value, 0.9),
+        (precision, 0.8), (recall, 0.8889), (f1, 0.8421), (specificity, 0.8182),
         (kappa, 0.7), (accuracy, 0.85), (balanced_accuracy, 0.8535),
     ],
 )  # fmt: skip
@@ -58,7 +57,7 @@ def test_worked_corrections():
     assert (found.value, found.is_clipped) == (0, True)
 
 
-@pytest.mark.parametrize("statistic", [precision, recall, f1, specificity, negative_value, kappa, accuracy])
+@pytest.mark.parametrize("statistic", [precision, recall, f1, specificity, kappa, accuracy])
 def test_of_nothing_nothing_can_be_said(statistic):
     assert statistic(Matrix()) is None
 
@@ -90,7 +89,7 @@ cells = st.integers(0, 30)
 @given(cells, cells, cells, cells)
 def test_statistics_stay_within_their_range(tp, fp, fn, tn):
     m = Matrix(tp, fp, fn, tn)
-    for statistic in (precision, recall, f1, specificity, negative_value, accuracy, balanced_accuracy):
+    for statistic in (precision, recall, f1, specificity, accuracy, balanced_accuracy):
         value = statistic(m)
         assert value is None or 0 <= value <= 1
     assert kappa(m) is None or -1 <= kappa(m) <= 1

@@ -86,11 +86,6 @@ def specificity(m: Matrix) -> Fraction | None:
     return share(m.tn, m.tn + m.fp)
 
 
-def negative_value(m: Matrix) -> Fraction | None:
-    """Return how many of those called FAILURE were (NPV)."""
-    return share(m.tn, m.tn + m.fn)
-
-
 def f1(m: Matrix) -> Fraction | None:
     """Return 2 tp / (2 tp + fp + fn)."""
     return share(2 * m.tp, 2 * m.tp + m.fp + m.fn)

@@ -20,9 +20,6 @@ from replaykit.grading.verdict import Evidence
 from replaykit.tasks.policy_rules import Consent
 from replaykit.trajectory.completeness import END
 
-LEXICON = "consent/en-1"
-"""Name of the word lists below; raised when they change."""
-
 REQUEST_MIN = 5
 """Characters of the shortest message that asks for something."""
 

@@ -47,9 +47,6 @@ from replaykit.trajectory.step import AgentInfo
 COLUMNS = ("task_id", "web_surfer_log")
 """Columns that mark a table of runs."""
 
-JUDGED = ("task_id", "human_judgement_outcome")
-"""Columns that mark a table of annotations."""
-
 NO_ANSWER = "<no_answer>"
 """What stands for no answer."""
 

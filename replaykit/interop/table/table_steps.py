@@ -38,9 +38,6 @@ SEEN = (
 )
 """Fields of which a list may have one item more than there are actions: the page at the start."""
 
-PLACED = ("step", "run")
-"""Fields that only say where a row belongs."""
-
 Rows = list[tuple[str, dict[str, Any]]]
 
 
