@@ -10,7 +10,7 @@ _PADDING = 256
 """Bytes that some encoders write behind the end of a JPEG."""
 
 
-def picture_type(data: bytes) -> str | None:
+def image_type(data: bytes) -> str | None:
     """Return the media type of a whole picture; None for anything else, and for one that is cut."""
     if data.startswith(b"\x89PNG\r\n\x1a\n"):
         return PNG if b"IEND" in data[-_PADDING:] else None

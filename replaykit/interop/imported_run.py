@@ -19,7 +19,7 @@ from replaykit.bundle.blobs import blob_id, image_size
 from replaykit.bundle.bundle_format import BLOB_MAX
 from replaykit.errors import MalformedSource
 from replaykit.interop.extra_fields import rest
-from replaykit.interop.image_types import PICTURES, picture_type
+from replaykit.interop.image_types import PICTURES, image_type
 from replaykit.interop.lfs_pointers import FETCH, is_pointer
 from replaykit.interop.oversized_events import cut, storable
 from replaykit.interop.password_masking import fitted, is_worth_finding, masked, masked_step
@@ -302,10 +302,10 @@ class Run:
     def picture(self, name: str) -> Blob | None:
         """Keep a picture of the source; None where the file is no whole picture that is known."""
         data = self.source.read_any(name)
-        media_type = self._picture_type(data, name)
+        media_type = self._screenshot_type(data, name)
         return None if media_type is None else self._kept_file(media_type, name, data)
 
-    def picture_at(self, path: str) -> Blob | None:
+    def screenshot_at(self, path: str) -> Blob | None:
         """Keep a picture that a source names by a path of the machine it was written on.
 
         Looked for by ever shorter ends of the path, in the source and then in the folder of `--shots`; None
@@ -320,14 +320,14 @@ class Run:
             return None
         data = folder.read_any(name)
         self.source.files[f"shots/{name}"] = folder.files[name]
-        media_type = self._picture_type(data, name)
+        media_type = self._screenshot_type(data, name)
         return None if media_type is None else self.put(media_type, data)
 
-    def picture_named(self, path: str, folder: PurePosixPath) -> Blob | None:
+    def screenshot_named(self, path: str, folder: PurePosixPath) -> Blob | None:
         """Keep a picture that a record names by its path or holds as a data URL; else tell of a flaw."""
         name = (folder / path[:4096]).as_posix()
         if path.startswith("data:"):
-            return self.picture_in(path)
+            return self.screenshot_in(path)
         if name in self.source:
             return self.picture(name)
         found = self._looked_for(path, folder) if "://" not in path else None
@@ -340,23 +340,23 @@ class Run:
     def _looked_for(self, path: str, folder: PurePosixPath) -> Blob | None:
         """Keep a picture named by a path of another machine: beside the record first, then anywhere."""
         own = self.source.ending(path, folder)
-        return self.picture(own) if own is not None else self.picture_at(path)
+        return self.picture(own) if own is not None else self.screenshot_at(path)
 
-    def picture_in(self, encoded: str) -> Blob | None:
+    def screenshot_in(self, encoded: str) -> Blob | None:
         """Keep a picture given as base64; None where it is none."""
         try:
             data = base64.b64decode(encoded.rpartition(",")[2], validate=True)
         except ValueError:
             return None
-        return self.picture_of(data, "a picture in the file")
+        return self.screenshot_of(data, "a picture in the file")
 
-    def picture_of(self, data: bytes, place: str) -> Blob | None:
+    def screenshot_of(self, data: bytes, place: str) -> Blob | None:
         """Keep a picture given as bytes; None where it is none."""
-        media_type = self._picture_type(data, place)
+        media_type = self._screenshot_type(data, place)
         return None if media_type is None else self.put(media_type, data)
 
-    def _picture_type(self, data: bytes, name: str) -> str | None:
-        media_type = picture_type(data)
+    def _screenshot_type(self, data: bytes, name: str) -> str | None:
+        media_type = image_type(data)
         if is_pointer(data):
             self.flaw(f"a pointer of Git LFS, left out: {FETCH}", name)
         elif media_type is None:

@@ -168,11 +168,11 @@ def clean_cells(value: Any) -> Any:
     return {key: clean_cells(part) for key, part in value.items()} if isinstance(value, dict) else value
 
 
-def picture_bytes(cell: Any) -> bytes | str | None:
+def screenshot_bytes(cell: Any) -> bytes | str | None:
     """Return the bytes of a picture in a cell, or the path that it names; None where it is neither."""
     if isinstance(cell, dict):
         inner = cell.get("bytes")
-        return picture_bytes(cell.get("path") if inner is None else inner)
+        return screenshot_bytes(cell.get("path") if inner is None else inner)
     if isinstance(cell, bytes):
         return cell
     if not isinstance(cell, str):

@@ -14,7 +14,7 @@ from replaykit.bundle.bundle_format import PIXMAP
 from replaykit.bundle.reader import Bundle
 from replaykit.decoders import decode_plain
 from replaykit.redaction.leftover_scan import DIGEST, find, is_cut
-from replaykit.redaction.screenshot_painting import Hidden, Pictures, looks, paint, pictures_of
+from replaykit.redaction.screenshot_painting import Hidden, Pictures, looks, paint, screenshots_of
 from replaykit.secrets.redactor import Redactor
 from replaykit.secrets.snapshot_secrets import hidden_boxes
 from replaykit.snapshot.snapshot_format import MEDIA_TYPE
@@ -43,7 +43,7 @@ class Rewriting:
         self.ids: dict[Id, Id | None] = {}
         """Old id to new; None: the payload is left out."""
         # Pictures come last: they are painted by the boxes of snapshots that are clean by then.
-        shown = {id for look in looks(bundle.trajectory) for id in pictures_of(look)}
+        shown = {id for look in looks(bundle.trajectory) for id in screenshots_of(look)}
         for id in bundle.blob_ids:
             if id not in shown:
                 self.ids[id] = self._renamed(id, self._text(id))

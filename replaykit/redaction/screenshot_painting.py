@@ -87,7 +87,7 @@ class Pictures:
         """
         rulings: dict[Id, list[Paintings]] = {}
         for place, look in enumerate(self._looks):
-            for id in pictures_of(look):
+            for id in screenshots_of(look):
                 rulings.setdefault(id, []).append(self._rule(place, look, id))
         return {id: _joined(found) for id, found in rulings.items()}
 
@@ -136,7 +136,7 @@ class Pictures:
             return None
 
 
-def pictures_of(look: ShownPage) -> Iterator[Id]:
+def screenshots_of(look: ShownPage) -> Iterator[Id]:
     """Yield the pictures of a look."""
     if isinstance(look.seen, Observation):
         yield from (id for id in (look.seen.screenshot, look.seen.clean) if isinstance(id, str))

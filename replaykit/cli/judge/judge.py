@@ -34,7 +34,7 @@ from replaykit.grading.judge_runs.judge_run import (
     requests_of,
     run_batches,
     run_judges,
-    sensitivity_to_pictures,
+    sensitivity_to_screenshots,
 )
 from replaykit.grading.judge_runs.rubric_authoring import tasks_of
 from replaykit.grading.judges.attacks import ATTACKS, attacks_named
@@ -293,7 +293,7 @@ def sensitivity(
         raise UsageError(
             what="--labels, --max-susceptibility and --json say how to show --attacks: name some"
         )
-    found = sensitivity_to_pictures(sources, how, ks=_numbers(said))
+    found = sensitivity_to_screenshots(sources, how, ks=_numbers(said))
     head = ["judge", "k", "n", "success", "failure", "abstain", "missing", "changed"]
     rows = [[str(value) for value in msgspec.structs.astuple(one)] for one in found]
     click.echo("\n".join(table([head, *rows])) if rows else "no judge takes its pictures by number")

@@ -182,7 +182,7 @@ def foreign_tapes(sources: Sources, options: GradeOptions | None = None) -> list
     return [tape.name for bundle, tape in found if tape is not None and is_foreign(bundle, tape)]
 
 
-def sensitivity_to_pictures(
+def sensitivity_to_screenshots(
     sources: Sources,
     options: GradeOptions | None = None,
     *,

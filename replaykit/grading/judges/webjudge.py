@@ -20,7 +20,7 @@ from replaykit.grading.judges.model_judge import (
     stage_report,
 )
 from replaykit.grading.judges.prompts.prompt_slots import Prompts, Slot
-from replaykit.grading.judges.replies.score_replies import Scored, picture_score
+from replaykit.grading.judges.replies.score_replies import Scored, screenshot_score
 from replaykit.grading.judges.replies.status_line import status_line
 from replaykit.grading.judges.replies.verdict_token import normalised, unfinished
 from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest, Part, TextPart
@@ -243,7 +243,7 @@ class WebJudge(ModelJudge):
         return stage_report(request, reply, {"score": self._scored(reply).score})
 
     def _scored(self, reply: ModelReply) -> Scored:
-        return picture_score(reply.text, reply.stop_reason, self.mode, is_general=self.is_general)
+        return screenshot_score(reply.text, reply.stop_reason, self.mode, is_general=self.is_general)
 
 
 def _reasoned(action: str, thought: str) -> str:

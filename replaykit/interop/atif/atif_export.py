@@ -19,7 +19,7 @@ from replaykit.interop.bundle_export import (
     thought_of_answer,
 )
 from replaykit.interop.har.har_entries import moment, stamp
-from replaykit.interop.image_types import JPEG, picture_type
+from replaykit.interop.image_types import JPEG, image_type
 from replaykit.trajectory.action import Unknown
 from replaykit.trajectory.exchange import Message
 from replaykit.trajectory.observation import Observation
@@ -120,7 +120,7 @@ class _Writer:
 
     def _image(self, index: int, after: Observation) -> dict[str, Any] | None:
         data = picture(self._bundle, after.screenshot)
-        kind = None if data is None else picture_type(data)
+        kind = None if data is None else image_type(data)
         if data is None or kind is None:
             return None
         ending = "jpg" if kind == JPEG else kind.partition("/")[2]

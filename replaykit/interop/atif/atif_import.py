@@ -286,7 +286,7 @@ def _turn(
 
 
 def _returned(results: list[AtifResult]) -> Any:
-    said = [_without_pictures(one.content) for one in results if one.content]
+    said = [_without_screenshots(one.content) for one in results if one.content]
     return said[0] if len(said) == 1 else said or None
 
 
@@ -359,9 +359,9 @@ def _picture(run: Run, part: Mapping[str, Any], folder: PurePosixPath) -> Blob |
     if part.get("type") != "image" or not isinstance(source, dict):
         return None
     if isinstance(source.get("data"), str):
-        return run.picture_in(source["data"])
+        return run.screenshot_in(source["data"])
     path = source.get("path")
-    return run.picture_named(path, folder) if isinstance(path, str) else None
+    return run.screenshot_named(path, folder) if isinstance(path, str) else None
 
 
 def _parts(content: Any) -> list[dict[str, Any]]:
@@ -387,7 +387,7 @@ def _pictured(text: str) -> dict[str, Any] | None:
     return block if isinstance(source, dict) and isinstance(source.get("data"), str) else None
 
 
-def _without_pictures(content: Any) -> Any:
+def _without_screenshots(content: Any) -> Any:
     """Return a result without the blocks that observations hold."""
     if not isinstance(content, str):
         return content

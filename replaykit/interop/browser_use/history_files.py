@@ -200,14 +200,14 @@ def _returned(plain: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _look(run: Run, state: BrowserState, t: int | None) -> Observation:
-    shot = run.picture_at(state.screenshot_path) if state.screenshot_path else None
+    shot = run.screenshot_at(state.screenshot_path) if state.screenshot_path else None
     if state.screenshot_path and shot is None:
         run.flaw(
             "a screenshot that is named and not there (--shots DIR names its folder)", state.screenshot_path
         )
         run.leave_out("history[].state.screenshot_path")
     if shot is None and state.screenshot:
-        shot = run.picture_in(state.screenshot)
+        shot = run.screenshot_in(state.screenshot)
     tabs = [tab for tab in state.tabs if isinstance(tab.url, str)]
     views = [TabView(page=at, url=tab.url, title=_text(tab.title)) for at, tab in enumerate(tabs)]
     return Observation(

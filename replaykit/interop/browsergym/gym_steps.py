@@ -78,7 +78,7 @@ def add_seen(run: Run, seen: Seen, role: str, t: int | None = None) -> None:
 
 def look(run: Run, seen: Seen, role: str, t: int | None = None) -> Observation:
     """Return an observation of a page."""
-    shot = None if seen.shot is None else run.picture_at(seen.shot)
+    shot = None if seen.shot is None else run.screenshot_at(seen.shot)
     return Observation(
         role=role,
         t=seen.t if t is None else t,

@@ -22,7 +22,7 @@ from replaykit.interop.extra_fields import says
 from replaykit.interop.har.har_entries import Base, moment, stamp
 from replaykit.interop.imported_run import Run
 from replaykit.interop.registry import Candidate, Importer, letters
-from replaykit.interop.table_rows import keys, picture_bytes, row_at, rows, tables
+from replaykit.interop.table_rows import keys, row_at, rows, screenshot_bytes, tables
 from replaykit.interop.tool_actions import computer_action
 from replaykit.interop.tool_calls import own_action
 from replaykit.interop.untrusted_json import JsonFault, decode_json
@@ -98,7 +98,7 @@ def read(run: Run, candidate: Candidate) -> None:
     judged = {
         column: plain.pop(column, None) for column in (*HUMAN, *(c for own in VERDICTS.values() for c in own))
     }
-    row = run.converted(_without_pictures(plain), VerifierRow, place)
+    row = run.converted(_without_screenshots(plain), VerifierRow, place)
     run.task(row.task_id, intent=row.instruction, start_urls=(row.init_url,) if row.init_url else ())
     run.header["agent"] = AgentInfo(name="Fara")
     run.keep(place, {"end_timestamp": row.end_timestamp} if row.end_timestamp else {})
@@ -113,7 +113,7 @@ def read(run: Run, candidate: Candidate) -> None:
     _end(run, row)
 
 
-def _without_pictures(plain: dict[str, Any]) -> dict[str, Any]:
+def _without_screenshots(plain: dict[str, Any]) -> dict[str, Any]:
     """Return a row whose other cells fit into JSON."""
     return dict(msgspec.to_builtins(plain))
 
@@ -191,11 +191,11 @@ def _pictures(run: Run, cells: Any, place: str) -> list[Blob | None]:
 
 
 def _picture(run: Run, cell: Any, place: str) -> Blob | None:
-    data = picture_bytes(cell)
+    data = screenshot_bytes(cell)
     named = cell.get("path") if isinstance(cell, dict) else None
     run.keep(place, {"path": named} if named else {})
     if isinstance(data, str):
-        shot = run.picture_at(data)
+        shot = run.screenshot_at(data)
         if shot is None:
             run.flaw("a screenshot that is named and not there", place)
         return shot
@@ -203,7 +203,7 @@ def _picture(run: Run, cell: Any, place: str) -> Blob | None:
         run.flaw("no picture: left out", place)
         return None
     run.source.check("member", len(data), place, "bytes")
-    return run.picture_of(data, place)
+    return run.screenshot_of(data, place)
 
 
 def _fill(run: Run, acts: list[dict[str, Any]], shots: list[Blob | None], base: Base) -> None:

@@ -25,7 +25,7 @@ from replaykit.interop.bundle_export import (
     zipped,
 )
 from replaykit.interop.har.har_entries import moment, stamp
-from replaykit.interop.image_types import picture_type
+from replaykit.interop.image_types import image_type
 from replaykit.interop.inspect.inspect_turns import REFERENCE
 from replaykit.interop.playwright_trace.trace_verdicts import verdict_of
 from replaykit.trajectory.action import Unknown
@@ -189,7 +189,7 @@ class _Sample:
         return [{"type": "text", "text": words}, *([image] if image else [])]
 
     def _image(self, data: bytes | None) -> dict[str, Any] | None:
-        kind = None if data is None or not self._choices.has_images else picture_type(data)
+        kind = None if data is None or not self._choices.has_images else image_type(data)
         if data is None or kind is None:
             return None
         # By content: a picture that is shown twice is kept once.

@@ -126,7 +126,7 @@ def _result(run: Run, one: InspectMessage) -> InspectResult:
         )
     elif one.error:
         threw = Threw(name="Error", message=str(one.error))
-    return InspectResult(returned=_without_pictures(one.content) or None, error=threw, pictures=shown)
+    return InspectResult(returned=_without_screenshots(one.content) or None, error=threw, pictures=shown)
 
 
 def _picture(run: Run, part: Any) -> Blob | None:
@@ -135,13 +135,13 @@ def _picture(run: Run, part: Any) -> Blob | None:
     if not isinstance(data, str) or data.startswith(REFERENCE):
         return None
     if data.startswith(_PICTURE):
-        return run.picture_in(data)
+        return run.screenshot_in(data)
     # An import opens no connection: the address is a stranger's.
     run.flaw("a picture at an address: it is not fetched", data[:80])
     return None
 
 
-def _without_pictures(content: Any) -> Any:
+def _without_screenshots(content: Any) -> Any:
     """Return what a call gave, each picture by its type only: it is kept as a screenshot."""
     if not isinstance(content, list):
         return content

@@ -9,7 +9,7 @@ import msgspec
 from replaykit.bundle.reader import Bundle
 from replaykit.interop.bundle_export import Choices, Exporter, Files, picture, refuse
 from replaykit.interop.online_mind2web.mind2web_import import RESULT, SHOTS
-from replaykit.interop.online_mind2web.mind2web_v2_export import pictures_after, second_of
+from replaykit.interop.online_mind2web.mind2web_v2_export import screenshots_after, second_of
 from replaykit.trajectory.action import Answer, ReportInfeasible, SendMsgToUser
 from replaykit.trajectory.action_history import is_own, stored_line
 from replaykit.trajectory.action_rendering import render_step
@@ -61,7 +61,7 @@ def _shots(bundle: Bundle, steps: list[Step]) -> list[bytes]:
     loose = [o for o in run.of_type(Observation) if o.role == "unaligned"]
     if loose:
         return [shot for one in loose if (shot := picture(bundle, one.screenshot)) is not None]
-    afters = pictures_after(bundle, steps)
+    afters = screenshots_after(bundle, steps)
     found = [shot for shot in afters if shot is not None]
     if not found:
         return []

@@ -247,7 +247,7 @@ def _add_entry(run: Run, entry: Mind2WebAction, name: str | None) -> None:
 def _shot(run: Run, entry: Mind2WebAction, name: str | None) -> Blob | None:
     if name is None:
         held = entry.screenshot or ""
-        return run.picture_in(held) if held.startswith("data:") else None
+        return run.screenshot_in(held) if held.startswith("data:") else None
     # The bytes decide: an agent may name a picture of its own like that.
     if GAP_NAME in name and run.source.read_any(name) == GAP:
         run.flaw("a grey picture in the place of a screenshot: left out", name)

@@ -8,7 +8,7 @@ import msgspec
 
 from replaykit.bundle.reader import Bundle
 from replaykit.interop.bundle_export import Files, picture, refuse
-from replaykit.interop.image_types import JPEG, picture_type
+from replaykit.interop.image_types import JPEG, image_type
 from replaykit.interop.online_mind2web.mind2web_actions import ANSWER, FAILED, SUCCESS
 from replaykit.interop.online_mind2web.mind2web_import import GAP, GAP_NAME, RESULT, SHOTS, VERSION
 from replaykit.patterns import lazy_pattern
@@ -29,8 +29,8 @@ def second_of(bundle: Bundle, task: dict[str, Any], *, fills_gaps: bool = False)
     """
     run = bundle.trajectory
     steps = [step for step in run.steps if not isinstance(step.action, _SAID)]
-    shots = pictures_after(bundle, steps)
-    last = _last_picture(bundle)
+    shots = screenshots_after(bundle, steps)
+    last = _last_screenshot(bundle)
     shots.append(shots[-1] if last is None and shots else last)
     if fills_gaps:
         shots = [GAP if shot is None else shot for shot in shots]
@@ -98,11 +98,11 @@ def _length(task: dict[str, Any]) -> int | None:
 
 
 def _name(at: int, shot: bytes) -> str:
-    end = "jpg" if picture_type(shot) == JPEG else "png"
+    end = "jpg" if image_type(shot) == JPEG else "png"
     return f"{at}_{GAP_NAME}.{end}" if shot == GAP else f"{at}.{end}"
 
 
-def _last_picture(bundle: Bundle) -> bytes | None:
+def _last_screenshot(bundle: Bundle) -> bytes | None:
     """Return the picture of the final page, where the run shows one."""
     steps = bundle.trajectory.steps
     after = bundle.trajectory.after(steps[-1]) if steps and isinstance(steps[-1].action, Answer) else None
@@ -115,13 +115,13 @@ def _final(bundle: Bundle) -> bytes | None:
     return None if final is None else picture(bundle, final.screenshot)
 
 
-def pictures_after(bundle: Bundle, steps: list[Step]) -> list[bytes | None]:
+def screenshots_after(bundle: Bundle, steps: list[Step]) -> list[bytes | None]:
     """Return the picture of what followed each step: its own, else of the page that the next one acted on."""
     pairs = zip(steps, [*steps[1:], None], strict=True) if steps else ()
-    return [_picture_after(bundle, step, following) for step, following in pairs]
+    return [_screenshot_after(bundle, step, following) for step, following in pairs]
 
 
-def _picture_after(bundle: Bundle, step: Step, following: Step | None) -> bytes | None:
+def _screenshot_after(bundle: Bundle, step: Step, following: Step | None) -> bytes | None:
     after = bundle.trajectory.after(step)
     shot = None if after is None else picture(bundle, after.screenshot)
     if shot is None and following is not None and following.before is not None:

@@ -18,8 +18,8 @@ from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import BundleWriteError, MissingExtra, OutputExists, UsageError
 from replaykit.grading.verdict import Outcome, PolicyOutcome, Verdict
 from replaykit.interop.bundle_export import write_file
-from replaykit.interop.image_types import JPEG, picture_type
-from replaykit.interop.online_mind2web.mind2web_v2_export import pictures_after
+from replaykit.interop.image_types import JPEG, image_type
+from replaykit.interop.online_mind2web.mind2web_v2_export import screenshots_after
 from replaykit.interop.playwright_trace.trace_verdicts import verdict_of
 from replaykit.trajectory.action import Action, tag_of
 from replaykit.trajectory.action_rendering import element_name, render_step
@@ -103,7 +103,7 @@ def _steps(
         with open_bundle(path) as bundle:
             runs.append(_run(name, bundle, verdict_of(bundle, verdicts)))
             steps = list(bundle.trajectory.steps)
-            for step, shot in zip(steps, pictures_after(bundle, steps), strict=True):
+            for step, shot in zip(steps, screenshots_after(bundle, steps), strict=True):
                 yield _step(name, step, shot)
 
 
@@ -150,7 +150,7 @@ def _graded(verdict: Verdict | None) -> dict[str, Any]:
 
 def _step(run: str, step: Step, shot: bytes | None) -> dict[str, Any]:
     before, element = step.before, step.action.element
-    ending = "jpg" if picture_type(shot or b"") == JPEG else "png"
+    ending = "jpg" if image_type(shot or b"") == JPEG else "png"
     return {
         "run": run,
         "step": step.index,

@@ -168,9 +168,9 @@ def _masked(run: Run, tree: str) -> str:
 def _shots(run: Run, entry: McpEntry) -> list[Blob]:
     """Return the screenshots of a call: those in the log, else those that it names."""
     held = [one.get("data") for one in _attached(entry) if one.get("type") == "image"]
-    found = [run.picture_in(data) for data in held if isinstance(data, str)]
+    found = [run.screenshot_in(data) for data in held if isinstance(data, str)]
     if not any(found):
-        found = [run.picture_at(path) for path in links_of(entry)]
+        found = [run.screenshot_at(path) for path in links_of(entry)]
         if links_of(entry) and not any(found):
             run.flaw("a screenshot that is not in the folder", links_of(entry)[0][:80])
     return [one for one in found if one is not None]

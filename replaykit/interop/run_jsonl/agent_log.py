@@ -167,7 +167,7 @@ def _error(result: LogLine | None) -> Threw | None:
 
 def _shots(run: Run, result: LogLine, step: Step, folder: PurePosixPath) -> None:
     for path in result.shots or ():
-        shot = run.picture_named(path, folder)
+        shot = run.screenshot_named(path, folder)
         if shot is not None:
             run.add(Observation(role="after", of=step.index, t=step.t, screenshot=shot))
 

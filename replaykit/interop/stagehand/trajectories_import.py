@@ -154,7 +154,7 @@ def _shots(run: Run, one: One, turn: int) -> None:
             continue
         path, data = part.get("imagePath"), part.get("bytesBase64")
         shot = _picture(run, path) if isinstance(path, str) else None
-        shot = run.picture_in(data) if shot is None and isinstance(data, str) else shot
+        shot = run.screenshot_in(data) if shot is None and isinstance(data, str) else shot
         if shot is not None:
             run.add(Observation(role="unaligned", screenshot=shot))
         run.keep(

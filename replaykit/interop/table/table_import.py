@@ -27,7 +27,7 @@ from replaykit.interop.table.table_runs import (
     row_shape,
 )
 from replaykit.interop.table.table_steps import TableStep, TableSteps, holds_bytes, said_of_run, steps_of
-from replaykit.interop.table_rows import picture_bytes
+from replaykit.interop.table_rows import screenshot_bytes
 from replaykit.trajectory.exchange import Imported
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.scalars import Blob, Threw
@@ -321,15 +321,15 @@ def _picture(run: Run, cell: Any, place: str) -> Blob | None:
         return None
     if isinstance(cell, dict) and isinstance(cell.get("path"), str) and cell.get("bytes") is not None:
         run.keep(place, {"path": cell["path"]})
-    found = picture_bytes(cell)
+    found = screenshot_bytes(cell)
     named = cell.get("path") if isinstance(cell, dict) else cell
     if isinstance(found, bytes):
         run.source.check("member", len(found), place, "bytes")
-        return run.picture_of(found, place)
+        return run.screenshot_of(found, place)
     if isinstance(named, str) and "://" in named[:16]:
         run.flaw("a screenshot at an address: not fetched", place)
         return None
-    shot = run.picture_at(found) if isinstance(found, str) else None
+    shot = run.screenshot_at(found) if isinstance(found, str) else None
     if shot is None:
         run.flaw("a screenshot that is named and not there, or no picture", f"{place} {named!r:.80}")
     return shot

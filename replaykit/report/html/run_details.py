@@ -115,7 +115,7 @@ def _told(
     bundle: Bundle, verdict: Verdict, evidence: EmbeddedEvidence, replies: str | None
 ) -> dict[str, Any]:
     return {
-        **recorded(bundle, evidence, pictures_of(verdict)),
+        **recorded(bundle, evidence, screenshots_of(verdict)),
         "policies": dict(_policies(bundle)),
         "judges": transcripts(verdict, _tape(bundle, replies)),
         "changes": _changes(bundle, set(_cited(verdict.judgements))),
@@ -184,7 +184,7 @@ def transcripts(verdict: Verdict, tape: Tape | None) -> list[dict[str, Any]]:
     ]
 
 
-def pictures_of(verdict: Verdict) -> Iterator[str]:
+def screenshots_of(verdict: Verdict) -> Iterator[str]:
     """Yield the blobs of the pictures that judges were shown."""
     for judgement in verdict.judgements:
         yield from (str(image.get("digest", "")) for image in _sent(judgement))

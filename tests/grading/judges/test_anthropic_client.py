@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from replaykit.grading.judges.clients.anthropic_client import AnthropicClient
 from replaykit.grading.judges.clients.client import SentRequest
-from replaykit.grading.judges.clients.picture_limits import over_limit
+from replaykit.grading.judges.clients.screenshot_limits import over_limit
 from replaykit.grading.judges.tape.tape import request_key
 
 from .messages_server import FAST, IMAGE, PICTURES, REQUEST, Server, cuts, error, message, resets, says

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.grading.judges.replies.score_replies import own_score, picture_score, reward_line
+from replaykit.grading.judges.replies.score_replies import own_score, reward_line, screenshot_score
 from replaykit.tasks.judge_settings import ScoreParser
 
 ROWS = [
@@ -36,27 +36,27 @@ ROWS = [
 
 @pytest.mark.parametrize(("text", "strict", "compat"), ROWS)
 def test_rows(text, strict, compat):
-    found = picture_score(text, "end_turn", "strict")
+    found = screenshot_score(text, "end_turn", "strict")
     assert (found.score, found.reason) == strict
-    found = picture_score(text, "end_turn", "compat")
+    found = screenshot_score(text, "end_turn", "compat")
     assert (found.score, found.reason) == compat
 
 
 def test_a_cut_reply_has_no_score():
-    assert picture_score("**Score**: 4", "max_tokens", "strict").score is None
-    assert picture_score("**Score**: 4", "max_tokens", "compat").score == 4
+    assert screenshot_score("**Score**: 4", "max_tokens", "strict").score is None
+    assert screenshot_score("**Score**: 4", "max_tokens", "compat").score == 4
 
 
 @given(st.integers(1, 5), st.integers(1, 5), st.sampled_from(["\n", " ", ". ", "\n\n"]))
 def test_scores_that_disagree_are_none(one, other, between):
-    found = picture_score(f"Score: {one}{between}Final score: {other}", "end_turn", "strict").score
+    found = screenshot_score(f"Score: {one}{between}Final score: {other}", "end_turn", "strict").score
     assert found == (one if one == other else None)
 
 
 @given(st.text(max_size=60))
 def test_any_text_has_a_score_or_none(text):
-    assert picture_score(text, "end_turn", "strict").score in (None, 1, 2, 3, 4, 5)
-    assert picture_score(text, "end_turn", "compat").score in (0, 1, 2, 3, 4, 5)
+    assert screenshot_score(text, "end_turn", "strict").score in (None, 1, 2, 3, 4, 5)
+    assert screenshot_score(text, "end_turn", "compat").score in (0, 1, 2, 3, 4, 5)
 
 
 @pytest.mark.parametrize(
@@ -96,6 +96,6 @@ def test_reward_lines(text, outcome, reason):
 
 
 def test_long_replies_take_no_longer_than_their_length():
-    assert picture_score("score: " * 150_000, "end_turn", "strict").score is None
-    assert picture_score("reasoning " * 100_000 + "score: 3", "end_turn", "strict").score == 3
-    assert picture_score("score: " + "1.1" * 300_000, "end_turn", "strict").score is None
+    assert screenshot_score("score: " * 150_000, "end_turn", "strict").score is None
+    assert screenshot_score("reasoning " * 100_000 + "score: 3", "end_turn", "strict").score == 3
+    assert screenshot_score("score: " + "1.1" * 300_000, "end_turn", "strict").score is None

@@ -22,7 +22,7 @@ from replaykit.grading.judges.clients.connection import (
 )
 from replaykit.grading.judges.clients.credentials import discreet
 from replaykit.grading.judges.clients.failures import WORDS_MAX
-from replaykit.grading.judges.clients.picture_limits import OPENAI, over_limit
+from replaykit.grading.judges.clients.screenshot_limits import OPENAI, over_limit
 from replaykit.grading.judges.judge_options import provider_of
 from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest, Part, ReplyFailure, Usage
 

@@ -41,7 +41,7 @@ class Scored(Struct, frozen=True, kw_only=True):
     """Why, on one line."""
 
 
-def picture_score(text: str, stop_reason: str, mode: str, *, is_general: bool = False) -> Scored:
+def screenshot_score(text: str, stop_reason: str, mode: str, *, is_general: bool = False) -> Scored:
     """Read the score of a picture and its reason; the peer's general judge has headers of its own."""
     if mode == "compat":
         return _peer_general(text) if is_general else _peer_score(text)

@@ -13,7 +13,7 @@ MEDIA_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 """Kinds of pictures that models take."""
 
 
-class PictureLimits(Struct, frozen=True, kw_only=True):
+class ScreenshotLimits(Struct, frozen=True, kw_only=True):
     """What one request of a provider may hold."""
 
     images: int
@@ -30,12 +30,12 @@ class PictureLimits(Struct, frozen=True, kw_only=True):
     """Characters of one picture in base64; None = the provider names none."""
 
 
-ANTHROPIC = PictureLimits(
+ANTHROPIC = ScreenshotLimits(
     images=100, body=32 * 2**20, side=8000, many=20, side_of_many=2000, base64=5_242_880
 )
 """Models with a larger context take more pictures, but not all servers do."""
 
-OPENAI = PictureLimits(images=500, body=50 * 2**20)
+OPENAI = ScreenshotLimits(images=500, body=50 * 2**20)
 """Pictures of every size are taken; the provider scales large ones down by itself."""
 
 
@@ -43,7 +43,7 @@ _FEWER = "option images, such as last:15"
 
 
 def over_limit(
-    request: ModelRequest, pictures: Pictures, limits: PictureLimits = ANTHROPIC
+    request: ModelRequest, pictures: Pictures, limits: ScreenshotLimits = ANTHROPIC
 ) -> ReplyFailure | None:
     """Return `image_limit` naming picture, step, limit and option; None where all is within the limits."""
     words = next(_excesses(request, pictures, limits), None)
@@ -55,7 +55,7 @@ def base64_size(data: bytes) -> int:
     return (len(data) + 2) // 3 * 4
 
 
-def _excesses(request: ModelRequest, pictures: Pictures, limits: PictureLimits) -> Iterator[str]:
+def _excesses(request: ModelRequest, pictures: Pictures, limits: ScreenshotLimits) -> Iterator[str]:
     images = [part for part in request.content if isinstance(part, ImagePart)]
     if len(images) > limits.images:
         yield f"{len(images)} pictures in a request, {limits.images} are allowed: {_FEWER}"
@@ -67,7 +67,7 @@ def _excesses(request: ModelRequest, pictures: Pictures, limits: PictureLimits) 
         yield f"{total} characters of pictures, a request may have {limits.body}: {_FEWER}"
 
 
-def _of_one(image: ImagePart, data: bytes, limits: PictureLimits, is_many: bool) -> Iterator[str]:
+def _of_one(image: ImagePart, data: bytes, limits: ScreenshotLimits, is_many: bool) -> Iterator[str]:
     named = f"the picture of step {image.step} ({image.sha256[:12]})"
     if image.media_type not in MEDIA_TYPES:
         yield f"{named} is {image.media_type}, models take {', '.join(MEDIA_TYPES)}: option images"
