@@ -1,4 +1,4 @@
-"""Pictures by their bytes: what files are called says nothing, and half a picture shows nobody anything."""
+"""Types of images by their bytes: file names prove nothing, and an image that is cut off shows nothing."""
 
 from __future__ import annotations
 
