@@ -366,6 +366,7 @@ def test_the_same_gesture_has_one_before_and_a_changed_page_another(watch: Watch
     assert (enter.data["key"], enter.node.push) == ("Enter", entered.seq)
 
 
+@pytest.mark.thorough
 def test_two_clicks_on_a_page_that_changes_have_two_befores(watch: Watch) -> None:
     watched = form(watch)
     watched.page.evaluate("() => { go.onclick = () => { inner.textContent += '!'; }; }")
@@ -412,6 +413,7 @@ def rests_after_act(watched: Any) -> list[PagePush]:
     return [push for push in watched.pushes("rest") if acts and push.at > acts[0].at]
 
 
+@pytest.mark.thorough
 def test_later_rests_are_shown_at_most_three_more_times(watch: Watch) -> None:
     watched = form(watch)
     watched.page.evaluate(
@@ -641,6 +643,7 @@ def watch_also(watched: Any, page: Any) -> Any:
     return type(watched)(page, watched.options)
 
 
+@pytest.mark.thorough
 def test_a_flood_that_nothing_follows_is_counted(watch: Watch) -> None:
     watched = form(watch)
     watched.page.evaluate("for (let i = 0; i < 3000; i += 1) go.dispatchEvent(new Event('click'))")
@@ -663,6 +666,7 @@ def test_a_flood_is_dropped_and_counted_and_acts_get_through(watch: Watch) -> No
     assert max(numbers) - min(numbers) + 1 == len(numbers) + sum(gap.count for gap in watched.gaps())
 
 
+@pytest.mark.thorough
 def test_long_messages_come_in_parts(watch: Watch) -> None:
     watched = form(watch)
     fill = "for (let i = 0; i < 5; i += 1) edit.append('x' + '😀'.repeat(500_000))"

@@ -483,6 +483,7 @@ def test_lone_surrogates_are_repaired_and_counted(watch: Watch) -> None:
     assert taken.push.repaired == 3
 
 
+@pytest.mark.thorough
 def test_thousands_of_levels(watch: Watch) -> None:
     # Hidden, since the browser itself crashes when it lays out some 3,000 nested blocks.
     watched = watch()
@@ -690,6 +691,7 @@ def changes(watched: Any) -> list[tuple[str, str, str]]:
     return [change for push in watched.pushes() for change in push.changed]
 
 
+@pytest.mark.thorough
 def test_large_pages_lose_boxes_then_styles(watch: Watch) -> None:
     watched = watch()
     show(

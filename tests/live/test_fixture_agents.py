@@ -112,7 +112,7 @@ def perform(browser: Any, act: Callable[..., Any], task: AgentTask, by: str = "a
     return run
 
 
-@pytest.mark.parametrize("pair", one_in(6, SYNC), ids=lambda pair: pair.name)
+@pytest.mark.parametrize("pair", one_in(12, SYNC), ids=lambda pair: pair.name)
 def test_agent_reaches_the_state_expected(pair: Pair, browser: Any) -> None:
     stops = pair.agent.endswith("stops_early")
     with pair.serve() as site:

@@ -15,6 +15,7 @@ from replaykit.replay.dom import Dom
 from replaykit.trajectory.action import DragAndDrop, UploadFile, tag_of
 from replaykit.trajectory.observation import Observation, Stale
 from replaykit.trajectory.step import Step
+from tests.thorough import one_in
 
 pytestmark = pytest.mark.live
 
@@ -68,13 +69,16 @@ def told(steps: tuple[Step, ...]) -> list[tuple[str, str | None]]:
 
 @pytest.mark.parametrize(
     ("start", "kind", "source", "target"),
-    [
-        ((50, 40), "drag_and_drop", "#kept", "#zone > b"),
-        ((50, 100), "drag_and_drop", "#moved", "#zone > b"),
-        ((30, 160), "click", "#text", None),
-        ((30, 220), "click", "#button", None),
-        ((600, 60), "drag_and_drop", "#canvas", "#canvas"),
-    ],
+    one_in(
+        3,
+        [
+            ((50, 40), "drag_and_drop", "#kept", "#zone > b"),
+            ((50, 100), "drag_and_drop", "#moved", "#zone > b"),
+            ((30, 160), "click", "#text", None),
+            ((30, 220), "click", "#button", None),
+            ((600, 60), "drag_and_drop", "#canvas", "#canvas"),
+        ],
+    ),
 )
 def test_drags_by_pointer(
     tmp_path: Path, page: Any, start: tuple[int, int], kind: str, source: str, target: str | None
@@ -154,19 +158,26 @@ def test_an_act_without_a_first_event_says_how_old_its_page_is(tmp_path: Path, p
 
 @pytest.mark.parametrize(
     ("markup", "act", "touched"),
-    [
-        ("<select><option>a<option>b</select>", "", False),
-        ("<select><option disabled>a<option>b</select>", "", False),
-        ("<select><option>a<option selected>b<option selected>c</select>", "", False),
-        ("<select size=3><option>a</select><select multiple><option selected>a<option>b</select>", "", False),
-        ("<select id=x><option>a<option>b</select>", "select", True),
-        ("<select id=x multiple><option selected>a<option>b</select>", "select", True),
-        ("<select id=x size=2><option>a<option>b</select>", "select", True),
-        ("<input type=file id=x>", "", False),
-        ("<input type=file id=x>", "upload", True),
-        ("<input id=x>", "fill", True),
-        ("<input id=x>", "click", True),
-    ],
+    one_in(
+        3,
+        [
+            ("<select><option>a<option>b</select>", "", False),
+            ("<select><option disabled>a<option>b</select>", "", False),
+            ("<select><option>a<option selected>b<option selected>c</select>", "", False),
+            (
+                "<select size=3><option>a</select><select multiple><option selected>a<option>b</select>",
+                "",
+                False,
+            ),
+            ("<select id=x><option>a<option>b</select>", "select", True),
+            ("<select id=x multiple><option selected>a<option>b</select>", "select", True),
+            ("<select id=x size=2><option>a<option>b</select>", "select", True),
+            ("<input type=file id=x>", "", False),
+            ("<input type=file id=x>", "upload", True),
+            ("<input id=x>", "fill", True),
+            ("<input id=x>", "click", True),
+        ],
+    ),
 )
 def test_who_acted_before_the_script_came_was_there(
     watch: Callable[..., Any], page: Any, markup: str, act: str, touched: bool
@@ -233,17 +244,20 @@ CHOICES = """<!doctype html><select id=size><option>s<option>m<option>l</select>
 
 @pytest.mark.parametrize(
     ("field", "keys", "wanted"),
-    [
-        ("#size", ["ArrowDown"], [("press", "ArrowDown"), ("select_option", ("m",))]),
-        ("#size", ["l"], [("select_option", ("l",))]),
-        ("#slow", ["ArrowDown"], [("press", "ArrowDown"), ("check", "#fast")]),
-        ("#agree", ["Space"], [("press", "Space"), ("check", "#agree")]),
-        ("#stuck", ["Space"], [("press", "Space")]),
-        ("#amount", ["ArrowUp"], [("press", "ArrowUp"), ("fill", "5")]),
-        ("#share", ["Home"], [("press", "Home"), ("fill", "0")]),
-        ("#day", list("01022027"), [("type", "01022027")]),
-        ("#code", ["End", "ArrowLeft"], [("press", "End"), ("press", "ArrowLeft")]),
-    ],
+    one_in(
+        3,
+        [
+            ("#size", ["ArrowDown"], [("press", "ArrowDown"), ("select_option", ("m",))]),
+            ("#size", ["l"], [("select_option", ("l",))]),
+            ("#slow", ["ArrowDown"], [("press", "ArrowDown"), ("check", "#fast")]),
+            ("#agree", ["Space"], [("press", "Space"), ("check", "#agree")]),
+            ("#stuck", ["Space"], [("press", "Space")]),
+            ("#amount", ["ArrowUp"], [("press", "ArrowUp"), ("fill", "5")]),
+            ("#share", ["Home"], [("press", "Home"), ("fill", "0")]),
+            ("#day", list("01022027"), [("type", "01022027")]),
+            ("#code", ["End", "ArrowLeft"], [("press", "End"), ("press", "ArrowLeft")]),
+        ],
+    ),
 )
 def test_keys_that_change_a_field_enter_or_choose(
     tmp_path: Path, page: Any, field: str, keys: list[str], wanted: list[tuple[str, object]]

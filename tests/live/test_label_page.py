@@ -118,6 +118,7 @@ def test_three_runs_are_labelled_by_keyboard_only(page: Page, serve: Serve, tmp_
     assert served.ended.wait(60)
 
 
+@pytest.mark.thorough
 def test_labelled_runs_are_skipped_and_can_be_gone_back_to(page: Page, serve: Serve, tmp_path: Path) -> None:
     keys = page.keyboard
     with watched(page, serve().url):
@@ -146,6 +147,7 @@ def test_labelled_runs_are_skipped_and_can_be_gone_back_to(page: Page, serve: Se
     assert [one.label for one in labels(tmp_path)] == ["failure"]
 
 
+@pytest.mark.thorough
 def test_screenshots_come_as_they_are_scrolled_to(page: Page, serve: Serve, tmp_path: Path) -> None:
     run = trajectory({"id": "t", "intent": "Look."})
     run.goto("http://shop.test/", "<h1>Shop</h1>")

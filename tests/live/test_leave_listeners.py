@@ -76,7 +76,7 @@ LEAVES: dict[str, Callable[[Page], object]] = {
 
 
 @pytest.mark.parametrize("leave", one_in(3, [*LEAVES]))
-@pytest.mark.parametrize("listener", LISTENERS)
+@pytest.mark.parametrize("listener", one_in(3, [*LISTENERS]))
 def test_page_that_listens_for_its_end(
     tmp_path: Path, page: Page, site: Site, start: str, listener: str, leave: str
 ) -> None:

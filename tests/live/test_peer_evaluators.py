@@ -11,7 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,6 +25,7 @@ from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import grade
 from replaykit.recorder.agent_runs import record_agent
 from replaykit.tasks.suite import load_tasks
+from replaykit.tasks.task import Task
 from tests.blocks import ROOT, block
 from tests.live.flags import LEAN
 from tests.live.lent import Lent
@@ -97,24 +98,30 @@ OTHER_RULES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def runs(browser_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Recorded]]:
+A_FEW = slice(2, 4)
+"""A task about an address, and one about a page."""
+
+
+@pytest.fixture(scope="module", params=one_in(2, [A_FEW, slice(None)]), ids=["a few", "all"])
+def runs(
+    request: pytest.FixtureRequest, browser_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[list[Recorded]]:
     if not (PEERS / "webarena").is_dir():
         missing("libwebarena is not installed beside the environment; sh .ci/setup installs it")
     folder = tmp_path_factory.mktemp("runs")
     with ThreadPoolExecutor(1) as apart:  # a sync driver owns the event loop of its thread
-        yield apart.submit(recorded, folder, browser_path).result()
+        yield apart.submit(recorded, load_tasks(SUITE)[request.param], folder, browser_path).result()
 
 
-def recorded(folder: Path, browser_path: Path) -> list[Recorded]:
-    """Record every task of the suite, each on a shop of its own."""
+def recorded(tasks: Sequence[Task], folder: Path, browser_path: Path) -> list[Recorded]:
+    """Record tasks, each on a shop of its own."""
     found = []
     with sync_playwright() as playwright, pytest.MonkeyPatch.context() as patch:
         browser = playwright.chromium.launch(
             executable_path=browser_path, chromium_sandbox=os.geteuid() != 0, args=[LEAN]
         )
         patch.setattr("playwright.sync_api.sync_playwright", lambda: Lent(browser))
-        for task in load_tasks(SUITE):
+        for task in tasks:
             path = folder / f"{task.id}.zst"
             with serve() as shop:
                 record_agent("fixtures.agents.good:good", task, path, sites={"shop": (shop.url,)})
@@ -173,22 +180,21 @@ BRIEFLY = ("as it is", "one more letter", "nothing there", "another page", "eith
 """What is asked of every run; what else is asked of a recorded page takes longer, and is asked of the first one."""
 
 
-def asked(runs: list[Recorded], briefly: bool) -> Iterator[Case]:
+def asked(runs: list[Recorded]) -> Iterator[Case]:
     """Yield every run with every rule that is asked of it."""
     pages = [run for run in runs if "program_html" in run.record["eval"]["eval_types"]]
     for run in runs:
         for name, rules in other_rules(run.record["eval"]).items():
-            if name in BRIEFLY[:2] if briefly else run not in pages[1:] or name in BRIEFLY:
+            if run not in pages[1:] or name in BRIEFLY:
                 yield Case(name, run, {**run.record, "eval": rules})
 
 
-@pytest.mark.parametrize("briefly", one_in(2, [True, False]))
 def test_published_evaluators_have_our_verdicts(
-    briefly: bool, runs: list[Recorded], browser_path: Path, tmp_path: Path
+    runs: list[Recorded], browser_path: Path, tmp_path: Path
 ) -> None:
     cases = [
         case
-        for case in asked(runs, briefly)
+        for case in asked(runs)
         # What needs a model is asked of none.
         if "fuzzy_match" not in json.dumps(case.run.record["eval"]["reference_answers"])
         or case.name == "as it is"

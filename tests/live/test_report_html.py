@@ -368,6 +368,7 @@ def test_no_word_is_broken_into_a_tiny_column(shown: Shown, width: int) -> None:
     assert min(notes.evaluate_all("all => all.map((one) => one.clientWidth || one.offsetWidth)")) >= 140
 
 
+@pytest.mark.thorough
 def test_filters_narrow_the_table_and_the_charts_filter(shipped: Watched) -> None:
     page = shipped.page
     expect(page.locator(".count")).to_have_text("16 of 16 runs")

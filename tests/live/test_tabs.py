@@ -181,6 +181,7 @@ def test_tab_that_is_soon_gone_is_a_visit(record: Record, tmp_path: Path) -> Non
     assert found["stay"].evidence[0].url.endswith("/away")
 
 
+@pytest.mark.thorough
 def test_act_in_a_popup_used_at_once_is_a_step_or_a_gap(record: Record, tmp_path: Path) -> None:
     trajectory = record(POPUP)
     seen = [step for step in trajectory.steps if step.page == 1 and isinstance(step.action, Click)]

@@ -57,7 +57,7 @@ def tracker() -> Iterator[Site]:
         yield running
 
 
-@pytest.mark.parametrize(("address", "click", "ready"), one_in(3, VIEWS))
+@pytest.mark.parametrize(("address", "click", "ready"), one_in(6, VIEWS))
 def test_every_element_of_every_view_reads_as_live(
     watch: Watch, tracker: Site, address: str, click: str, ready: str
 ) -> None:
