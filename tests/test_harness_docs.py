@@ -126,6 +126,7 @@ def test_the_loop_records_and_grades_an_episode(browser: Any, tmp_path: Path) ->
 
 
 @pytest.mark.live
+@pytest.mark.thorough
 def test_an_episode_that_is_cut_off_is_said_to_be(browser: Any, tmp_path: Path) -> None:
     task = load_suite(ROOT / "fixtures" / "tasks" / "shop.yaml").task("order-total")
     path = tmp_path / "episode.zst"
@@ -139,6 +140,7 @@ def test_an_episode_that_is_cut_off_is_said_to_be(browser: Any, tmp_path: Path) 
 
 
 @pytest.mark.live
+@pytest.mark.thorough
 def test_the_trace_of_a_run_is_that_of_its_harness(browser: Any, tmp_path: Path) -> None:
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import SimpleSpanProcessor

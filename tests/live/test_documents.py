@@ -99,7 +99,7 @@ def test_pages_that_stay_when_they_were_to_go(tmp_path: Path, page: Page, home: 
     assert_closed(*record(tmp_path, page, act))
 
 
-@pytest.mark.parametrize("kind", one_in(3, [*FRAMES]))
+@pytest.mark.parametrize("kind", one_in(6, [*FRAMES]))
 def test_frames_of_every_kind(tmp_path: Path, page: Page, home: str, site: Any, kind: str) -> None:
     def act(page: Page) -> None:
         page.goto(home)

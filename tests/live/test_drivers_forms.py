@@ -56,6 +56,7 @@ def opened(page: Page) -> Iterator[Opened]:
 
 
 @pytest.mark.parametrize("what", one_in(3, ["page", "context", "browser"]))
+@pytest.mark.thorough
 def test_errand_with_the_recorder_attached_to(what: str, opened: Opened, tmp_path: Path) -> None:
     with Recorder(tmp_path / "run.zst", task=TASK, sites={"shop": opened.url}) as run:
         assert run.attach(getattr(opened, what)) is getattr(opened, what)

@@ -121,6 +121,7 @@ def apart(work: Callable[[], Any]) -> Any:
         return pool.submit(work).result()
 
 
+@pytest.mark.thorough
 def test_in_this_process(tmp_path: Path, context: BrowserContext, site: Site, start: str) -> None:
     page = context.new_page()
     scripts = AGENTS | CALLED | PAGES

@@ -55,6 +55,7 @@ def test_every_page_at_rest_has_its_tree(tmp_path: Path, page: Page, site: Any) 
         assert roles in (["after", "final"], ["after", "after", "final"])
 
 
+@pytest.mark.thorough
 def test_async_agents_have_them_as_well(tmp_path: Path, site: Any) -> None:
     async def act(page: Any, told: Any, run: Any) -> None:
         await page.click("#go")

@@ -131,6 +131,7 @@ found["ports"] = [name for name in places if (Path(name) / "DevToolsActivePort")
     assert len(found["ports"]) < len(found["flags"])
 
 
+@pytest.mark.thorough
 def test_popup_that_its_opener_silences_is_heard(site: Site, tmp_path: Path) -> None:
     script = """
 for _ in range(6):

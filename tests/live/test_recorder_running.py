@@ -219,6 +219,7 @@ print(record_agent(act, task, sys.argv[2], **limits).kind)
 
 
 @pytest.mark.parametrize("limit", one_in(2, ["max_steps", "timeout"]))
+@pytest.mark.thorough
 def test_agent_that_blocks_and_catches_everything_is_stopped(tmp_path: Path, task: Task, limit: str) -> None:
     argv = [sys.executable, "-c", ENDLESS, task.start_urls[0], str(tmp_path / "run.zst"), limit]
     environ = {**os.environ, "PYTHONPATH": str(ROOT)}

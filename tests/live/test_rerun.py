@@ -58,6 +58,7 @@ def rewritten(monkeypatch: pytest.MonkeyPatch, old: str, new: str) -> None:
     monkeypatch.setattr(pages, "_template", changed)
 
 
+@pytest.mark.thorough
 def test_the_same_site_shows_no_divergence(choice: BrowserChoice, tmp_path: Path) -> None:
     out = tmp_path / "again.zst"
     with serve() as shop:

@@ -229,6 +229,7 @@ def test_the_recorder_s_own_scan_finds_it_too(
     assert SECRET not in raised.value.message
 
 
+@pytest.mark.thorough
 def test_redaction_takes_it_out_of_a_finished_bundle(careless: Path, tmp_path: Path) -> None:
     before, clean = careless.read_bytes(), tmp_path / "clean.zst"
     done = redact(careless, clean, secrets={"WORD": SECRET})

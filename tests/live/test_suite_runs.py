@@ -83,6 +83,7 @@ time.sleep(600)
 """
 
 
+@pytest.mark.thorough
 def test_ctrl_c_keeps_the_run_and_ends_the_suite(browser_path: Path, tmp_path: Path) -> None:
     told, folder = tmp_path / "begun", tmp_path / "runs"
     with serve() as site:
