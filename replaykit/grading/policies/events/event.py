@@ -10,7 +10,7 @@ from urllib.parse import unquote, unquote_plus
 
 from msgspec import Struct
 
-from replaykit.errors import Unsupported
+from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.grading.policies.events.text_conditions import Reading
 from replaykit.grading.policies.events.three_valued_truth import FALSE, Truth, unknown
 from replaykit.grading.policies.events.url_conditions import address, is_blank
@@ -106,6 +106,20 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
     def may_choose(self) -> bool:
         """Whether it is a key that may have chosen something, which no event of the browser tells."""
         return isinstance(self.act, acts.Press) and may_choose(self.act)
+
+    @cached_property
+    def offered(self) -> tuple[Reading, ...] | None:
+        """Names of what such a key may have chosen; None where the page does not say them."""
+        role = _role_of(self.element) if self.element is not None else ""
+        if role in ("slider", "spinbutton") or isinstance(self.dom, tuple):
+            return None
+        try:
+            nodes = self.dom.select_all(_OPTIONS)
+        except (Unsupported, LocatorLimit):
+            return None
+        texts = [text for node in nodes for text in (node.text_content, node.attribute("aria-label")) if text]
+        is_named = nodes and not any(node.attribute("aria-labelledby") for node in nodes)
+        return tuple(Reading(text, self.step) for text in texts) if is_named else None
 
     @cached_property
     def has_target(self) -> bool:
@@ -261,23 +275,24 @@ def spellings(key: str) -> tuple[str, ...]:
 def may_choose(press: acts.Press) -> bool:
     """Whether a key may move a choice or value of the page's own making (WAI-ARIA, keyboard interaction)."""
     element = press.element
-    if element is None or element.tag in ("select", "textarea"):
-        return False
-    said = (element.attributes or {}).get("role") or ("" if element.tag == "input" else element.role or "")
-    role = said.strip().partition(" ")[0].lower()
-    # What keys do to any other field, the browser tells.
-    keys = _CHOOSING.get(role, frozenset()) if element.tag != "input" or role == "combobox" else frozenset()
+    if element is None or element.tag in ("input", "select", "textarea"):
+        return False  # what keys do there, the browser tells
+    keys = _CHOOSING.get(_role_of(element), frozenset())
     return press.key.rpartition("+")[2] in keys or ("type" in keys and is_printable(press.key))
 
 
-_VERTICAL = frozenset({"ArrowDown", "ArrowUp", "PageDown", "PageUp"})
-_MOVING = _VERTICAL | {"ArrowLeft", "ArrowRight", "Home", "End"}
+def _role_of(element: Element) -> str:
+    said = (element.attributes or {}).get("role") or element.role or ""
+    return said.strip().partition(" ")[0].lower()
+
+
+_OPTIONS = "[role=radio], [role=option], [role=menuitemradio]"
+_MOVING = frozenset({"ArrowDown", "ArrowUp", "ArrowLeft", "ArrowRight", "PageDown", "PageUp", "Home", "End"})
 _CHOOSING = {
     **dict.fromkeys(("radio", "radiogroup", "menuitemradio", "slider", "spinbutton"), _MOVING),
     **dict.fromkeys(("listbox", "option"), _MOVING | {"type"}),
-    "combobox": _VERTICAL,
 }
-"""Role to the keys that may choose there; `type`: letters as well."""
+"""Role to the keys that may choose there; `type`: letters as well. In a combobox, Enter chooses."""
 
 
 def types_text(element: Element | None) -> bool:

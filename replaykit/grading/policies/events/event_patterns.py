@@ -48,6 +48,8 @@ class Pattern:
             match.selector if isinstance(match.selector, str) and not is_xpath(match.selector) else None
         )
         self.places = list(self._place_tests(match))
+        #: What a choice is called or worth; None where something else is asked of it.
+        self.chosen = None if match.selector or match.role else [*map(TextTests, _texts_of(match))]
         self.subject = [*self.places, *self._subject_tests(match)]
         self.others = list(self._other_tests(match))
         self.tests = (*self.action, *self.others, *self.subject)
@@ -74,7 +76,10 @@ class Pattern:
     def _may_be_choice(self, event: Event) -> bool:
         """Whether it is about what a key may have chosen here, whose name and place nobody knows."""
         is_choice = self.types is None or bool(self.types[0] & CHOICES)
-        return is_choice and _all(self.places, event).holds is not False
+        if not is_choice or self.chosen is None or _all(self.places, event).holds is False:
+            return False
+        offered = event.offered
+        return offered is None or any(tests.truth(offered).holds is not False for tests in self.chosen)
 
     def at_stake(self, event: Event) -> Truth:
         """Return whether the event is one that the match could have been about.
@@ -201,6 +206,10 @@ def activates(act: Press) -> bool:
     if act.key in SPACE:
         return not types_text(act.element)
     return act.key in ENTER and not has_lines(act.element)
+
+
+def _texts_of(match: Match) -> Iterator[TextTerms]:
+    yield from (terms for terms in (match.text, match.value) if terms)
 
 
 def _as_keys(terms: TextTerms) -> TextTerms:
