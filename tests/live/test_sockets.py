@@ -104,6 +104,23 @@ def test_messages(context: BrowserContext, site: Site, echo: str, tmp_path: Path
     assert found["bytes"].post == Omitted(why="type", n=3)
 
 
+REFUSED = """([url, protocol]) => new Promise((done) => {
+    const line = new WebSocket(url, [protocol]); line.onopen = line.onerror = () => done() })"""
+
+
+def test_what_a_socket_asks_for_is_kept_although_it_is_refused(
+    context: BrowserContext, site: Site, echo: str, tmp_path: Path
+) -> None:
+    page = context.new_page()
+    page.goto(site.add("/", "<!doctype html><title>Chat</title>"))
+    with Recorder(tmp_path / "run.zst") as run:
+        run.attach(page)
+        page.evaluate(REFUSED, [f"{echo}refused", "QX-7781-BADGE"])
+    with open_bundle(tmp_path / "run.zst") as bundle:
+        (asked,) = (one for one in bundle.trajectory.of_type(Exchange) if one.url.endswith("refused"))
+    assert ("Sec-WebSocket-Protocol", "QX-7781-BADGE") in (asked.request_headers or ())
+
+
 def messages(bundle: Bundle, blob: str | Omitted | None) -> list[str]:
     assert isinstance(blob, str)
     return [json.loads(line)["data"] for line in bundle.blob(blob).splitlines()]

@@ -9,10 +9,11 @@ import pytest
 
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.session.clock import Clock
-from replaykit.recorder.session.driver_messages import (
+from replaykit.recorder.session.driver_messages import Input
+from replaykit.recorder.session.request_messages import (
     Failed,
     Finished,
-    Input,
+    HandshakeSent,
     Requested,
     Responded,
     WebSocketMessage,
@@ -216,6 +217,17 @@ def test_socket_tells_its_messages() -> None:
     ]
     told = [(one.is_sent, one.text, one.size) for one in found if isinstance(one, WebSocketMessage)]
     assert told == [(False, "héllo", 6), (True, None, 4)]
+
+
+def test_socket_tells_what_it_asked_for_also_where_nobody_answers() -> None:
+    asked = {"headers": {"Sec-WebSocket-Protocol": "badge, chat"}}
+    _, sent = hear(
+        tab(),
+        OPENED,
+        ("webSocketWillSendHandshakeRequest", {"requestId": "1", "timestamp": 50.1, "request": asked}),
+    )
+    assert isinstance(sent, HandshakeSent)
+    assert (sent.request, sent.headers) == ("1", (("Sec-WebSocket-Protocol", "badge, chat"),))
 
 
 def test_what_goes_over_a_socket_that_nobody_saw_opened_is_a_gap() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from replaykit.recorder.browser.witnesses.command_kinds import DRIVER_KINDS, blinds, cdp_kind
 from replaykit.recorder.browser.witnesses.command_log import FUNNELS, DriverLog, own_calls
 from replaykit.recorder.browser.witnesses.target_census import Census
-from replaykit.recorder.session import driver_messages as m
+from replaykit.recorder.session import request_messages as requests
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.witnesses import Answered, Commanded, ScriptAsked, ScriptEnded, Witnessed
 from replaykit.trajectory.command import Command
@@ -277,7 +277,7 @@ def test_where_a_redirect_led_is_a_request_of_its_own() -> None:
 
 def test_a_request_that_fails() -> None:
     _, failed = asked(Scene(), OSError("connect ECONNREFUSED\nCall log"), url=BASE)
-    assert isinstance(failed, m.Failed)
+    assert isinstance(failed, requests.Failed)
     assert failed.error == "connect ECONNREFUSED"
 
 
@@ -356,16 +356,19 @@ def test_commands_of_before_and_after_the_run_are_not_the_agents(driver: Any) ->
 def test_an_answer_of_the_agent_before_and_after_word_of_the_request(driver: Any) -> None:
     about = {"page": 0, "method": "GET", "resource": "script"}
     driver.feed(
-        m.Requested(at=1, request="a", url=f"{BASE}a", **about), Answered(at=2, url=f"{BASE}a", method="GET")
+        requests.Requested(at=1, request="a", url=f"{BASE}a", **about),
+        Answered(at=2, url=f"{BASE}a", method="GET"),
     )
     driver.feed(
-        Answered(at=4, url=f"{BASE}b", method="GET"), m.Requested(at=3, request="b", url=f"{BASE}b", **about)
+        Answered(at=4, url=f"{BASE}b", method="GET"),
+        requests.Requested(at=3, request="b", url=f"{BASE}b", **about),
     )
     driver.feed(
-        Answered(at=4, url=f"{BASE}c", method="GET"), m.Requested(at=9, request="c", url=f"{BASE}c", **about)
+        Answered(at=4, url=f"{BASE}c", method="GET"),
+        requests.Requested(at=9, request="c", url=f"{BASE}c", **about),
     )
     for name in "abc":
-        driver.feed(m.Finished(at=10, request=name))
+        driver.feed(requests.Finished(at=10, request=name))
     assert [one.source for one in driver.of(Exchange)] == ["agent", "agent", None]
 
 

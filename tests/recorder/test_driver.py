@@ -21,7 +21,6 @@ from replaykit.recorder.session.driver_messages import (
     Navigated,
     Output,
     Pause,
-    Requested,
     Said,
     Seal,
     TabClosed,
@@ -30,6 +29,7 @@ from replaykit.recorder.session.driver_messages import (
     TabOpened,
     Write,
 )
+from replaykit.recorder.session.request_messages import Requested
 from replaykit.recorder.session.witnesses import Logged
 from replaykit.trajectory.exchange import Gap, Message
 from replaykit.trajectory.step import Environment

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from replaykit.recorder.session import driver_messages as m
+from replaykit.recorder.session import request_messages as requests
 from replaykit.recorder.session.exchanges import BODY_MAX
 from replaykit.recorder.session.session import SessionOptions
 from replaykit.trajectory.action import Element
@@ -19,11 +20,13 @@ def load(
     driver, name: str = "1", at: float = 100, *, mime: str = "text/html", status: int = 200, **more
 ) -> Exchange | None:
     request = {"page": 0, "method": "GET", "url": URL, "resource": "document", **more}
-    driver.feed(m.Requested(at=at, request=name, **request))
+    driver.feed(requests.Requested(at=at, request=name, **request))
     driver.feed(
-        m.Responded(at=at + 10, request=name, status=status, mime=mime, sent_at=at + 1, waited_at=at + 2)
+        requests.Responded(
+            at=at + 10, request=name, status=status, mime=mime, sent_at=at + 1, waited_at=at + 2
+        )
     )
-    driver.feed(m.Finished(at=at + 20, request=name, encoded_size=11))
+    driver.feed(requests.Finished(at=at + 20, request=name, encoded_size=11))
     return next(reversed(driver.of(Exchange)), None)
 
 
@@ -114,9 +117,9 @@ def test_a_post_that_nobody_has_says_why(driver, error: str, why: str) -> None:
 def sent(driver, method: str = "POST", length: int | None = None, **more) -> Exchange:
     headers = () if length is None else (("Content-Length", str(length)),)
     asked = {"request": "1", "page": 0, "method": method, "url": URL, **more}
-    driver.feed(m.Requested(at=1, **asked))
-    driver.feed(m.Responded(at=2, request="1", status=200, request_headers=headers))
-    driver.feed(m.Finished(at=3, request="1"))
+    driver.feed(requests.Requested(at=1, **asked))
+    driver.feed(requests.Responded(at=2, request="1", status=200, request_headers=headers))
+    driver.feed(requests.Finished(at=3, request="1"))
     return driver.of(Exchange)[-1]
 
 
@@ -157,11 +160,14 @@ def test_bytes_that_hold_a_secret_are_withheld(new_driver) -> None:
 
 def test_redirects_are_exchanges_of_their_own(driver) -> None:
     where = {"page": 0, "method": "GET", "resource": "document"}
-    driver.feed(m.Requested(at=1, request="9", url=URL, **where), m.Responded(at=2, request="9", status=302))
-    driver.feed(m.Finished(at=2, request="9"))
+    driver.feed(
+        requests.Requested(at=1, request="9", url=URL, **where),
+        requests.Responded(at=2, request="9", status=302),
+    )
+    driver.feed(requests.Finished(at=2, request="9"))
     assert driver.of(Exchange) == []
-    driver.feed(m.Requested(at=3, request="9#1", url=f"{URL}/b", redirect_from="9", **where))
-    driver.feed(m.Responded(at=4, request="9#1", status=200), m.Finished(at=5, request="9#1"))
+    driver.feed(requests.Requested(at=3, request="9#1", url=f"{URL}/b", redirect_from="9", **where))
+    driver.feed(requests.Responded(at=4, request="9#1", status=200), requests.Finished(at=5, request="9#1"))
     first, second = driver.of(Exchange)
     assert (first.id, first.redirect_to, first.status, first.body) == (0, 1, 302, None)
     assert (second.id, second.redirect_from, second.status) == (1, 0, 200)
@@ -170,8 +176,10 @@ def test_redirects_are_exchanges_of_their_own(driver) -> None:
 
 
 def test_a_failed_request(driver) -> None:
-    driver.feed(m.Requested(at=1, request="9", page=0, method="GET", url=URL))
-    driver.feed(m.Failed(at=2, request="9", error="net::ERR_FAILED"), m.Finished(at=3, request="9"))
+    driver.feed(requests.Requested(at=1, request="9", page=0, method="GET", url=URL))
+    driver.feed(
+        requests.Failed(at=2, request="9", error="net::ERR_FAILED"), requests.Finished(at=3, request="9")
+    )
     (exchange,) = driver.of(Exchange)
     assert (exchange.error, exchange.status, exchange.ended) == ("net::ERR_FAILED", None, 2)
 
@@ -195,13 +203,13 @@ def test_probes_belong_to_no_act(driver) -> None:
     ["data:text/plain,x", "blob:http://x/1", "chrome-extension://a/b.js", "http://shop.test/favicon.ico"],
 )
 def test_what_is_left_out(driver, url: str) -> None:
-    driver.feed(m.Requested(at=1, request="9", page=0, method="GET", url=url)).end()
+    driver.feed(requests.Requested(at=1, request="9", page=0, method="GET", url=url)).end()
     assert driver.of(Exchange) == []
 
 
 def test_what_never_ends_is_written_at_the_end(driver) -> None:
-    driver.feed(m.Requested(at=1, request="9", page=0, method="GET", url=URL, resource="eventsource"))
-    driver.feed(m.Responded(at=2, request="9", status=200, mime="text/event-stream")).end()
+    driver.feed(requests.Requested(at=1, request="9", page=0, method="GET", url=URL, resource="eventsource"))
+    driver.feed(requests.Responded(at=2, request="9", status=200, mime="text/event-stream")).end()
     (exchange,) = driver.of(Exchange)
     assert (exchange.status, exchange.ended, exchange.resource) == (200, None, "eventsource")
 
@@ -209,8 +217,8 @@ def test_what_never_ends_is_written_at_the_end(driver) -> None:
 @pytest.mark.parametrize(("mode", "count"), [("meta", 1), ("off", 0)])
 def test_modes(new_driver, mode: str, count: int) -> None:
     driver = new_driver(SessionOptions(network=mode)).open()
-    driver.feed(m.Requested(at=1, request="9", page=0, method="GET", url=URL, resource="document"))
-    driver.feed(m.Responded(at=2, request="9", status=200), m.Finished(at=3, request="9"))
+    driver.feed(requests.Requested(at=1, request="9", page=0, method="GET", url=URL, resource="document"))
+    driver.feed(requests.Responded(at=2, request="9", status=200), requests.Finished(at=3, request="9"))
     exchanges = driver.of(Exchange)
     assert [e.body for e in exchanges] == [Omitted(why="off")] * count
     assert driver.commands(m.FetchBody) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from replaykit.recorder.session import driver_messages as m
+from replaykit.recorder.session import request_messages as requests
 from replaykit.trajectory.action import Click, Element, GoBack, GoForward, Goto, Reload, Unknown
 from replaykit.trajectory.exchange import Navigation
 
@@ -168,8 +169,8 @@ def test_the_url_of_a_new_tab_is_no_goto(driver) -> None:
 
 
 def test_status_and_exchange_by_address_where_no_id_is_known(driver) -> None:
-    driver.feed(m.Requested(at=900, request="7", page=0, method="GET", url=A, resource="document"))
-    driver.feed(m.Responded(at=950, request="7", status=404))
+    driver.feed(requests.Requested(at=900, request="7", page=0, method="GET", url=A, resource="document"))
+    driver.feed(requests.Responded(at=950, request="7", status=404))
     driver.navigate(f"{A}#top", 1000)
     (navigation,) = driver.of(Navigation)
     assert (navigation.exchange, navigation.status) == (0, 404)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.recorder.browser.witnesses.net_log import NetLog, Sent
-from replaykit.recorder.session import driver_messages as m
+from replaykit.recorder.session.request_messages import Finished, Requested
 from replaykit.trajectory.completeness_proof import Proof
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.scalars import Omitted
@@ -127,7 +127,8 @@ def compared(new_driver: Any, sent: list[Sent] | None, **requests: Any) -> Any:
     driver.open()
     for name, message in requests.items():
         driver.feed(
-            m.Requested(request=name, page=0, **message), m.Finished(at=message["at"] + 1, request=name)
+            Requested(request=name, page=0, **message),
+            Finished(at=message["at"] + 1, request=name),
         )
     driver.wait(100).end()
     return driver

@@ -6,6 +6,7 @@ import pytest
 
 from replaykit.recorder.page.page_script import PageFrame, PageNode
 from replaykit.recorder.session import driver_messages as m
+from replaykit.recorder.session import request_messages as requests
 from replaykit.recorder.session.session import SessionOptions
 from replaykit.tasks.checks import ProbePlan, ProbeRead
 from replaykit.trajectory.action import Click, Element, Wait
@@ -70,18 +71,22 @@ def test_the_snapshot_before_an_act_is_not_its_result(driver) -> None:
 
 def test_a_picture_waits_for_data_that_the_act_asked_for(driver) -> None:
     driver.click(BUTTON, 1000)
-    driver.feed(m.Requested(at=1010, request="1", page=0, method="GET", url="http://x/", resource="xhr"))
+    driver.feed(
+        requests.Requested(at=1010, request="1", page=0, method="GET", url="http://x/", resource="xhr")
+    )
     before = len(driver.commands(m.Screenshot))
     driver.push("rest", at=1200)
     assert len(driver.commands(m.Screenshot)) == before
-    driver.feed(m.Finished(at=1500, request="1"))
+    driver.feed(requests.Finished(at=1500, request="1"))
     assert len(driver.commands(m.Screenshot)) == before + 1
     assert driver.wait(1000).looks()[0].t == 1200
 
 
 def test_a_picture_does_not_wait_for_ever(driver) -> None:
     driver.click(BUTTON, 1000)
-    driver.feed(m.Requested(at=1010, request="1", page=0, method="GET", url="http://x/", resource="fetch"))
+    driver.feed(
+        requests.Requested(at=1010, request="1", page=0, method="GET", url="http://x/", resource="fetch")
+    )
     driver.push("rest", at=1200)
     assert driver.wait(900).looks() == []
     assert len(driver.wait(200).looks()) == 1
@@ -89,7 +94,9 @@ def test_a_picture_does_not_wait_for_ever(driver) -> None:
 
 def test_a_picture_does_not_wait_for_the_next_act(driver) -> None:
     driver.click(BUTTON, 1000)
-    driver.feed(m.Requested(at=1010, request="1", page=0, method="GET", url="http://x/", resource="fetch"))
+    driver.feed(
+        requests.Requested(at=1010, request="1", page=0, method="GET", url="http://x/", resource="fetch")
+    )
     driver.push("rest", at=1200)
     driver.click(OTHER, 1300)
     (seen,) = driver.wait(600).looks()
@@ -98,7 +105,9 @@ def test_a_picture_does_not_wait_for_the_next_act(driver) -> None:
 
 def test_of_two_looks_in_waiting_the_later_takes_the_picture(driver) -> None:
     driver.click(BUTTON, 1000)
-    driver.feed(m.Requested(at=1010, request="1", page=0, method="GET", url="http://x/", resource="fetch"))
+    driver.feed(
+        requests.Requested(at=1010, request="1", page=0, method="GET", url="http://x/", resource="fetch")
+    )
     driver.push("rest", "a", at=1200)
     driver.push("rest", "b", at=1700)
     driver.wait(2000)

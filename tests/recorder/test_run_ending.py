@@ -6,6 +6,7 @@ import pytest
 
 from replaykit.recorder.probes.probe_scheduler import PROBES_MAX_MS
 from replaykit.recorder.session import driver_messages as m
+from replaykit.recorder.session import request_messages as requests
 from replaykit.recorder.session.session import SessionOptions
 from replaykit.recorder.session.tab_lifecycle import PAGE_CHANNELS
 from replaykit.tasks.checks import ProbeHttp, ProbePage, ProbePlan, ProbeRead
@@ -323,7 +324,7 @@ def test_probes_of_one_phase_share_their_time(new_driver) -> None:
 
 def saving(driver, method: str = "PUT", **more):
     sent = {"url": "http://shop.test/api/state", "method": method, "resource": "fetch", **more}
-    return driver.feed(m.Requested(at=driver.now, request="9", page=0, **sent))
+    return driver.feed(requests.Requested(at=driver.now, request="9", page=0, **sent))
 
 
 def test_the_end_waits_for_what_is_being_saved(new_driver) -> None:
@@ -331,7 +332,10 @@ def test_the_end_waits_for_what_is_being_saved(new_driver) -> None:
     driver.feed(m.End(at=driver.now, kind="stopped"))
     driver.wait(150)
     assert not driver.looks("final")
-    driver.feed(m.Responded(at=driver.now, request="9", status=204), m.Finished(at=driver.now, request="9"))
+    driver.feed(
+        requests.Responded(at=driver.now, request="9", status=204),
+        requests.Finished(at=driver.now, request="9"),
+    )
     driver.wait(100)
     assert driver.looks("final")
     (saved,) = driver.of(exchange.Exchange)

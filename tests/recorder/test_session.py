@@ -6,6 +6,7 @@ import pytest
 
 from replaykit.bundle.blobs import blob_id
 from replaykit.recorder.session import driver_messages as m
+from replaykit.recorder.session import request_messages as requests
 from replaykit.recorder.session.outbox import Blob
 from replaykit.recorder.session.session import Session, SessionOptions, channels
 from replaykit.tasks.checks import ProbePlan
@@ -33,10 +34,10 @@ def test_a_click_that_navigates(driver) -> None:
     where = {"page": 0, "document": 1, "url": "http://shop.test/paid"}
     driver.feed(m.Navigated(at=1540, stage="requested", reason="anchorClick", **where))
     driver.feed(
-        m.Requested(at=1541, request="12", page=0, method="GET", url=where["url"], resource="document")
+        requests.Requested(at=1541, request="12", page=0, method="GET", url=where["url"], resource="document")
     )
     driver.feed(m.Navigated(at=1541, stage="started", navigation_type="differentDocument", **where))
-    driver.feed(m.Responded(at=1600, request="12", status=200, mime="text/html"))
+    driver.feed(requests.Responded(at=1600, request="12", status=200, mime="text/html"))
     driver.outputs.clear()
     driver.document = 1
     driver.feed(m.Navigated(at=1610, stage="committed", request="12", **where))
@@ -53,7 +54,7 @@ def test_a_click_that_navigates(driver) -> None:
     assert (navigation.event.step, navigation.event.exchange, navigation.event.status) == (0, 0, 200)
 
     driver.outputs.clear()
-    driver.feed(m.Finished(at=1700, request="12", encoded_size=11))
+    driver.feed(requests.Finished(at=1700, request="12", encoded_size=11))
     (body,) = driver.outputs
     assert isinstance(body, m.FetchBody) and body.request == "12"
     driver.feed(m.CommandReply(at=1710, id=body.id, value=b"<p>paid</p>"))

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from replaykit.bundle.story_lines import encode_line
 from replaykit.recorder.page.page_script import PageEvent, PageNode, PagePush
 from replaykit.recorder.session import driver_messages as m
+from replaykit.recorder.session import request_messages as requests
 from replaykit.recorder.session.outbox import Blob
 from replaykit.recorder.session.session import Session, SessionOptions
 from replaykit.tasks.checks import ProbeHttp, ProbePage, ProbePlan, ProbeRead
@@ -136,7 +137,7 @@ stages = st.sampled_from(["requested", "started", "committed", "within", "failed
 types = st.sampled_from(
     [None, "differentDocument", "sameDocument", "historyDifferentDocument", "reload", "fragment"]
 )
-requests = st.sampled_from(["1", "2", "2#1"])
+request_names = st.sampled_from(["1", "2", "2#1"])
 inputs: st.SearchStrategy[Any] = st.one_of(
     *[st.builds(m.PageMessage, at=times, page=pages, document=documents, frame=frames, event=events)] * 6,
     *[st.builds(m.SnapshotPushed, at=times, page=pages, document=documents, frame=frames, push=pushes)] * 2,
@@ -154,7 +155,7 @@ inputs: st.SearchStrategy[Any] = st.one_of(
             stage=stages,
             navigation_type=types,
             reason=st.sampled_from([None, "anchorClick", "reload"]),
-            request=st.none() | requests,
+            request=st.none() | request_names,
         )
     ]
     * 3,
@@ -165,19 +166,31 @@ inputs: st.SearchStrategy[Any] = st.one_of(
         m.DownloadChanged, at=times, page=pages, guid=texts, url=texts, state=texts, size=st.integers()
     ),
     st.builds(
-        m.Requested,
+        requests.Requested,
         at=times,
-        request=requests,
+        request=request_names,
         page=st.none() | pages,
         method=st.just("GET"),
         url=texts,
         resource=st.sampled_from(["document", "xhr", "image"]),
-        redirect_from=st.none() | requests,
+        redirect_from=st.none() | request_names,
         post=st.none() | st.just(b"a=1"),
     ),
-    st.builds(m.Responded, at=times, request=requests, status=st.integers(-1, 599), mime=st.none() | texts),
-    st.builds(m.Finished, at=times, request=requests),
-    st.builds(m.Failed, at=times, request=requests, error=texts),
+    st.builds(
+        requests.Responded,
+        at=times,
+        request=request_names,
+        status=st.integers(-1, 599),
+        mime=st.none() | texts,
+    ),
+    st.builds(
+        requests.HandshakeSent,
+        at=times,
+        request=request_names,
+        headers=st.just((("Origin", "http://h.test"),)),
+    ),
+    st.builds(requests.Finished, at=times, request=request_names),
+    st.builds(requests.Failed, at=times, request=request_names, error=texts),
     st.builds(m.Begin, at=times),
     *[
         st.builds(
@@ -255,8 +268,11 @@ PHRASES: tuple[list[Any], ...] = (
     [m.TabClosed(at=2000.0, page=1)],
     [m.TabClosed(at=2000.0, page=0)],
     [m.Said(at=1.0, kind="thought", text="hm")],
-    [m.Requested(at=1.0, request="1", page=0, method="GET", url="http://shop.test/", resource="xhr")],
-    [m.Responded(at=1.0, request="1", status=200, mime="text/html"), m.Finished(at=1.0, request="1")],
+    [requests.Requested(at=1.0, request="1", page=0, method="GET", url="http://shop.test/", resource="xhr")],
+    [
+        requests.Responded(at=1.0, request="1", status=200, mime="text/html"),
+        requests.Finished(at=1.0, request="1"),
+    ],
     [m.Said(at=3000.0, kind="say", text="a pause")],
 )
 """Runs of inputs as browsers give them; times are ms since the input before."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.recorder.session import driver_messages as m
+from replaykit.recorder.session import request_messages as requests
 from replaykit.recorder.session.websocket_traffic import SOCKET_MAX, Side
 from replaykit.secrets.redactor import Redactor
 from replaykit.trajectory.exchange import Exchange
@@ -18,16 +18,16 @@ URL = "ws://shop.test/live"
 
 
 def opened(driver, *texts: str | None, received: tuple[str, ...] = ()) -> None:
-    driver.feed(m.Requested(at=100, request="1", page=0, method="GET", url=URL, resource="websocket"))
-    driver.feed(m.Responded(at=110, request="1", status=101))
+    driver.feed(requests.Requested(at=100, request="1", page=0, method="GET", url=URL, resource="websocket"))
+    driver.feed(requests.Responded(at=110, request="1", status=101))
     for is_sent, all_of in ((True, texts), (False, received)):
         for text in all_of:
             size = 3 if text is None else len(text.encode())
-            driver.feed(m.WebSocketMessage(at=120, request="1", is_sent=is_sent, text=text, size=size))
+            driver.feed(requests.WebSocketMessage(at=120, request="1", is_sent=is_sent, text=text, size=size))
 
 
 def over(driver) -> Exchange:
-    driver.feed(m.Finished(at=130, request="1"))
+    driver.feed(requests.Finished(at=130, request="1"))
     (found,) = driver.of(Exchange)
     return found
 

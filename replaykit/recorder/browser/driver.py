@@ -31,28 +31,22 @@ from replaykit.recorder.session.driver_messages import (
     Core,
     Disarm,
     End,
-    Failed,
-    Finished,
     Input,
     Output,
-    Requested,
-    Responded,
     Seal,
     SnapshotPushed,
     TabClosed,
     TabCrashed,
     TabMissed,
     TabOpened,
-    WebSocketMessage,
     Write,
 )
+from replaykit.recorder.session.request_messages import RequestMessage
 from replaykit.recorder.session.witnesses import Commanded, ScriptAsked
 from replaykit.trajectory.exchange import Gap
 from replaykit.trajectory.step import Environment
 
 log = logging.getLogger("replaykit.recorder")
-
-_OF_REQUESTS = Requested | Responded | Finished | WebSocketMessage | Failed
 
 PROBE = -1
 """Ordinals of probe tabs go down from here: they are no tabs of the run."""
@@ -339,7 +333,7 @@ class Driver(Relaying):
     def _tell(self, tab: CdpTab, item: Input) -> None:
         # What happens in a probe tab is nobody's act; its requests say that they are probes.
         is_frame = isinstance(item, SnapshotPushed) and item.source != MAIN
-        if tab.actor == "agent" or is_frame or isinstance(item, _OF_REQUESTS):
+        if tab.actor == "agent" or is_frame or isinstance(item, RequestMessage):
             self.feed(item)
 
     # Tabs that the browser tells of

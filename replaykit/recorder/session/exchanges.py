@@ -9,18 +9,17 @@ from msgspec.structs import replace
 
 from replaykit.bundle.bundle_format import is_media_type
 from replaykit.recorder.browser.witnesses.net_log import Sent
-from replaykit.recorder.session.driver_messages import (
+from replaykit.recorder.session.driver_messages import FetchBody, Navigated, Post
+from replaykit.recorder.session.outbox import Blob, Flow, Flows, Ledger, StepRef
+from replaykit.recorder.session.page_message import ms
+from replaykit.recorder.session.request_messages import (
     Failed,
-    FetchBody,
     Finished,
-    Navigated,
-    Post,
+    HandshakeSent,
     Requested,
     Responded,
     WebSocketMessage,
 )
-from replaykit.recorder.session.outbox import Blob, Flow, Flows, Ledger, StepRef
-from replaykit.recorder.session.page_message import ms
 from replaykit.recorder.session.websocket_traffic import FRAMES, Side
 from replaykit.recorder.session.witnesses import Answered
 from replaykit.trajectory.exchange import Exchange
@@ -140,6 +139,12 @@ class Network:
             self._answered = [*self._answered, message][-ANSWERS_MAX:]
         else:
             found.exchange = replace(found.exchange, source="agent")
+
+    def asked(self, message: HandshakeSent) -> None:
+        """Take in the headers with which a WebSocket asked for its connection."""
+        request = self._requests.get(message.request)
+        if request is not None and not request.is_over:
+            request.exchange = replace(request.exchange, request_headers=message.headers)
 
     def responded(self, message: Responded) -> None:
         """Take in a response's head."""

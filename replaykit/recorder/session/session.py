@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from replaykit.recorder.browser.witnesses.forged_documents import forge
 from replaykit.recorder.probes.probe_scheduler import ProbeScheduler
-from replaykit.recorder.session import driver_messages, witnesses
+from replaykit.recorder.session import driver_messages, request_messages, witnesses
 from replaykit.recorder.session.action_tracker import ActionTracker
 from replaykit.recorder.session.agent_scripts import AgentScripts
 from replaykit.recorder.session.driver_messages import Begin, End, Input, Output, Pause, Said
@@ -196,11 +196,12 @@ class Session:
             driver_messages.DialogClosed: self._noting.dialog_closed,
             driver_messages.ConsoleLine: lambda m: self._noting.console(m, self._ref(m.at)),
             driver_messages.DownloadChanged: lambda m: self._noting.download(m, self._ref(m.at)),
-            driver_messages.Requested: self._requested,
-            driver_messages.Responded: self._network.responded,
-            driver_messages.Finished: lambda m: self._loaded(self._network.finished(m), m.at),
-            driver_messages.WebSocketMessage: self._network.framed,
-            driver_messages.Failed: lambda m: self._loaded(self._network.failed(m), m.at),
+            request_messages.Requested: self._requested,
+            request_messages.HandshakeSent: self._network.asked,
+            request_messages.Responded: self._network.responded,
+            request_messages.Finished: lambda m: self._loaded(self._network.finished(m), m.at),
+            request_messages.WebSocketMessage: self._network.framed,
+            request_messages.Failed: lambda m: self._loaded(self._network.failed(m), m.at),
             driver_messages.CommandReply: self._flows.reply,
             witnesses.Commanded: self._commanded,
             witnesses.ScriptAsked: self._scripts.asked,
@@ -223,7 +224,7 @@ class Session:
         is_running = self._is_begun and not self._is_ending
         return self._stepping.ref_at(at, SKEW_MS) if is_running else None
 
-    def _requested(self, message: driver_messages.Requested) -> None:
+    def _requested(self, message: request_messages.Requested) -> None:
         is_running = self._is_begun and not self.is_ending
         if is_running or message.initiator != "driver":
             self._network.requested(message, self._ref(message.at))

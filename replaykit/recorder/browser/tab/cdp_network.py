@@ -16,10 +16,11 @@ from msgspec.structs import replace
 from replaykit.recorder.browser.tab.cdp_frames import Target, Via
 from replaykit.recorder.browser.tab.tab_state import TabState
 from replaykit.recorder.session.clock import Clock
-from replaykit.recorder.session.driver_messages import (
+from replaykit.recorder.session.driver_messages import Input
+from replaykit.recorder.session.request_messages import (
     Failed,
     Finished,
-    Input,
+    HandshakeSent,
     Requested,
     Responded,
     WebSocketMessage,
@@ -307,6 +308,10 @@ class TabNetwork:
             initiator=_INITIATORS.get((params.get("initiator") or {}).get("type", ""), "other"),
         )
 
+    def _socket_asked(self, params: Params) -> Iterator[Input]:
+        headers = _pairs(params["request"]["headers"])
+        yield HandshakeSent(at=self._at(params["timestamp"]), request=params["requestId"], headers=headers)
+
     def _socket_opened(self, params: Params) -> Iterator[Input]:
         response = params["response"]
         wire = response.get("requestHeaders")
@@ -383,6 +388,7 @@ _HANDLERS: dict[str, Callable[[TabNetwork, Params], Iterator[Input]]] = {
     "Network.loadingFinished": TabNetwork._finished,
     "Network.loadingFailed": TabNetwork._failed,
     "Network.webSocketCreated": TabNetwork._socket_created,
+    "Network.webSocketWillSendHandshakeRequest": TabNetwork._socket_asked,
     "Network.webSocketHandshakeResponseReceived": TabNetwork._socket_opened,
     "Network.webSocketFrameReceived": TabNetwork._frame_received,
     "Network.webSocketFrameSent": TabNetwork._frame_sent,

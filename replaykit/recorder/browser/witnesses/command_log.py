@@ -29,7 +29,7 @@ from replaykit.recorder.browser.witnesses.command_kinds import (
     runs_in_page,
 )
 from replaykit.recorder.browser.witnesses.forged_documents import forges
-from replaykit.recorder.session.driver_messages import Failed, Finished, Requested, Responded
+from replaykit.recorder.session.request_messages import Failed, Finished, Requested, Responded
 from replaykit.recorder.session.witnesses import Answered, Commanded, ScriptAsked, ScriptEnded
 
 log = logging.getLogger("replaykit.recorder")
