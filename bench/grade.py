@@ -76,6 +76,30 @@ def last_page(source: str, task: Task = BADGE) -> object:
         return grade(bundle, task)
 
 
+def opened(source: str) -> None:
+    """Open a bundle: its tail is read and verified."""
+    with open_bundle(source):
+        pass
+
+
+def story(source: str) -> object:
+    """Open it, and read and verify all events."""
+    with open_bundle(source) as bundle:
+        return bundle.trajectory
+
+
+def final_text(source: str) -> object:
+    """Read the events, and what the last page shows in one place."""
+    with open_bundle(source) as bundle:
+        page = Replay(bundle).final
+        found = page.dom.glimpse("h1") if page is not None and page.dom is not None else None
+        return found.text if found is not None else None
+
+
+STAGES = {"opened": opened, "and all events read": story, "and a text of the last page read": final_text}
+"""What grading an answer, a URL and a page begins with, each with what stands before it."""
+
+
 def every_page(source: str) -> object:
     """Look for something on all 20 pages."""
     with open_bundle(source) as bundle:
@@ -100,6 +124,8 @@ def figures(folder: Path, seconds: float) -> Iterator[Figure]:
     name = "answer, URL, last page: fixture sites"
     heading, nothing = partial(last_page, task=HEADING), partial(last_page, task=NOTHING)
     yield _against_json(name, sites, heading, seconds, goal=2000)
+    for stage, work in STAGES.items():
+        yield _against_json(f"of that: {stage}", sites, work, seconds)
     yield _against_json("the same, nothing there matches", sites, nothing, seconds, goal=2000)
     yield _against_json("the same, pages of 130 KB", runs, last_page, seconds)
     options = GradeOptions()

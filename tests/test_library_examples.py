@@ -25,7 +25,7 @@ MAIN = frozenset(
     {
         "Recorder", "AsyncRecorder", "open_bundle", "grade", "grade_many", "iter_grades", "write_report", "diff",
         "explain", "load_tasks", "load_policies", "try_policies", "run_judges", "rerun", "redact", "verify", "serve",
-        "Replay", "OfflinePage", "Check", "Policy", "import_run", "export_run", "agree",
+        "Replay", "OfflinePage", "CheckFunction", "PolicyFunction", "import_run", "export_run", "agree",
     }
 )  # fmt: skip
 """Entries where a reader begins: each has an example."""
