@@ -93,14 +93,15 @@ def test_a_text_is_one_step(
         ("<p id=it>some words</p>", lambda page: page.click("#it", click_count=3), ["dblclick"]),
         ("<button id=it>x</button>", lambda page: [page.click("#it") for _ in range(3)], ["click"] * 3),
         ("<select size=3><option>a<option id=it>b</select>", lambda page: page.click("#it"), ["select_option b"]),
-        ("<select id=it><option>a<option>b</select>", lambda page: page.press("#it", "b"), ["press b"]),
-        ("<input type=range id=it max=10 value=5>", lambda page: page.press("#it", "End"), ["press End"]),
+        ("<select id=it><option>a<option>b</select>", lambda page: page.press("#it", "b"), ["select_option b"]),
+        ("<input type=range id=it max=10 value=5>", lambda page: page.press("#it", "End"),
+         ["press End", "fill 10"]),
         ("<div draggable=true id=it>x</div><textarea id=to></textarea><script>it.ondragstart = (event) =>"
          " event.dataTransfer.setData('text/plain', 'x')</script>",
          lambda page: page.drag_and_drop("#it", "#to"), ["drag_and_drop"]),
     ]),
 )  # fmt: skip
-def test_a_pointer_or_a_key_makes_one_step(
+def test_what_a_pointer_or_a_key_does_is_told_once(
     acts: Callable[..., list[str]], markup: str, act: Callable[[Any], object], steps: list[str]
 ) -> None:
     assert acts(markup, act) == steps
