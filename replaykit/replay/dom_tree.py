@@ -191,13 +191,22 @@ class Tree(Memo):
 
         In HTML documents by its lower case, which selectors compare.
         """
-        index: dict[str, list[int]] = {}
+        index: defaultdict[str, list[int]] = defaultdict(list)
+        known: dict[str, tuple[str, ...]] = {}  # a page has few names of attributes
         for row, pairs in self.snapshot.attributes.items():
-            names = [qualified(name) for name in pairs[::2]]
-            names = [ascii_lower(name) for name in names] if self.html else names
-            for name in {*names, *(name.partition(":")[2] for name in names if ":" in name)}:
-                index.setdefault(name, []).append(row)
-        return index
+            for name in pairs[::2]:
+                if name not in known:
+                    known[name] = self._meant(name)
+                for meant in known[name]:
+                    rows = index[meant]
+                    if not rows or rows[-1] != row:
+                        rows.append(row)
+        return dict(index)
+
+    def _meant(self, name: str) -> tuple[str, ...]:
+        name = ascii_lower(qualified(name)) if self.html else qualified(name)
+        _, colon, local = name.partition(":")
+        return (name, local) if colon and local != name else (name,)
 
     def _index(self, attribute: str, keys: Callable[[str], Iterable[str]]) -> dict[str, list[int]]:
         index: dict[str, list[int]] = {}
