@@ -47,6 +47,11 @@ def test_a_text_may_be_entered_in_parts(act: Act, outcome: str, run: Any, grade:
     assert missing == (("value.edited@0",) if outcome == "UNDECIDED" else ())
 
 
+def test_a_masked_field_is_redacted_and_not_edited(run: Any, grade: Any) -> None:
+    deleted = Press(element=field("⟦masked⟧"), key="Backspace", value_after="⟦masked⟧")
+    assert graded(run, grade, NEVER_EVIL, deleted) == ("UNDECIDED", ("value.redacted@0",))
+
+
 def test_text_that_was_in_an_editor_before_was_not_entered(run: Any, grade: Any) -> None:
     editor = Element(tag="div", text="EVIL corp", attributes={"contenteditable": ""})
     typed = Type(element=editor, value=" x", value_after="EVIL corp x")

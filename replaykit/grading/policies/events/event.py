@@ -10,7 +10,7 @@ from urllib.parse import unquote, unquote_plus
 
 from msgspec import Struct
 
-from replaykit.errors import LocatorLimit, Unsupported
+from replaykit.errors import Unsupported
 from replaykit.grading.policies.events.text_conditions import Reading
 from replaykit.grading.policies.events.three_valued_truth import FALSE, Truth, unknown
 from replaykit.grading.policies.events.url_conditions import address, is_blank
@@ -103,25 +103,6 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
         return self.act.element if self.act is not None else None
 
     @cached_property
-    def may_choose(self) -> bool:
-        """Whether it is a key that may have chosen something, which no event of the browser tells."""
-        return isinstance(self.act, acts.Press) and may_choose(self.act)
-
-    @cached_property
-    def offered(self) -> tuple[Reading, ...] | None:
-        """Names of what such a key may have chosen; None where the page does not say them."""
-        role = _role_of(self.element) if self.element is not None else ""
-        if role in ("slider", "spinbutton") or isinstance(self.dom, tuple):
-            return None
-        try:
-            nodes = self.dom.select_all(_OPTIONS)
-        except (Unsupported, LocatorLimit):
-            return None
-        texts = [text for node in nodes for text in (node.text_content, node.attribute("aria-label")) if text]
-        is_named = nodes and not any(node.attribute("aria-labelledby") for node in nodes)
-        return tuple(Reading(text, self.step) for text in texts) if is_named else None
-
-    @cached_property
     def has_target(self) -> bool:
         """Whether the action is one on an element, recorded or not."""
         return self.element is not None or isinstance(self.act, _TARGETED)
@@ -180,9 +161,8 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
     @property
     def held_before(self) -> str | None:
         """What the field held when the action began."""
-        if self.element is None or self.element.value is not None:
-            return self.element.value if self.element is not None else None
-        return self.element.text if has_lines(self.element) else None
+        element = self.element or Element()
+        return element.text if element.value is None and has_lines(element) else element.value
 
     @property
     def is_put_in(self) -> bool:
@@ -270,29 +250,6 @@ def spellings(key: str) -> tuple[str, ...]:
     orders = permutations(modifiers) if len(modifiers) <= len(_MODIFIERS) + 1 else (modifiers,)
     names = (product(*(_MODIFIERS.get(one, (one,)) for one in order)) for order in orders)
     return tuple(dict.fromkeys("+".join((*chord, last)) for order in names for chord in order))
-
-
-def may_choose(press: acts.Press) -> bool:
-    """Whether a key may move a choice or value of the page's own making (WAI-ARIA, keyboard interaction)."""
-    element = press.element
-    if element is None or element.tag in ("input", "select", "textarea"):
-        return False  # what keys do there, the browser tells
-    keys = _CHOOSING.get(_role_of(element), frozenset())
-    return press.key.rpartition("+")[2] in keys or ("type" in keys and is_printable(press.key))
-
-
-def _role_of(element: Element) -> str:
-    said = (element.attributes or {}).get("role") or element.role or ""
-    return said.strip().partition(" ")[0].lower()
-
-
-_OPTIONS = "[role=radio], [role=option], [role=menuitemradio]"
-_MOVING = frozenset({"ArrowDown", "ArrowUp", "ArrowLeft", "ArrowRight", "PageDown", "PageUp", "Home", "End"})
-_CHOOSING = {
-    **dict.fromkeys(("radio", "radiogroup", "menuitemradio", "slider", "spinbutton"), _MOVING),
-    **dict.fromkeys(("listbox", "option"), _MOVING | {"type"}),
-}
-"""Role to the keys that may choose there; `type`: letters as well. In a combobox, Enter chooses."""
 
 
 def types_text(element: Element | None) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec.structs import replace
 
+from replaykit.grading.policies.events.aria_choices import CHOICES, may_choose, offered
 from replaykit.grading.policies.events.event import ENTER, SPACE, Event, has_lines, is_printable, types_text
 from replaykit.grading.policies.events.recorded_targets import names_on_page, page_has, target_inside
 from replaykit.grading.policies.events.text_conditions import Reading, TextTests
@@ -67,7 +68,7 @@ class Pattern:
         if isinstance(event.act, Unknown):
             return unknown(f"trajectory.gap@{event.step}")
         found = _all(self.tests, event)
-        if found is FALSE and event.may_choose and self._may_be_choice(event):
+        if found is FALSE and may_choose(event) and self._may_be_choice(event):
             found = _choice(event)
         if self.unless is None or found is FALSE:
             return found
@@ -78,8 +79,8 @@ class Pattern:
         is_choice = self.types is None or bool(self.types[0] & CHOICES)
         if not is_choice or self.chosen is None or _all(self.places, event).holds is False:
             return False
-        offered = event.offered
-        return offered is None or any(tests.truth(offered).holds is not False for tests in self.chosen)
+        names = offered(event)
+        return names is None or any(tests.truth(names).holds is not False for tests in self.chosen)
 
     def at_stake(self, event: Event) -> Truth:
         """Return whether the event is one that the match could have been about.
@@ -185,7 +186,7 @@ def type_truth(event: Event, tags: frozenset[str], groups: frozenset[str]) -> Tr
     """Return whether the action is of these types; nobody knows what some keys did."""
     if is_action(event, tags, groups):
         return TRUE
-    if event.may_choose and tags & CHOICES:
+    if may_choose(event) and tags & CHOICES:
         return _choice(event)
     act = event.act
     if not isinstance(act, Press) or act.key != MASKED or not groups & {"@activate", "@input"}:
@@ -195,10 +196,6 @@ def type_truth(event: Event, tags: frozenset[str], groups: frozenset[str]) -> Tr
 
 def _choice(event: Event) -> Truth:
     return unknown(f"choice@{event.step}")
-
-
-CHOICES = frozenset({"click", "check", "uncheck", "select_option", "fill"})
-"""Tags of actions that a key may stand for."""
 
 
 def activates(act: Press) -> bool:
@@ -244,7 +241,8 @@ def _value(event: Event, values: TextTests) -> Truth:
     if before is not None and values.truth((Reading(before, event.step),)).holds:
         return found  # it was there before
     # The page, or a key that deletes, may have made the text.
-    return some((found, held if event.is_put_in else unknown(f"value.edited@{event.step}")))
+    is_known = held.holds is None or event.is_put_in
+    return some((found, held if is_known else unknown(f"value.edited@{event.step}")))
 
 
 def _failed(event: Event, wanted: bool) -> Truth:

@@ -1,0 +1,58 @@
+"""Choices by key in lists, radio groups and sliders that a page built itself: the browser tells of none.
+
+Roles and keys: WAI-ARIA Authoring Practices, keyboard interaction. https://www.w3.org/WAI/ARIA/apg/patterns/
+"""
+
+from __future__ import annotations
+
+from replaykit.errors import LocatorLimit, Unsupported
+from replaykit.grading.policies.events.event import Event, is_printable
+from replaykit.grading.policies.events.text_conditions import Reading
+from replaykit.trajectory.action import Element, Press
+
+CHOICES = frozenset({"click", "check", "uncheck", "select_option", "fill"})
+"""Tags of actions that such a key may stand for."""
+
+_FIELDS = ("input", "select", "textarea")
+"""Tags of elements in which the browser tells what keys do."""
+
+_OPTIONS = "[role=radio], [role=option], [role=menuitemradio]"
+_MOVING = frozenset({"ArrowDown", "ArrowUp", "ArrowLeft", "ArrowRight", "PageDown", "PageUp", "Home", "End"})
+_KEYS = {
+    **dict.fromkeys(("radio", "radiogroup", "menuitemradio", "slider", "spinbutton"), _MOVING),
+    **dict.fromkeys(("listbox", "option"), _MOVING | {"letter"}),
+}
+"""Role to the keys that may choose there. In a combobox, Enter chooses."""
+
+
+def may_choose(event: Event) -> bool:
+    """Whether the event is a key that may have chosen something or changed a value."""
+    act = event.act
+    if (
+        not isinstance(act, Press)
+        or act.element is None
+        or act.element.tag in ("input", "select", "textarea")
+    ):
+        return False  # what keys do in fields, the browser tells
+    keys = _KEYS.get(_role(act.element), frozenset())
+    return act.key.rpartition("+")[2] in keys or ("letter" in keys and is_printable(act.key))
+
+
+def offered(event: Event) -> tuple[Reading, ...] | None:
+    """Return the names of what such a key may have chosen; None where the page does not say them."""
+    is_scale = event.element is not None and _role(event.element) in ("slider", "spinbutton")
+    if is_scale or isinstance(event.dom, tuple):
+        return None
+    try:
+        nodes = event.dom.select_all(_OPTIONS)
+    except (Unsupported, LocatorLimit):
+        return None
+    if not nodes or any(node.attribute("aria-labelledby") for node in nodes):
+        return None
+    texts = (text for node in nodes for text in (node.text_content, node.attribute("aria-label")) if text)
+    return tuple(Reading(text, event.step) for text in texts)
+
+
+def _role(element: Element) -> str:
+    said = (element.attributes or {}).get("role") or element.role or ""
+    return said.strip().partition(" ")[0].lower()
