@@ -113,6 +113,8 @@ class EffectRunner(Driver, ABC):
         task = asyncio.ensure_future(self._guard(work))
         tasks.add(task)
         task.add_done_callback(tasks.discard)
+        # A task that is cancelled before it begins never awaits its work, which Python would warn of.
+        task.add_done_callback(lambda _: work.close())
         return task
 
     async def _guard(self, work: Coroutine[Any, Any, Any]) -> None:
