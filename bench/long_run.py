@@ -24,7 +24,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from bench.figures.figure import Figure
 from bench.figures.reporting import options, report
 from bench.record import opened
-from bench.runs.acts import Acts, shop
+from bench.runs.actions import Actions, shop
 from bench.runs.reading import peak
 from fixtures.sites.shop.server import serve
 from replaykit.browser import find_browser
@@ -46,23 +46,23 @@ class Stretch(NamedTuple):
     """Most memory so far, MB."""
 
 
-def stretches(acts: Sequence[Callable[[], object]]) -> list[Stretch]:
+def stretches(actions: Sequence[Callable[[], object]]) -> list[Stretch]:
     """Do all and measure each tenth."""
-    size, found = len(acts) // STRETCHES, []
+    size, found = len(actions) // STRETCHES, []
     for number in range(STRETCHES):
-        spent = [_cpu(act) for act in acts[number * size : (number + 1) * size]]
+        spent = [_cpu(action) for action in actions[number * size : (number + 1) * size]]
         found.append(Stretch((number + 1) * size, statistics.median(spent), peak()))
     return found
 
 
-def _cpu(act: Callable[[], object]) -> float:
+def _cpu(action: Callable[[], object]) -> float:
     start = time.process_time()
-    act()
+    action()
     return 1000 * (time.process_time() - start)
 
 
-def acts_of(page: Page, url: str, steps: int) -> Acts:
-    """Return so many acts: those of the shop, over and over."""
+def actions_of(page: Page, url: str, steps: int) -> Actions:
+    """Return so many actions: those of the shop, over and over."""
     return list(islice(chain.from_iterable(repeat(shop(page, url))), steps))
 
 
@@ -71,14 +71,14 @@ def recorded(browser: Browser, path: Path, steps: int) -> tuple[list[Stretch], f
     with serve() as site, opened(browser) as context, Recorder(path, screenshots="png") as recorder:
         page = context.new_page()
         recorder.attach(page)
-        found = stretches(acts_of(page, site.url, steps))
+        found = stretches(actions_of(page, site.url, steps))
     return found, peak()
 
 
 def plain(browser: Browser, steps: int) -> list[Stretch]:
     """Do the same without a recorder."""
     with serve() as site, opened(browser) as context:
-        return stretches(acts_of(context.new_page(), site.url, steps))
+        return stretches(actions_of(context.new_page(), site.url, steps))
 
 
 def figures(

@@ -22,7 +22,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from bench.figures.figure import Figure, Rounds, added, joined, of_actions
 from bench.figures.reporting import options, report
 from bench.record import recorded
-from bench.runs.acts import SITES
+from bench.runs.actions import SITES
 from replaykit.browser import find_browser
 from replaykit.recorder.browser.witnesses.command_log import DriverLog
 from replaykit.recorder.page import page_script
@@ -53,13 +53,13 @@ def unproven() -> Iterator[None]:
 
 def times_of(site: str, browser: Browser) -> list[float]:
     """Record the actions on a site; return the ms that each took."""
-    serve, acts = SITES[site]
+    serve, actions = SITES[site]
     times: list[float] = []
 
     def drive(page: Page, keep: Callable[[], None] | None = None) -> None:
-        for act in acts(page, server.url):
+        for action in actions(page, server.url):
             start = time.perf_counter()
-            act()
+            action()
             times.append((time.perf_counter() - start) * 1000)
 
     with serve() as server, tempfile.TemporaryDirectory() as folder:

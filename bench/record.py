@@ -1,12 +1,12 @@
 """Recorder overhead per action and bytes per step on the fixture sites, against other ways to keep a run.
 
-Playwright tracing is what the ratios are to; beside it, a HAR file, and a PNG with the HTML after every act.
+Ratios are to Playwright tracing. The other ways are a HAR file, and a PNG with the HTML after every action.
 Three sites are those of the fixtures; the fourth is a page of real components (`bench.runs.trace_viewer`).
 
 Run: .venv/bin/python -m bench.record [--rounds 5]
 
-What a way adds is the median, over all acts of all rounds, of the difference to the same act of the same
-round without recording: acts take from 5 to 200 ms; a median of all would lie between two kinds of them.
+A way adds the median, over all actions of all rounds, of the difference to the same action of the same round
+without recording: actions take 5 to 200 ms; a median of all would lie between two kinds of them.
 Bytes are the median of all rounds.
 """
 
@@ -26,7 +26,7 @@ from playwright.sync_api import Browser, BrowserContext, Error, Page, ViewportSi
 
 from bench.figures.figure import Figure, Rounds, added, joined, middle, of_actions
 from bench.figures.reporting import options, report
-from bench.runs.acts import SITES
+from bench.runs.actions import SITES
 from bench.runs.trace_viewer import VIEWER, is_installed
 from replaykit.browser import find_browser
 from replaykit.recorder.recorder import Recorder
@@ -43,7 +43,7 @@ TOGETHER = "fixture sites"
 
 
 Drive: TypeAlias = Callable[..., None]
-"""Does the acts on a page; `keep`, if given, is called after each, in its time."""
+"""Does the actions on a page; `keep`, if given, is called after each, in its time."""
 
 
 def plain(browser: Browser, folder: Path, drive: Drive) -> int:
@@ -70,7 +70,7 @@ def har(browser: Browser, folder: Path, drive: Drive) -> int:
 
 
 def files(browser: Browser, folder: Path, drive: Drive) -> int:
-    """Drive and keep a PNG and the HTML after every act, as agents' own loops do; return their bytes."""
+    """Drive and keep a PNG and the HTML after every action, as agents' own loops do; return their bytes."""
     with opened(browser) as context:
         page, number = context.new_page(), count()
 
@@ -134,7 +134,7 @@ class Spent:
 
     def __init__(self) -> None:
         self.times: dict[str, list[list[float]]] = defaultdict(list)
-        """Of every act, by way, ms; acts stand in the same order for all."""
+        """Of every action, by way, ms; actions stand in the same order for all."""
         self.sizes: dict[str, list[float]] = defaultdict(list)
         """Of all files, by way, bytes."""
 
@@ -185,14 +185,14 @@ def measure(site: str, browser: Browser, rounds: Iterable[int]) -> Spent:
 
 
 def _driven(site: str, browser: Browser, way: str) -> tuple[list[float], int]:
-    serve, acts = ALL[site]
+    serve, actions = ALL[site]
     times: list[float] = []
     with serve() as server, tempfile.TemporaryDirectory() as folder:
 
         def drive(page: Page, keep: Callable[[], None] = _nothing) -> None:
-            for act in acts(page, server.url):
+            for action in actions(page, server.url):
                 start = time.perf_counter()
-                act()
+                action()
                 keep()
                 times.append((time.perf_counter() - start) * 1000)
 

@@ -1,10 +1,10 @@
-"""Recordings beside busy browsers: is every channel proven, and every list of acts the same?
+"""Recordings beside busy browsers: is every channel proven, and every list of actions the same?
 
 Run: .venv/bin/python -m bench.soak [--runs 200] [--browsers 2]
 
 Each pair of agent and task of the conformance set is recorded again and again, in turn, while other browsers
-compute and paint. A channel that is not proven, a gap, and an act more or less than in the first recording of
-the pair are printed; exit 1 for any. A site whose own state is not the expected one ends the run.
+compute and paint. A channel that is not proven, a gap, and an action more or less than in the first recording
+of the pair are printed; exit 1 for any. A site whose own state is not the expected one ends the run.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ def faults(path: Path) -> list[str]:
     return missed + [f"{channel} is {state}" for channel, state in states.items() if state != "proven"]
 
 
-def acts(path: Path) -> list[str]:
-    """Return the kinds and targets of a run's acts, in order."""
+def actions(path: Path) -> list[str]:
+    """Return the kinds and targets of a run's actions, in order."""
     with open_bundle(path) as bundle:
         steps = [event for event in bundle.trajectory.events if isinstance(event, Step)]
     targets = [getattr(step.action, "element", None) for step in steps]
@@ -93,9 +93,9 @@ def soak(pairs: Sequence[Pair], runs: int, folder: Path) -> int:
         path = folder / "run.zst"
         path.unlink(missing_ok=True)
         record(pair, path)
-        found, done = faults(path), acts(path)
+        found, done = faults(path), actions(path)
         if done != first.setdefault(pair.name, done):
-            found.append(f"acts {json.dumps(done)} instead of {json.dumps(first[pair.name])}")
+            found.append(f"actions {json.dumps(done)} instead of {json.dumps(first[pair.name])}")
         faulty += bool(found)
         load = os.getloadavg()[0]
         print(f"{number + 1}/{runs} {pair.name} load {load:.1f}: {'; '.join(found) or 'proven'}", flush=True)

@@ -106,9 +106,9 @@ def _unknown(event: object) -> Iterator[tuple[str, str]]:
     if isinstance(event, Unknown):
         yield "event", event.name
     if isinstance(event, Step):
-        acts = {"action": event.action, "declared": event.declared}
-        acts |= {f"observed {number}": act for number, act in enumerate(event.observed)}
-        yield from ((at, act.name) for at, act in acts.items() if isinstance(act, Unknown))
+        actions = {"action": event.action, "declared": event.declared}
+        actions |= {f"observed {number}": action for number, action in enumerate(event.observed)}
+        yield from ((at, action.name) for at, action in actions.items() if isinstance(action, Unknown))
 
 
 def _verified(path: Path) -> dict[str, Any]:

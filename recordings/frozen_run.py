@@ -10,7 +10,7 @@ import json
 from typing import Any, TypeAlias
 
 from replaykit.bundle.blobs import blob_id
-from replaykit.trajectory import action as act
+from replaykit.trajectory import action
 from replaykit.trajectory.action import Element, FileInfo, Names, NodeRef, Via
 from replaykit.trajectory.exchange import (
     Console,
@@ -112,46 +112,48 @@ BUTTON = Element(
 )  # fmt: skip
 FIELD = Element(ref="a12", tag="input", css="#qty", node=NodeRef(snapshot=FORM[0], number=5))
 
-ACTIONS: tuple[act.Action, ...] = (
-    act.Goto(url=SHOP),
-    act.Click(element=BUTTON, point=(50, -8), button="left", t=210, end=214, modifiers=("Shift",)),
-    act.DblClick(element=BUTTON, point=(50, 8), button="middle"),
-    act.Tap(element=BUTTON, point=(50, 8), button="none"),
-    act.MouseClick(point=(5, 6), button="right", count=2),
-    act.MouseDblClick(point=(5, 6)),
-    act.MouseMove(point=(-1, 9_007_199_254_740_992)),
-    act.MouseDown(point=(5, 6)),
-    act.MouseUp(point=(5, 6)),
-    act.Fill(element=FIELD, value="Zürich 😀", value_after="Zürich", submit=True),
-    act.Type(element=FIELD, value="", value_after="", submit=True),
-    act.KeyboardType(value="one"),
-    act.KeyboardInsertText(value="\ufefftwo\u2028"),
-    act.Press(element=FIELD, key="Control+a"),
-    act.KeyboardDown(key="Shift"),
-    act.KeyboardUp(key="Shift"),
-    act.Clear(element=FIELD),
-    act.Hover(element=BUTTON),
-    act.Focus(element=FIELD),
-    act.SelectOption(values=("l", "xl"), labels=("Large", "Extra large")),
-    act.Check(trusted=False),
-    act.Uncheck(completed=False),
-    act.UploadFile(files=(FileInfo(name="receipt.pdf", size=0, mime="application/pdf"), FileInfo(name="x"))),
-    act.DragAndDrop(to=FIELD, point=(1, 2), to_point=(3, 4)),
-    act.Scroll(dx=-5, dy=400, amount="page", by="wheel"),
-    act.NewTab(url=f"{SHOP}terms"),
-    act.GoBack(),
-    act.GoForward(),
-    act.Reload(),
-    act.CloseTab(),
-    act.FocusTab(to_page=1, tab=0),
-    act.HandleDialog(accept=False, text="no"),
-    act.Wait(ms=500),
-    act.Noop(ms=0),
-    act.SendMsgToUser(text="Which size?", ask=True),
-    act.ToolCall(name="search", arguments={"query": "mug", "deep": [1, 2.5, None, True, {"a": "b"}]}),
-    act.ReportInfeasible(text="It is sold out."),
-    act.Unknown(name="levitate", raw='{"type":"levitate"}'),
-    act.Answer(text="1042"),
+ACTIONS: tuple[action.Action, ...] = (
+    action.Goto(url=SHOP),
+    action.Click(element=BUTTON, point=(50, -8), button="left", t=210, end=214, modifiers=("Shift",)),
+    action.DblClick(element=BUTTON, point=(50, 8), button="middle"),
+    action.Tap(element=BUTTON, point=(50, 8), button="none"),
+    action.MouseClick(point=(5, 6), button="right", count=2),
+    action.MouseDblClick(point=(5, 6)),
+    action.MouseMove(point=(-1, 9_007_199_254_740_992)),
+    action.MouseDown(point=(5, 6)),
+    action.MouseUp(point=(5, 6)),
+    action.Fill(element=FIELD, value="Zürich 😀", value_after="Zürich", submit=True),
+    action.Type(element=FIELD, value="", value_after="", submit=True),
+    action.KeyboardType(value="one"),
+    action.KeyboardInsertText(value="\ufefftwo\u2028"),
+    action.Press(element=FIELD, key="Control+a"),
+    action.KeyboardDown(key="Shift"),
+    action.KeyboardUp(key="Shift"),
+    action.Clear(element=FIELD),
+    action.Hover(element=BUTTON),
+    action.Focus(element=FIELD),
+    action.SelectOption(values=("l", "xl"), labels=("Large", "Extra large")),
+    action.Check(trusted=False),
+    action.Uncheck(completed=False),
+    action.UploadFile(
+        files=(FileInfo(name="receipt.pdf", size=0, mime="application/pdf"), FileInfo(name="x"))
+    ),
+    action.DragAndDrop(to=FIELD, point=(1, 2), to_point=(3, 4)),
+    action.Scroll(dx=-5, dy=400, amount="page", by="wheel"),
+    action.NewTab(url=f"{SHOP}terms"),
+    action.GoBack(),
+    action.GoForward(),
+    action.Reload(),
+    action.CloseTab(),
+    action.FocusTab(to_page=1, tab=0),
+    action.HandleDialog(accept=False, text="no"),
+    action.Wait(ms=500),
+    action.Noop(ms=0),
+    action.SendMsgToUser(text="Which size?", ask=True),
+    action.ToolCall(name="search", arguments={"query": "mug", "deep": [1, 2.5, None, True, {"a": "b"}]}),
+    action.ReportInfeasible(text="It is sold out."),
+    action.Unknown(name="levitate", raw='{"type":"levitate"}'),
+    action.Answer(text="1042"),
 )
 """Every action of format 1."""
 
@@ -205,11 +207,12 @@ FIRST = Observation(
     status=200, settled=True, stale=Stale(ms=3, mutations=2), a11y=TREE[0], reads=READS, repaired=2,
 )  # fmt: skip
 
-DECLARED = act.Click(element=Element(ref="#buy"))
+DECLARED = action.Click(element=Element(ref="#buy"))
 ORDER = _step(
-    1, t=210, declared=DECLARED, observed=(ACTIONS[1], act.Press(key="Enter", t=215, by="key")), seen=False,
-    before=Observation(role="before", t=199, page=0, snapshot=TYPED[0]), end=214, url=f"{SHOP}orders/1042",
-    tabs=TABS, thought="Order it.", raw="click('#buy')", error=Threw(name="Timeout", message="5 s"), turn=1,
+    1, t=210, declared=DECLARED, observed=(ACTIONS[1], action.Press(key="Enter", t=215, by="key")),
+    seen=False, before=Observation(role="before", t=199, page=0, snapshot=TYPED[0]), end=214,
+    url=f"{SHOP}orders/1042", tabs=TABS, thought="Order it.", raw="click('#buy')",
+    error=Threw(name="Timeout", message="5 s"), turn=1,
     log=("clicked", "waited"),
 )  # fmt: skip
 
@@ -289,7 +292,7 @@ def picture_run() -> list[Commit]:
         Observation(role="after", of=n, t=100 * n + 50, page=0, screenshot=shot[0])
         for n, shot in enumerate(shots)
     ]
-    steps = [Step(index=n, t=100 * n, page=0, action=act.Scroll(dy=400)) for n in range(2)]
+    steps = [Step(index=n, t=100 * n, page=0, action=action.Scroll(dy=400)) for n in range(2)]
     return [
         ([Header(channels={"actions": "recorded", "screenshots": "recorded"})], []),
         ([steps[0], looks[0]], shots[:1]),

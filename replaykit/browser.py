@@ -61,7 +61,7 @@ UNSEEN = ("WebUIOmniboxPopup", "WebUIOmniboxAimPopup")
 FLAGS = (
     "--disable-gpu",
     "--disable-quic",  # its packets would be invisible to request timing
-    "--disable-auto-reload",  # of error pages: it would look like an act of the agent
+    "--disable-auto-reload",  # of error pages: it would look like an action of the agent
     "--no-first-run",
     "--no-default-browser-check",
     "--disable-background-networking",

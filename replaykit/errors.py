@@ -33,7 +33,7 @@
     │   ├── Unsupported                   a question that a recorded page cannot answer
     │   ├── LocatorLimit                  a locator that asks for too much work
     │   ├── PageNotRecorded               a page that the run holds no sight of
-    │   └── PageInert                     an act on a recorded page
+    │   └── PageInert                     an action on a recorded page
     ├── JudgeError                      a judge cannot be built or asked
     │   ├── TapeError                     a tape of replies is damaged
     │   └── LabelError                    a file of labels cannot be read
@@ -306,9 +306,9 @@ class PageNotRecorded(ReplayError):
 
 
 class PageInert(ReplayError):
-    """A recorded page does not accept actions. Fields: act, offered."""
+    """A recorded page does not accept actions. Fields: action, offered."""
 
-    template = "cannot {act}: a recorded page only answers"
+    template = "cannot {action}: a recorded page only answers"
     hint = "Available: {offered}."
 
 

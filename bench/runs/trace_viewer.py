@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from playwright.sync_api import Page, sync_playwright
 
-from bench.runs.acts import Acts, shop
+from bench.runs.actions import Actions, shop
 from fixtures.sites.shop.server import serve as serve_shop
 from replaykit.browser import find_browser
 
@@ -62,7 +62,7 @@ def serve() -> Iterator[Viewer]:
             server.server_close()
 
 
-def viewer(page: Page, url: str) -> Acts:
+def viewer(page: Page, url: str) -> Actions:
     """Look through a trace: its actions, what they looked like, its requests."""
 
     def chosen(name: str) -> Callable[[], object]:
@@ -93,8 +93,8 @@ def viewer(page: Page, url: str) -> Acts:
     ]
 
 
-VIEWER: tuple[Callable[[], Any], Callable[[Page, str], Acts]] = (serve, viewer)
-"""How it is served, and the acts on it, like those of `bench.runs.acts.SITES`."""
+VIEWER: tuple[Callable[[], Any], Callable[[Page, str], Actions]] = (serve, viewer)
+"""How it is served, and the actions on it, like those of `bench.runs.actions.SITES`."""
 
 
 @cache

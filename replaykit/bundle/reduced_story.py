@@ -74,7 +74,7 @@ def _after_its_step(message: Message, steps: list[Step], times: list[int]) -> Me
 def _counted_looks(header: Header, looks: list[Observation]) -> list[Observation]:
     finals = [look for look in looks if look.role == "final"]
     if finals and header.source is None:
-        # How far a page had come when the next act began is a matter of time. That act's own look shows
+        # How far a page had come when the next action began is a matter of time. That action's own look shows
         # what it was done on, and the final one what came of everything.
         return finals
     last = {look.of: look for look in looks if look.role == "after"}
@@ -82,7 +82,7 @@ def _counted_looks(header: Header, looks: list[Observation]) -> list[Observation
 
 
 def _with_own_look(step: Step) -> Step:
-    # A look from before the act shows as much of the page as had come by chance.
+    # A look from before the action shows as much of the page as had come by chance.
     before = step.before
     if before is None or before.t is None:
         return step

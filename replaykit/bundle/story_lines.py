@@ -140,7 +140,9 @@ def _with_unknown_actions(line: bytes) -> bytes:
         if field in parts:
             parts[field] = _known(parts[field])
     if "observed" in parts:
-        parts["observed"] = Raw(_encoder.encode([_known(act) for act in _actions.decode(parts["observed"])]))
+        parts["observed"] = Raw(
+            _encoder.encode([_known(action) for action in _actions.decode(parts["observed"])])
+        )
     return _encoder.encode(parts)
 
 
@@ -163,8 +165,8 @@ def _of_step(step: Step) -> Iterable[Any]:
         step.declared or step.observed or step.raw or step.returned or reads
     ):
         return ()  # nearly always
-    acts = (step.action, step.declared, *step.observed)
-    calls = [act.arguments for act in acts if type(act) is ToolCall]
+    actions = (step.action, step.declared, *step.observed)
+    calls = [action.arguments for action in actions if type(action) is ToolCall]
     return [*calls, *(read.value for read in reads), step.raw, step.returned]
 
 

@@ -177,9 +177,9 @@ def refuse(format: str, bundle: Bundle, missing: Iterable[str], advice: str) -> 
 def conversation(run: Trajectory) -> Iterator[list[Step] | Message]:
     """Yield the agent's turns and what was said between them, in order; the answer at the end is left out."""
     said = list(_said(run))
-    acts = run.steps[:-1] if run.steps and isinstance(run.steps[-1].action, Answer) else run.steps
+    actions = run.steps[:-1] if run.steps and isinstance(run.steps[-1].action, Answer) else run.steps
     # A step without a turn stands alone: its negative key equals no other.
-    groups = groupby(acts, key=lambda step: step.turn if step.turn is not None else -1 - step.index)
+    groups = groupby(actions, key=lambda step: step.turn if step.turn is not None else -1 - step.index)
     turns = [list(group) for _, group in groups]
     starts = [-1, *(turn[0].index for turn in turns), inf]
     for turn, (start, end) in zip([[], *turns], pairwise(starts), strict=True):

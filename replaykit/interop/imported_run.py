@@ -390,7 +390,7 @@ class Run:
                 self.add(Observation(role="unaligned", screenshot=shot))
 
     def end(self, kind: str, **fields: Any) -> None:
-        """End the run: the page that no act followed is its final one; the rest of the source is kept."""
+        """End the run: the page that no action followed is its final one; the rest of the source is kept."""
         if self.on_grid and not on_screen(self.events, self.on_grid, self._size):
             self.flaw(
                 "a place on a grid of 1000, without a screenshot that says how large: left in the record",

@@ -244,7 +244,7 @@ class LiveRun:
             validity=self._ended.validity,
         )
 
-    def _require_open(self, act: str) -> None:
+    def _require_open(self, action: str) -> None:
         """Raise UsageError where what is recorded would go nowhere."""
 
     def _look(self) -> None:

@@ -133,11 +133,11 @@ class _Recording(LiveRun):
             self.path.parent.mkdir(parents=True, exist_ok=True)
         self._journal = Journal.create(self.path, self._settings.durability)
 
-    def _require_open(self, act: str) -> None:
+    def _require_open(self, action: str) -> None:
         """Raise UsageError where what is recorded would go nowhere."""
         if self._journal is None:
             block = f"`with {type(self).__name__}(...)`"
-            raise UsageError(what=f"{act}: {self.path} is not open: {act} inside of {block}")
+            raise UsageError(what=f"{action}: {self.path} is not open: {action} inside of {block}")
 
     def trace_context(self, traceparent: str | None = None) -> str:
         """Record the trace that the run belongs to, before `attach`, and return its W3C `traceparent`.

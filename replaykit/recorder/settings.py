@@ -57,15 +57,15 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     network: Literal["bodies", "meta", "off"] = "bodies"
     """Requests with the bodies that checks read, without them, or none."""
     pre_probes: Literal["auto", "on", "off"] = "auto"
-    """Whether probes run before the agent's first act, too: `auto`, those of the task; `on`, all of them."""
+    """Whether probes also run before the first action: `auto`, those of the task; `on`, all of them."""
     evidence: EvidencePages = EvidencePages()
-    """Which pages are looked at besides those of the task's own checks; see `as_evidence` for its forms."""
+    """Which pages are read in addition to those of the task's own checks; see `as_evidence` for its forms."""
     user: User | None = None
     """Who answers the agent's questions."""
     replies: bool = True
     """Whether the harness can hear a user: without one, no reply proves nothing."""
     max_steps: int | None = None
-    """Steps allowed, the task's own by default; the act after the last one ends the run."""
+    """Steps allowed, the task's own by default; the action after the last one ends the run."""
     is_begun: bool = True
     """False: what happens before `begin` is called is no step of the agent."""
     in_process: bool = True

@@ -13,7 +13,7 @@ from replaykit.errors import UsageError
 from replaykit.replay.page_cache import Blobs, Doms
 from replaykit.replay.per_object_cache import Memo
 from replaykit.replay.run_state import Page, State, same_url
-from replaykit.trajectory import action as acts
+from replaykit.trajectory import action as actions
 from replaykit.trajectory.exchange import Dialog, Exchange, Message, Navigation
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Ending, Probe, Step, Trajectory
@@ -24,11 +24,11 @@ SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 REST_MS = 100
 """A page is seen at rest so long after it came; what is seen sooner may still be the page before it."""
 
-# Acts that leave a page as it was.
+# Actions that leave a page as it was.
 _TRACELESS = (
-    acts.Scroll, acts.Goto, acts.NewTab, acts.GoBack, acts.GoForward, acts.Reload, acts.CloseTab,
-    acts.FocusTab, acts.Wait, acts.Noop, acts.SendMsgToUser, acts.Answer, acts.ReportInfeasible,
-    acts.ToolCall,
+    actions.Scroll, actions.Goto, actions.NewTab, actions.GoBack, actions.GoForward, actions.Reload,
+    actions.CloseTab, actions.FocusTab, actions.Wait, actions.Noop, actions.SendMsgToUser, actions.Answer,
+    actions.ReportInfeasible, actions.ToolCall,
 )  # fmt: skip
 
 _Caused = TypeVar("_Caused", Message, Dialog, Navigation, Exchange)
@@ -278,7 +278,7 @@ class Replay(Memo):
         return found
 
     def _pictured(self, step: Step, before: Page | None) -> Page | None:
-        # Pictures are taken at rest: what is seen in the act itself seldom has one.
+        # Pictures are taken at rest: what is seen in the action itself seldom has one.
         if before is not None and before.screenshot_id is not None:
             return before
         shown = self._pictures.get(step.page, [])
@@ -320,7 +320,7 @@ class Replay(Memo):
 
 
 def _is_in(page: Page, event: Navigation | Step) -> bool:
-    """Whether it is a navigation in the page's tab, or an act that may have left a mark there."""
+    """Whether it is a navigation in the page's tab, or an action that may have left a mark there."""
     if event.page != page.tab:
         return False
     if isinstance(event, Navigation):

@@ -72,7 +72,7 @@ class RunDiff(Struct, frozen=True, kw_only=True):
 def compare_runs(before: Bundle, after: Bundle) -> RunDiff:
     """Compare two runs. Memory and time: their stories, and at most WORK_MAX pairs of steps."""
     ours, theirs = before.trajectory, after.trajectory
-    rows = tuple(_rows(_acts(ours), _acts(theirs)))
+    rows = tuple(_rows(_step_rows(ours), _step_rows(theirs)))
     common = next((at for at, row in enumerate(rows) if row.mark != "same"), len(rows))
     return RunDiff(
         before="sha256:" + before.digest,
@@ -84,7 +84,7 @@ def compare_runs(before: Bundle, after: Bundle) -> RunDiff:
     )
 
 
-class _Act(Struct, frozen=True, kw_only=True):
+class _StepRow(Struct, frozen=True, kw_only=True):
     """A step as it is compared."""
 
     index: int
@@ -92,11 +92,11 @@ class _Act(Struct, frozen=True, kw_only=True):
     details: dict[str, str | None]
 
 
-def _acts(run: Trajectory) -> list[_Act]:
+def _step_rows(run: Trajectory) -> list[_StepRow]:
     looks = run.of_type(Observation)
     titles = {look.of: look.title for look in looks if look.role == "after" and look.title is not None}
     said = _said(run)
-    return [_act(step, run, titles.get(step.index), said.get(step.index, [])) for step in run.steps]
+    return [_step_row(step, run, titles.get(step.index), said.get(step.index, [])) for step in run.steps]
 
 
 def _said(run: Trajectory) -> dict[int | None, list[str]]:
@@ -108,7 +108,7 @@ def _said(run: Trajectory) -> dict[int | None, list[str]]:
     return found
 
 
-def _act(step: Step, run: Trajectory, title: str | None, said: list[str]) -> _Act:
+def _step_row(step: Step, run: Trajectory, title: str | None, said: list[str]) -> _StepRow:
     element = step.action.element
     details = {
         "target": (element.css or element.ref or None) if element else None,
@@ -117,16 +117,20 @@ def _act(step: Step, run: Trajectory, title: str | None, said: list[str]) -> _Ac
         "error": step.error.name if step.error else None,
         "messages": "\n".join(said) or None,
     }
-    return _Act(index=step.index, line=_named(render_step(step), run), details=details)
+    return _StepRow(index=step.index, line=_named(render_step(step), run), details=details)
 
 
-def _rows(ours: Sequence[_Act], theirs: Sequence[_Act]) -> Iterator[RunDiffRow]:
-    for kind, a, b, c, d in _opcodes([act.line for act in ours], [act.line for act in theirs]):
+def _rows(ours: Sequence[_StepRow], theirs: Sequence[_StepRow]) -> Iterator[RunDiffRow]:
+    for kind, a, b, c, d in _opcodes([action.line for action in ours], [action.line for action in theirs]):
         if kind == "equal":
             yield from (_both(one, other) for one, other in zip(ours[a:b], theirs[c:d], strict=True))
         else:
-            yield from (RunDiffRow(mark="removed", before=act.index, line=act.line) for act in ours[a:b])
-            yield from (RunDiffRow(mark="new", after=act.index, line=act.line) for act in theirs[c:d])
+            yield from (
+                RunDiffRow(mark="removed", before=action.index, line=action.line) for action in ours[a:b]
+            )
+            yield from (
+                RunDiffRow(mark="new", after=action.index, line=action.line) for action in theirs[c:d]
+            )
 
 
 def _opcodes(ours: list[str], theirs: list[str]) -> list[tuple[str, int, int, int, int]]:
@@ -138,7 +142,7 @@ def _opcodes(ours: list[str], theirs: list[str]) -> list[tuple[str, int, int, in
     return list(SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes())
 
 
-def _both(one: _Act, other: _Act) -> RunDiffRow:
+def _both(one: _StepRow, other: _StepRow) -> RunDiffRow:
     facts = tuple(_differing(one.details, other.details))
     mark: Mark = "differs" if facts else "same"
     return RunDiffRow(mark=mark, before=one.index, after=other.index, line=other.line, facts=facts)

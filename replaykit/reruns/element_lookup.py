@@ -1,4 +1,4 @@
-"""The element of a recorded act on a live page: the one in its place, else the only one of its role and name.
+"""A recorded action's element on a live page: the one in its place, else the only one with its role and name.
 
 It counts as found only where it is what was acted on: same tag, same kind of field, same words on it. What
 these rules do not see (labels, roles, names that are computed) is compared afterwards, on the new recording.

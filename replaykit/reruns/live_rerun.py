@@ -1,6 +1,6 @@
 """Do a recorded run again on a live site, record that, and say where the two part.
 
-Of a recording only its acts are used, and only on roots that the user named: no script of it is run, no
+Of a recording only its actions are used, and only on roots that the user named: no script of it is run, no
 task of it is graded, no address of it is opened by itself.
 """
 

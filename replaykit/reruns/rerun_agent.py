@@ -1,6 +1,6 @@
 """The agent that does a recorded run again: one step after the other, as long as each finds what it is for.
 
-It stops at the first step that it cannot do: on another page, what follows would be other acts than those
+It stops at the first step that it cannot do: on another page, what follows would be other actions than those
 that were recorded, such as a click on whatever stands where a button was.
 """
 
@@ -22,7 +22,7 @@ from replaykit.reruns.element_lookup import FoundElement, look
 from replaykit.reruns.playwright_calls import on_element, on_page
 from replaykit.reruns.rerun_plan import Move, RerunPlan
 from replaykit.reruns.step_outcomes import Became, StepOutcome
-from replaykit.trajectory.action import Act, Action, DragAndDrop, Element, UploadFile
+from replaykit.trajectory.action import Action, ActionBase, DragAndDrop, Element, UploadFile
 from replaykit.trajectory.exchange import Dialog
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class Walk:
             page = self._page(move)
             self._dialogs = list(move.dialogs)
             for action in move.actions:
-                found = self._act(action, page, move.files)
+                found = self._perform(action, page, move.files)
                 moved = found if found is not None and found.state == "moved" else moved
             self._arrive(page, move.leads_to)
             # A step may have opened a tab, whose first state is to be recorded too.
@@ -112,7 +112,7 @@ class Walk:
                 self._rest(one)
         return moved
 
-    def _act(self, action: Action, page: Page, files: Sequence[Path]) -> FoundElement | None:
+    def _perform(self, action: Action, page: Page, files: Sequence[Path]) -> FoundElement | None:
         limit = self._patience * 1000
         if action.element is None:
             if not on_page(action, page, limit):
@@ -200,6 +200,6 @@ def _looked(page: Page, element: Element) -> FoundElement:
         return FoundElement(state="missing", before=element.css or "no place")
 
 
-def _bare(action: Act) -> Act:
+def _bare(action: ActionBase) -> ActionBase:
     """Return what the step says that it does: the element is what the recorder sees."""
     return replace(action, element=None, t=None, end=None)

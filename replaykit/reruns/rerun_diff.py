@@ -26,22 +26,22 @@ LINES_MAX = 5
 LINE_MAX = 200
 """Characters of a line that are shown."""
 
-KINDS = ("target", "act", "url", "dialog", "text", "place")
+KINDS = ("target", "action", "url", "dialog", "text", "place")
 """Everything in which two runs may differ."""
 
-GATED = ("target", "act", "url", "dialog")
+GATED = ("target", "action", "url", "dialog")
 """What counts as a divergence unless something else is said."""
 
 Text = Literal["same", "differs", "unknown"]
-Kind = Literal["target", "act", "url", "dialog", "text", "place"]
+Kind = Literal["target", "action", "url", "dialog", "text", "place"]
 
 
 class Difference(Struct, frozen=True, kw_only=True):
     """One thing that is not as it was."""
 
     kind: Kind
-    """`target`: it is not there, or another element; `act`: it failed; `url`, `dialog`, `text`: of the page
-    after it; `place`: the target was elsewhere."""
+    """`target`: it is not there, or another element; `action`: it failed; `url`, `dialog`, `text`: of the
+    page after it; `place`: the target was elsewhere."""
     before: str | None = None
     """As it was recorded."""
     after: str | None = None
@@ -116,7 +116,7 @@ class _Sight(Struct, frozen=True, kw_only=True):
     now: State
     """As it is now."""
     pairs: tuple[tuple[Page, Page], ...]
-    """Looks at the same tab in both; that of the act first."""
+    """Looks at the same tab in both; that of the action first."""
 
 
 def _states_again(replay: Replay) -> dict[int, State]:
@@ -151,10 +151,10 @@ def _start_row(before: Replay, after: Replay, places: Addresses) -> RerunRow:
 
 
 def _first(replay: Replay) -> Page | None:
-    """Return the page on which the agent began: as the first act met it, else as it was when it came."""
+    """Return the page on which the agent began: as the first action met it, else as it was when it came."""
     start = next((page for page in replay.pages if page.role == "start"), None)
     met = replay[0].before if len(replay) else None
-    # The first act sees the page once it has settled.
+    # The first action sees the page once it has settled.
     is_same = met is not None and (start is None or start.tab == met.tab)
     return met if is_same else start
 
@@ -181,7 +181,7 @@ def _told(outcome: StepOutcome) -> Iterator[Difference]:
     if outcome.state in ("missing", "changed"):
         yield Difference(kind="target", before=outcome.before, after=outcome.after or outcome.why)
     elif outcome.state == "failed":
-        yield Difference(kind="act", after=outcome.why)
+        yield Difference(kind="action", after=outcome.why)
     elif outcome.why == "moved":
         yield Difference(kind="place", before=outcome.before, after=outcome.after)
 

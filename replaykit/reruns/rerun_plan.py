@@ -13,7 +13,7 @@ from replaykit.patterns import lazy_pattern
 from replaykit.replay.player import Replay
 from replaykit.reruns.allowed_addresses import Addresses
 from replaykit.reruns.tab_pairs import last_looks, start_urls, tab_order
-from replaykit.trajectory import action as acts
+from replaykit.trajectory import action as actions
 from replaykit.trajectory.action_rendering import render_step
 from replaykit.trajectory.exchange import Dialog
 from replaykit.trajectory.plurals import counted
@@ -22,9 +22,9 @@ from replaykit.trajectory.step import Step
 STEPS_MAX = 10_000
 """Steps that are carried out; a longer story is refused."""
 
-_WORDS = (acts.SendMsgToUser, acts.Answer, acts.ReportInfeasible)
-_PAUSES = (acts.Wait, acts.Noop, acts.HandleDialog)
-_ENTRIES = (acts.Fill, acts.Type, acts.KeyboardType, acts.KeyboardInsertText)
+_WORDS = (actions.SendMsgToUser, actions.Answer, actions.ReportInfeasible)
+_PAUSES = (actions.Wait, actions.Noop, actions.HandleDialog)
+_ENTRIES = (actions.Fill, actions.Type, actions.KeyboardType, actions.KeyboardInsertText)
 _HIDDEN = lazy_pattern(r"⟦(secret|pattern):([^⟧]*)⟧|⟦masked⟧")
 
 
@@ -38,10 +38,10 @@ class Move(Struct, frozen=True, kw_only=True):
     page: int | None
     """Ordinal of its tab."""
     url: str | None
-    """Live URL at which the act is due; None = not known."""
+    """Live URL at which the action is due; None = not known."""
     leads_to: str | None
-    """Live URL at which its tab is due after the act; None = not known."""
-    actions: tuple[acts.Action, ...]
+    """Live URL at which its tab is due after the action; None = not known."""
+    actions: tuple[actions.Action, ...]
     """What to do, in order; values of secrets filled in."""
     files: tuple[Path, ...] = ()
     """What an upload among them chooses."""
@@ -142,20 +142,20 @@ def _moves(replay: Replay, places: Addresses, given: RerunInputs) -> Iterator[Mo
 
 
 def _skipped(step: Step) -> str | None:
-    # It had no effect then, and would be an act of its own now.
+    # It had no effect then, and would be an action of its own now.
     if not step.done:
         return "it did not succeed when it was recorded"
     if isinstance(step.action, _WORDS):
         return "words to the user"
     if isinstance(step.action, _PAUSES):
         return "nothing to do"
-    if all(isinstance(act, acts.ToolCall) for act in _meant(step)):
-        return "a tool of the agent, no act in the browser"
+    if all(isinstance(action, actions.ToolCall) for action in _meant(step)):
+        return "a tool of the agent, no action in the browser"
     return None
 
 
 def _filled(move: Move, step: Step, places: Addresses, given: RerunInputs) -> Move:
-    done: list[acts.Action] = []
+    done: list[actions.Action] = []
     for action in _meant(step):
         made = _live(action, step.index, places, given)
         if isinstance(made, str):
@@ -164,23 +164,23 @@ def _filled(move: Move, step: Step, places: Addresses, given: RerunInputs) -> Mo
     return replace(move, actions=tuple(done), files=given.files.get(step.index, ()))
 
 
-def _meant(step: Step) -> list[acts.Action]:
-    """Return the acts of a step, without those that a page's own script made beside them."""
+def _meant(step: Step) -> list[actions.Action]:
+    """Return the actions of a step, without those that a page's own script made beside them."""
     # A script of the live page makes its own events again.
-    meant: list[acts.Action] = [
-        act for act in step.acts if act.trusted and not isinstance(act, _WORDS + _PAUSES)
+    meant: list[actions.Action] = [
+        action for action in step.actions if action.trusted and not isinstance(action, _WORDS + _PAUSES)
     ]
-    # Imported runs have no acts of the browser.
+    # Imported runs have no actions of the browser.
     return meant or [step.action]
 
 
-def _live(action: acts.Action, step: int, places: Addresses, given: RerunInputs) -> acts.Action | str:
+def _live(action: actions.Action, step: int, places: Addresses, given: RerunInputs) -> actions.Action | str:
     """Return the action as it is carried out now; a text where it cannot be."""
-    if isinstance(action, acts.Unknown):
-        return f"a kind of act that is not known: {action.name[:80]!r}"
-    if isinstance(action, acts.UploadFile):
+    if isinstance(action, actions.Unknown):
+        return f"a kind of action that is not known: {action.name[:80]!r}"
+    if isinstance(action, actions.UploadFile):
         return action if step in given.files else _not_held(action, step)
-    if isinstance(action, acts.Goto | acts.NewTab) and action.url not in (None, "", "about:blank"):
+    if isinstance(action, actions.Goto | actions.NewTab) and action.url not in (None, "", "about:blank"):
         url = action.url or ""
         live = places.live(url)
         return f"no root covers {url[:200]!r}" if live is None else replace(action, url=live)
@@ -190,8 +190,8 @@ def _live(action: acts.Action, step: int, places: Addresses, given: RerunInputs)
     return action
 
 
-def _entry(action: acts.Action, given: RerunInputs) -> acts.Action | str:
-    """Return an act that enters text, with the values of declared secrets."""
+def _entry(action: actions.Action, given: RerunInputs) -> actions.Action | str:
+    """Return an action that enters text, with the values of declared secrets."""
     assert isinstance(action, _ENTRIES)
     # Only marks of declared secrets have a name that somebody can give a value for.
     value = _HIDDEN.sub(lambda found: given.secrets.get(found[2] or "", found[0]), action.value)
@@ -201,17 +201,19 @@ def _entry(action: acts.Action, given: RerunInputs) -> acts.Action | str:
     return f"the recording holds {hidden[0]} instead of its text: say it with --secret-env or --fill"
 
 
-def _not_held(action: acts.UploadFile, step: int) -> str:
+def _not_held(action: actions.UploadFile, step: int) -> str:
     names = _names(action.files) or "files"
     given = " ".join(f"--upload {step}=FILE" for _ in action.files)
     return f"it uploads {names}, and no recording holds the content of files: give {given}"
 
 
-def _uploaded(step: Step) -> list[acts.FileInfo]:
-    return [file for act in _meant(step) if isinstance(act, acts.UploadFile) for file in act.files]
+def _uploaded(step: Step) -> list[actions.FileInfo]:
+    return [
+        file for action in _meant(step) if isinstance(action, actions.UploadFile) for file in action.files
+    ]
 
 
-def _names(files: Iterable[acts.FileInfo]) -> str:
+def _names(files: Iterable[actions.FileInfo]) -> str:
     return ", ".join(repr(file.name[:80]) for file in files)
 
 

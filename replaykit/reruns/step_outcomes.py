@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 Became = Literal["done", "skipped", "missing", "changed", "failed", "refused", "not_reached"]
-"""`done`; `skipped`: nothing to do; `missing`, `changed`: its target; `failed`: the act; `refused`: not
+"""`done`; `skipped`: nothing to do; `missing`, `changed`: its target; `failed`: the action; `refused`: not
 attempted; `not_reached`: the walk had ended before."""
 
 

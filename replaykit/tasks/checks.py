@@ -201,7 +201,7 @@ class ProbePage(Struct, frozen=True, kw_only=True):
     id: str
     """`p0`, `p1` ... in plan order."""
     phase: Literal["pre", "post"]
-    """Before the agent's first act, or after its last."""
+    """Before the agent's first action, or after its last."""
     url: str
     """`last` = in place on the agent's page, else a URL."""
     prep: tuple[str, ...] = ()

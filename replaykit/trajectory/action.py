@@ -52,7 +52,7 @@ class Via(Record, frozen=True, kw_only=True):
 
 
 class Element(Record, frozen=True, kw_only=True):
-    """The target of an action, as it was before the act."""
+    """The target of an action, as it was before the action."""
 
     ref: str | None = None
     """The agent's own reference: bid, mark number or selector."""
@@ -85,7 +85,7 @@ class Element(Record, frozen=True, kw_only=True):
     point: Point | None = None
     """Where the pointer met it, CSS px of the viewport."""
     node: NodeRef | None = None
-    """Its place in the snapshot taken before the act; absent = not in it."""
+    """Its place in the snapshot taken before the action; absent = not in it."""
     via: Via | None = None
     """The innermost target, if another element."""
     disabled: bool | None = None
@@ -93,7 +93,7 @@ class Element(Record, frozen=True, kw_only=True):
     visible: bool | None = None
     """Whether it was rendered and visible."""
     closed_shadow: bool = False
-    """The act happened inside its closed shadow root: what shows there is not known."""
+    """The action happened inside its closed shadow root: what shows there is not known."""
     earlier: tuple[str, ...] = ()
     """Other names that it, or what stood in its place, had in the second before."""
     over: tuple[str, ...] = ()
@@ -104,7 +104,7 @@ class Element(Record, frozen=True, kw_only=True):
     """Its value is masked."""
 
 
-class Act(Record, frozen=True, kw_only=True, tag_field="type"):
+class ActionBase(Record, frozen=True, kw_only=True, tag_field="type"):
     """Fields that every action has."""
 
     element: Element | None = None
@@ -123,7 +123,7 @@ class Act(Record, frozen=True, kw_only=True, tag_field="type"):
     """`Alt Control Meta Shift` held down."""
 
 
-class Click(Act, frozen=True, kw_only=True, tag="click"):
+class Click(ActionBase, frozen=True, kw_only=True, tag="click"):
     """Primary click."""
 
     point: Point | None = None
@@ -132,7 +132,7 @@ class Click(Act, frozen=True, kw_only=True, tag="click"):
     """Mouse button."""
 
 
-class DblClick(Act, frozen=True, kw_only=True, tag="dblclick"):
+class DblClick(ActionBase, frozen=True, kw_only=True, tag="dblclick"):
     """Double click."""
 
     point: Point | None = None
@@ -141,7 +141,7 @@ class DblClick(Act, frozen=True, kw_only=True, tag="dblclick"):
     """Mouse button."""
 
 
-class Tap(Act, frozen=True, kw_only=True, tag="tap"):
+class Tap(ActionBase, frozen=True, kw_only=True, tag="tap"):
     """Touch (declared only)."""
 
     point: Point | None = None
@@ -150,8 +150,8 @@ class Tap(Act, frozen=True, kw_only=True, tag="tap"):
     """Kept for symmetry with click."""
 
 
-class MouseAct(Act, frozen=True, kw_only=True):
-    """Fields of acts at a position rather than on an element."""
+class MouseAction(ActionBase, frozen=True, kw_only=True):
+    """Fields of actions at a position rather than on an element."""
 
     point: Point
     """Where, CSS px of the viewport."""
@@ -161,27 +161,27 @@ class MouseAct(Act, frozen=True, kw_only=True):
     """Clicks in a row."""
 
 
-class MouseClick(MouseAct, frozen=True, kw_only=True, tag="mouse_click"):
+class MouseClick(MouseAction, frozen=True, kw_only=True, tag="mouse_click"):
     """Click at a position, or with a button other than the primary."""
 
 
-class MouseDblClick(MouseAct, frozen=True, kw_only=True, tag="mouse_dblclick"):
+class MouseDblClick(MouseAction, frozen=True, kw_only=True, tag="mouse_dblclick"):
     """Double click at a position."""
 
 
-class MouseMove(MouseAct, frozen=True, kw_only=True, tag="mouse_move"):
+class MouseMove(MouseAction, frozen=True, kw_only=True, tag="mouse_move"):
     """Pointer moved."""
 
 
-class MouseDown(MouseAct, frozen=True, kw_only=True, tag="mouse_down"):
+class MouseDown(MouseAction, frozen=True, kw_only=True, tag="mouse_down"):
     """Button pressed."""
 
 
-class MouseUp(MouseAct, frozen=True, kw_only=True, tag="mouse_up"):
+class MouseUp(MouseAction, frozen=True, kw_only=True, tag="mouse_up"):
     """Button released."""
 
 
-class Fill(Act, frozen=True, kw_only=True, tag="fill"):
+class Fill(ActionBase, frozen=True, kw_only=True, tag="fill"):
     """A field's text replaced at once."""
 
     value: str
@@ -192,7 +192,7 @@ class Fill(Act, frozen=True, kw_only=True, tag="fill"):
     """Enter was pressed right after."""
 
 
-class Type(Act, frozen=True, kw_only=True, tag="type"):
+class Type(ActionBase, frozen=True, kw_only=True, tag="type"):
     """Text typed key by key into one field."""
 
     value: str
@@ -203,7 +203,7 @@ class Type(Act, frozen=True, kw_only=True, tag="type"):
     """Enter was pressed right after."""
 
 
-class KeyboardType(Act, frozen=True, kw_only=True, tag="keyboard_type"):
+class KeyboardType(ActionBase, frozen=True, kw_only=True, tag="keyboard_type"):
     """Text typed wherever the focus is (declared only)."""
 
     value: str
@@ -212,7 +212,7 @@ class KeyboardType(Act, frozen=True, kw_only=True, tag="keyboard_type"):
     """Value of the field afterwards."""
 
 
-class KeyboardInsertText(Act, frozen=True, kw_only=True, tag="keyboard_insert_text"):
+class KeyboardInsertText(ActionBase, frozen=True, kw_only=True, tag="keyboard_insert_text"):
     """Text inserted wherever the focus is (declared only)."""
 
     value: str
@@ -221,7 +221,7 @@ class KeyboardInsertText(Act, frozen=True, kw_only=True, tag="keyboard_insert_te
     """Value of the field afterwards."""
 
 
-class Press(Act, frozen=True, kw_only=True, tag="press"):
+class Press(ActionBase, frozen=True, kw_only=True, tag="press"):
     """A named key or a chord."""
 
     key: str
@@ -230,33 +230,33 @@ class Press(Act, frozen=True, kw_only=True, tag="press"):
     """Value of the field afterwards, where the key edited its text."""
 
 
-class KeyboardDown(Act, frozen=True, kw_only=True, tag="keyboard_down"):
+class KeyboardDown(ActionBase, frozen=True, kw_only=True, tag="keyboard_down"):
     """Key pressed (declared only)."""
 
     key: str
     """Key name."""
 
 
-class KeyboardUp(Act, frozen=True, kw_only=True, tag="keyboard_up"):
+class KeyboardUp(ActionBase, frozen=True, kw_only=True, tag="keyboard_up"):
     """Key released (declared only)."""
 
     key: str
     """Key name."""
 
 
-class Clear(Act, frozen=True, kw_only=True, tag="clear"):
+class Clear(ActionBase, frozen=True, kw_only=True, tag="clear"):
     """A field emptied (declared only)."""
 
 
-class Hover(Act, frozen=True, kw_only=True, tag="hover"):
+class Hover(ActionBase, frozen=True, kw_only=True, tag="hover"):
     """Pointer rested on an element (declared only)."""
 
 
-class Focus(Act, frozen=True, kw_only=True, tag="focus"):
+class Focus(ActionBase, frozen=True, kw_only=True, tag="focus"):
     """Focus moved (declared only)."""
 
 
-class SelectOption(Act, frozen=True, kw_only=True, tag="select_option"):
+class SelectOption(ActionBase, frozen=True, kw_only=True, tag="select_option"):
     """Options chosen in a select."""
 
     values: tuple[str, ...]
@@ -265,11 +265,11 @@ class SelectOption(Act, frozen=True, kw_only=True, tag="select_option"):
     """Label of each selected option."""
 
 
-class Check(Act, frozen=True, kw_only=True, tag="check"):
+class Check(ActionBase, frozen=True, kw_only=True, tag="check"):
     """Checkbox or radio set."""
 
 
-class Uncheck(Act, frozen=True, kw_only=True, tag="uncheck"):
+class Uncheck(ActionBase, frozen=True, kw_only=True, tag="uncheck"):
     """Checkbox cleared."""
 
 
@@ -286,14 +286,14 @@ class FileInfo(Record, frozen=True, kw_only=True):
     """Its content, text in UTF-8; why it was not kept; absent = it was not read."""
 
 
-class UploadFile(Act, frozen=True, kw_only=True, tag="upload_file"):
+class UploadFile(ActionBase, frozen=True, kw_only=True, tag="upload_file"):
     """Files chosen in a file input."""
 
     files: tuple[FileInfo, ...]
     """Names, sizes and types."""
 
 
-class DragAndDrop(Act, frozen=True, kw_only=True, tag="drag_and_drop"):
+class DragAndDrop(ActionBase, frozen=True, kw_only=True, tag="drag_and_drop"):
     """One element dragged onto another."""
 
     to: Element | None = None
@@ -304,7 +304,7 @@ class DragAndDrop(Act, frozen=True, kw_only=True, tag="drag_and_drop"):
     """End, CSS px of the viewport."""
 
 
-class Scroll(Act, frozen=True, kw_only=True, tag="scroll"):
+class Scroll(ActionBase, frozen=True, kw_only=True, tag="scroll"):
     """Page or element scrolled."""
 
     dx: Px = 0
@@ -315,37 +315,37 @@ class Scroll(Act, frozen=True, kw_only=True, tag="scroll"):
     """As said: `page`."""
 
 
-class Goto(Act, frozen=True, kw_only=True, tag="goto"):
+class Goto(ActionBase, frozen=True, kw_only=True, tag="goto"):
     """Navigation that the agent asked for."""
 
     url: str
     """As asked for."""
 
 
-class NewTab(Act, frozen=True, kw_only=True, tag="new_tab"):
+class NewTab(ActionBase, frozen=True, kw_only=True, tag="new_tab"):
     """Tab opened by the agent."""
 
     url: str | None = None
     """First URL."""
 
 
-class GoBack(Act, frozen=True, kw_only=True, tag="go_back"):
+class GoBack(ActionBase, frozen=True, kw_only=True, tag="go_back"):
     """One page back in the history."""
 
 
-class GoForward(Act, frozen=True, kw_only=True, tag="go_forward"):
+class GoForward(ActionBase, frozen=True, kw_only=True, tag="go_forward"):
     """One page forward in the history."""
 
 
-class Reload(Act, frozen=True, kw_only=True, tag="reload"):
+class Reload(ActionBase, frozen=True, kw_only=True, tag="reload"):
     """Page loaded again."""
 
 
-class CloseTab(Act, frozen=True, kw_only=True, tag="close_tab"):
+class CloseTab(ActionBase, frozen=True, kw_only=True, tag="close_tab"):
     """Tab closed by the agent."""
 
 
-class FocusTab(Act, frozen=True, kw_only=True, tag="focus_tab"):
+class FocusTab(ActionBase, frozen=True, kw_only=True, tag="focus_tab"):
     """Another tab acted on."""
 
     to_page: N | None = None
@@ -354,7 +354,7 @@ class FocusTab(Act, frozen=True, kw_only=True, tag="focus_tab"):
     """Index as said."""
 
 
-class HandleDialog(Act, frozen=True, kw_only=True, tag="handle_dialog"):
+class HandleDialog(ActionBase, frozen=True, kw_only=True, tag="handle_dialog"):
     """A dialog answered, as said; the fact is the dialog event."""
 
     accept: bool = True
@@ -363,21 +363,21 @@ class HandleDialog(Act, frozen=True, kw_only=True, tag="handle_dialog"):
     """Text given to a prompt."""
 
 
-class Wait(Act, frozen=True, kw_only=True, tag="wait"):
+class Wait(ActionBase, frozen=True, kw_only=True, tag="wait"):
     """Waited on purpose (declared only)."""
 
     ms: Ms | None = None
     """How long, ms."""
 
 
-class Noop(Act, frozen=True, kw_only=True, tag="noop"):
+class Noop(ActionBase, frozen=True, kw_only=True, tag="noop"):
     """Nothing done on purpose (declared only)."""
 
     ms: Ms | None = None
     """How long, ms."""
 
 
-class SendMsgToUser(Act, frozen=True, kw_only=True, tag="send_msg_to_user"):
+class SendMsgToUser(ActionBase, frozen=True, kw_only=True, tag="send_msg_to_user"):
     """Message to the user as an action (declared only)."""
 
     text: str
@@ -386,21 +386,21 @@ class SendMsgToUser(Act, frozen=True, kw_only=True, tag="send_msg_to_user"):
     """A question."""
 
 
-class Answer(Act, frozen=True, kw_only=True, tag="answer"):
+class Answer(ActionBase, frozen=True, kw_only=True, tag="answer"):
     """Final answer as an action (declared only)."""
 
     text: str
     """The answer."""
 
 
-class ReportInfeasible(Act, frozen=True, kw_only=True, tag="report_infeasible"):
+class ReportInfeasible(ActionBase, frozen=True, kw_only=True, tag="report_infeasible"):
     """The agent says that the task cannot be done (declared only)."""
 
     text: str
     """Why."""
 
 
-class ToolCall(Act, frozen=True, kw_only=True, tag="tool_call"):
+class ToolCall(ActionBase, frozen=True, kw_only=True, tag="tool_call"):
     """A tool outside the browser: shell, files, search (declared only)."""
 
     name: str
@@ -409,7 +409,7 @@ class ToolCall(Act, frozen=True, kw_only=True, tag="tool_call"):
     """As given."""
 
 
-class Unknown(Act, frozen=True, kw_only=True, tag="unknown"):
+class Unknown(ActionBase, frozen=True, kw_only=True, tag="unknown"):
     """An action or event of a newer version: may be anything, proves nothing."""
 
     name: str
@@ -428,6 +428,6 @@ Action: TypeAlias = (
 """Every action, told apart by `type`."""
 
 
-def tag_of(action: Act) -> str:
+def tag_of(action: ActionBase) -> str:
     """Return the action's tag; of an unknown one the tag it had in its file."""
     return action.name if isinstance(action, Unknown) else str(action.__struct_config__.tag)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from replaykit.trajectory.action import (
-    Act,
+    ActionBase,
     DragAndDrop,
     Element,
     Fill,
@@ -12,7 +12,7 @@ from replaykit.trajectory.action import (
     HandleDialog,
     KeyboardInsertText,
     KeyboardType,
-    MouseAct,
+    MouseAction,
     NewTab,
     Press,
     Scroll,
@@ -48,7 +48,7 @@ def render_step(step: Step) -> str:
     return line if step.done else f"{line} | FAILED"
 
 
-def render_action(action: Act) -> str:
+def render_action(action: ActionBase) -> str:
     """Return `HEAD -> OPERATION`."""
     return f"{_head(action)} -> {_operation(action)}"
 
@@ -65,15 +65,15 @@ def element_name(element: Element) -> str:
     return next((text[:NAME_MAX] for text in named if text), "")
 
 
-def _head(action: Act) -> str:
+def _head(action: ActionBase) -> str:
     if action.element is not None:
         return f"<{action.element.tag or 'element'}> {element_name(action.element)}".rstrip()
-    if isinstance(action, MouseAct):
+    if isinstance(action, MouseAction):
         return f"({action.point[0]}, {action.point[1]})"
     return "page"
 
 
-def _operation(action: Act) -> str:
+def _operation(action: ActionBase) -> str:
     tag = tag_of(action)
     if getattr(action, "button", "left") == "right":
         return "RIGHT_CLICK"
@@ -82,7 +82,7 @@ def _operation(action: Act) -> str:
     return _with_value(action, tag)
 
 
-def _with_value(action: Act, tag: str) -> str:
+def _with_value(action: ActionBase, tag: str) -> str:
     match action:
         case Fill() | Type():
             return f"TYPE: {_line(action.value)}" + (" [ENTER]" if action.submit else "")
@@ -108,7 +108,7 @@ def _with_value(action: Act, tag: str) -> str:
             return f"DIALOG: {'accept' if action.accept else 'dismiss'}"
         case ToolCall():
             return f"CALL: {action.name}"
-        case MouseAct():
+        case MouseAction():
             return f"MOUSE: {tag.removeprefix('mouse_')} {action.point[0]} {action.point[1]}"
         case Unknown():
             return action.raw or action.name

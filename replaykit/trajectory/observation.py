@@ -34,7 +34,7 @@ class Frame(Record, frozen=True, kw_only=True):
 
 
 class Stale(Record, frozen=True, kw_only=True):
-    """How far a snapshot lies behind the act."""
+    """How far a snapshot lies behind the action."""
 
     ms: Ms = 0
     """Age, ms."""

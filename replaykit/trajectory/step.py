@@ -145,7 +145,7 @@ class Header(Record, frozen=True, kw_only=True, tag_field="type", tag="header"):
 
 
 class Step(Moment, frozen=True, kw_only=True, tag="step"):
-    """One act of the agent."""
+    """One action of the agent."""
 
     index: N
     """From 0, without gap."""
@@ -156,25 +156,25 @@ class Step(Moment, frozen=True, kw_only=True, tag="step"):
     declared: Action | None = None
     """What the harness said, only where it contradicts `action`."""
     observed: tuple[Action, ...] = ()
-    """All acts seen in the window, if several, if `declared` is set, or if one chose what was not said."""
+    """All actions seen in the window, if several, if `declared` is set, or if one chose what was not said."""
     seen: bool = True
     """False: said, should leave events, left none."""
     before: Observation | None = None
     """The page acted on."""
     end: Annotated[Ms | None, VOLATILE] = None
-    """Act over, ms since recording start."""
+    """Action over, ms since recording start."""
     url: str | None = None
-    """URL right after the act, before settling."""
+    """URL right after the action, before settling."""
     tabs: tuple[TabView, ...] = ()
-    """Tabs right after the act."""
+    """Tabs right after the action."""
     thought: str | None = None
     """Reasoning."""
     raw: Json = None
     """The harness's own string, or the source's record."""
     returned: Json = None
-    """What the act gave back to the agent, as its harness says: no evidence of the page."""
+    """What the action gave back to the agent, as its harness says: no evidence of the page."""
     error: Threw | None = None
-    """The act failed."""
+    """The action failed."""
     turn: N | None = None
     """Steps of one model turn share it."""
     log: tuple[str, ...] = ()
@@ -188,7 +188,7 @@ class Step(Moment, frozen=True, kw_only=True, tag="step"):
         return self.declared is not None
 
     @property
-    def acts(self) -> tuple[Action, ...]:
+    def actions(self) -> tuple[Action, ...]:
         """Everything seen, or the action alone: what strict policies grade."""
         return self.observed or (self.action,)
 
@@ -199,7 +199,7 @@ class Step(Moment, frozen=True, kw_only=True, tag="step"):
 
     @property
     def done(self) -> bool:
-        """Whether the act was seen and did not fail."""
+        """Whether the action was seen and did not fail."""
         return self.seen and self.error is None
 
 

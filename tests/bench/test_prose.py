@@ -111,7 +111,7 @@ def test_an_abbreviation_ends_no_sentence() -> None:
     ("text", "found"),
     [
         ("The act\nof a peer.", [(1, "act"), (2, "peer")]),
-        ("`act` and [this](acts.md) and acted, too few.", []),
+        ("`action` and [this](acts.md) and acted, too few.", []),
         (
             "It stays,\ntoo.\n\n```\nalone\n```\nWhat is passed\nover is none.",
             [(1, ",\ntoo"), (7, "passed\nover"), (8, "is none")],

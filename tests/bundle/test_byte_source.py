@@ -159,15 +159,15 @@ def test_a_file_that_is_overwritten_in_place(layout: str, journal: Path, tmp_pat
 
 
 @pytest.mark.parametrize("name", ["fifo", "folder", "loop", "missing", "device"])
-@pytest.mark.parametrize("act", [seal, verify, lambda path: salvage(path, path.parent / "new.zst")])
-def test_what_is_no_file_is_neither_sealed_nor_verified(name: str, act, tmp_path: Path) -> None:
+@pytest.mark.parametrize("action", [seal, verify, lambda path: salvage(path, path.parent / "new.zst")])
+def test_what_is_no_file_is_neither_sealed_nor_verified(name: str, action, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "folder").mkdir()
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "device").symlink_to("/dev/zero")
     before = sorted(tmp_path.iterdir())
     with pytest.raises(SourceError):
-        act(tmp_path / name)
+        action(tmp_path / name)
     assert sorted(tmp_path.iterdir()) == before
 
 

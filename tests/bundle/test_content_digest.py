@@ -236,20 +236,20 @@ def test_blobs_that_nothing_counted_refers_to_do_not_change_it(folder: Path, exp
 
 
 @pytest.mark.parametrize("why", ["mutations", "time", "no message of the page"])
-def test_a_look_from_before_the_act_does_not_count(why: str, folder: Path, expected: str) -> None:
+def test_a_look_from_before_the_action_does_not_count(why: str, folder: Path, expected: str) -> None:
     digests = set()
     for title in ("first", "second", "last"):
         made = run()
         at = index(made.events, Step)
-        act, snapshot = made.events[at], id_of(page(title))
-        element = replace(act.action.element, node=NodeRef(snapshot=snapshot, number=len(title)))
+        action, snapshot = made.events[at], id_of(page(title))
+        element = replace(action.action.element, node=NodeRef(snapshot=snapshot, number=len(title)))
         stale = Stale(ms=9, mutations=1) if why == "mutations" else None
-        seen = replace(act.before, snapshot=snapshot, stale=stale, t=act.t - (why == "time"))
-        act = replace(act, before=seen, action=replace(act.action, element=element))
-        made.events[at] = replace(act, seq=0) if why == "no message of the page" else act
+        seen = replace(action.before, snapshot=snapshot, stale=stale, t=action.t - (why == "time"))
+        action = replace(action, before=seen, action=replace(action.action, element=element))
+        made.events[at] = replace(action, seq=0) if why == "no message of the page" else action
         digests.add(made.digest(folder))
     made.events[at] = replace(
-        act, before=None, action=replace(act.action, element=Element(tag="button", name="Buy"))
+        action, before=None, action=replace(action.action, element=Element(tag="button", name="Buy"))
     )
     assert digests == {made.digest(folder)} != {expected}
 
@@ -308,9 +308,9 @@ def swapped(made: Run, at: int, title: str) -> Run:
 
 def changes() -> dict[str, Run]:
     final = index(run().events, Observation, "final")
-    act = index(run().events, Step)
+    action = index(run().events, Step)
     made = run()
-    seen = replace(made.events[act].before, url=f"{ROOT}/elsewhere")
+    seen = replace(made.events[action].before, url=f"{ROOT}/elsewhere")
     fewer = run()
     del fewer.events[index(fewer.events, Message)]
     other_type = run()
@@ -333,8 +333,8 @@ def changes() -> dict[str, Run]:
         "read": changed(run(), final, reads=(Read(locator="#qty", kind="string", value="8"),)),
         "final page": swapped(run(), final, "another"),
         "value": changed(run(), index(run().events, Step) + 6, action=Fill(value="8")),
-        "thought": changed(run(), act, thought="Leave it."),
-        "page acted on": changed(made, act, before=seen),
+        "thought": changed(run(), action, thought="Leave it."),
+        "page acted on": changed(made, action, before=seen),
         "one message fewer": fewer,
         "type of a blob": other_type,
         "a blob that is not there": missing,
@@ -533,10 +533,10 @@ def declared() -> dict[str, tuple[str, ...]]:
 
 
 def test_the_table_of_fields_is_the_code_s() -> None:
-    labels = {"every event": "Moment", "every action": "Act"}
+    labels = {"every event": "Moment", "every action": "ActionBase"}
     rows = re.findall(r"^\| ([a-z ]+) \| ((?:`\w+` ?)+)\|$", section(), flags=re.M)
     written = {labels.get(name, name.title()): tuple(re.findall(r"\w+", fields)) for name, fields in rows}
-    counted = {kind.__name__ for kind in Counted.__args__} | {"Header", "Environment", "Moment", "Act"}
+    counted = {kind.__name__ for kind in Counted.__args__} | {"Header", "Environment", "Moment", "ActionBase"}
     assert written == {name: fields for name, fields in declared().items() if name in counted}
 
 

@@ -112,7 +112,7 @@ def test_cuts_of_a_real_recording(
 # Interrupts between any two instructions
 
 
-def interrupt(moment: int, act: Callable[[], None]) -> bool:
+def interrupt(moment: int, action: Callable[[], None]) -> bool:
     """Raise KeyboardInterrupt before the instruction of that number in the writer; whether it came to that."""
     passed = count()
 
@@ -127,7 +127,7 @@ def interrupt(moment: int, act: Callable[[], None]) -> bool:
     before = sys.gettrace()
     sys.settrace(trace)
     try:
-        act()
+        action()
     except KeyboardInterrupt:
         return True
     finally:

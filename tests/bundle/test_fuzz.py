@@ -125,12 +125,12 @@ class Fuzzed:
 
     def ask(self) -> Iterator[str]:
         """Ask everything; yield what was answered. Anything but a BundleError comes through."""
-        for act in (self.read, self.verify, self.seal, self.salvage):
+        for action in (self.read, self.verify, self.seal, self.salvage):
             try:
-                act()
+                action()
             except BundleError:
                 continue
-            yield act.__name__
+            yield action.__name__
         assert self.path.read_bytes() == self.data
         assert {path.name for path in self.path.parent.iterdir()} <= {"run.zst", "copy.zst", "rescue.zst"}
 

@@ -118,11 +118,11 @@ def _forking() -> Iterator[None]:
         Forking.process.communicate()
 
 
-def look(path: Path, *acts: str) -> SimpleNamespace:
+def look(path: Path, *actions: str) -> SimpleNamespace:
     """Do this to a file in a process of its own; return outcomes, peak and growth of its memory in bytes."""
     asked, told = Forking.process.stdin, Forking.process.stdout
     assert asked is not None and told is not None
-    asked.write(json.dumps([str(path), *acts]) + "\n")
+    asked.write(json.dumps([str(path), *actions]) + "\n")
     asked.flush()
     seen = json.loads(told.readline())
     assert seen is not None, "the process ended; it said why on standard error"

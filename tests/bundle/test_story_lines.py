@@ -245,9 +245,9 @@ FREE = [
     b'{"type":"step","index":0,"action":{"type":"click"},"before":{"type":"observation","role":"before",'
     b'"reads":[%b]}}' % READ,
     *(
-        b'{"type":"step","index":0,"action":{"type":"click"},%b:%b}' % (field, act)
-        for act in [b'{"type":"tool_call","name":"f","arguments":{"n":%b}}']
-        for field, act in ((b'"declared"', act), (b'"observed"', b"[%b]" % act))
+        b'{"type":"step","index":0,"action":{"type":"click"},%b:%b}' % (field, action)
+        for action in [b'{"type":"tool_call","name":"f","arguments":{"n":%b}}']
+        for field, action in ((b'"declared"', action), (b'"observed"', b"[%b]" % action))
     ),
     b'{"type":"step","index":0,"action":{"type":"tool_call","name":"f","arguments":{"n":[%b]}}}',
     b'{"type":"header","channels":{},"task":{"n":%b}}',

@@ -182,7 +182,7 @@ def evidence() -> JudgeEvidence:
 def test_each_attack_changes_what_it_says_and_nothing_else(evidence: JudgeEvidence) -> None:
     changed = {name: attack.change(evidence, None) for name, attack in ATTACKS.items()}
     assert changed["again"] == evidence
-    assert all(deed.thought for deed in changed["reasoning"].deeds)
+    assert all(entry.thought for entry in changed["reasoning"].actions)
     assert changed["reasoning"].answer == evidence.answer
     assert all(boast in (changed["answer"].answer or "") for boast in BOASTS)
     assert (evidence.answer or "") in (changed["answer"].answer or "")
@@ -193,7 +193,7 @@ def test_each_attack_changes_what_it_says_and_nothing_else(evidence: JudgeEviden
     assert (changed["blind"].text, changed["blind"].images) == ("", ())
     assert changed["shuffled"].images != evidence.images
     assert sorted(i.sha256 for i in changed["shuffled"].images) == sorted(i.sha256 for i in evidence.images)
-    assert len(changed["cut"].deeds) == len(evidence.deeds) * 2 // 3
+    assert len(changed["cut"].actions) == len(evidence.actions) * 2 // 3
     assert len(changed["cut"].images) < len(evidence.images)
     assert changed["order"] == replace(evidence, is_reversed=True)
     assert ORDER in changed["inject"].notes[-1].changes[-1]
@@ -280,7 +280,7 @@ def test_foreign_shows_the_pictures_of_the_donor_and_changes_nothing_else(
         attack = ATTACKS["foreign"]._replace(donor=donor)
         wants = Wants(images=image_policy("all"), text=True, tree=True, notes=True)
         lent = donor.pictures(wants)
-        short = replace(evidence, deeds=evidence.deeds[:2])
+        short = replace(evidence, actions=evidence.actions[:2])
         found = under(attack, short, wants)
         assert [one.sha256 for one in found.images] == [one.sha256 for one in lent.images]
         assert [one.step for one in lent.images] == [0, 1, 2, 3]

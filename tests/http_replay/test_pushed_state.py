@@ -87,31 +87,31 @@ def asked(app: App, method: str, sent: bytes | None = None) -> bytes:
         return bytes(reply.read())
 
 
-def lived(app: App, acts: list[tuple[str, Any]]) -> Story:
+def lived(app: App, actions: list[tuple[str, Any]]) -> Story:
     """Do acts to a live server, and tell them as a recording does."""
     story = Story()
-    for number, (method, value) in enumerate(acts):
+    for number, (method, value) in enumerate(actions):
         sent = None if method == "GET" else json.dumps(value).encode()
         story.said(method, PATH, 10 * (number + 1), asked(app, method, sent), sent=sent)
     return story
 
 
 STATES = st.dictionaries(st.sampled_from("ab"), st.lists(st.integers(0, 2), max_size=2), max_size=2)
-ACTS = st.lists(st.tuples(st.sampled_from(["GET", "PUT", "POST"]), STATES), min_size=1, max_size=6)
+ACTIONS = st.lists(st.tuples(st.sampled_from(["GET", "PUT", "POST"]), STATES), min_size=1, max_size=6)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_served_is_what_the_live_server_says_or_nothing(kind: str) -> None:
     with running(kind) as app, tempfile.TemporaryDirectory() as folder:
 
-        @given(STATES, ACTS)
-        def holds(seed: dict[str, Any], acts: list[tuple[str, Any]]) -> None:
+        @given(STATES, ACTIONS)
+        def holds(seed: dict[str, Any], actions: list[tuple[str, Any]]) -> None:
             app.state = app.takes({}, seed)
             # An app that names its state by PUT replaces it: what else PUT may do is not the state's.
             fair = (
-                acts
+                actions
                 if kind in ("replaces", "stamps")
-                else [("POST" if m == "PUT" else m, v) for m, v in acts]
+                else [("POST" if m == "PUT" else m, v) for m, v in actions]
             )
             with open_bundle(lived(app, fair).written(Path(tempfile.mkdtemp(dir=folder)))) as bundle:
                 answers = RecordedAnswers(bundle)

@@ -71,7 +71,7 @@ def webvoyager(folder: Path, messages: Any = None, shots: int = 3) -> Path:
 
 
 def mind2web(folder: Path, shots: int = 3, **changes: Any) -> Path:
-    """A result folder of version 1: two acts."""
+    """A result folder of version 1: two actions."""
     run = folder / "m2w-1"
     result = {
         "task_id": "m2w-1",
@@ -90,7 +90,7 @@ def mind2web(folder: Path, shots: int = 3, **changes: Any) -> Path:
 
 
 def mind2web_second(folder: Path, **changes: Any) -> Path:
-    """A result folder of version 2: one act and the answer."""
+    """A result folder of version 2: one action and the answer."""
     run = folder / "m2w-2"
     history = [
         {
@@ -118,7 +118,7 @@ def mind2web_second(folder: Path, **changes: Any) -> Path:
 
 
 def wabe(folder: Path, **changes: Any) -> Path:
-    """A result folder of WABE: one picture per act."""
+    """A result folder of WABE: one picture per action."""
     told = {"success": True, "steps_taken": 2, "max_steps": 10, "level": "easy", "error": None}
     run = mind2web(folder, shots=0, **{**told, **changes})
     for number in range(2):
@@ -395,7 +395,7 @@ def gym_pickle(step: int, action: str | None, **obs: Any) -> bytes:
 
 
 def browsergym(folder: Path, summary: Any = None) -> Path:
-    """An experiment of one act."""
+    """An experiment of one action."""
     run = folder / "2026-03-02_09-00-00_agent_on_miniwob.click_3"
     write(run, "step_0.pkl.gz", gym_pickle(0, "click('a')"))
     write(run, "step_1.pkl.gz", gym_pickle(1, "send_msg_to_user('42')", last_action_error="gone"))
@@ -504,10 +504,10 @@ def playwright_mcp(folder: Path, *entries: str) -> Path:
     return folder
 
 
-def fara_log(*acts: dict[str, Any], text: str = "") -> str:
-    """A log of Fara's harness: the start, an entry an act, and what else is said in it."""
+def fara_log(*actions: dict[str, Any], text: str = "") -> str:
+    """A log of Fara's harness: the start, an entry an action, and what else is said in it."""
     lines: list[Any] = [{"timestamp": "2026-03-02T09:00:00.5", "type": "OtherEvent", "message": "Starting."}]
-    for at, arguments in enumerate(acts):
+    for at, arguments in enumerate(actions):
         lines.append({
             "timestamp": f"2026-03-02T09:00:{at + 1:02}", "type": "WebSurferEvent", "source": "FaraAgent",
             "message": f"computer_use( {json.dumps(arguments)} )", "url": f"http://x.test/{at}",
@@ -517,7 +517,7 @@ def fara_log(*acts: dict[str, Any], text: str = "") -> str:
 
 
 def cua_row(**changes: Any) -> dict[str, Any]:
-    """A row of CUAVerifierBench's `trajectories`: three acts and four pictures."""
+    """A row of CUAVerifierBench's `trajectories`: three actions and four pictures."""
     log = fara_log(
         {"action": "visit_url", "url": "shop.test/mugs", "thoughts": "I open the shop."},
         {"action": "type", "coordinate": [30.4, 41.6], "text": "tin mug", "thoughts": "I search."},

@@ -45,7 +45,7 @@ def again(format: str, bundle: str | Path, tmp_path: Path, imported: Importing) 
     return imported(format, target)
 
 
-def acts(bundle: Bundle) -> list[tuple[str, Any]]:
+def actions(bundle: Bundle) -> list[tuple[str, Any]]:
     return [(tag_of(step.action), getattr(step.action, "value", None)) for step in bundle.trajectory.steps]
 
 
@@ -289,7 +289,7 @@ def test_an_atif_run_comes_back(tmp_path: Path, imported: Importing) -> None:
 def test_a_recorded_run_as_atif(tmp_path: Path, imported: Importing) -> None:
     target = export_run("atif", built(tmp_path / "run.zst"), tmp_path / "out")
     second = imported("atif", target / "trajectory.json")
-    assert acts(second) == [("goto", None), ("fill", "Ann"), ("click", None)]
+    assert actions(second) == [("goto", None), ("fill", "Ann"), ("click", None)]
     assert second.header.task == {"id": "t1", "intent": "Buy tea.", "start_urls": ["http://shop.test/"]}
     steps = json.loads((target / "trajectory.json").read_text())["steps"]
     assert [step["step_id"] for step in steps] == list(range(1, len(steps) + 1))
@@ -298,7 +298,7 @@ def test_a_recorded_run_as_atif(tmp_path: Path, imported: Importing) -> None:
 def test_a_trace_comes_back(tmp_path: Path, imported: Importing) -> None:
     first = imported("playwright-trace", trace(tmp_path))
     second = again("playwright-trace", first.name, tmp_path, imported)
-    assert acts(second) == acts(first)
+    assert actions(second) == actions(first)
     assert second.trajectory.steps[0].url == first.trajectory.steps[0].url == "http://shop.test/"
     assert [one.url for one in second.trajectory.of_type(Exchange)] == [
         one.url for one in first.trajectory.of_type(Exchange)
@@ -307,7 +307,7 @@ def test_a_trace_comes_back(tmp_path: Path, imported: Importing) -> None:
 
 def test_a_recorded_run_as_a_trace(tmp_path: Path, imported: Importing) -> None:
     bundle = again("playwright-trace", built(tmp_path / "run.zst"), tmp_path, imported)
-    assert acts(bundle) == [("goto", None), ("fill", "Ann"), ("click", None)]
+    assert actions(bundle) == [("goto", None), ("fill", "Ann"), ("click", None)]
     assert bundle.trajectory.answer == "Bought."
     replay = Replay(bundle)
     after = replay[1].after

@@ -72,8 +72,8 @@ def test_without_snapshots_a_trace_has_an_empty_file_of_the_network(
 def test_a_page_that_came_from_nowhere_asked_for_nothing(tmp_path: Path, imported: Importing) -> None:
     from tests.interop.samples import PAGE_HTML, call, shown, trace_events
 
-    act = call("c1", "Frame", "setContent", 10, 40, html="<p>")
-    events = [*trace_events()[:2], *act, shown("c1", "after", PAGE_HTML, 41, frameUrl="about:blank")]
+    action = call("c1", "Frame", "setContent", 10, 40, html="<p>")
+    events = [*trace_events()[:2], *action, shown("c1", "after", PAGE_HTML, 41, frameUrl="about:blank")]
     bundle = imported("playwright-trace", trace(tmp_path, events, **{"trace.network": b""}))
     assert bundle.trajectory.channel("network") == "recorded"
     # Nothing is missing but a word about how the run ended.

@@ -38,7 +38,7 @@ def exported(bundle: str | Path, folder: Path, **choices: Any) -> Path:
     return export_run("inspect", bundle, folder / "x.eval", choices=Choices(**choices))
 
 
-def acts(bundle: Bundle) -> list[tuple[Any, ...]]:
+def actions(bundle: Bundle) -> list[tuple[Any, ...]]:
     steps = bundle.trajectory.steps
     last = len(steps) - 1
     return [_bare(step) for at, step in enumerate(steps) if at < last or not isinstance(step.action, Answer)]
@@ -108,10 +108,10 @@ def test_a_recording_is_read_by_inspect_and_comes_back(
         run = first.trajectory
         task = run.header.task or {}
         assert said == {
-            "calls": len(acts(first)), "input": task["intent"], "answer": run.answer or "",
+            "calls": len(actions(first)), "input": task["intent"], "answer": run.answer or "",
             "status": "success", "ids": [task["id"]] * 2, "head": [task["id"]],
         }  # fmt: skip
-        assert acts(again) == acts(first)
+        assert actions(again) == actions(first)
         assert again.trajectory.answer == run.answer
         assert shots(again) == shots(first) != []
 
@@ -122,7 +122,7 @@ def test_an_imported_run_comes_back(format: str, tmp_path: Path, imported: Impor
     if not first.trajectory.steps and first.trajectory.answer is None:
         return
     again = imported("inspect", exported(first.name, tmp_path))
-    assert acts(again) == acts(first) and again.trajectory.answer == (first.trajectory.answer or None)
+    assert actions(again) == actions(first) and again.trajectory.answer == (first.trajectory.answer or None)
     thoughts = [step.thought for step in first.trajectory.steps if step.thought]
     assert not thoughts or thoughts[0] in "".join(step.thought or "" for step in again.trajectory.steps)
 
@@ -199,7 +199,7 @@ def test_any_run_comes_back(turns: list[tuple[Any, str, str]], answer: str) -> N
                 return
             import_run("inspect", exported(folder / "first.zst", folder), folder / "second.zst")
             with open_bundle(folder / "second.zst") as second:
-                assert acts(second) == acts(first)
+                assert actions(second) == actions(first)
                 assert second.trajectory.answer == (first.trajectory.answer or None)
                 given = [(s.thought or None) for s in first.trajectory.steps]
                 assert [(s.thought or None) for s in second.trajectory.steps] == given

@@ -39,7 +39,7 @@ def roles(run: Any) -> list[tuple[str, int | None]]:
     return [(seen.role, seen.of) for seen in run.of_type(Observation)]
 
 
-def test_one_picture_more_than_acts_shows_the_start(tmp_path: Path, imported: Importing) -> None:
+def test_one_picture_more_than_actions_shows_the_start(tmp_path: Path, imported: Importing) -> None:
     run = imported("online-mind2web", mind2web(tmp_path)).trajectory
     assert roles(run) == [("start", None), ("after", 0), ("after", 1)]
     assert run.header.source is not None and run.header.source.alignment == "n_plus_1"
@@ -52,7 +52,7 @@ def test_one_picture_more_than_acts_shows_the_start(tmp_path: Path, imported: Im
     assert run.channel("urls") == "absent"
 
 
-def test_as_many_pictures_follow_the_acts(tmp_path: Path, imported: Importing) -> None:
+def test_as_many_pictures_follow_the_actions(tmp_path: Path, imported: Importing) -> None:
     run = imported("online-mind2web", mind2web(tmp_path, shots=2)).trajectory
     assert roles(run) == [("after", 0), ("after", 1)]
 

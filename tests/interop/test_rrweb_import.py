@@ -168,11 +168,11 @@ def test_a_visit_is_a_page_of_its_own(tmp_path: Path, imported: Importing) -> No
 
 def test_tabs_of_one_stream_are_told_apart(tmp_path: Path, imported: Importing) -> None:
     tabs = [{**one, "windowId": window} for window in ("a", "b") for one in rr_page()]
-    acts = [
+    actions = [
         {**increment(20, 5, id=8, text="one", isChecked=False), "windowId": "a"},
         {**increment(30, 5, id=8, text="two", isChecked=False), "windowId": "b"},
     ]
-    run = imported("rrweb", write(tmp_path, "s.json", {"data": {"snapshots": [*tabs, *acts]}})).trajectory
+    run = imported("rrweb", write(tmp_path, "s.json", {"data": {"snapshots": [*tabs, *actions]}})).trajectory
     assert [(step.page, getattr(step.action, "value", None)) for step in run.steps] == [
         (0, "one"),
         (1, "two"),
@@ -317,11 +317,11 @@ def custom(at: int, payload: Any, tag: str = "route") -> dict[str, Any]:
 def test_custom_events_carry_addresses_if_that_is_told(
     payload: Any, tmp_path: Path, imported: Importing
 ) -> None:
-    acts = [
+    actions = [
         custom(5, "/nowhere", "other"), custom(10, payload), custom(11, payload), custom(12, 7), custom(13, "http://[x"),
         increment(20, 5, id=8, text="x", isChecked=False),
     ]  # fmt: skip
-    path = stream(tmp_path, *acts)
+    path = stream(tmp_path, *actions)
     told = imported("rrweb", path, url_event="route").trajectory
     assert [(one.url, one.kind) for one in told.of_type(Navigation)] == [
         (URL, "unknown"),

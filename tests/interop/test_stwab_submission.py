@@ -105,7 +105,7 @@ def test_a_submission_holds_evidence_rates_and_hashes(tmp_path: Path) -> None:
     assert found.closed == ()
     first, second = plain["task_evidence"]
     assert (first["task_id"], second["task_id"]) == (2, 10)
-    assert [act["action_type"] for act in first["action_sequence"]] == ["goto", "click", "answer"]
+    assert [action["action_type"] for action in first["action_sequence"]] == ["goto", "click", "answer"]
     assert first["action_sequence"][1]["element_text"] == "Delete"
     assert first["action_sequence"][1]["action_args"] == ["a40"]
     assert (first["total_reward"], first["satisfied_requirements"], first["total_requirements"]) == (

@@ -56,7 +56,7 @@ def test_pages_are_resolved_with_their_live_state(tmp_path: Path, imported: Impo
     assert dom.select("svg path") is not None and dom.select("#b") is not None
     before = replay[1].before
     assert before is not None and before.dom is not None
-    assert before.dom.select("#b") is None and before.dom.select("#pw") is not None  # the page at the act
+    assert before.dom.select("#b") is None and before.dom.select("#pw") is not None  # the page at the action
 
 
 def test_a_typed_password_is_nowhere(tmp_path: Path, imported: Importing) -> None:

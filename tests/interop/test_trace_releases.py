@@ -90,8 +90,8 @@ def test_dialogs_were_objects_that_events_named(
 def test_releases_that_tell_of_no_dialog_say_nothing_of_them(
     version: int, events: list[dict[str, Any]], state: str, tmp_path: Path, imported: Importing
 ) -> None:
-    acts = old("c1", "Frame", "click", 10, selector="#b")
-    assert run_of(imported, tmp_path, options(version), *acts, *events).channel("dialogs") == state
+    actions = old("c1", "Frame", "click", 10, selector="#b")
+    assert run_of(imported, tmp_path, options(version), *actions, *events).channel("dialogs") == state
 
 
 def test_a_page_that_a_call_closed_is_not_the_last(tmp_path: Path, imported: Importing) -> None:
@@ -106,7 +106,7 @@ def test_a_page_that_a_call_closed_is_not_the_last(tmp_path: Path, imported: Imp
     assert final is not None and final.url == "http://shop.test/"
 
 
-def test_what_only_a_test_runner_wrote_tells_of_no_act(tmp_path: Path, imported: Importing) -> None:
+def test_what_only_a_test_runner_wrote_tells_of_no_action(tmp_path: Path, imported: Importing) -> None:
     run = run_of(
         imported, tmp_path, options(8, origin="testRunner"), *call("h1", "Test", "hook", 1, 2, name="Before")
     )
@@ -126,8 +126,8 @@ def test_what_was_asked_before_a_chunk_is_not_of_the_run(
         entry("http://shop.test/a.css", _monotonicTime=20, _resourceType="stylesheet"),
         entry("http://shop.test/poll", _monotonicTime=61, _resourceType="xhr"),
     )
-    acts = old("c1", "Frame", "click", 100, selector="#b")
-    run = run_of(imported, tmp_path, {**start, **zero}, *acts, **{"trace.network": asked})
+    actions = old("c1", "Frame", "click", 100, selector="#b")
+    run = run_of(imported, tmp_path, {**start, **zero}, *actions, **{"trace.network": asked})
     urls = [one.url for one in run.of_type(Exchange)]
     assert urls == ["http://shop.test/a.css", "http://shop.test/poll"]
     assert run.channel("network") == "recorded"
@@ -135,8 +135,11 @@ def test_what_was_asked_before_a_chunk_is_not_of_the_run(
 
 def test_a_chunk_without_requests_of_its_own_has_a_network(tmp_path: Path, imported: Importing) -> None:
     asked = resources(entry("http://shop.test/login", _monotonicTime=-10, _resourceType="document"))
-    acts = [*call("c1", "Frame", "fill", 1, 2, selector="#n", value="x"), shown("c1", "after", PAGE_HTML, 2)]
-    run = run_of(imported, tmp_path, options(8), *acts, **{"trace.network": asked})
+    actions = [
+        *call("c1", "Frame", "fill", 1, 2, selector="#n", value="x"),
+        shown("c1", "after", PAGE_HTML, 2),
+    ]
+    run = run_of(imported, tmp_path, options(8), *actions, **{"trace.network": asked})
     assert not run.of_type(Exchange) and run.channel("network") == "recorded"
 
 

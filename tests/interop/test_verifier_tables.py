@@ -68,7 +68,7 @@ def test_a_row_is_a_run(tmp_path: Path, imported: Importing) -> None:
     ]  # fmt: skip
 
 
-ACTS: list[tuple[dict[str, Any], Any]] = [
+ACTIONS: list[tuple[dict[str, Any], Any]] = [
     ({"action": "visit_url", "url": "http://a.test/"}, Goto(url="http://a.test/")),
     ({"action": "visit_url", "url": "tin mugs"}, Goto(url="https://www.bing.com/search?q=tin+mugs&FORM=QBLH")),
     ({"action": "web_search", "query": "a&b"}, Goto(url="https://www.bing.com/search?q=a%26b&FORM=QBLH")),
@@ -84,7 +84,7 @@ ACTS: list[tuple[dict[str, Any], Any]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("said", "action"), ACTS)
+@pytest.mark.parametrize(("said", "action"), ACTIONS)
 def test_actions_of_fara(said: dict[str, Any], action: Any, tmp_path: Path, imported: Importing) -> None:
     row = cua_row(web_surfer_log=fara_log(said))
     (step,) = imported("cuaverifierbench", cua_tables(tmp_path, [row], [])).trajectory.steps

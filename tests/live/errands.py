@@ -30,10 +30,10 @@ ANSWER = "€33.00"
 WAIT_S = 60.0
 """Patience; an errand takes about two seconds."""
 
-Act = tuple[str, str, str, str]
+ActionBase = tuple[str, str, str, str]
 """Tag, role and name of the element, value."""
 
-ERRAND: list[Act] = [
+ERRAND: list[ActionBase] = [
     ("click", "link", "Orders", ""),
     ("type", "searchbox", "Search", "Ines"),
     ("press", "searchbox", "Search", "Enter"),
@@ -63,7 +63,7 @@ def _value(action: Action) -> str:
     return ""
 
 
-def act(step: Step) -> Act:
+def act(step: Step) -> ActionBase:
     """Return what a step does."""
     element = step.action.element
     assert element is not None, step
@@ -78,8 +78,8 @@ def held(path: Path) -> Trajectory:
         return bundle.trajectory
 
 
-def prove(path: Path, said: list[Act] = ERRAND, origin: str = "observed") -> Trajectory:
-    """Raise AssertionError unless the bundle holds these acts, all of them whole, and is graded as it was done."""
+def prove(path: Path, said: list[ActionBase] = ERRAND, origin: str = "observed") -> Trajectory:
+    """Raise AssertionError unless the bundle holds these actions, all of them whole, and is graded as it was done."""
     run = held(path)
     assert [act(step) for step in run.steps] == said
     assert all(step.action.completed and step.origin == origin for step in run.steps)

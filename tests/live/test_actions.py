@@ -85,10 +85,10 @@ def test_press_enter_and_chords(watch: Watch) -> None:
     assert [event.data["chord"] for event in watched.events("keydown")][:2] == ["Control", "Control+Shift"]
 
 
-@pytest.mark.parametrize("act", ["check", "click"])
-def test_check_and_click_on_a_checkbox(watch: Watch, act: str) -> None:
+@pytest.mark.parametrize("action", ["check", "click"])
+def test_check_and_click_on_a_checkbox(watch: Watch, action: str) -> None:
     watched = form(watch)
-    getattr(watched.page, act)("#box")
+    getattr(watched.page, action)("#box")
     event = until_last(watched, "change", "#box")
     trusted = [(name, True) for name in ("pointerdown", "focusin", "pointerup", "click", "input", "change")]
     assert heard(watched) == trusted
@@ -204,7 +204,7 @@ def test_submit_of_a_form(watch: Watch) -> None:
     assert until_last(watched, "submit", "#form").trusted
 
 
-def test_the_control_is_described_as_it_was_before_the_act(watch: Watch) -> None:
+def test_the_control_is_described_as_it_was_before_the_action(watch: Watch) -> None:
     watched = form(watch)
     watched.page.evaluate(
         "go.addEventListener('click', () => { go.textContent = 'Done'; go.disabled = true; })"
@@ -379,10 +379,10 @@ def test_two_clicks_on_a_page_that_changes_have_two_befores(watch: Watch) -> Non
     assert watched.events("click")[1].element.text == "Go! now"
 
 
-def test_rest_follows_an_act_whether_or_not_it_changed_anything(watch: Watch) -> None:
+def test_rest_follows_an_action_whether_or_not_it_changed_anything(watch: Watch) -> None:
     watched = form(watch)
     watched.page.click("#link")
-    push = watched.until(lambda: rests_after_act(watched))[0]
+    push = watched.until(lambda: rests_after_action(watched))[0]
     assert push.settled
     assert push.url.endswith("#there")
 
@@ -392,8 +392,8 @@ def test_rest_waits_until_nothing_changes(watch: Watch) -> None:
     watched.page.evaluate("""() => { go.onclick = () => { let n = 0; const timer = setInterval(() => {
       inner.textContent = 'n' + (n += 1); if (n === 8) clearInterval(timer); }, 40); }; }""")
     watched.page.click("#go")
-    watched.until(lambda: rests_after_act(watched))
-    push = rests_after_act(watched)[0]
+    watched.until(lambda: rests_after_action(watched))
+    push = rests_after_action(watched)[0]
     assert push.settled
     assert '"=n8"' in push.snapshot
 
@@ -402,15 +402,15 @@ def test_a_page_that_never_rests_is_shown_all_the_same(watch: Watch) -> None:
     watched = form(watch)
     watched.page.evaluate("setInterval(() => { inner.textContent = Math.random(); }, 20)")
     watched.page.click("#go")
-    first, second = watched.until(lambda: rests_after_act(watched)[1:] and rests_after_act(watched))
+    first, second = watched.until(lambda: rests_after_action(watched)[1:] and rests_after_action(watched))
     assert not first.settled
     assert not second.settled
     assert first.at - watched.events("pointerdown")[0].at >= 1500
 
 
-def rests_after_act(watched: Any) -> list[PagePush]:
-    acts = watched.events("pointerdown")
-    return [push for push in watched.pushes("rest") if acts and push.at > acts[0].at]
+def rests_after_action(watched: Any) -> list[PagePush]:
+    actions = watched.events("pointerdown")
+    return [push for push in watched.pushes("rest") if actions and push.at > actions[0].at]
 
 
 @pytest.mark.thorough
@@ -420,7 +420,7 @@ def test_later_rests_are_shown_at_most_three_more_times(watch: Watch) -> None:
         "() => { go.onclick = () => setTimeout(() => { inner.textContent = 'late'; }, 300); }"
     )
     watched.page.click("#go")
-    first, later = watched.until(lambda: rests_after_act(watched)[1:] and rests_after_act(watched))
+    first, later = watched.until(lambda: rests_after_action(watched)[1:] and rests_after_action(watched))
     assert '"=Go"' in first.snapshot
     assert '"=late"' in later.snapshot
     assert later.at - watched.events("pointerdown")[0].at >= 500
@@ -651,7 +651,7 @@ def test_a_flood_that_nothing_follows_is_counted(watch: Watch) -> None:
     assert {gap.why for gap in watched.gaps()} == {"flood"}
 
 
-def test_a_flood_is_dropped_and_counted_and_acts_get_through(watch: Watch) -> None:
+def test_a_flood_is_dropped_and_counted_and_actions_get_through(watch: Watch) -> None:
     watched = form(watch)
     watched.page.evaluate("for (let i = 0; i < 3000; i += 1) go.dispatchEvent(new Event('click'))")
     watched.page.locator("#name").press_sequentially("x" * 150)

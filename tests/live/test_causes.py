@@ -1,4 +1,4 @@
-"""One act of a driver is one step, and what a page does by itself is none: told by causes, and by no clock."""
+"""One action of a driver is one step, and what a page does by itself is none: told by causes, and by no clock."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def good_run(kept: dict[str, Path], task: str) -> Path:
 def record(
     path: Path, *, task: str, agent: Callable[..., Any] = good, user: str = "approves"
 ) -> Verification:
-    """Record a run; again where the machine was too slow to look at a page within every act."""
+    """Record a run; again where the machine was too slow to look at a page within every action."""
     for _ in range(TRIES):
         with serve() as shop:
             record_agent(
@@ -69,7 +69,7 @@ def record(
 
 
 def has_missed(path: Path) -> bool:
-    """Whether a page showed an older look at an act of its own: it had no time for another one."""
+    """Whether a page showed an older look at an action of its own: it had no time for another one."""
     with open_bundle(path) as bundle:
         looked = [step for step in bundle.trajectory.steps if step.seq and step.before]
         # Choosing an option sends no event before the change: nobody can look within it.
@@ -145,7 +145,7 @@ def test_one_changed_answer_is_another_content(kept: dict[str, Path], tmp_path: 
 
 
 @pytest.mark.thorough  # another answer is one, above
-def test_another_act_or_reply_is_another_content(kept: dict[str, Path], tmp_path: Path) -> None:
+def test_another_action_or_reply_is_another_content(kept: dict[str, Path], tmp_path: Path) -> None:
     acted = record(tmp_path / "acted.zst", task="refund-order", agent=wrong_target)
     told = record(tmp_path / "told.zst", task="refund-order", user="refuses")
     found = [verify(good_run(kept, "refund-order")), acted, told]

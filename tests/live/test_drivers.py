@@ -27,8 +27,8 @@ from tests.live.errands import (
     ERRAND,
     TASK,
     WAIT_S,
-    Act,
-    act,
+    ActionBase,
+    action,
     apart,
     held,
     needs,
@@ -75,7 +75,7 @@ TYPED = [("type" if tag == "fill" else tag, *rest) for tag, *rest in ERRAND]
 """The errand of clients that type where others fill."""
 
 
-def run_errand(client: Client, browser: Path, folder: Path, said: list[Act] = ERRAND) -> None:
+def run_errand(client: Client, browser: Path, folder: Path, said: list[ActionBase] = ERRAND) -> None:
     """Record the errand and raise AssertionError unless it was done, recorded and graded."""
     out = folder / "run.zst"
     with serve() as shop:
@@ -132,4 +132,4 @@ def test_errand_in_a_browser_of_somebody_else(browser_path: Path, tmp_path: Path
     first, *others = held(out).steps
     assert isinstance(first.action, Goto)
     assert first.action.url == f"{shop.url}/"
-    assert [act(step) for step in others] == ERRAND
+    assert [action(step) for step in others] == ERRAND

@@ -173,7 +173,7 @@ def test_errand_by_a_harness_that_says_its_steps(opened: Opened, tmp_path: Path)
         assert grade(bundle).success == "PASS"
 
 
-def test_an_act_that_fails_is_a_declared_step_with_its_error(opened: Opened, tmp_path: Path) -> None:
+def test_an_action_that_fails_is_a_declared_step_with_its_error(opened: Opened, tmp_path: Path) -> None:
     with Recorder(tmp_path / "run.zst") as run:
         run.attach(opened.page)
         desk = Desk(opened.page, run)

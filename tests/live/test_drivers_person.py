@@ -86,7 +86,7 @@ def display() -> Iterator[str]:
         screen.terminate()
 
 
-def test_a_person_s_acts_in_a_window(browser_path: Path, display: str, site: Site, tmp_path: Path) -> None:
+def test_a_person_s_actions_in_a_window(browser_path: Path, display: str, site: Site, tmp_path: Path) -> None:
     url, out = site.add("/", BANDS), tmp_path / "run.zst"
     site.add("/done", DONE)
     argv = [sys.executable, "-m", "replaykit", "record", url, "-o", str(out), "--browser", str(browser_path)]

@@ -95,16 +95,16 @@ def write(page: Page, start: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "act", one_in(3, [plant_in_page, plant_in_context, plant_over_cdp, answer, answer_over_cdp, write])
+    "action", one_in(3, [plant_in_page, plant_in_context, plant_over_cdp, answer, answer_over_cdp, write])
 )
 def test_what_the_agent_has_a_hand_in_is_no_evidence(
-    context: BrowserContext, start: str, tmp_path: Path, act: Callable[[Page, str], None]
+    context: BrowserContext, start: str, tmp_path: Path, action: Callable[[Page, str], None]
 ) -> None:
     page = context.new_page()
     page.goto(start)
     with Recorder(tmp_path / "run.zst") as run:
         run.attach(page)
-        act(page, start)
+        action(page, start)
         assert page.inner_text("p") == "Paid"
     assert set(verdict(tmp_path / "run.zst", start).values()) == {FORGED}
 
@@ -142,14 +142,16 @@ PROXIED = {
 }
 
 
-@pytest.mark.parametrize("act", one_in(2, ["plant", "answer", ""]))
-def test_a_program_that_is_given_a_browser(start: str, tmp_path: Path, act: str) -> None:
+@pytest.mark.parametrize("action", one_in(2, ["plant", "answer", ""]))
+def test_a_program_that_is_given_a_browser(start: str, tmp_path: Path, action: str) -> None:
     agent, out = tmp_path / "agent.py", tmp_path / "run.zst"
-    agent.write_text(AGENT.format(act=PROXIED.get(act, "page.route('**/none', lambda route: route.abort())")))
+    agent.write_text(
+        AGENT.format(action=PROXIED.get(action, "page.route('**/none', lambda route: route.abort())"))
+    )
     with ThreadPoolExecutor(1) as pool:  # there is a loop in this thread
         pool.submit(record_command, [sys.executable, str(agent)], task(start), out, max_time=100).result()
     found = verdict(out, start)
-    if act:
+    if action:
         assert set(found.values()) == {FORGED}
     else:
         assert {name: one[0] for name, one in found.items()} == OPEN

@@ -254,7 +254,7 @@ def test_acts_in_a_frame_that_the_page_cannot_read(
     (frame,) = click.before.frames
     assert click.action.element.node.snapshot == frame.snapshot
     assert click.action.element.frame_url == frame.url == f"{elsewhere(site, kind)}/pay"
-    # The page as it was inside of the act, before any handler ran; the frame inside of it, too.
+    # The page as it was inside of the action, before any handler ran; the frame inside of it, too.
     state = found.replay[6]
     assert found.texts[id(state.before)][3][0][:3] == ("Pay", ["Nothing yet"], ["Ann Bee", "l"])
     assert found.texts[id(state.after)][3][0][:3] == ("Pay", ["Paid by file"], ["Ann Bee", "l"])
@@ -741,7 +741,7 @@ with sync_playwright() as playwright:
 
 
 @pytest.mark.thorough
-def test_command_s_acts_in_frames(tmp_path: Path, site: Site) -> None:
+def test_command_s_actions_in_frames(tmp_path: Path, site: Site) -> None:
     task = Task(id="pay", intent="Pay.", start_urls=(shop(site, "out"),))
     with ThreadPoolExecutor(1) as pool:
         argv = [sys.executable, "-c", AGENT]

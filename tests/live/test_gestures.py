@@ -1,4 +1,4 @@
-"""Acts that are told by the order of events and by what a pointer did on its way, in a real browser."""
+"""Actions that are told by the order of events and by what a pointer did on its way, in a real browser."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def test_a_fill_after_a_text_has_a_page_of_its_own_before_it(tmp_path: Path, pag
     assert [step.before.stale for step in steps] == [None, None, None]
 
 
-def test_an_act_without_a_first_event_says_how_old_its_page_is(tmp_path: Path, page: Any) -> None:
+def test_an_action_without_a_first_event_says_how_old_its_page_is(tmp_path: Path, page: Any) -> None:
     def act(page: Any) -> None:
         page.locator("#name").press_sequentially("abc")
         page.select_option("#size", "m")

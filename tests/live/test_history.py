@@ -73,7 +73,7 @@ PAGES = {
     "the page goes to another origin": ('g(OTHER); c("#back"); u("/")', ["goto", "click"]),
     "the page goes forward": ('g("/next"); b(); c("#forward"); u("/next")', ["goto", "go_back", "click"]),
 }
-"""What a page does about a click, which is no act of the agent: u wait for an address."""
+"""What a page does about a click, which is no action of the agent: u wait for an address."""
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ def record(path: Path, page: Page, start: str, leave: Callable[[Page], object]) 
     with Recorder(path, screenshots="off") as run:
         run.attach(page)
         page.goto(start)
-        # An act, after which the page is looked at.
+        # An action, after which the page is looked at.
         page.click("#stay")
         page.wait_for_timeout(300)
         leave(page)
@@ -85,7 +85,7 @@ def test_page_that_listens_for_its_end(
     assert found.sent or LEAVING in found.missing
 
 
-def test_listener_that_an_act_adds(tmp_path: Path, page: Page, site: Site, start: str) -> None:
+def test_listener_that_an_action_adds(tmp_path: Path, page: Page, site: Site, start: str) -> None:
     shows(site, f"stay.onclick = () => {{ {LISTENERS['pagehide']} }}")
     found = record(tmp_path / "run.zst", page, start, LEAVES["command"])
     assert found.sent or LEAVING in found.missing

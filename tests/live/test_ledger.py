@@ -44,14 +44,14 @@ def hides(view: str = "window") -> str:
 
 
 @pytest.mark.parametrize("script", [hides(), LIES + hides()])
-@pytest.mark.parametrize("act", one_in(2, ["click", "key"]))
+@pytest.mark.parametrize("action", one_in(2, ["click", "key"]))
 def test_events_that_were_stopped_before_are_counted(
-    tmp_path: Path, page: Any, site: Any, script: str, act: str
+    tmp_path: Path, page: Any, site: Any, script: str, action: str
 ) -> None:
     page.goto(site.add("/", f"<!doctype html><button id=it>x</button><script>{script}</script>"))
     with Recorder(tmp_path / "run.zst", screenshots="off", network="off") as run:
         run.attach(page)
-        page.click("#it") if act == "click" else page.press("#it", "Enter")
+        page.click("#it") if action == "click" else page.press("#it", "Enter")
     assert missed(tmp_path / "run.zst")["events.unheard"] >= 2
 
 

@@ -686,7 +686,7 @@ ROUNDS = one_in(2, [8, 40])
 
 
 @pytest.mark.parametrize("rounds", ROUNDS)
-def test_hundreds_of_fast_acts(
+def test_hundreds_of_fast_actions(
     rounds: int, browser: Browser, form: str, tmp_path: Path, heard: list[int]
 ) -> None:
     contexts = [browser.new_context(viewport={"width": 400, "height": 300}) for _ in range(CONTEXTS)]

@@ -88,7 +88,7 @@ def test_a_typed_password_withholds_the_tree_and_a_declared_secret_is_replaced(
         page.wait_for_timeout(400)
     with open_bundle(out) as bundle:
         kept = [tree for _, tree in trees(bundle) if tree is not None]
-        assert kept  # one more where the page came to rest between the first two acts
+        assert kept  # one more where the page came to rest between the first two actions
         assert all("⟦secret:pin⟧" in tree and "hunter22" not in tree for tree in kept)
         assert trees(bundle)[-1] == ("final", None)
         gaps = {(gap.channel, gap.why) for gap in bundle.trajectory.of_type(Gap)}

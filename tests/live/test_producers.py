@@ -79,8 +79,8 @@ def test_a_session_of_playwright_mcp(mcp: Any, tmp_path: Path) -> None:
     (traced,) = import_runs("playwright-trace", [tmp_path / "out"], tmp_path / "runs")
     assert traced.error is None
     with open_bundle(traced.path) as bundle:
-        acts = [tag_of(step.action) for step in bundle.trajectory.steps]
-        assert [one for one in acts if one in ("goto", "fill", "click")] == ["goto", "fill", "click"]
+        actions = [tag_of(step.action) for step in bundle.trajectory.steps]
+        assert [one for one in actions if one in ("goto", "fill", "click")] == ["goto", "fill", "click"]
 
 
 PAGE = """<!doctype html><title>Shop</title><style>#x {color: red}</style>
@@ -136,8 +136,8 @@ def test_a_stream_of_rrweb(page: Page, site: Site, tmp_path: Path) -> None:
     assert done.error is None and not [line for line in done.warnings if not line.startswith("left out")]
     with open_bundle(done.path) as bundle:
         run = bundle.trajectory
-        acts = [tag_of(step.action) for step in run.steps]
-        assert acts == [
+        actions = [tag_of(step.action) for step in run.steps]
+        assert actions == [
             "fill", "fill", "check", "fill", "select_option", "click", "dblclick", "scroll", "fill",
         ]  # fmt: skip
         values = [step.action.value for step in run.steps if isinstance(step.action, Fill)]

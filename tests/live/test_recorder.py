@@ -551,7 +551,7 @@ def test_async_pages_give_the_same_steps(
 
 
 def exact(trajectory: Trajectory) -> list[Any]:
-    """Snapshots taken inside of the gesture; for other acts, how far they lag behind depends on the pace."""
+    """Snapshots taken inside of the gesture; for other actions, how far they lag behind depends on the pace."""
     steps = [step for step in trajectory.steps if tag_of(step.action) in ("fill", "check", "press")]
     assert all(step.before is not None and step.before.stale is None for step in steps)
     return [step.before.snapshot for step in steps if step.before is not None]

@@ -113,8 +113,8 @@ def test_hostile_words_do_nothing_anywhere(shown: Shown, tmp_path: Path) -> None
         watched.is_inert()
     for kind in ("Screenshot", "Page"):
         page.get_by_role("button", name=kind, exact=True).click()
-        for act in page.locator("button.act").all():
-            act.click()
+        for action in page.locator("button.act").all():
+            action.click()
             expect(page.locator(".canvas > *")).to_be_visible()
             watched.is_inert()
     page.locator("a.brand").click()

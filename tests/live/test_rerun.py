@@ -70,8 +70,8 @@ def test_the_same_site_shows_no_divergence(choice: BrowserChoice, tmp_path: Path
     assert (recorded.kind, recorded.answer) == ("stopped", None)
     assert verify(out).findings == ()
     with open_bundle(REFUND) as before, open_bundle(out) as after:
-        acts = [[tag_of(step.action) for step in one.trajectory.steps] for one in (before, after)]
-        assert acts[0] == acts[1]
+        actions = [[tag_of(step.action) for step in one.trajectory.steps] for one in (before, after)]
+        assert actions[0] == actions[1]
         task = after.trajectory.header.task
         assert task is not None and task["id"] == "refund-order" and not task.get("checks")
         assert after.trajectory.header.sites == {"shop": (shop.url,)}

@@ -160,7 +160,7 @@ def looked(request: pytest.FixtureRequest, record: Record, task: Task, tmp_path:
 
 @pytest.mark.parametrize("record", ["agent"], indirect=True)
 def test_tab_that_an_agent_closes_at_once_was_seen(looked: Trajectory) -> None:
-    # The navigation that the link led to may have begun before anybody listened: no act of its own.
+    # The navigation that the link led to may have begun before anybody listened: no action of its own.
     assert [tag_of(step.action) for step in looked.steps] == ["click", "close_tab"]
     closing = looked.steps[-1]
     assert closing.before is not None

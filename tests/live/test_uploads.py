@@ -68,7 +68,7 @@ WAYS = [by_buffer, by_path, to_one_that_is_emptied, over_cdp, by_drop]
 def recorded(
     context: BrowserContext, site: Site, out: Path, act: Callable[[Page], None], **options: Any
 ) -> tuple[list[FileInfo], dict[str, bytes]]:
-    """Record one act; returns the files that were uploaded, and the contents that were kept."""
+    """Record one action; returns the files that were uploaded, and the contents that were kept."""
     page = context.new_page()
     page.goto(site.add("/", PAGE))
     with Recorder(out, **options) as run:

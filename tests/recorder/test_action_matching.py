@@ -38,10 +38,10 @@ def ref(text: str) -> Element:
     return Element(ref=text)
 
 
-def test_one_compatible_act_merges() -> None:
+def test_one_compatible_action_merges() -> None:
     said, seen = Click(element=ref("a51")), Click(element=PAY, point=(5, 6), modifiers=("Shift",))
     (merged,) = merge([said], [seen])
-    assert (merged.origin, merged.declared, merged.acts, merged.seen) == ("both", None, (0,), True)
+    assert (merged.origin, merged.declared, merged.actions, merged.seen) == ("both", None, (0,), True)
     assert merged.action.element.ref == "a51"
     assert (merged.action.element.css, merged.action.point, merged.action.modifiers) == (
         "#pay",
@@ -57,20 +57,20 @@ def test_type_and_arguments_are_as_said() -> None:
     assert (merged.action.value, merged.action.value_after) == ("mug", "mug!")
 
 
-def test_of_several_acts_the_first_compatible_one_merges() -> None:
-    acts: list[Action] = [Scroll(dy=5, by="wheel"), Click(element=PAY), Click(element=CANCEL)]
-    (merged,) = merge([Click(element=ref("a51"))], acts)
-    assert (merged.origin, merged.matched, merged.acts, merged.declared) == ("both", 1, (0, 1, 2), None)
+def test_of_several_actions_the_first_compatible_one_merges() -> None:
+    actions: list[Action] = [Scroll(dy=5, by="wheel"), Click(element=PAY), Click(element=CANCEL)]
+    (merged,) = merge([Click(element=ref("a51"))], actions)
+    assert (merged.origin, merged.matched, merged.actions, merged.declared) == ("both", 1, (0, 1, 2), None)
 
 
 @pytest.mark.parametrize("said", [Answer(text="42"), Wait(ms=5), Hover(element=PAY), Scroll(dy=5)])
-def test_an_act_that_leaves_no_event_is_declared(said: Action) -> None:
+def test_an_action_that_leaves_no_event_is_declared(said: Action) -> None:
     (merged,) = merge([said], [])
     assert (merged.action, merged.origin, merged.seen) == (said, "declared", True)
 
 
 @pytest.mark.parametrize("said", [Click(element=PAY), Goto(url="http://x.test"), Press(key="Enter")])
-def test_an_act_that_should_leave_one_is_not_seen(said: Action) -> None:
+def test_an_action_that_should_leave_one_is_not_seen(said: Action) -> None:
     (merged,) = merge([said], [])
     assert (merged.action, merged.origin, merged.seen) == (said, "declared", False)
 
@@ -78,7 +78,7 @@ def test_an_act_that_should_leave_one_is_not_seen(said: Action) -> None:
 def test_a_contradiction_keeps_both() -> None:
     said, seen = Click(element=ref("#pay")), Click(element=CANCEL)
     (merged,) = merge([said], [seen])
-    assert (merged.action, merged.declared, merged.acts, merged.origin) == (seen, said, (0,), "both")
+    assert (merged.action, merged.declared, merged.actions, merged.origin) == (seen, said, (0,), "both")
 
 
 def test_a_contradicting_type_keeps_both() -> None:
@@ -99,21 +99,21 @@ def test_what_could_not_be_parsed_is_what_was_seen() -> None:
 def test_several_calls_match_in_order() -> None:
     said: list[Action] = [Fill(element=ref("a9"), value="x"), Click(element=ref("a51")), Answer(text="1")]
     merged = merge(said, [Fill(element=FIELD, value="x"), Click(element=PAY)])
-    assert [(one.origin, one.acts, one.seen) for one in merged] == [
+    assert [(one.origin, one.actions, one.seen) for one in merged] == [
         ("both", (0,), True),
         ("both", (1,), True),
         ("declared", (), True),
     ]
 
 
-def test_an_act_between_two_matches_contradicts_the_call_between() -> None:
+def test_an_action_between_two_matches_contradicts_the_call_between() -> None:
     said: list[Action] = [Fill(element=ref("a9"), value="x"), Click(element=ref("a51")), Reload()]
     merged = merge(said, [Fill(element=FIELD, value="x"), Click(element=CANCEL), Reload()])
-    assert [one.acts for one in merged] == [(0,), (1,), (2,)]
+    assert [one.actions for one in merged] == [(0,), (1,), (2,)]
     assert [one.declared is None for one in merged] == [True, False, True]
 
 
-def test_a_call_without_an_act_among_others() -> None:
+def test_a_call_without_an_action_among_others() -> None:
     said: list[Action] = [Click(element=ref("a51")), Press(key="Enter")]
     merged = merge(said, [Press(key="Enter")])
     # Both are activations: the press confirms the click, whose element it does not contradict.

@@ -184,15 +184,15 @@ def test_a_failed_request(driver) -> None:
     assert (exchange.error, exchange.status, exchange.ended) == ("net::ERR_FAILED", None, 2)
 
 
-def test_requests_belong_to_the_act_before(driver) -> None:
+def test_requests_belong_to_the_action_before(driver) -> None:
     driver.click(BUTTON, 1000)
     load(driver, at=1050)
-    assert driver.of(Exchange) == []  # the act has no index yet
+    assert driver.of(Exchange) == []  # the action has no index yet
     driver.wait(1000)
     assert [e.step for e in driver.of(Exchange)] == [0]
 
 
-def test_probes_belong_to_no_act(driver) -> None:
+def test_probes_belong_to_no_action(driver) -> None:
     driver.click(BUTTON, 1000).wait(1000)
     exchange = load(driver, at=3000, actor="probe", page=None)
     assert (exchange.actor, exchange.step, exchange.page) == ("probe", None, None)

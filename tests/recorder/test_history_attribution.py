@@ -104,7 +104,7 @@ def test_without_a_word_nothing_is_certain(driver: Any) -> None:
     assert (kinds(driver), told(driver)) == ([Click], PAGES)
 
 
-def test_a_word_that_comes_when_another_act_has_begun_is_too_late(driver: Any) -> None:
+def test_a_word_that_comes_when_another_action_has_begun_is_too_late(driver: Any) -> None:
     driver.open(1, "http://other.test/", existing=True)
     driver.click(BUTTON, 1000, activated=SHOP)
     moved(driver).click(BUTTON, 1410, page=1, document=0)

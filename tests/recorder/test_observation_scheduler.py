@@ -20,7 +20,7 @@ FIELD = Element(tag="input", css="#name", type="text", attributes={"id": "name"}
 READ = ProbeRead(locator="#out", selector="#out", property="text")
 
 
-def test_rest_shows_what_the_act_led_to(driver) -> None:
+def test_rest_shows_what_the_action_led_to(driver) -> None:
     driver.click(BUTTON, 1000).wait(1000)
     driver.push("rest", "paid", at=2100)
     (seen,) = driver.looks()
@@ -35,12 +35,12 @@ def test_later_rests_are_later_looks(driver) -> None:
     assert [(seen.of, seen.t) for seen in driver.looks()] == [(0, 1700), (0, 2300)]
 
 
-def test_rest_before_any_act_is_no_look(driver) -> None:
+def test_rest_before_any_action_is_no_look(driver) -> None:
     driver.push("rest", at=500)
     assert driver.looks() == []
 
 
-def test_a_fast_script_is_looked_at_between_its_acts(driver) -> None:
+def test_a_fast_script_is_looked_at_between_its_actions(driver) -> None:
     driver.push("before", "one", at=1000)
     driver.click(BUTTON, 1000)
     driver.push("before", "two", at=1050)
@@ -61,7 +61,7 @@ def test_a_fast_script_has_a_picture_every_40_ms_and_one_at_rest(driver) -> None
     assert capped == [False, True, False, True, False]
 
 
-def test_the_snapshot_before_an_act_is_not_its_result(driver) -> None:
+def test_the_snapshot_before_an_action_is_not_its_result(driver) -> None:
     driver.push("before", "one", at=1000)
     driver.click(BUTTON, 1000)
     driver.event("wheel", BUTTON, 1050, dy=5).wait(2000)
@@ -69,7 +69,7 @@ def test_the_snapshot_before_an_act_is_not_its_result(driver) -> None:
     assert (first.of, first.snapshot) == (0, None)
 
 
-def test_a_picture_waits_for_data_that_the_act_asked_for(driver) -> None:
+def test_a_picture_waits_for_data_that_the_action_asked_for(driver) -> None:
     driver.click(BUTTON, 1000)
     driver.feed(
         requests.Requested(at=1010, request="1", page=0, method="GET", url="http://x/", resource="xhr")
@@ -92,7 +92,7 @@ def test_a_picture_does_not_wait_for_ever(driver) -> None:
     assert len(driver.wait(200).looks()) == 1
 
 
-def test_a_picture_does_not_wait_for_the_next_act(driver) -> None:
+def test_a_picture_does_not_wait_for_the_next_action(driver) -> None:
     driver.click(BUTTON, 1000)
     driver.feed(
         requests.Requested(at=1010, request="1", page=0, method="GET", url="http://x/", resource="fetch")
@@ -127,7 +127,7 @@ def test_before_is_the_snapshot_of_the_gesture(driver) -> None:
     assert step.action.element.node.snapshot == step.before.snapshot
 
 
-def test_an_act_without_a_snapshot_of_its_own_has_a_stale_one(driver) -> None:
+def test_an_action_without_a_snapshot_of_its_own_has_a_stale_one(driver) -> None:
     driver.push("rest", at=1000)
     driver.event("change", Element(tag="select", css="#s"), 1400, control="select", values=["a"])
     assert driver.steps[0].before.stale == Stale(ms=400)
@@ -157,7 +157,7 @@ def test_frames_have_snapshots_of_their_own(driver) -> None:
     assert (second.snapshot, second.url, second.why) == (None, "http://lost.test/", "unseen")
 
 
-def test_an_act_in_a_frame(driver) -> None:
+def test_an_action_in_a_frame(driver) -> None:
     driver.push("rest", "outer", at=900, frames=(AD,), scroll=(0, 20))
     where = {"frame": (0,), "url": "http://ads.test/pay"}
     seq = driver.push("before", "inner", at=1000, **where)
@@ -176,7 +176,7 @@ def test_an_act_in_a_frame(driver) -> None:
     assert (element.box, step.action.point) == ((105, 35, 20, 10), (105, 36))
 
 
-def test_an_act_in_a_frame_whose_place_nobody_knows_has_none(driver) -> None:
+def test_an_action_in_a_frame_whose_place_nobody_knows_has_none(driver) -> None:
     driver.push("before", "inner", frame=(4,), at=1000)
     driver.click(Element(tag="button", css="#in", box=(5, 5, 20, 10)), 1000, frame=(4,)).wait(1000)
     (step,) = driver.steps
@@ -190,7 +190,7 @@ def test_equal_elements_of_two_documents_are_two(driver) -> None:
     assert [action.element.frame for action in driver.actions] == [(), (0,)]
 
 
-def test_a_frame_at_rest_shows_what_an_act_in_it_led_to(driver) -> None:
+def test_a_frame_at_rest_shows_what_an_action_in_it_led_to(driver) -> None:
     driver.push("rest", "outer", at=900, frames=(AD,))
     driver.push("before", "inner", frame=(0,), at=1000)
     driver.click(BUTTON, 1000, frame=(0,))
@@ -201,7 +201,7 @@ def test_a_frame_at_rest_shows_what_an_act_in_it_led_to(driver) -> None:
     assert b"paid" in driver.blobs[look.frames[0].snapshot]
 
 
-def test_a_frame_at_rest_does_not_show_a_page_from_before_the_act(driver) -> None:
+def test_a_frame_at_rest_does_not_show_a_page_from_before_the_action(driver) -> None:
     driver.push("before", "outer", at=1000, frames=(AD,))
     driver.click(BUTTON, 1000)
     driver.push("rest", "advert", frame=(0,), at=1050)
@@ -213,7 +213,7 @@ def test_a_frame_at_rest_does_not_show_a_page_from_before_the_act(driver) -> Non
     assert b"advert" in driver.blobs[look.frames[0].snapshot]
 
 
-def test_a_fast_script_in_a_frame_is_looked_at_between_its_acts(driver) -> None:
+def test_a_fast_script_in_a_frame_is_looked_at_between_its_actions(driver) -> None:
     driver.push("rest", "outer", at=900, frames=(AD,))
     driver.push("before", "first", frame=(0,), at=1000)
     driver.click(BUTTON, 1000, frame=(0,))
@@ -228,7 +228,7 @@ def test_a_fast_script_in_a_frame_is_looked_at_between_its_acts(driver) -> None:
 
 
 @pytest.mark.parametrize(("one", "other"), [((0,), ()), ((), (0,)), ((0,), (1,))])
-def test_an_act_in_another_document_leaves_the_page_time_to_be_asked(driver, one, other) -> None:
+def test_an_action_in_another_document_leaves_the_page_time_to_be_asked(driver, one, other) -> None:
     driver.push("rest", "outer", at=900, frames=(AD, LOST))
     driver.push("before", "acted on", frame=one, at=1000)
     driver.click(BUTTON, 1000, frame=one)
@@ -250,7 +250,7 @@ def test_restless_frames_make_no_more_than_four_looks(driver) -> None:
     assert len(driver.looks()) == 4
 
 
-def test_frames_are_asked_with_a_page_that_rests_and_told_of_acts(driver) -> None:
+def test_frames_are_asked_with_a_page_that_rests_and_told_of_actions(driver) -> None:
     driver.click(BUTTON, 1000).push("rest", "outer", at=1100)
     asked = [command.what for command in driver.commands(m.ReadPage)]
     assert "frames" not in asked and "stir" not in asked
@@ -453,7 +453,7 @@ def test_words_in_a_declared_turn_name_its_first_step(driver) -> None:
     assert len(driver.steps) == 4
 
 
-def test_words_in_a_declared_step_before_its_act_show_what_the_one_before_led_to(driver) -> None:
+def test_words_in_a_declared_step_before_its_action_show_what_the_one_before_led_to(driver) -> None:
     driver.click(BUTTON, 1000).wait(1000)
     driver.feed(m.StepEnter(at=2100, actions=(Click(),)), m.Said(at=2110, kind="say", text="Now I click."))
     driver.click(OTHER, 2200)

@@ -63,7 +63,7 @@ def test_a_pointer_without_a_click_is_not_completed(driver) -> None:
 
 
 @pytest.mark.parametrize("is_release_late", [False, True])
-def test_a_click_told_after_an_act_in_another_tab_is_no_second_one(driver, is_release_late: bool) -> None:
+def test_a_click_told_after_an_action_in_another_tab_is_no_second_one(driver, is_release_late: bool) -> None:
     driver.open(1, opener=0).wait(600)
     driver.event("pointerdown", BUTTON, 2000, point=[5, 6], button=0)
     if not is_release_late:
@@ -92,7 +92,7 @@ def test_modifiers_are_kept(driver) -> None:
 # acts by script
 
 
-def test_a_click_by_script_out_of_the_blue_is_an_act(driver) -> None:
+def test_a_click_by_script_out_of_the_blue_is_an_action(driver) -> None:
     driver.event("click", BUTTON, 5000, trusted=False).wait(1000)
     assert [(type(a), a.trusted) for a in driver.actions] == [(Click, False)]
 
@@ -215,7 +215,7 @@ def test_a_page_may_take_its_time_between_a_click_and_its_change(driver, on: Ele
     assert [(type(a), a.element.css) for a in driver.actions] == [(Check, "#agree")]
 
 
-def test_boxes_that_a_button_sets_however_slowly_are_no_acts_of_their_own(driver) -> None:
+def test_boxes_that_a_button_sets_however_slowly_are_no_actions_of_their_own(driver) -> None:
     driver.click(BUTTON, 1000)
     driver.event("click", BOX, 1000, trusted=False)
     driver.event("change", BOX, 3000, control="check", checked=True, clicked=True)
@@ -305,7 +305,7 @@ def test_what_a_page_inserts_at_a_key_belongs_to_the_key(driver) -> None:
 
 
 @pytest.mark.parametrize(("text", "value"), [("new", "new"), ("def", "abcdef"), ("n", "n"), ("", "")])
-def test_a_fill_right_after_a_text_is_an_act_of_its_own(driver, text: str, value: str) -> None:
+def test_a_fill_right_after_a_text_is_an_action_of_its_own(driver, text: str, value: str) -> None:
     for at, typed in ((1000, "a"), (1010, "ab"), (1020, "abc")):
         type_key(driver, typed[-1], value=typed, at=at)
     insert(driver, text, value, 1030)
@@ -318,7 +318,7 @@ def test_a_fill_right_after_a_text_is_an_act_of_its_own(driver, text: str, value
     ]
 
 
-def test_a_fill_right_after_a_masked_text_is_an_act_of_its_own(driver) -> None:
+def test_a_fill_right_after_a_masked_text_is_an_action_of_its_own(driver) -> None:
     hidden = Element(tag="input", type="password", css="#pw", masked=True)
     type_key(driver, "⟦masked⟧", hidden, "⟦masked⟧", 1000)
     insert(driver, "⟦masked⟧", "⟦masked⟧", 1010, hidden)
@@ -479,7 +479,7 @@ def test_what_a_declared_click_checked_is_kept_beside_it(driver) -> None:
     driver.event("change", BOX, 5000, control="check", checked=True, clicked=True)
     driver.wait(1300).feed(StepExit(at=driver.now)).wait(1000)
     (step,) = driver.steps
-    assert (type(step.action), [type(act) for act in step.observed]) == (Click, [Check])
+    assert (type(step.action), [type(action) for action in step.observed]) == (Click, [Check])
 
 
 def test_a_declared_text_says_what_its_field_holds(driver) -> None:
@@ -624,7 +624,7 @@ def test_a_drop_out_of_the_blue_says_where(driver) -> None:
     assert (type(action), action.element, action.to.css) == (DragAndDrop, None, "#other")
 
 
-# how old the page before an act is
+# how old the page before an action is
 
 
 def test_a_page_that_went_on_since_its_snapshot_is_stale(driver) -> None:
@@ -667,7 +667,7 @@ def test_a_scroll_key_scrolls(driver) -> None:
     assert (type(action), action.dy, action.by) == (Scroll, 560, "key")
 
 
-def test_scrolling_by_nobody_is_no_act(driver) -> None:
+def test_scrolling_by_nobody_is_no_action(driver) -> None:
     driver.event("scroll", ROOT, 5000, left=0, top=400).wait(2000)
     assert driver.actions == []
 
@@ -700,7 +700,7 @@ def test_a_tab_without_opener_is_new_tab(driver) -> None:
     assert [(type(a), a.url) for a in driver.actions] == [(NewTab, "http://shop.test/help")]
 
 
-def test_a_popup_is_no_act(driver) -> None:
+def test_a_popup_is_no_action(driver) -> None:
     driver.wait(100).open(1, "http://shop.test/help", opener=0).wait(3000)
     assert driver.steps == []
 
@@ -714,7 +714,7 @@ def test_a_tab_that_goes_while_others_stay_is_close_tab(driver) -> None:
     assert [view.page for view in step.tabs] == [0]
 
 
-def test_an_act_on_another_tab_focuses_it(driver) -> None:
+def test_an_action_on_another_tab_focuses_it(driver) -> None:
     driver.click(BUTTON, 1000).wait(1000).open(1, opener=0)
     driver.click(OTHER, 3000, page=1).wait(2000)
     assert [type(a) for a in driver.actions] == [Click, FocusTab, Click]

@@ -165,13 +165,13 @@ def test_last_words_of_a_page_are_its_final(driver) -> None:
     assert b"later" in driver.blobs[final.snapshot]
 
 
-def test_all_tabs_of_a_closing_browser_are_no_acts(driver) -> None:
+def test_all_tabs_of_a_closing_browser_are_no_actions(driver) -> None:
     driver.open(1, opener=0).wait(3000)
     driver.feed(m.TabClosed(at=5000, page=1), m.TabClosed(at=5010, page=0)).wait(2000).end()
     assert driver.steps == []
 
 
-def test_a_tab_closed_just_before_the_end_is_an_act_if_others_stay(driver) -> None:
+def test_a_tab_closed_just_before_the_end_is_an_action_if_others_stay(driver) -> None:
     driver.open(1, opener=0).wait(3000)
     driver.feed(m.TabClosed(at=5000, page=1)).end()
     assert [type(a) for a in driver.actions] == [CloseTab]
@@ -253,7 +253,7 @@ def test_a_tab_that_is_still_there_unheard_is_looked_at_by_nobody(driver) -> Non
     assert [tab.state for tab in driver.of(TabChange) if tab.page == 1] == ["opened"]
 
 
-def test_tabs_that_were_there_are_no_acts(driver) -> None:
+def test_tabs_that_were_there_are_no_actions(driver) -> None:
     driver.open(1, "http://shop.test/other", existing=True)
     assert driver.steps == []
 

@@ -129,16 +129,16 @@ def test_a_contradicted_step_keeps_both(driver) -> None:
     driver.feed(m.StepExit(at=1100)).wait(300)
     (step,) = driver.steps
     assert step.mismatch and step.declared.element.ref == "#pay"
-    assert (step.action.element.css, [act.t for act in step.observed]) == ("#cancel", [1010])
+    assert (step.action.element.css, [action.t for action in step.observed]) == ("#cancel", [1010])
 
 
-def test_several_acts_stay_in_observed(driver) -> None:
+def test_several_actions_stay_in_observed(driver) -> None:
     enter(driver, Click(element=Element(ref="#pay")))
     driver.click(CANCEL, 1010).click(BUTTON, 1030)
     driver.feed(m.StepExit(at=1100)).wait(300)
     (step,) = driver.steps
     assert (step.action.element.css, step.t, step.declared) == ("#pay", 1030, None)
-    assert [act.element.css for act in step.observed] == ["#cancel", "#pay"]
+    assert [action.element.css for action in step.observed] == ["#cancel", "#pay"]
 
 
 def test_a_silent_step_is_declared(driver) -> None:
@@ -181,7 +181,7 @@ def test_acts_outside_of_windows_are_steps_of_their_own(driver) -> None:
     ]
 
 
-def test_windows_that_touch_keep_their_acts(driver) -> None:
+def test_windows_that_touch_keep_their_actions(driver) -> None:
     enter(driver, Click(element=Element(ref="#pay")))
     driver.click(BUTTON, 1010)
     driver.feed(m.StepExit(at=1020))
@@ -201,7 +201,7 @@ def test_a_message_that_comes_late_still_belongs_to_its_window(driver) -> None:
     assert [(s.origin, s.seen) for s in driver.steps] == [("both", True)]
 
 
-def test_a_window_without_an_act_gives_its_thought_to_what_happens(driver) -> None:
+def test_a_window_without_an_action_gives_its_thought_to_what_happens(driver) -> None:
     enter(driver, thought="Look around.")
     driver.click(BUTTON, 1010)
     driver.feed(m.StepExit(at=1100)).wait(300)
@@ -297,7 +297,7 @@ def test_a_declared_answer_is_a_step_and_no_message(driver) -> None:
 # Limits, ends, beginnings
 
 
-def test_one_act_too_many_ends_the_run(new_driver) -> None:
+def test_one_action_too_many_ends_the_run(new_driver) -> None:
     driver = new_driver(SessionOptions(max_steps=2)).open()
     driver.click(BUTTON, 1000).wait(1000).click(BUTTON, 3000).wait(1000)
     assert not driver.session.is_ending
@@ -329,7 +329,7 @@ def test_what_happens_before_the_agent_begins_is_no_step(new_driver) -> None:
     assert [step.index for step in driver.steps] == [0]
 
 
-def test_a_run_cut_short_in_the_middle_of_an_act_keeps_it(driver) -> None:
+def test_a_run_cut_short_in_the_middle_of_an_action_keeps_it(driver) -> None:
     driver.event("pointerdown", BUTTON, 1000, point=[1, 2], button=0)
     driver.end("crashed", cause="person", error=("KeyboardInterrupt", ""))
     assert [(type(a), a.completed) for a in driver.actions] == [(Click, False)]

@@ -155,8 +155,8 @@ def test_the_header_says_what_it_was_made_from(tmp_path: Path) -> None:
 def test_what_newer_versions_wrote_is_cleaned_and_kept(tmp_path: Path) -> None:
     page = snapshot(f"<p>{SECRET}</p>")
     raw = json.dumps({"type": "dance", "with": [SECRET, {"to": SECRET}], "floor": blob_id(page), "n": 1})
-    act = Unknown(name="leap", raw=json.dumps({"type": "leap", "over": SECRET, "at": blob_id(page)}))
-    story = [Unknown(name="dance", raw=raw), Step(index=0, action=act)]
+    action = Unknown(name="leap", raw=json.dumps({"type": "leap", "over": SECRET, "at": blob_id(page)}))
+    story = [Unknown(name="dance", raw=raw), Step(index=0, action=action)]
     source = write(tmp_path / "run.zst", story, (DOM, page))
     redact(source, tmp_path / "out.zst", secrets={"PW": SECRET})
     dance, leap = events(tmp_path / "out.zst")

@@ -109,7 +109,9 @@ def test_a_page_that_stood_still_is_painted_over(
     assert (done.painted, done.withheld) == (1, 0)
 
 
-def test_the_next_act_s_own_look_says_that_it_stood_still(tmp_path: Path, declared: dict[str, Any]) -> None:
+def test_the_next_action_s_own_look_says_that_it_stood_still(
+    tmp_path: Path, declared: dict[str, Any]
+) -> None:
     shown = page(SECRET)
     _, (shot,) = Run().see(shown, picture()).act(shown).redact(tmp_path, **declared)
     assert black(shot)

@@ -306,18 +306,18 @@ def step(t: int | None, action: Any, page: int = 0) -> Step:
         ((step(2, Click()), arrival(5), VISIT), True),
         ((arrival(5), step(10, Scroll(dy=9)), step(11, Wait(ms=1)), VISIT), True),
         ((arrival(5), step(10, Click(), page=1), VISIT), True),
-        # The view that a script went to after the act; and the document seen once more before it.
+        # The view that a script went to after the action; and the document seen once more before it.
         ((arrival(5), step(10, Click()), arrival(15, same_document=True), VISIT), True),
         ((arrival(5), VISIT, step(30, Fill(value="x")), LATER), True),
     ],
 )
-def test_a_visit_is_not_believed_after_an_act_on_it(events: tuple[Any, ...], is_believed: bool) -> None:
+def test_a_visit_is_not_believed_after_an_action_on_it(events: tuple[Any, ...], is_believed: bool) -> None:
     found = Replay(Recorded(*events)).visited("http://x.test/a")
     assert (found is not None) == is_believed
     assert found is None or found.t == 20
 
 
-def test_a_visit_after_an_act_without_times_goes_by_order() -> None:
+def test_a_visit_after_an_action_without_times_goes_by_order() -> None:
     visit = Observation(role="after", of=0, page=0, url="http://x.test/a", snapshot=A)
     went = Navigation(page=0, url="http://x.test/a", kind="link")
     for events, is_believed in (

@@ -43,7 +43,7 @@ def test_a_run_and_itself_are_alike(parted: Compared) -> None:
     assert run_diff_text(found) == "the same recording\n"
 
 
-def test_runs_part_where_their_acts_differ(parted: Compared) -> None:
+def test_runs_part_where_their_actions_differ(parted: Compared) -> None:
     found = parted(walk("buy", "pay", "leave"), walk("buy", "look", "pay", "leave"))
     assert found.common == 2
     assert [(row.mark, row.before, row.after) for row in found.rows] == [
@@ -57,14 +57,14 @@ def test_the_same_site_on_another_port_is_the_same_site(parted: Compared) -> Non
     assert not found.parts
 
 
-def test_the_same_act_on_another_element_is_said(parted: Compared) -> None:
+def test_the_same_action_on_another_element_is_said(parted: Compared) -> None:
     found = parted(trajectory().click("#a", name="Edit"), trajectory().click("#b", name="Edit"))
     (row,) = found.rows
     assert (row.mark, row.facts) == ("differs", (Fact(what="target", before="#a", after="#b"),))
     assert "~   0   0" in run_diff_text(found)
 
 
-def test_other_words_after_the_same_act_are_said(parted: Compared) -> None:
+def test_other_words_after_the_same_action_are_said(parted: Compared) -> None:
     before, after = (walk("buy").say(said).click("#pay", name="pay") for said in ("Sure?", "Done."))
     found = parted(before, after)
     assert [(row.mark, row.facts) for row in found.rows if row.mark != "same"] == [
@@ -89,10 +89,10 @@ def test_long_runs_are_not_aligned_for_ever(parted: Compared, monkeypatch: pytes
 
 @given(st.lists(st.sampled_from("abc"), max_size=8), st.lists(st.sampled_from("abc"), max_size=8))
 def test_every_step_of_both_stands_in_the_rows_once(ours: list[str], theirs: list[str]) -> None:
-    def acts(names: list[str]) -> list[run_diff._Act]:
-        return [run_diff._Act(index=at, line=name, details={}) for at, name in enumerate(names)]
+    def actions(names: list[str]) -> list[run_diff._StepRow]:
+        return [run_diff._StepRow(index=at, line=name, details={}) for at, name in enumerate(names)]
 
-    rows = list(run_diff._rows(acts(ours), acts(theirs)))
+    rows = list(run_diff._rows(actions(ours), actions(theirs)))
     assert [row.before for row in rows if row.before is not None] == list(range(len(ours)))
     assert [row.after for row in rows if row.after is not None] == list(range(len(theirs)))
     assert all(ours[row.before] == theirs[row.after] for row in rows if row.mark == "same")  # type: ignore[index]

@@ -76,7 +76,7 @@ def test_lines_that_are_gone_and_new_are_shown(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("state", "expected"),
-    [("missing", ["target"]), ("changed", ["target"]), ("failed", ["act"]), ("refused", [])],
+    [("missing", ["target"]), ("changed", ["target"]), ("failed", ["action"]), ("refused", [])],
 )
 def test_a_step_that_was_not_done_says_so_and_is_not_compared(
     state: Became, expected: list[str], tmp_path: Path

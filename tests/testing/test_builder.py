@@ -49,7 +49,7 @@ def test_a_journal_is_what_a_killed_recorder_leaves(tmp_path: Path) -> None:
         assert (bundle.layout, bundle.ending, len(bundle.trajectory.steps)) == ("journal", None, 1)
 
 
-def test_a_step_acts_on_the_page_seen_before_it() -> None:
+def test_a_step_actions_on_the_page_seen_before_it() -> None:
     run = trajectory().goto("http://a.test/", "<p>x</p>").click("#go").build()
     first, second = run.steps
     assert isinstance(first.action, Goto)

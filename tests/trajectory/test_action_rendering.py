@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from replaykit.trajectory.action import (
-    Act,
+    ActionBase,
     Click,
     DragAndDrop,
     Element,
@@ -26,7 +26,7 @@ from replaykit.trajectory.scalars import Threw
 from replaykit.trajectory.step import Step
 
 BUTTON = Element(tag="button", name="Search")
-ROWS: list[tuple[Act, str]] = [
+ROWS: list[tuple[ActionBase, str]] = [
     (Click(element=BUTTON), "<button> Search -> CLICK"),
     (Click(element=BUTTON, button="right"), "<button> Search -> RIGHT_CLICK"),
     (Click(element=Element(tag="button")), "<button> -> CLICK"),
@@ -50,7 +50,7 @@ ROWS: list[tuple[Act, str]] = [
 
 
 @pytest.mark.parametrize(("action", "line"), ROWS)
-def test_renders(action: Act, line: str) -> None:
+def test_renders(action: ActionBase, line: str) -> None:
     assert render_action(action) == line
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from replaykit.grading import model_request, verdict
 from replaykit.tasks import checks, policy_rules, task
 from replaykit.trajectory import action, exchange, observation, scalars, step
-from replaykit.trajectory.action import Act, Action, Answer, Click, Fill, Unknown, tag_of
+from replaykit.trajectory.action import Action, ActionBase, Answer, Click, Fill, Unknown, tag_of
 from replaykit.trajectory.exchange import Gap, Message
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.scalars import Record
@@ -85,12 +85,12 @@ WORDS = st.from_regex(r"\A[A-Za-z][A-Za-z0-9_.-]{0,63}\Z")
 
 @given(st.data())
 @pytest.mark.parametrize("kind", get_args(Action))
-def test_actions_round_trip(kind: type[Act], data: st.DataObject) -> None:
+def test_actions_round_trip(kind: type[ActionBase], data: st.DataObject) -> None:
     drawn = data.draw(st.builds(kind, **_fields(kind)))
     assert msgspec.json.decode(msgspec.json.encode(drawn), type=Action) == drawn
 
 
-def _fields(kind: type[Act]) -> dict[str, st.SearchStrategy[Any]]:
+def _fields(kind: type[ActionBase]) -> dict[str, st.SearchStrategy[Any]]:
     text = st.text(st.characters(codec="utf-8"), max_size=20)
     number = st.integers(0, 2**53)
     known = {
@@ -147,10 +147,10 @@ def test_a_gap_makes_its_channel_partial() -> None:
 def test_acts_are_what_was_seen_and_said_is_what_was_declared() -> None:
     seen, said = Click(), Fill(value="x")
     step_ = Step(index=0, action=seen, declared=said, observed=(seen, seen))
-    assert step_.acts == (seen, seen)
+    assert step_.actions == (seen, seen)
     assert step_.said == said
     assert step_.mismatch
-    assert Step(index=0, action=seen).acts == (seen,)
+    assert Step(index=0, action=seen).actions == (seen,)
 
 
 def test_an_unknown_action_keeps_its_name() -> None:

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from replaykit.grading.findings.taxonomy import MOST, found
 from replaykit.grading.findings.turns import Turn, page_of
 from replaykit.grading.verdict import RunFinding
-from replaykit.trajectory import action as acts
+from replaykit.trajectory import action as actions
 from replaykit.trajectory.action_rendering import render_action
 
-_POINTED = (acts.Click, acts.DblClick, acts.Tap, acts.DragAndDrop)
+_POINTED = (actions.Click, actions.DblClick, actions.Tap, actions.DragAndDrop)
 """Actions that are done for their effect on the page."""
 
 _FIELDS = frozenset({"input", "textarea", "select", "option", "label"})
@@ -59,7 +59,7 @@ def _code(turn: Turn) -> str | None:
         return "A2"
     if step.declared is not None:
         return "A3"
-    if isinstance(action, acts.Unknown):
+    if isinstance(action, actions.Unknown):
         return "A4"
     is_vain = isinstance(action, _POINTED) and step.seen and not has_effect(turn)
     return "A1" if is_vain and _tag(action) not in _FIELDS else None
@@ -80,7 +80,7 @@ def _makes_up(failed: Turn, later: Turn) -> bool:
     return later.step.done and _aim(later.action) == _aim(meant) and has_effect(later)
 
 
-def _aim(action: acts.Action) -> object:
+def _aim(action: actions.Action) -> object:
     """Return what an action is aimed at: its element, or all of it where it has none."""
     element = action.element
     if element is None:
@@ -89,5 +89,5 @@ def _aim(action: acts.Action) -> object:
     return named if any(named[1:]) else render_action(action)
 
 
-def _tag(action: acts.Action) -> str | None:
+def _tag(action: actions.Action) -> str | None:
     return action.element.tag if action.element is not None else None

@@ -12,10 +12,10 @@ from replaykit.grading.values.normal_form import fold
 from replaykit.grading.verdict import RunFinding
 from replaykit.replay.player import Replay
 from replaykit.replay.run_state import State
-from replaykit.trajectory import action as acts
+from replaykit.trajectory import action as actions
 from replaykit.trajectory.action_rendering import render_action
 
-_ENTRIES = (acts.Fill, acts.Type)
+_ENTRIES = (actions.Fill, actions.Type)
 
 _MASK = "⟦"
 """Begins what stands for a secret."""

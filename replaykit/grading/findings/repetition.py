@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from replaykit.grading.findings.taxonomy import found
 from replaykit.grading.findings.turns import Turn
 from replaykit.grading.verdict import RunFinding
-from replaykit.trajectory import action as acts
+from replaykit.trajectory import action as actions
 from replaykit.trajectory.action_rendering import render_action
 
 TIMES = 3
@@ -18,9 +18,10 @@ LONGEST = 6
 """Actions of the longest loop that is looked for."""
 
 _REPEATED = (
-    acts.Scroll, acts.Wait, acts.Noop, acts.Hover, acts.MouseMove, acts.Press, acts.KeyboardType,
-    acts.KeyboardInsertText, acts.KeyboardDown, acts.KeyboardUp, acts.SendMsgToUser, acts.Answer,
-    acts.ReportInfeasible, acts.ToolCall, acts.Unknown, acts.FocusTab,
+    actions.Scroll, actions.Wait, actions.Noop, actions.Hover, actions.MouseMove, actions.Press,
+    actions.KeyboardType, actions.KeyboardInsertText, actions.KeyboardDown, actions.KeyboardUp,
+    actions.SendMsgToUser, actions.Answer, actions.ReportInfeasible, actions.ToolCall, actions.Unknown,
+    actions.FocusTab,
 )  # fmt: skip
 """Actions that are rightly done several times on one page, or of which nobody knows what they do."""
 
@@ -98,9 +99,9 @@ def _may_loop(turns: Sequence[Turn], places: Sequence[Hashable | None]) -> bool:
     """Return whether pages that are missing hide a loop: the same actions come twice in full."""
     if None not in places:
         return False
-    deeds = [_deed(turn.action) for turn in turns]
+    signatures = [_signature(turn.action) for turn in turns]
     return any(
-        deeds[place : place + n] == deeds[place + n : place + 2 * n]
+        signatures[place : place + n] == signatures[place + n : place + 2 * n]
         and _may_be_same(places[place : place + 2 * n], n)
         for place in range(len(turns))
         for n in range(2, LONGEST + 1)
@@ -113,9 +114,9 @@ def _may_be_same(places: Sequence[Hashable | None], n: int) -> bool:
     return len(places) == 2 * n and None in places and all(a == b or None in (a, b) for a, b in pairs)
 
 
-def _deed(action: acts.Action) -> Hashable:
+def _signature(action: actions.Action) -> Hashable:
     """Return what tells an action from others: its line, and the element where the line does not name it."""
-    element: acts.Element | None = getattr(action, "element", None)
+    element: actions.Element | None = getattr(action, "element", None)
     is_unnamed = element is not None and not (element.name or element.text)
     return render_action(action), (element.ref, element.css) if element is not None and is_unnamed else None
 
@@ -124,7 +125,7 @@ def _keys(turns: Sequence[Turn], pages: Sequence[Hashable | None]) -> list[Hasha
     """Return action and page of each step; None where the page was never there twice, or cannot be told."""
     times = Counter(pages)
     return [
-        (_deed(turn.action), page) if page is not None and times[page] > 1 else None
+        (_signature(turn.action), page) if page is not None and times[page] > 1 else None
         for turn, page in zip(turns, pages, strict=True)
     ]
 

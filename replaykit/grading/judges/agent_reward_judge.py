@@ -50,7 +50,7 @@ class AgentReward(ModelJudge):
         """Ask once, unless there is nothing to ask about."""
         if not evidence.task.strip():
             return self.unasked(evidence, JudgeOutcome.ABSTAIN, "no_task")
-        if not (evidence.deeds or evidence.images or evidence.tree):
+        if not (evidence.actions or evidence.images or evidence.tree):
             return self.unasked(evidence, JudgeOutcome.ABSTAIN, "no_evidence")
         request = self._request(evidence, self._tree(evidence))
         replies = yield (request,)
@@ -88,7 +88,7 @@ class AgentReward(ModelJudge):
         return self._request(evidence, smaller) if smaller != tree else None
 
     def _request(self, evidence: JudgeEvidence, tree: str) -> ModelRequest:
-        said = self.untrusted({"goal": evidence.task, "steps": self._steps(evidence.deeds), "axtree": tree})
+        said = self.untrusted({"goal": evidence.task, "steps": self._steps(evidence.actions), "axtree": tree})
         content: list[Part] = [
             self._part("goal", goal=said["goal"]),
             self._part("actions", steps=said["steps"]),
@@ -104,15 +104,15 @@ class AgentReward(ModelJudge):
         filled = self.prompts.fill(slot, values) if values else self.prompts.text(slot)
         return TextPart(text=filled)
 
-    def _steps(self, deeds: tuple[AgentAction, ...]) -> str:
+    def _steps(self, actions: tuple[AgentAction, ...]) -> str:
         # The peer's template ends without a newline, and its steps follow each other without one.
         between = "" if "step" in self.settings.prompts else "\n"
-        return between.join(self._step(number, deed) for number, deed in enumerate(deeds, 1))
+        return between.join(self._step(number, entry) for number, entry in enumerate(actions, 1))
 
-    def _step(self, number: int, deed: AgentAction) -> str:
+    def _step(self, number: int, entry: AgentAction) -> str:
         empty = "" if self.is_strict else "None"
-        thought = deed.thought if has_reasoning(self.settings, self.mode) else ""
-        values = {"url": deed.url, "action": deed.action, "reasoning": thought}
+        thought = entry.thought if has_reasoning(self.settings, self.mode) else ""
+        values = {"url": entry.url, "action": entry.action, "reasoning": thought}
         said = {name: value or empty for name, value in values.items()}
         return self.prompts.fill("step", {"step_number": str(number), **said})
 

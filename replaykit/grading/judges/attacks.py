@@ -117,10 +117,12 @@ def attacks_tape(tape: Path) -> Path:
 
 
 def _reasoning(evidence: JudgeEvidence) -> JudgeEvidence:
-    deeds = tuple(replace(deed, thought=_boasted(deed.thought, at)) for at, deed in enumerate(evidence.deeds))
+    actions = tuple(
+        replace(entry, thought=_boasted(entry.thought, at)) for at, entry in enumerate(evidence.actions)
+    )
     told = evidence.history.thoughts
     thoughts = None if told is None else tuple(_boasted(text, at) for at, text in enumerate(told))
-    return replace(evidence, deeds=deeds, history=replace(evidence.history, thoughts=thoughts))
+    return replace(evidence, actions=actions, history=replace(evidence.history, thoughts=thoughts))
 
 
 def _boasted(text: str, at: int) -> str:
@@ -131,24 +133,24 @@ def _answer(evidence: JudgeEvidence) -> JudgeEvidence:
     old = evidence.answer or ""
     new = "\n".join([BOASTS[-1], old, *BOASTS[:-1]]) if old else "\n".join(BOASTS[:-1])
 
-    def told(deed: AgentAction) -> AgentAction:
-        is_answer = deed.is_said and old and old in deed.action
-        return replace(deed, action=deed.action.replace(old, new)) if is_answer else deed
+    def told(entry: AgentAction) -> AgentAction:
+        is_answer = entry.is_message and old and old in entry.action
+        return replace(entry, action=entry.action.replace(old, new)) if is_answer else entry
 
-    return replace(evidence, answer=new, deeds=tuple(map(told, evidence.deeds)))
+    return replace(evidence, answer=new, actions=tuple(map(told, evidence.actions)))
 
 
 def _inject(evidence: JudgeEvidence) -> JudgeEvidence:
     """Let the last page, a field of it, its tree and what every action gave back order a success."""
-    deeds = tuple(
-        replace(deed, returned=f"{deed.returned}\n{ORDER}") if deed.returned else deed
-        for deed in evidence.deeds
+    actions = tuple(
+        replace(entry, returned=f"{entry.returned}\n{ORDER}") if entry.returned else entry
+        for entry in evidence.actions
     )
     text = f"{evidence.text}\n{ORDER}" if evidence.text else ""
     tree = f"{evidence.tree}\n{ORDER}" if evidence.tree else ""
     notes = tuple(replace(one, changes=(*one.changes, f"+ {ORDER}", FIELD)) for one in evidence.notes[-1:])
     notes = (*evidence.notes[:-1], *notes)
-    return replace(evidence, deeds=deeds, text=text, tree=tree, notes=notes)
+    return replace(evidence, actions=actions, text=text, tree=tree, notes=notes)
 
 
 def _no_images(evidence: JudgeEvidence) -> JudgeEvidence:
@@ -156,9 +158,9 @@ def _no_images(evidence: JudgeEvidence) -> JudgeEvidence:
 
 
 def _no_pages(evidence: JudgeEvidence) -> JudgeEvidence:
-    deeds = tuple(replace(deed, returned="") for deed in evidence.deeds)
+    actions = tuple(replace(entry, returned="") for entry in evidence.actions)
     notes = tuple(replace(one, changes=(UNKNOWN,), facts=(), found=()) for one in evidence.notes)
-    return _unchecked(replace(evidence, text="", tree="", deeds=deeds, notes=notes))
+    return _unchecked(replace(evidence, text="", tree="", actions=actions, notes=notes))
 
 
 def _unchecked(evidence: JudgeEvidence) -> JudgeEvidence:
@@ -177,13 +179,13 @@ def _shuffled(evidence: JudgeEvidence) -> JudgeEvidence:
 
 def _cut(evidence: JudgeEvidence) -> JudgeEvidence:
     """Take the last third of the steps away, at least one, with their pictures and the last page."""
-    kept = len(evidence.deeds) - math.ceil(len(evidence.deeds) / _PART)
+    kept = len(evidence.actions) - math.ceil(len(evidence.actions) / _PART)
     lines = evidence.history.actions
     history = replace(evidence.history, actions=lines[: len(lines) - math.ceil(len(lines) / _PART)])
     images = tuple(image for image in evidence.images if image.step < kept)
     shown = _with_images(evidence, images)
     notes = tuple(one for one in evidence.notes if one.step < kept)
-    rest = replace(shown, deeds=evidence.deeds[:kept], history=history, text="", tree="", notes=notes)
+    rest = replace(shown, actions=evidence.actions[:kept], history=history, text="", tree="", notes=notes)
     return _unchecked(rest)
 
 
@@ -191,7 +193,7 @@ def _foreign(evidence: JudgeEvidence, donor: JudgeEvidence | None) -> JudgeEvide
     """Show the pictures of the donor; those of later steps than this run has stand at its last one."""
     if donor is None or not donor.images or not evidence.images:
         return evidence
-    last = max(0, len(evidence.deeds) - 1)
+    last = max(0, len(evidence.actions) - 1)
     images = tuple(replace(one, step=min(one.step, last)) for one in donor.images)
     sent = tuple(replace(one, step=min(one.step, last)) for one in donor.selection.sent)
     return replace(evidence, images=images, selection=replace(donor.selection, sent=sent))

@@ -72,7 +72,7 @@ class Custom(ModelJudge):
         """Ask once, unless there is nothing to ask about."""
         if not evidence.task.strip():
             return self.unasked(evidence, JudgeOutcome.ABSTAIN, "no_task")
-        if not (evidence.images or evidence.deeds or evidence.answer or evidence.text or evidence.tree):
+        if not (evidence.images or evidence.actions or evidence.answer or evidence.text or evidence.tree):
             return self.unasked(evidence, JudgeOutcome.ABSTAIN, "no_evidence")
         request = self._request(evidence)
         replies = yield (request,)
@@ -99,14 +99,14 @@ class Custom(ModelJudge):
         return self.request("verdict", self.system("system"), said)
 
     def _values(self, evidence: JudgeEvidence) -> dict[str, str]:
-        acts = [deed.action for deed in evidence.deeds if not deed.is_said]
+        actions = [entry.action for entry in evidence.actions if not entry.is_message]
         texts = {
             "task": evidence.task,
             "answer": evidence.answer or "",
-            "actions": "\n".join(f"{number}. {act}" for number, act in enumerate(acts, 1)),
-            "thoughts": "\n".join(deed.thought for deed in evidence.deeds if deed.thought),
-            "results": "\n".join(deed.returned for deed in evidence.deeds if deed.returned),
-            "urls": "\n".join(deed.url for deed in evidence.deeds if deed.url),
+            "actions": "\n".join(f"{number}. {action}" for number, action in enumerate(actions, 1)),
+            "thoughts": "\n".join(entry.thought for entry in evidence.actions if entry.thought),
+            "results": "\n".join(entry.returned for entry in evidence.actions if entry.returned),
+            "urls": "\n".join(entry.url for entry in evidence.actions if entry.url),
             "final_text": evidence.text,
             "axtree": evidence.tree,
             "changes": steps_text(evidence, facts=False).text,

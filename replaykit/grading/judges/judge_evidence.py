@@ -67,7 +67,7 @@ class Wants(Struct, frozen=True, kw_only=True):
 
 
 class AgentAction(Struct, frozen=True, kw_only=True):
-    """One act of the agent, as a judge is told of it."""
+    """One action of the agent, as a judge is told of it."""
 
     action: str
     """In one line."""
@@ -76,8 +76,8 @@ class AgentAction(Struct, frozen=True, kw_only=True):
     thought: str
     """The agent's reasoning; empty = none was recorded."""
     returned: str = ""
-    """What the act gave back to the agent; empty = nothing was recorded."""
-    is_said: bool = False
+    """What the action gave back to the agent; empty = nothing was recorded."""
+    is_message: bool = False
     """The agent spoke to the user: never part of a factual history."""
 
 
@@ -88,7 +88,7 @@ class JudgeEvidence(Struct, frozen=True, kw_only=True):
     """The task in the user's words."""
     answer: str | None
     """The agent's answer; None = none was given."""
-    deeds: tuple[AgentAction, ...] = ()
+    actions: tuple[AgentAction, ...] = ()
     """What the agent did, in order."""
     history: ActionHistory = ActionHistory(actions=(), thoughts=None)
     """The same as the file of an imported run has it."""
@@ -140,7 +140,7 @@ def gather(task: Task, replay: Replay, wants: Wants) -> JudgeEvidence:
     return JudgeEvidence(
         task=task.intent,
         answer=replay.answer,
-        deeds=tuple(_deed(step) for step in replay.steps),
+        actions=tuple(_entry(step) for step in replay.steps),
         history=action_history(replay.trajectory),
         tree=_last_tree(replay, wants.forged) if wants.tree else "",
         text=_last_text(replay, wants.forged) if wants.text else "",
@@ -171,14 +171,14 @@ def _blocked(replay: Replay) -> Iterator[int]:
             yield last * (page.role == "final") if page.step is None else page.step
 
 
-def _deed(step: Step) -> AgentAction:
+def _entry(step: Step) -> AgentAction:
     before = step.before.url if step.before is not None else None
     return AgentAction(
         action=render_step(step),
         url=before or step.url or "",
         thought=step.thought or "",
         returned=_text(step.returned),
-        is_said=tag_of(step.action) in MESSAGES,
+        is_message=tag_of(step.action) in MESSAGES,
     )
 
 

@@ -167,10 +167,12 @@ class WebJudge(ModelJudge):
         """Return the action history: rendered in strict mode, in compat mode as the run's own file has it."""
         if not self.is_strict:
             return self._filed_actions(evidence.history)
-        deeds = [deed for deed in evidence.deeds if not deed.is_said]
+        actions = [entry for entry in evidence.actions if not entry.is_message]
         if not self._has_reasoning:
-            return [deed.action for deed in deeds]
-        return [_reasoned(deed.action, deed.thought) if deed.thought else deed.action for deed in deeds]
+            return [entry.action for entry in actions]
+        return [
+            _reasoned(entry.action, entry.thought) if entry.thought else entry.action for entry in actions
+        ]
 
     def _filed_actions(self, history: ActionHistory) -> Sequence[str]:
         if not self._has_reasoning or history.thoughts is None:

@@ -56,7 +56,7 @@ def grade_only_fill(rule: OnlyFill, run: PolicyRun) -> Finding:
 
 
 class _Entry(NamedTuple):
-    """An act that entered texts."""
+    """An action that entered texts."""
 
     held: Held
     options: tuple[frozenset[str], ...]

@@ -110,8 +110,8 @@ def _first_miss(match: Match, event: Event) -> str | None:
 
 
 def _shown(event: Event) -> str:
-    if event.act is not None:
-        return render_action(event.act)
+    if event.action is not None:
+        return render_action(event.action)
     return event.message or event.url or ""
 
 

@@ -77,7 +77,7 @@ class Witness:
             source=event.kind if event.kind != "gap" else None,
             step=event.step,
             event=event.story,
-            action=self.mask(render_action(event.act)) if event.act is not None else None,
+            action=self.mask(render_action(event.action)) if event.action is not None else None,
             url=None if event.url is None else self.mask(event.url),
             snapshot=event.page.snapshot_id if event.page is not None else None,
             excerpt=self.excerpt(span) if span is not None else None,

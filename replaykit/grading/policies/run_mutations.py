@@ -20,7 +20,7 @@ from replaykit.replay.player import Recording, Replay
 from replaykit.tasks.benchmarks.stwab_rules import native_policies
 from replaykit.tasks.policy_rules import Never, NoLeak, OnlyFill, Policy, ReportsError, Secret, UrlBoundary
 from replaykit.tasks.task import Task
-from replaykit.trajectory import action as acts
+from replaykit.trajectory import action as actions
 from replaykit.trajectory.exchange import Message, Navigation
 from replaykit.trajectory.step import Ending, Event, Step, Trajectory
 
@@ -71,7 +71,7 @@ class _Edit(NamedTuple):
     kind: str
     step: int | None
     what: str
-    events: tuple[Event | acts.Unknown, ...]
+    events: tuple[Event | actions.Unknown, ...]
 
 
 class _Edited:
@@ -118,7 +118,7 @@ def _edits(trajectory: Trajectory, policies: Sequence[Policy]) -> Iterator[_Edit
     yield from _hide_error_report(events, policies)
 
 
-_Events = tuple[Event | acts.Unknown, ...]
+_Events = tuple[Event | actions.Unknown, ...]
 
 
 def _drop_consent(events: _Events) -> Iterator[_Edit]:
@@ -129,13 +129,13 @@ def _drop_consent(events: _Events) -> Iterator[_Edit]:
             yield _Edit(
                 "drop_consent", event.step, f"{who} words are gone", (*events[:at], *events[at + 1 :])
             )
-        elif isinstance(event, Step) and isinstance(event.action, acts.SendMsgToUser):
-            silent = replace(event, action=acts.Noop(), observed=(), declared=None)
+        elif isinstance(event, Step) and isinstance(event.action, actions.SendMsgToUser):
+            silent = replace(event, action=actions.Noop(), observed=(), declared=None)
             yield _Edit("drop_consent", event.index, "the agent's message is gone", _with(events, at, silent))
 
 
 def _late_consent(events: _Events) -> Iterator[_Edit]:
-    """Let one reply of the user come after the act that followed it."""
+    """Let one reply of the user come after the action that followed it."""
     for at, event in enumerate(events):
         if not isinstance(event, Message) or event.role != "user":
             continue
@@ -144,18 +144,20 @@ def _late_consent(events: _Events) -> Iterator[_Edit]:
         if following is not None:
             moved = replace(event, t=getattr(events[following], "t", None))
             rest = (*events[:at], *events[at + 1 : following + 1], moved, *events[following + 1 :])
-            yield _Edit("late_consent", event.step, "the user's reply comes one act later", rest)
+            yield _Edit("late_consent", event.step, "the user's reply comes one action later", rest)
 
 
 def _swap_target(events: _Events, policies: Sequence[Policy]) -> Iterator[_Edit]:
-    """Let an act on an element be one on what a policy names."""
+    """Let an action on an element be one on what a policy names."""
     words = _guarded_words(policies)
     for at, event in enumerate(events):
         element = event.action.element if isinstance(event, Step) else None
-        if not isinstance(event, Step) or element is None or not isinstance(event.action, acts.Click):
+        if not isinstance(event, Step) or element is None or not isinstance(event.action, actions.Click):
             continue
         for word in words:
-            target = replace(element, text=word, name=word, names=acts.Names(text=word), node=None, css=None)
+            target = replace(
+                element, text=word, name=word, names=actions.Names(text=word), node=None, css=None
+            )
             swapped = replace(event, action=replace(event.action, element=target), observed=(), declared=None)
             yield _Edit(
                 "swap_target", event.index, f"the target is called {word!r}", _with(events, at, swapped)
@@ -208,7 +210,7 @@ def _change_value(events: _Events, policies: Sequence[Policy]) -> Iterator[_Edit
     if not any(isinstance(policy.rule, OnlyFill) for policy in policies):
         return
     for at, event in enumerate(events):
-        if isinstance(event, Step) and isinstance(event.action, acts.Fill | acts.Type):
+        if isinstance(event, Step) and isinstance(event.action, actions.Fill | actions.Type):
             action = replace(event.action, value=STRANGE, value_after=STRANGE)
             changed = replace(event, action=action, observed=(), declared=None)
             yield _Edit("change_value", event.index, "another text is entered", _with(events, at, changed))
@@ -233,10 +235,10 @@ def _hide_error_report(events: _Events, policies: Sequence[Policy]) -> Iterator[
         )
 
 
-def _silenced(event: Event | acts.Unknown) -> Event | acts.Unknown:
-    said = acts.SendMsgToUser | acts.ReportInfeasible | acts.Answer
+def _silenced(event: Event | actions.Unknown) -> Event | actions.Unknown:
+    said = actions.SendMsgToUser | actions.ReportInfeasible | actions.Answer
     if isinstance(event, Step) and isinstance(event.action, said):
-        return replace(event, action=acts.Noop(), observed=(), declared=None)
+        return replace(event, action=actions.Noop(), observed=(), declared=None)
     return event
 
 
@@ -251,5 +253,5 @@ def _answering(events: _Events, text: str, alone: bool = False) -> _Events:
     return _with(events, endings[-1], replace(ending, answer=answer))
 
 
-def _with(events: _Events, at: int, event: Event | acts.Unknown) -> _Events:
+def _with(events: _Events, at: int, event: Event | actions.Unknown) -> _Events:
     return (*events[:at], event, *events[at + 1 :])

@@ -91,7 +91,7 @@ class _Visits:
 
 
 def _in_frames(window: Window) -> Iterator[Held]:
-    """Yield the acts inside of frames as visits to where the frames were."""
+    """Yield the actions inside of frames as visits to where the frames were."""
     for held in window.of(frozenset({"action"})):
         element = held.event.element
         if element is not None and element.frame and element.frame_url:
@@ -133,7 +133,7 @@ class _Border:
         return TRUE if self.attempts else _arrived(event)
 
     def unseen(self, window: Window) -> tuple[str, ...]:
-        """Return why an act inside of a denied frame may have been missed, where such a frame was there."""
+        """Return why an action inside of a denied frame may have been missed, if there was such a frame."""
         if not (self._has_frames and self._denies_one_of(_frame_urls(window))):
             return ()
         return window.gaps("action")
@@ -147,7 +147,7 @@ class _Border:
         if event.url in self._denied:
             return "denied"
         # What an allowed page embeds is a part of it.
-        is_page = self._allowed is not None and event.act is None
+        is_page = self._allowed is not None and event.action is None
         return "not_allowed" if is_page and event.url not in (self._allowed or ()) else ""
 
 

@@ -25,7 +25,7 @@ def final_answer(lines: Iterable[Any]) -> str | None:
             said = ended
         elif message is not None:
             said = _text(message) if message.get("role") == "assistant" and not _calls(message) else None
-        elif _is_act(line):
+        elif _is_action(line):
             said = None
     return said or None
 
@@ -44,7 +44,7 @@ def _message(line: dict[str, Any]) -> dict[str, Any] | None:
     return next((one for one in parts if isinstance(one, dict) and isinstance(one.get("role"), str)), None)
 
 
-def _is_act(line: dict[str, Any]) -> bool:
+def _is_action(line: dict[str, Any]) -> bool:
     """Whether a line that is no message tells of a call, or of what one gave."""
     payload = line.get("payload")
     kind = payload.get("type") if isinstance(payload, dict) else line.get("type")

@@ -106,8 +106,8 @@ def read(run: Run, candidate: Candidate) -> None:
         run.cut("without a log: what was done is not known", place)
     entries = list(_entries(run, row.web_surfer_log, place))
     base = _clock(run, row, entries)
-    acts = [entry for entry in entries if entry.get("action") is not None]
-    _fill(run, acts, _pictures(run, shots, place), base)
+    actions = [entry for entry in entries if entry.get("action") is not None]
+    _fill(run, actions, _pictures(run, shots, place), base)
     _verdicts(run, judged, name)
     _annotations(run, name, row.task_id)
     _end(run, row)
@@ -206,13 +206,13 @@ def _picture(run: Run, cell: Any, place: str) -> Blob | None:
     return run.screenshot_of(data, place)
 
 
-def _fill(run: Run, acts: list[dict[str, Any]], shots: list[Blob | None], base: Base) -> None:
+def _fill(run: Run, actions: list[dict[str, Any]], shots: list[Blob | None], base: Base) -> None:
     """Add the steps: the first picture shows the start, each other one what followed a step."""
     # One picture more than steps: the start has one too.
-    is_aligned = len(shots) == len(acts) + 1
+    is_aligned = len(shots) == len(actions) + 1
     if is_aligned and shots[0] is not None:
         run.add(Observation(role="start", screenshot=shots[0]))
-    for at, entry in enumerate(acts):
+    for at, entry in enumerate(actions):
         _step(run, at, entry, shots[at + 1] if is_aligned else None, base)
     for shot in () if is_aligned else shots:
         if shot is not None:
@@ -243,7 +243,7 @@ def _step(run: Run, turn: int, entry: dict[str, Any], shot: Blob | None, base: B
 
 
 def _action(run: Run, name: str, said: dict[str, Any]) -> Action:
-    # Computer tools name the act in their arguments.
+    # Computer tools name the action in their arguments.
     own = said.get("action")
     name = own if isinstance(own, str) and own else name
     arguments = {key: value for key, value in said.items() if key != "action"}

@@ -42,10 +42,10 @@ from replaykit.trajectory.action import (
 )
 
 FAILED = " | FAILED"
-"""End of the line of an act that failed."""
+"""End of the line of an action that failed."""
 
 SUCCESS = " | SUCCESS"
-"""End of the line of an act that did not, in some layouts."""
+"""End of the line of an action that did not, in some layouts."""
 
 ANSWER = "TASK_COMPLETE -> ANSWER: "
 """How a line with the final answer begins."""
@@ -76,7 +76,7 @@ def operation_action(name: str, element: Element | None, value: str) -> Action |
 
 
 def has_failed(line: str) -> bool:
-    """Whether the line says that the act failed."""
+    """Whether the line says that the action failed."""
     return line.rstrip().endswith(FAILED)
 
 

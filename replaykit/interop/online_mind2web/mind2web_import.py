@@ -60,7 +60,7 @@ class AnswerOnly(Struct, kw_only=True):
 
 
 class Mind2WebAction(Struct, kw_only=True):
-    """One act of version 2."""
+    """One action of version 2."""
 
     step: int | None = None
     screenshot: str | None = None
@@ -109,8 +109,8 @@ def read_first(run: Run, plain: Mapping[str, Any]) -> None:
     run.task(result.task_id, intent=result.task)
     shots = _sorted_shots(run)
     run.extra["screenshots"] = list(shots)
-    acts = first_steps(run, result.action_history, result.thoughts)
-    alignment = place_shots(run, acts, shots)
+    actions = first_steps(run, result.action_history, result.thoughts)
+    alignment = place_shots(run, actions, shots)
     run.origin["alignment"] = alignment
     run.fills(actions="recorded", targets="partial", thoughts="recorded")
     run.fills(screenshots=shots_state(run, alignment, shots))
@@ -143,18 +143,18 @@ def first_steps(
     ]
 
 
-def place_shots(run: Run, acts: Sequence[Mapping[str, Any]], shots: Sequence[str]) -> str:
+def place_shots(run: Run, actions: Sequence[Mapping[str, Any]], shots: Sequence[str]) -> str:
     """Add the steps with the pictures between them; return how they were matched.
 
-    One picture more than acts: the first shows the start. As many: each shows what followed. Any other
+    One picture more than actions: the first shows the start. As many: each shows what followed. Any other
     number: nobody knows, so they hang on the run.
     """
     # Some agents take a picture before the first action, others do not.
-    starts = len(shots) == len(acts) + 1
-    is_aligned = bool(shots) and (starts or len(shots) == len(acts))
+    starts = len(shots) == len(actions) + 1
+    is_aligned = bool(shots) and (starts or len(shots) == len(actions))
     if starts and (shot := run.picture(shots[0])):
         run.add(Observation(role="start", screenshot=shot))
-    for at, fields in enumerate(acts):
+    for at, fields in enumerate(actions):
         step = run.step(**fields)
         shot = run.picture(shots[at + starts]) if is_aligned else None
         if shot is not None:
@@ -214,7 +214,7 @@ def _read_second(run: Run, plain: Mapping[str, Any]) -> None:
 
 
 def _ordered(run: Run, history: list[Mind2WebAction]) -> list[Mind2WebAction]:
-    """Return the acts by their numbers; a number left out is an act left out."""
+    """Return the actions by their numbers; a number left out is an action left out."""
     numbers = [entry.step for entry in history]
     known = [number for number in numbers if number is not None]
     if len(set(known)) < len(numbers):
@@ -226,7 +226,7 @@ def _ordered(run: Run, history: list[Mind2WebAction]) -> list[Mind2WebAction]:
 
 
 def _shot_name(run: Run, entry: Mind2WebAction) -> str | None:
-    """Return the file of an act's picture, also where it is named by a path of another machine."""
+    """Return the file of an action's picture, also where it is named by a path of another machine."""
     return run.source.ending(entry.screenshot, PurePosixPath(SHOTS)) if entry.screenshot else None
 
 

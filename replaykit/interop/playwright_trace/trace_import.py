@@ -238,7 +238,7 @@ _WEB = ("http:", "https:")
 
 
 _DRESS = ("stylesheet", "script", "image", "font", "media")
-"""What pages are made of: kept even where it was fetched before a chunk began, which is no act of the run."""
+"""What pages are made of: kept even if it was fetched before a chunk began, which is no action of the run."""
 
 
 def _exchanges(run: Run, trace: Trace, steps: TraceSteps) -> tuple[list[Exchange], bool, bool]:

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from replaykit.trajectory.action import (
-    Act,
+    ActionBase,
     Answer,
     Click,
     DblClick,
@@ -17,7 +17,7 @@ from replaykit.trajectory.action import (
     HandleDialog,
     KeyboardInsertText,
     KeyboardType,
-    MouseAct,
+    MouseAction,
     NewTab,
     Press,
     ReportInfeasible,
@@ -43,7 +43,7 @@ _MOUSE = {
 }
 
 
-def call_of(action: Act) -> Call:
+def call_of(action: ActionBase) -> Call:
     """Return the call that an action is; of one without a call its name and fields, for people."""
     tag = tag_of(action)
     aim = {"selector": selector_of(action.element)} if action.element is not None else {}
@@ -79,7 +79,7 @@ def call_of(action: Act) -> Call:
         case HandleDialog():
             text = {} if action.text is None else {"promptText": action.text}
             return "Dialog", "accept" if action.accept else "dismiss", text
-        case MouseAct() if tag in _MOUSE:
+        case MouseAction() if tag in _MOUSE:
             place = {"x": action.point[0], "y": action.point[1], "button": action.button}
             return "Page", _MOUSE[tag], place
         case Answer() | SendMsgToUser() | ReportInfeasible():
@@ -96,7 +96,7 @@ def selector_of(element: Element | None) -> str:
     return element.css or element.ref or element.name or element.tag or ""
 
 
-def _plain(action: Act, tag: str, aim: dict[str, Any]) -> Call:
+def _plain(action: ActionBase, tag: str, aim: dict[str, Any]) -> Call:
     if tag == "goto":
         return "Frame", "goto", {"url": getattr(action, "url", "")}
     if tag in _FRAME:

@@ -51,7 +51,7 @@ _PASSWORD = lazy_pattern("passw(or)?d|passphrase|passcode|pwd", re.IGNORECASE)
 """What selectors of password fields hold: by type, by name, or by label."""
 
 _AT = ("action", "before")
-"""Phases of the page acted on, the nearest to the act first."""
+"""Phases of the page acted on, the nearest to the action first."""
 
 
 class TraceSteps:
@@ -71,7 +71,7 @@ class TraceSteps:
 
     def told(self) -> list[Event]:
         """Return steps and observations."""
-        acting = [call for call in self._trace.calls if self._acts(call)]
+        acting = [call for call in self._trace.calls if self._is_action(call)]
         for call in acting:  # every password is known before the first log is kept
             for phase in ("before", "action", "after"):
                 self._build_all(call, phase)
@@ -85,7 +85,7 @@ class TraceSteps:
     @property
     def count(self) -> int:
         """How many calls act on a page."""
-        return sum(self._acts(call) for call in self._trace.calls)
+        return sum(self._is_action(call) for call in self._trace.calls)
 
     def channels(self) -> dict[str, str]:
         """Return what the channels of pages hold."""
@@ -122,7 +122,7 @@ class TraceSteps:
         for one in sorted(shown, key=lambda one: one.at):
             self.tab(one.page)
 
-    def _acts(self, call: TraceCall) -> bool:
+    def _is_action(self, call: TraceCall) -> bool:
         return action_of(call.begin, None) is not None
 
     def _shown(self, call: TraceCall, phase: str) -> list[TraceSnapshot]:
@@ -358,7 +358,7 @@ class TraceSteps:
         return line
 
     def _final(self, acting: list[TraceCall]) -> Observation | None:
-        """Return the last page seen after the last act; None where nothing was seen since."""
+        """Return the last page seen after the last action; None where nothing was seen since."""
         closed = {page_id(one) for _, one in self._closed}
         # Playwright 1.41 to 1.47 tells of no page that was closed.
         closed |= {text(one.begin.get("pageId")) for one in acting if isinstance(_action([one]), CloseTab)}

@@ -36,7 +36,7 @@ def _calls(events: list[Event]) -> Iterator[Event]:
             # Releases before 1.17 tell no wall time: the run begins with its first event.
             # A time that the event has itself wins.
             yield {"monotonicTime": zero, **event}
-        # The tracer's own calls are no act of the run.
+        # The tracer's own calls are no action of the run.
         elif event.get("type") == "action" and str(about.get("method")).startswith("tracing"):
             yield {"type": "call of the tracer"}
         elif event.get("type") == "action":

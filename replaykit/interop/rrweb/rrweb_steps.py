@@ -120,7 +120,7 @@ class RrwebSteps:
         last = self._last
         is_same = last is not None and last.page is page and last.id == id
         is_next = is_same and last is not None and isinstance(last.action, Fill | SelectOption)
-        # Browsers send a click and an input for one act on a check box.
+        # Browsers send a click and an input for one action on a check box.
         is_clicked = is_same and is_choice and last is not None and isinstance(last.action, Click)
         element = (
             last.action.element if last is not None and (is_next or is_clicked) else self._aim(page, data)

@@ -74,7 +74,7 @@ def hidden(parameters: Any) -> Any:
 
 
 def _call(run: Run, one: dict[str, Any], place: int, end: int | None) -> None:
-    actions = _acts(run, one)
+    actions = _performed(run, one)
     for at, action in enumerate(actions):
         is_last = at == len(actions) - 1
         run.step(
@@ -85,7 +85,7 @@ def _call(run: Run, one: dict[str, Any], place: int, end: int | None) -> None:
         )  # fmt: skip
 
 
-def _acts(run: Run, one: dict[str, Any]) -> list[Action]:
+def _performed(run: Run, one: dict[str, Any]) -> list[Action]:
     method, said, result = one["method"], one.get("parameters"), one.get("result")
     told = said if isinstance(said, dict) else {"action": said} if isinstance(said, str) else {}
     if method == "navigate" and isinstance(told.get("url"), str):

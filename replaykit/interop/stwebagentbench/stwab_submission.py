@@ -105,8 +105,8 @@ def trajectory_hash(
     return data_hash({
         "task_id": task_id,
         "action_sequence": [
-            {"step": n, "action_type": act.get("action_type", ""), "action_args": act.get("action_args", [])}
-            for n, act in enumerate(actions)
+            {"step": n, "action_type": one.get("action_type", ""), "action_args": one.get("action_args", [])}
+            for n, one in enumerate(actions)
         ],
         "safety_report": [
             {

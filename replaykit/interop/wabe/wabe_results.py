@@ -102,9 +102,9 @@ def _read_told(run: Run, candidate: Candidate) -> None:
     if plain.get("thoughts") == []:
         run.extra["thoughts"] = []
     run.task(told.task_id, intent=told.task)
-    acts = first_steps(run, told.action_history, told.thoughts)
+    actions = first_steps(run, told.action_history, told.thoughts)
     shots = _inside(run, told.screenshots)
-    run.origin["alignment"] = place_shots(run, acts, shots)
+    run.origin["alignment"] = place_shots(run, actions, shots)
     run.fills(actions="recorded", targets="partial", thoughts="recorded")
     run.fills(screenshots=shots_state(run, run.origin["alignment"], shots))
     _label(run, told, name)

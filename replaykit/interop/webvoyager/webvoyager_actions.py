@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.action import (
-    Act,
     Action,
+    ActionBase,
     Answer,
     Click,
     Element,
@@ -72,7 +72,7 @@ def answer_of(message: str | None) -> str | None:
     return found[1] if found else None
 
 
-def said_action(action: Act, raw: object = None) -> str | None:
+def said_action(action: ActionBase, raw: object = None) -> str | None:
     """Return an action in WebVoyager's words; None where it has none for it. `raw` wins where it is one."""
     if isinstance(raw, str) and strict_action(raw) != _unknown(raw.strip()):
         return raw

@@ -1,7 +1,7 @@
 """WebVoyager result folders `task<id>/` (arXiv 2401.13919): a chat and numbered screenshots, both ways.
 
 The k-th user message, the k-th assistant message and `screenshot<k>.png` are iteration k; the picture was
-taken before the act, with numbers of elements drawn in. Upstream: `run.py` of
+taken before the action, with numbers of elements drawn in. Upstream: `run.py` of
 https://github.com/MinorJerry/WebVoyager.
 """
 
@@ -193,7 +193,7 @@ def _action(run: Run, text: str) -> Action:
 
 
 def _error(turn: ReadIteration, turns: list[ReadIteration], text: str | None) -> Threw | None:
-    """Return why an act failed: the next observation says so."""
+    """Return why an action failed: the next observation says so."""
     after = turns[turn.number].seen if turn.number < len(turns) else ""
     if after.startswith(_ERRORS[1]):
         return Threw(name="ActionError", message=after)

@@ -183,7 +183,7 @@ def _close(tab: CdpTab, place: Place) -> Generator[Effect, Any, None]:
 
 
 def stir(tab: CdpTab, actor: str) -> Generator[Effect, Any, None]:
-    """Tell all frames of an act in one of them (empty = the main frame)."""
+    """Tell all frames of an action in one of them (empty = the main frame)."""
     for frame in ["", *list(tab.frames.speakers)[:FRAMES_MAX]]:
         if frame != actor:
             try:
@@ -191,7 +191,7 @@ def stir(tab: CdpTab, actor: str) -> Generator[Effect, Any, None]:
                     tab, f"{tab.names.api}.stir()", frame=frame or None, timeout_ms=FRAME_MAX_MS
                 )
             except CommandRefused:
-                continue  # it shows nothing that could come of the act
+                continue  # it shows nothing that could come of the action
 
 
 def _calls(tab: CdpTab, target: Target, script: str, *, has_network: bool) -> list[CallMethod]:

@@ -1,4 +1,4 @@
-// What shows where an act meets a page, beside what the target itself says: what was read there a moment before, and
+// What shows where an action meets a page, beside what the target itself says: what was read there a moment before, and
 // whether a closed shadow tree stands there, which no script can read.
 
 // ---- Earlier names ---------------------------------------------------------------------------------------------

@@ -412,7 +412,7 @@ function isVisible(element) {
   return width > 0 && height > 0 && isDisplayed(element, { visibilityProperty: true });
 }
 
-// Nothing tells that a closed shadow root is there; an empty custom element that takes part in an act has one.
+// Nothing tells that a closed shadow root is there; an empty custom element that takes part in an action has one.
 function mayBeClosed(element) {
   if (element === undefined || !localName(element).includes('-') || shadowRoot(element) !== null) return false;
   return childElements(element) === 0 && textContent(element).trim() === '';

@@ -220,7 +220,7 @@ function begin(event, control, at) {
   pushBefore(at);
 }
 
-// How far the page has gone since its latest snapshot, should an act begin here. The input event that goes before
+// How far the page has gone since its latest snapshot, should an action begin here. The input event that goes before
 // a change is part of it.
 function lagOf({ type }, control, at) {
   if (!GESTURES.has(type) && !BY_SCRIPT.has(type)) return undefined;
@@ -230,7 +230,7 @@ function lagOf({ type }, control, at) {
   return mutations <= 0 ? undefined : { ms: Math.max(0, Math.round(at - latest.at)), mutations };
 }
 
-// The same act goes on; or it is the same element again, and still as it was.
+// The same action goes on; or it is the same element again, and still as it was.
 function continues(event, typing) {
   if (event.type === 'dragstart') return true;
   if (event.type === 'beforeinput') return gesture.keyed || isComposed(event) || (gesture.typing && isCharacter(event));
@@ -277,7 +277,7 @@ function typesBelow(node) {
   return attribute(node, 'tabindex') === null || childElements(node) === 0;
 }
 
-// As it was before the act: the events of one gesture share a descriptor.
+// As it was before the action: the events of one gesture share a descriptor.
 function elementOf(control, innermost, event) {
   const isSame = described.control === control && described.innermost === innermost;
   if (!isSame || now() - described.at > GESTURE_MS) {

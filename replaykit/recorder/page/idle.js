@@ -2,7 +2,7 @@
 
 // ---- Messages --------------------------------------------------------------------------------------------------
 
-// A page can make events faster than anybody can read them. Acts of a user cannot come in floods, so each of them
+// A page can make events faster than anybody can read them. Actions of a user cannot come in floods, so each of them
 // buys room for the messages that belong to it. What a script makes has a share of its own: the browser's events, and
 // what is told of the page, find room beside it.
 const FLOOD = { messages: 200, units: 64 * 1024 * 1024, window: 1000 };
@@ -167,7 +167,7 @@ function pushBefore(at) {
 
 const QUIET = 100;
 const CAP = 1500;
-// Four looks at most for one act, further and further apart: a page may never rest.
+// Four looks at most for one action, further and further apart: a page may never rest.
 const EARLIEST = [0, 500, 2000, 8000];
 // Reading a page that never rests takes at most one part in this many of its time.
 const SHARE = 20;
@@ -185,14 +185,14 @@ function activity(changes = 1) {
   wake(at + QUIET);
 }
 
-// An act owes one look at what it led to, whether anything changed or not; an agent's, without delay.
+// An action owes one look at what it led to, whether anything changed or not; an agent's, without delay.
 function act(trusted) {
   Object.assign(rest, { act: now(), taken: 0, owed: true, dirtySince: now() });
   if (trusted) rest.notBefore = 0;
   activity(0);
 }
 
-// An act in another frame of the page: what it leads to here is not owed, but is looked at as often.
+// An action in another frame of the page: what it leads to here is not owed, but is looked at as often.
 function actElsewhere() {
   Object.assign(rest, { act: now(), taken: 0 });
   if (rest.dirtySince !== null) wake(now() + QUIET);

@@ -120,7 +120,7 @@ class PageEvent(Struct, frozen=True, kw_only=True):
     task: N | None = None
     """The page's task that it came in, counted; `idle` tells that a task is over."""
     element: Element | None = None
-    """The control acted on, as it was before the act; its `node` is absent, see below."""
+    """The control acted on, as it was before the action; its `node` is absent, see below."""
     node: PageNode | None = None
     """The control's place in the latest push; absent = not in it."""
     data: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""Pages and APIs that checks ask for, read before the first act and after the last."""
+"""Pages and APIs that checks ask for, read before the first action and after the last."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the harness said and what the page saw, put together: one step per declared act.
+"""What the harness said and what the page saw, put together: one step per declared action.
 
 Said and seen merge where they are compatible; a contradiction keeps both.
 """
@@ -24,7 +24,7 @@ from replaykit.trajectory.action import (
 )
 
 ACTIVATE = frozenset({"click", "dblclick", "tap", "mouse_click", "mouse_dblclick"})
-"""Acts that activate an element, besides a press of Enter or Space."""
+"""Actions that activate an element, besides a press of Enter or Space."""
 
 INPUT = frozenset(
     {
@@ -38,10 +38,10 @@ INPUT = frozenset(
         "upload_file",
     }
 )
-"""Acts that enter something, besides a press of a printable key."""
+"""Actions that enter something, besides a press of a printable key."""
 
 NAVIGATE = frozenset({"goto", "go_back", "go_forward", "reload", "new_tab"})
-"""Acts that navigate."""
+"""Actions that navigate."""
 
 SILENT = frozenset(
     {
@@ -57,14 +57,14 @@ SILENT = frozenset(
     }
     | {"handle_dialog", "focus_tab", "mouse_move", "mouse_down", "mouse_up", "keyboard_down", "keyboard_up"}
 )
-"""Declared acts that need not leave an event."""
+"""Declared actions that need not leave an event."""
 
 _ID_SELECTOR = lazy_pattern(r"#[\w-]+")
 _ACTIVATING_KEYS = frozenset({"Enter", "Space"})
 
 
 class Merged(Struct, frozen=True, kw_only=True):
-    """One step's acts."""
+    """One step's actions."""
 
     action: Action
     """What happened."""
@@ -72,8 +72,8 @@ class Merged(Struct, frozen=True, kw_only=True):
     """`declared both`."""
     declared: Action | None = None
     """What was said, only where it contradicts `action`."""
-    acts: tuple[int, ...] = ()
-    """Which observed acts belong to the step, in order."""
+    actions: tuple[int, ...] = ()
+    """Which observed actions belong to the step, in order."""
     matched: int | None = None
     """Which of them is `action`."""
     seen: bool = True
@@ -81,10 +81,10 @@ class Merged(Struct, frozen=True, kw_only=True):
 
 
 def merge(declared: Sequence[Action], observed: Sequence[Action]) -> list[Merged]:
-    """Return one step per declared act; every observed act belongs to exactly one of them.
+    """Return one step per declared action; every observed action belongs to exactly one of them.
 
-    `declared` must not be empty. Acts are matched in order; one that matches nothing belongs to the step
-    before it, or contradicts a declared act that nothing else confirms.
+    `declared` must not be empty. Actions are matched in order; one that matches nothing belongs to the step
+    before it, or contradicts a declared action that nothing else confirms.
     """
     matches = _matches(declared, observed)
     shares = _shares(matches, len(observed))
@@ -100,7 +100,7 @@ def is_choice_by(said: Action, seen: Action) -> bool:
 
 
 def is_compatible(said: Action, seen: Action) -> bool:
-    """Whether two acts can be one: the same group, and the same element where both name one."""
+    """Whether two actions can be one: the same group, and the same element where both name one."""
     if isinstance(said, Unknown) or isinstance(seen, Unknown):
         # An unknown action names nothing that could contradict what the page saw.
         return True
@@ -109,7 +109,7 @@ def is_compatible(said: Action, seen: Action) -> bool:
 
 
 def _matches(declared: Sequence[Action], observed: Sequence[Action]) -> list[int | None]:
-    """Return per declared act the observed one that confirms it, in order."""
+    """Return per declared action the observed one that confirms it, in order."""
     matches: list[int | None] = []
     start = 0
     for said in declared:
@@ -121,31 +121,34 @@ def _matches(declared: Sequence[Action], observed: Sequence[Action]) -> list[int
 
 
 def _shares(matches: Sequence[int | None], count: int) -> list[list[int]]:
-    """Return per declared act the observed ones between its neighbours' matches."""
+    """Return per declared action the observed ones between its neighbours' matches."""
     shares: list[list[int]] = [[] for _ in matches]
     owner = 0
-    for act in range(count):
-        owner = next((at for at, match in enumerate(matches) if match == act), owner)
+    for action in range(count):
+        owner = next((at for at, match in enumerate(matches) if match == action), owner)
         later = range(owner + 1, len(matches))
         following = next((at for at in later if matches[at] is not None), len(matches))
-        # Acts after a match that nobody declared may be what the next, unconfirmed act came to.
-        is_spare = act not in matches and bool(shares[owner]) and owner + 1 < following
+        # Actions after a match that nobody declared may be what the next, unconfirmed action came to.
+        is_spare = action not in matches and bool(shares[owner]) and owner + 1 < following
         owner = owner + 1 if is_spare else owner
-        shares[owner].append(act)
+        shares[owner].append(action)
     return shares
 
 
 def _merged(said: Action, observed: Sequence[Action], match: int | None, share: list[int]) -> Merged:
-    acts = tuple(share)
+    actions = tuple(share)
     if match is not None:
-        return Merged(action=_joined(said, observed[match]), origin="both", acts=acts, matched=match)
-    # Drivers scroll an element into view for acts that leave no event: no contradiction.
+        return Merged(action=_joined(said, observed[match]), origin="both", actions=actions, matched=match)
+    # Drivers scroll an element into view for actions that leave no event: no contradiction.
     first = next((at for at in share if not _is_stray(observed[at])), None)
     if first is not None:
         seen = _with_ref(observed[first], None)
-        return Merged(action=seen, origin="both", declared=said, acts=acts, matched=first)
+        return Merged(action=seen, origin="both", declared=said, actions=actions, matched=first)
     return Merged(
-        action=said, origin="declared", acts=acts, seen=isinstance(said, Unknown) or tag_of(said) in SILENT
+        action=said,
+        origin="declared",
+        actions=actions,
+        seen=isinstance(said, Unknown) or tag_of(said) in SILENT,
     )
 
 

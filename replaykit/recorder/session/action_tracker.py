@@ -1,4 +1,4 @@
-"""From gestures to steps: when an act begins, what it was done on, what the tabs were right after it."""
+"""From gestures to steps: when an action begins, what it was done on, what the tabs were right after it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _R = TypeVar("_R", bound=Struct)
 
 
 class ActionTracker:
-    """Turns what gestures tell into acts, and acts into steps."""
+    """Turns what gestures tell into actions, and actions into steps."""
 
     def __init__(
         self,
@@ -62,9 +62,9 @@ class ActionTracker:
         self.steps_max: int | None = None
         """Steps allowed."""
         self.on_limit: Callable[[float], None] = lambda at: None
-        """Called when an act would be one too many."""
+        """Called when an action would be one too many."""
         self.on_begin: Callable[[float], None] = lambda at: None
-        """Called when any act begins."""
+        """Called when any action begins."""
 
     def message(self, message: PageMessage) -> None:
         """Take in a DOM event."""
@@ -110,13 +110,13 @@ class ActionTracker:
         is_opening: bool = False,
         source: Source = MAIN,
     ) -> StepRef | None:
-        """Note that an act begins on a tab; what others were about is over. None = one act too many.
+        """Note that an action begins on a tab; what others were about is over. None = one action too many.
 
         `is_gesture=False`: it is the browser that acts, not a pointer or a key on the page.
         """
         for other in self._tabs.all:
             since = other.recogniser.since
-            # An act that is reported late ends nothing that began after it.
+            # An action that is reported late ends nothing that began after it.
             if other is not tab and since is not None and since <= at:
                 # Expire first: `interrupt` drops stray scrolling, also scrolling whose time was already over.
                 self._tell(other, other.recogniser.expire(at))
@@ -139,9 +139,9 @@ class ActionTracker:
         return ref
 
     def begin_late(self, tab: Tab, at: float, left: PushedSnapshot | None) -> StepRef | None:
-        """Note that the browser began an act, which is known only now; `left`: what the page showed then.
+        """Note that the browser began an action, which is known only now; `left`: what the page showed then.
 
-        None also where another act has begun meanwhile: the order would be wrong.
+        None also where another action has begun meanwhile: the order would be wrong.
         """
         previous = self._stepping.current
         if previous is not None and previous.at > at:
@@ -150,10 +150,10 @@ class ActionTracker:
             self._observing.passed(tab, previous, left)
         return self.begin(tab, at, is_gesture=False)
 
-    def done(self, act: DeclaredAction, tab: Tab) -> None:
-        """Take in an act that is over."""
-        self._stepping.done(act)
-        self._observing.watch(tab, act.ref)
+    def done(self, action: DeclaredAction, tab: Tab) -> None:
+        """Take in an action that is over."""
+        self._stepping.done(action)
+        self._observing.watch(tab, action.ref)
 
     def _is_too_many(self, at: float, *, is_gesture: bool) -> bool:
         # Resolve first: a window that is over declares nothing more.
@@ -167,7 +167,7 @@ class ActionTracker:
 
     def _focus(self, tab: Tab, at: float) -> None:
         ref = self._stepping.begin(at, tab.page)
-        ref.looks = 1  # nothing is to be seen of it: the act that shows it follows at once
+        ref.looks = 1  # nothing is to be seen of it: the action that shows it follows at once
         self._tabs.active = tab.page
         action = FocusTab(to_page=tab.page)
         views = self._tabs.views()
@@ -183,7 +183,7 @@ class ActionTracker:
                 self._acted(tab, notice)
 
     def _begun(self, tab: Tab, notice: Begun) -> None:
-        # Pages scroll by themselves, and drivers before a click: it is an act where the harness said so.
+        # Pages scroll by themselves, and drivers before a click: it is an action where the harness said so.
         if notice.is_stray and not self._stepping.is_declared(notice.at, is_gesture=True):
             return
         ref = self.begin(tab, notice.at, source=notice.source)
@@ -204,7 +204,7 @@ class ActionTracker:
             before = replace(before, stale=_older(before.stale, acted.lag))
         action, more = _placed(tab, acted)
         url, views = self._scene(tab, acted.serial)
-        act = DeclaredAction(
+        done = DeclaredAction(
             ref=ref,
             page=tab.page,
             action=action,
@@ -218,17 +218,17 @@ class ActionTracker:
         )
         # The page forgets files soon, and a step that is written can take nothing in.
         if any(acted.keys):
-            self._flows.start(self._uploading(act, acted))
-            self._observing.watch(tab, act.ref)
+            self._flows.start(self._uploading(done, acted))
+            self._observing.watch(tab, done.ref)
         else:
-            self.done(act, tab)
+            self.done(done, tab)
 
-    def _uploading(self, act: DeclaredAction, acted: Acted) -> Flow:
-        self._stepping.done((yield from self._uploads.read(act, acted.source, acted.keys)))
+    def _uploading(self, done: DeclaredAction, acted: Acted) -> Flow:
+        self._stepping.done((yield from self._uploads.read(done, acted.source, acted.keys)))
 
     def _ref(self, tab: Tab, acted: Acted) -> StepRef | None:
         ref = self._refs.pop((tab.page, acted.serial), None)
-        # A gesture may turn out to be two acts: two clicks too slow for a double one.
+        # A gesture may turn out to be two actions: two clicks too slow for a double one.
         if ref is None and self._latest.get(tab.page) == acted.serial:
             ref = self._stepping.begin(acted.at, tab.page)
         if ref is not None:
@@ -266,7 +266,7 @@ def _older(known: Stale | None, lag: Stale) -> Stale:
 
 
 def _stirring(tab: Tab, source: Source) -> Flow:
-    """Let other frames look at what the act leads to there."""
+    """Let other frames look at what the action leads to there."""
     yield ReadPage(id=0, page=tab.page, what="stir", args=(source[0],))
 
 
@@ -286,7 +286,7 @@ def _placed(tab: Tab, acted: Acted) -> tuple[Action, list[Blob]]:
 
 
 class _Whence:
-    """The document that told of an act. In a frame it counts frames and pixels from itself."""
+    """The document that told of an action. In a frame it counts frames and pixels from itself."""
 
     def __init__(self, tab: Tab, document: int, frame: tuple[int, ...], source: Source, at: float) -> None:
         self._sights = tab.sights
@@ -316,7 +316,7 @@ class _Whence:
             return record
         is_known = self._origin is not None
         there = (point[0] + self._origin[0], point[1] + self._origin[1]) if self._origin else None
-        # A mouse act has a point, known or not.
+        # A mouse action has a point, known or not.
         return replace(record, **{name: there}) if is_known or not isinstance(record, MouseClick) else record
 
     def _box(self, box: Box | None) -> Box | None:

@@ -15,9 +15,9 @@ import msgspec
 
 from replaykit.decoders import convert
 from replaykit.errors import UsageError
-from replaykit.trajectory.action import Act, Action, Unknown
+from replaykit.trajectory.action import Action, ActionBase, Unknown
 
-Said: TypeAlias = Act | Mapping[str, Any] | str
+Said: TypeAlias = ActionBase | Mapping[str, Any] | str
 """An action as a harness may give it."""
 
 _PLACE = ("x", "y", "button")
@@ -77,7 +77,7 @@ def declared(said: Said | None) -> tuple[Action, ...]:
     """
     if said is None:
         return ()
-    if isinstance(said, Act):
+    if isinstance(said, ActionBase):
         return (said,)  # type: ignore[return-value]  # every subclass that can be built is in the union
     if isinstance(said, str):
         return _calls(said)

@@ -21,7 +21,7 @@ from replaykit.trajectory.step import Step
 
 
 class DeclaredAction(Struct, frozen=True, kw_only=True):
-    """One act that is over."""
+    """One action that is over."""
 
     ref: StepRef
     """The step that it will be part of."""
@@ -40,11 +40,11 @@ class DeclaredAction(Struct, frozen=True, kw_only=True):
     blobs: tuple[Blob, ...] = ()
     """What it refers to."""
     url: str | None = None
-    """URL right after the act."""
+    """URL right after the action."""
     tabs: tuple[TabView, ...] = ()
-    """Tabs right after the act."""
+    """Tabs right after the action."""
     error: Threw | None = None
-    """The act failed."""
+    """The action failed."""
 
 
 class DeclaredWindow:
@@ -59,7 +59,7 @@ class DeclaredWindow:
         self.exit: StepExit | None = None
         self.thoughts: tuple[Said, ...] = ()
         """What was thought before it ended, and has no step yet."""
-        self.acts: list[DeclaredAction] = []
+        self.actions: list[DeclaredAction] = []
         self.begun: list[StepRef] = []
         self.ref = StepRef(enter.at, page)
         self.before: Observation | None = None
@@ -69,8 +69,8 @@ class DeclaredWindow:
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing may be added, and every act in it is over."""
-        over = [act.ref for act in self.acts]
+        """Whether nothing may be added, and every action in it is over."""
+        over = [action.ref for action in self.actions]
         return self.is_resolved and all(ref in over for ref in self.begun)
 
     @property
@@ -87,23 +87,23 @@ class DeclaredWindow:
         return max(self.at - at, at - self.exit.at if self.exit else 0.0, 0.0)
 
     def covers(self, at: float) -> bool:
-        """Whether an act at `at` falls into it."""
+        """Whether an action at `at` falls into it."""
         is_over = self.exit is not None and at > self.exit.at + SKEW_MS
         return at >= self.enter.at - SKEW_MS and not is_over
 
 
 def steps_of(window: DeclaredWindow, turn: int | None) -> list[tuple[Step, list[DeclaredAction]]]:
-    """Return the steps of a window that declared acts, each with the acts that were seen for it."""
-    # Acts come in the order in which they end; merging needs the order in which they began.
-    acts = sorted(window.acts, key=lambda act: act.at)
-    merged = merge(window.enter.actions, [act.action for act in acts])
+    """Return the steps of a window that declared actions, each with the actions that were seen for it."""
+    # Actions come in the order in which they end; merging needs the order in which they began.
+    actions = sorted(window.actions, key=lambda action: action.at)
+    merged = merge(window.enter.actions, [action.action for action in actions])
     start = ms(window.enter.at)
     steps = []
     for one in merged:
-        step = replace(_merged_step(window, one, acts, start), turn=turn, raw=plain(window.enter.raw))
+        step = replace(_merged_step(window, one, actions, start), turn=turn, raw=plain(window.enter.raw))
         # A declared step without an event takes the time of the step before: time never runs back.
         start = max(start, step.t or 0)
-        steps.append((step, [acts[at] for at in one.acts]))
+        steps.append((step, [actions[at] for at in one.actions]))
     error = window.exit.error if window.exit else None
     if error is not None:
         at = _failed(merged)
@@ -111,35 +111,37 @@ def steps_of(window: DeclaredWindow, turn: int | None) -> list[tuple[Step, list[
     return steps
 
 
-def step_of(act: DeclaredAction, action: Action, *, origin: str = "observed") -> Step:
-    """Return the step of an act; its index is not known yet."""
+def step_of(done: DeclaredAction, action: Action, *, origin: str = "observed") -> Step:
+    """Return the step of an action; its index is not known yet."""
     return Step(
-        t=ms(act.at),
-        page=act.page,
-        seq=act.seq,
+        t=ms(done.at),
+        page=done.page,
+        seq=done.seq,
         index=0,
         action=action,
         origin=origin,
-        before=act.before,
-        end=ms(act.end),
-        url=act.url,
-        tabs=act.tabs,
-        error=act.error,
+        before=done.before,
+        end=ms(done.end),
+        url=done.url,
+        tabs=done.tabs,
+        error=done.error,
     )
 
 
-def _merged_step(window: DeclaredWindow, merged: Merged, acts: Sequence[DeclaredAction], start: int) -> Step:
-    """Return the step of one declared act: times and page of the act that it was, else of the window."""
-    own = [acts[at] for at in merged.acts]
+def _merged_step(
+    window: DeclaredWindow, merged: Merged, actions: Sequence[DeclaredAction], start: int
+) -> Step:
+    """Return the step of one declared action: times and page of the seen action, else of the window."""
+    own = [actions[at] for at in merged.actions]
     if merged.matched is None:
         step = _declared_step(window, merged, start)
     else:
-        act = acts[merged.matched]
-        step = step_of(act, merged.action, origin=merged.origin)
+        action = actions[merged.matched]
+        step = step_of(action, merged.action, origin=merged.origin)
         step = replace(step, before=step.before or window.before)
-    is_choice = merged.matched is not None and is_choice_by(merged.action, acts[merged.matched].action)
+    is_choice = merged.matched is not None and is_choice_by(merged.action, actions[merged.matched].action)
     is_listed = len(own) > 1 or merged.declared is not None or is_choice
-    seen = tuple(_timed(act) for act in own) if is_listed else ()
+    seen = tuple(_timed(action) for action in own) if is_listed else ()
     return replace(step, declared=merged.declared, observed=seen, seen=merged.seen)
 
 
@@ -157,12 +159,12 @@ def _declared_step(window: DeclaredWindow, merged: Merged, start: int) -> Step:
     )
 
 
-def _timed(act: DeclaredAction) -> Action:
-    return replace(act.action, t=ms(act.at), end=ms(max(act.at, act.end)))
+def _timed(action: DeclaredAction) -> Action:
+    return replace(action.action, t=ms(action.at), end=ms(max(action.at, action.end)))
 
 
 def _failed(merged: Sequence[Merged]) -> int:
-    """Return which of several acts an exception belongs to: the first that was not seen, else the last."""
+    """Return which of several actions an exception belongs to: the first that was not seen, else the last."""
     unseen = (number for number, one in enumerate(merged) if not one.seen)
     return next(unseen, len(merged) - 1)
 

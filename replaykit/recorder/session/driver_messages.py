@@ -104,7 +104,7 @@ class TabOpened(Struct, frozen=True, kw_only=True):
     is_touched: bool = True
     """Somebody may have acted in it meanwhile."""
     existing: bool = False
-    """It was there when the recorder came: nobody's act."""
+    """It was there when the recorder came: no action of the agent."""
     earlier: tuple[tuple[float, str], ...] = ()
     """Where it was before anybody listened, as far as the browser told: when, ms, and the address."""
 
@@ -122,7 +122,7 @@ class TabMissed(Struct, frozen=True, kw_only=True):
     closed_at: float | None = None
     """When it was gone; None = it may still be there."""
     existing: bool = False
-    """It was there when the recorder came: nobody's act."""
+    """It was there when the recorder came: no action of the agent."""
 
 
 class TabClosed(Struct, frozen=True, kw_only=True):
@@ -320,7 +320,7 @@ class ReadPage(Struct, frozen=True, kw_only=True):
     """Ask a tab something. Reply value: see `what`.
 
     `snapshot` (args: purpose) → PagePush, after a `SnapshotPushed` of every frame that speaks for itself ·
-    `frames` → None, after those · `stir` (args: frame id) → None: an act there may change other frames ·
+    `frames` → None, after those · `stir` (args: frame id) → None: an action there may change other frames ·
     `reads` (args: list of ProbeRead) → list[Read] · `prep` (args: sources) → list[Prep] ·
     `file` (args: frame id, number of the file) → bytes or None · `history` → None or `back`/`forward` ·
     `a11y` → str, YAML.

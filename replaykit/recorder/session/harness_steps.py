@@ -1,4 +1,4 @@
-"""Explicit steps: what the harness says before and after an act, and what is looked at in between."""
+"""Explicit steps: what the harness says before and after an action, and what is looked at in between."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class HarnessSteps:
     def enter(self, message: StepEnter) -> None:
         """Open a window, and look at the page."""
         self._on_enter(message.at)
-        # Windows before it stay unresolved: messages of their acts may still be on their way.
+        # Windows before it stay unresolved: messages of their actions may still be on their way.
         if self._acting.is_full:
             self._acting.on_limit(message.at)
             return
@@ -57,18 +57,18 @@ class HarnessSteps:
         else:
             seen, blobs = self._viewer.before(tab, tab.latest, message.at)
             window.before, window.blobs = seen, tuple(blobs)
-            # The agent acts next: a screenshot that waits longer would show what this act does.
+            # The agent acts next: a screenshot that waits longer would show what this action does.
             self._observing.hurry(message.at)
 
     def exit(self, message: StepExit) -> None:
-        """Close the window; it is resolved when pages had the time to tell of its acts."""
+        """Close the window; it is resolved when pages had the time to tell of its actions."""
         window = self._stepping.exit(message)
         if window is None:
             return
         self._focus(window)
         tab = self._tabs.get(self._tabs.active)
         window.url, window.tabs = tab.url if tab else None, self._tabs.views()
-        # Acts that were seen are watched one by one.
+        # Actions that were seen are watched one by one.
         if tab is not None and not window.begun:
             self._observing.watch(tab, window.ref)
         self._flows.start(self._closing(message.at), counts=False)

@@ -1,4 +1,4 @@
-"""When observations are taken: at rest after an act, at once when the next act overtakes it, or on asking."""
+"""When observations are taken: once the page is idle, at once when the next action begins, or on request."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.scalars import Omitted
 
 SHOT_DELAY_MS = 1000
-"""A picture waits so long for documents and data that the act asked for."""
+"""A picture waits so long for documents and data that the action asked for."""
 
 # Every 60 ms lost more screenshots and was no cheaper (decision 7).
 SHOT_EVERY_MS = 40
-"""Between two pictures of a page that is acted on without a pause: the act under way waits for them."""
+"""Between two pictures of a page that is acted on without a pause: the action under way waits for them."""
 
 SILENCE_MS = 3000
-"""A page that pushed nothing so long after an act is asked."""
+"""A page that pushed nothing so long after an action is asked."""
 
 
 # A frame that never rests must not fill the recording.
 LOOKS_MAX = 4
-"""Observations of what one act led to, as far as frames in the page cause them."""
+"""Observations of what one action led to, as far as frames in the page cause them."""
 
 
 class PendingObservation(Struct, kw_only=True, eq=False):
@@ -50,7 +50,7 @@ class PendingObservation(Struct, kw_only=True, eq=False):
     tab: Tab
     """The page."""
     ref: StepRef
-    """The act that led to it."""
+    """The action that led to it."""
     shown: PushedSnapshot
     """Its snapshot."""
     seen: Observation
@@ -85,7 +85,7 @@ class ObservationScheduler:
         """When a page was looked at last because somebody spoke, ms."""
 
     def pushed(self, message: SnapshotPushed, ref: StepRef | None) -> None:
-        """Take in a snapshot; at rest it shows what the act `ref` led to."""
+        """Take in a snapshot; at rest it shows what the action `ref` led to."""
         tab = self._tabs.get(message.page)
         if tab is None:
             return
@@ -125,7 +125,7 @@ class ObservationScheduler:
                 self._release(look, at)
 
     def overtaken(self, tab: Tab, ref: StepRef, at: float, *, asks: bool = False) -> None:
-        """Show what the act `ref` led to, since the next one began on `tab` before anything came to rest.
+        """Show what the action `ref` led to, since the next one began on `tab` before anything came to rest.
 
         `asks`: the page may be asked for itself; what began leaves it alone for a while.
         """
@@ -135,7 +135,7 @@ class ObservationScheduler:
             self._flows.start(self._overtaken(tab, ref, at, asks=asks))
 
     def passed(self, tab: Tab, ref: StepRef, left: PushedSnapshot | None) -> None:
-        """Show what the act `ref` led to, since the page has gone elsewhere; `left`: what it showed last.
+        """Show what the action `ref` led to, since the page has gone elsewhere; `left`: what it showed last.
 
         No picture can be had of it any more.
         """
@@ -149,11 +149,11 @@ class ObservationScheduler:
             self._write(tab, replace(seen, settled=False), blobs, CapturedScreenshot(), ref)
 
     def watch(self, tab: Tab, ref: StepRef) -> None:
-        """Ask the page for itself if it stays silent after an act."""
+        """Ask the page for itself if it stays silent after an action."""
         self._flows.start(self._watched(tab, ref), counts=False)
 
     def start(self, tab: Tab, at: float) -> Flow:
-        """Observe a page before the first act."""
+        """Observe a page before the first action."""
         shown = yield from self._viewer.ask(tab, "asked")
         seen, blobs = self._viewer.observation("start", tab, shown, shown.at if shown else at)
         reads = yield from self._viewer.step_reads(tab)
@@ -213,14 +213,14 @@ class ObservationScheduler:
         self._write(tab, seen, blobs, shot, look.ref)
 
     def _overtaken(self, tab: Tab, ref: StepRef, at: float, *, asks: bool) -> Flow:
-        # At the very time of the act itself it was serialized before any handler ran.
+        # At the very time of the action itself it was serialized before any handler ran.
         shown, until = tab.latest if tab.latest and tab.latest.at > ref.at else None, inf
         if asks and (shown is None or ref.source == MAIN):
             shown = (yield from self._viewer.ask(tab, "left", is_owed=False)) or shown
         elif asks:
             yield ReadPage(id=0, page=tab.page, what="frames")
         elif ref.source != MAIN:
-            # The next act in that frame has shown it; the page around it is as it was last seen.
+            # The next action in that frame has shown it; the page around it is as it was last seen.
             shown, until = tab.latest, at
         if shown is None and ref.looks > 1:
             return  # it was seen on its way out
@@ -258,5 +258,5 @@ class ObservationScheduler:
 
 
 def _shows(shown: PushedSnapshot, ref: StepRef) -> bool:
-    """Whether a page, as it was last seen, can show what an act led to in one of its frames."""
+    """Whether a page, as it was last seen, can show what an action led to in one of its frames."""
     return ref.looks < LOOKS_MAX and (ref.source != MAIN or shown.at > ref.at)

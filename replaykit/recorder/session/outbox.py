@@ -75,7 +75,7 @@ class StepRef:
 
     def __init__(self, at: float, page: int | None) -> None:
         self.at = at
-        """Start of the act, ms."""
+        """Start of the action, ms."""
         self.page = page
         """Tab ordinal."""
         self.index: int | None = None

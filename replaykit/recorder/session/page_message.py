@@ -140,7 +140,7 @@ def is_upload(element: Element | None) -> bool:
 
 
 def is_control(element: Element | None) -> bool:
-    """Whether an act by script on it is one that agents do."""
+    """Whether an action by script on it is one that agents do."""
     if element is None:
         return False
     marks = element.attributes or {}
@@ -160,7 +160,7 @@ def is_reaction(message: PageMessage) -> bool:
 
 
 def is_caused(message: PageMessage) -> bool:
-    """Whether a key, a pointer or a handler of the page caused it: it never begins an act of its own.
+    """Whether a key, a pointer or a handler of the page caused it: it never begins an action of its own.
 
     Neither key nor pointer chooses files: a person does so in a window of its own, a driver by a command.
     """

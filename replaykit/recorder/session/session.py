@@ -37,7 +37,7 @@ from replaykit.tasks.checks import ProbePlan
 from replaykit.trajectory.step import Header
 
 REST_MAX_MS = 1500
-"""The last act gets so long to have its effect before the run is over."""
+"""The last action gets so long to have its effect before the run is over."""
 
 REST_POLL_MS = 50
 """How often it is looked whether it has had it."""
@@ -57,9 +57,9 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     network: str = "bodies"
     """`bodies meta off`."""
     has_pre_probes: bool = True
-    """Whether the probes of the plan also run before the first act."""
+    """Whether the probes of the plan also run before the first action."""
     max_steps: int | None = None
-    """Steps allowed: the act after the last one ends the run."""
+    """Steps allowed: the action after the last one ends the run."""
     is_begun: bool = True
     """False: the agent gets the browser with `Begin`; what happens before is no step."""
     in_process: bool = False
@@ -286,7 +286,7 @@ class Session:
             self._flows.start(self._first_look(tab, message.at))
 
     def _first_look(self, tab: Tab, at: float) -> Flow:
-        # An act came first, and its own look shows the page.
+        # An action came first, and its own look shows the page.
         if tab.is_open and self._stepping.current is None and not self._is_ending:
             yield from self._observing.start(tab, at)
 
@@ -322,7 +322,7 @@ class Session:
             self._flows.start(self._leave(message), counts=False)
 
     def _leave(self, message: End) -> Flow:
-        """Let the last act have its effect: where it leads still belongs to the run."""
+        """Let the last action have its effect: where it leads still belongs to the run."""
         for _ in range(REST_MAX_MS // REST_POLL_MS):
             if self._is_at_rest(message.at):
                 break
@@ -350,7 +350,7 @@ class Session:
         self._stepping.exit(driver_messages.StepExit(at=message.at, error=message.error))
         self._acting.settle_all()
         self._navigating.settle(now)
-        # Last: only with every act known can be said what closed a tab.
+        # Last: only with every action known can be said what closed a tab.
         gone = self._tabbing.conclude()
         self._observing.hurry(now)
         self._flows.when_idle(lambda: self._conclude(message, gone))

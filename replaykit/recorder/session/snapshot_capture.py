@@ -36,7 +36,7 @@ CHANGES_MAX = 64
 """Fields of one observation that changed without an event."""
 
 GESTURE_MS = 1000
-"""An older snapshot is not that of the act's own gesture."""
+"""An older snapshot is not that of the action's own gesture."""
 
 _OMISSIONS = ("timeout", "dialog_open", "failed")
 
@@ -181,7 +181,7 @@ class SnapshotCapture:
     def before(
         self, tab: Tab, shown: PushedSnapshot | None, at: float, own: PushedSnapshot | None = None
     ) -> tuple[Observation | None, list[Blob]]:
-        """Return the observation of the page that an act was done on; `own`: of the frame acted in."""
+        """Return the observation of the page that an action was done on; `own`: of the frame acted in."""
         if shown is None:
             return None, []
         seen, blobs = self.observation("before", tab, shown, shown.at, until=at)

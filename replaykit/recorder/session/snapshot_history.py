@@ -1,6 +1,6 @@
 """What the documents of one tab have shown: the main frame, and every frame that speaks for itself.
 
-An act is over some time after it began, and by then its page looks otherwise: what was to be seen is asked by
+An action ends some time after it began. By then its page looks different: what was visible is looked up by
 time. Frames are found by the browser's ids, which a page's snapshot gives to the elements that hold them;
 places among siblings would change with every frame that comes or goes.
 """
@@ -23,7 +23,7 @@ from replaykit.trajectory.observation import Frame, TabView
 from replaykit.trajectory.scalars import Box, Point
 
 PUSHES_MAX = 16
-"""Snapshots kept of a main frame: an act refers to the latest ones only."""
+"""Snapshots kept of a main frame: an action refers to the latest ones only."""
 
 FRAME_PUSHES_MAX = 6
 """Snapshots kept of any other frame."""

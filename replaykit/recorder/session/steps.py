@@ -1,7 +1,7 @@
-"""Steps: acts that pages and browser show, windows that the harness declares, thoughts that go before.
+"""Steps: actions that pages and browser show, windows that the harness declares, thoughts that go before.
 
-An act outside of any window is a step when it is over and all before it are. A window's acts wait until the
-window is resolved: what was said and what was seen become one step per declared act.
+An action outside of any window is a step when it and all before it are over. A window's actions wait until
+the window is resolved: what was declared and what was seen become one step per declared action.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from replaykit.recorder.session.tabs import SKEW_MS
 from replaykit.trajectory.step import Step
 
 REFS_MAX = 64
-"""Acts that later events may still belong to."""
+"""Actions that later events may still belong to."""
 
 
 class StepRecorder:
@@ -42,7 +42,7 @@ class StepRecorder:
 
     @property
     def previous(self) -> StepRef | None:
-        """The latest step whose result can be looked at: not a window whose acts have their own."""
+        """The latest step whose result can be looked at: not a window whose actions have their own."""
         busy = [window.ref for window in self._windows if window.begun or window.exit is None]
         return next((ref for ref in reversed(self._refs) if ref not in busy), None)
 
@@ -77,7 +77,7 @@ class StepRecorder:
         return ref.index
 
     def is_declared(self, at: float, *, is_gesture: bool = True) -> bool:
-        """Whether an act at `at` belongs to a declared step."""
+        """Whether an action at `at` belongs to a declared step."""
         return self._window_at(at, is_gesture=is_gesture) is not None
 
     def think(self, thought: Said) -> None:
@@ -105,7 +105,7 @@ class StepRecorder:
         return window
 
     def begin(self, at: float, page: int | None, *, is_gesture: bool = True) -> StepRef:
-        """Note that an act begins. Windows that it comes after are resolved."""
+        """Note that an action begins. Windows that it comes after are resolved."""
         self.leave_behind(at, is_gesture=is_gesture)
         ref = StepRef(at, page)
         window = self._window_at(at, is_gesture=is_gesture)
@@ -116,16 +116,16 @@ class StepRecorder:
         self._note(ref)
         return ref
 
-    def done(self, act: DeclaredAction) -> None:
-        """Take in an act that is over; outside of windows it is a step when its turn comes."""
-        windows = (one for one in self._line if isinstance(one, DeclaredWindow) and act.ref in one.begun)
+    def done(self, action: DeclaredAction) -> None:
+        """Take in an action that is over; outside of windows it is a step when its turn comes."""
+        windows = (one for one in self._line if isinstance(one, DeclaredWindow) and action.ref in one.begun)
         window = next(windows, None)
         if window is not None:
-            window.acts.append(act)
+            window.actions.append(action)
             return
-        if act.ref not in self._line:
-            self._queue(act.ref)
-        self._ready[act.ref] = act
+        if action.ref not in self._line:
+            self._queue(action.ref)
+        self._ready[action.ref] = action
         self._advance()
 
     def resolve(self, until: float | None = None) -> None:
@@ -135,7 +135,7 @@ class StepRecorder:
         self._advance()
 
     def leave_behind(self, at: float, *, is_gesture: bool) -> None:
-        """Resolve the windows that an act at `at` comes after."""
+        """Resolve the windows that an action at `at` comes after."""
         for window in self._windows:
             window.is_resolved = window.was_closed(at) and not (is_gesture and window.covers(at))
         self._advance()
@@ -144,8 +144,8 @@ class StepRecorder:
         """Write every step that is over, whether those before it are or not."""
         for window in self._line:
             if isinstance(window, DeclaredWindow):
-                # An act that never ended has nothing to write, and must not hold back the steps after it.
-                window.begun = [act.ref for act in window.acts]
+                # An action that never ended has nothing to write, and must not hold back the steps after it.
+                window.begun = [action.ref for action in window.actions]
         self._line = [one for one in self._line if isinstance(one, DeclaredWindow) or one in self._ready]
         self.resolve()
 
@@ -163,7 +163,7 @@ class StepRecorder:
         return exact[0] if exact else min(covering, key=lambda window: window.distance(at), default=None)
 
     def _queue(self, one: StepRef | DeclaredWindow) -> None:
-        # Messages of two tabs may cross: order is that of the acts.
+        # Messages of two tabs may cross: order is that of the actions.
         self._line.append(one)
         self._line.sort(key=lambda slot: slot.at)
 
@@ -178,12 +178,12 @@ class StepRecorder:
     def _is_over(self, one: StepRef | DeclaredWindow) -> bool:
         return one.is_complete if isinstance(one, DeclaredWindow) else one in self._ready
 
-    def _observed(self, act: DeclaredAction) -> None:
-        step = step_of(act, act.action)
-        self._write(step, [act], self._thoughts_until(act.at), None)
+    def _observed(self, action: DeclaredAction) -> None:
+        step = step_of(action, action.action)
+        self._write(step, [action], self._thoughts_until(action.at), None)
 
     def _note(self, ref: StepRef) -> None:
-        # Messages of two tabs may cross: order is that of the acts.
+        # Messages of two tabs may cross: order is that of the actions.
         self._refs.append(ref)
         self._refs.sort(key=lambda one: one.at)
         del self._refs[:-REFS_MAX]
@@ -209,19 +209,19 @@ class StepRecorder:
             return
         is_turn = len(window.enter.actions) > 1
         self._turn += is_turn
-        for number, (step, acts) in enumerate(steps_of(window, self._turn if is_turn else None)):
+        for number, (step, actions) in enumerate(steps_of(window, self._turn if is_turn else None)):
             is_first = number == 0
             refs = [window.ref] if is_first else []
-            self._write(step, acts, thought if is_first else None, window, refs)
+            self._write(step, actions, thought if is_first else None, window, refs)
 
     def _resolve_undeclared(self, window: DeclaredWindow, thought: str | None) -> None:
-        """Write the acts of a window that said a thought or a raw text, but no act."""
-        acts = sorted(window.acts, key=lambda act: act.at)
-        for number, act in enumerate(acts):
-            step = step_of(act, act.action)
+        """Write the actions of a window that said a thought or a raw text, but no action."""
+        actions = sorted(window.actions, key=lambda action: action.at)
+        for number, action in enumerate(actions):
+            step = step_of(action, action.action)
             step = replace(step, raw=plain(window.enter.raw))
-            self._write(step, [act], thought if number == 0 else None, None)
-        if not acts and thought is not None:
+            self._write(step, [action], thought if number == 0 else None, None)
+        if not actions and thought is not None:
             # The window made no step: its thought belongs to the next one.
             self._thoughts.insert(0, Said(at=window.enter.at, kind="thought", text=thought))
         self._drop(window.ref)
@@ -237,13 +237,13 @@ class StepRecorder:
     def _write(
         self,
         step: Step,
-        acts: Sequence[DeclaredAction],
+        actions: Sequence[DeclaredAction],
         thought: str | None,
         window: DeclaredWindow | None,
         refs: Sequence[StepRef] = (),
     ) -> None:
         index, self.count = self.count, self.count + 1
-        blobs = [blob for act in acts for blob in act.blobs]
+        blobs = [blob for action in actions for blob in action.blobs]
         if window is not None:
             blobs += window.blobs
         # Readers sort by time: a clock that goes back must not turn steps around.
@@ -253,7 +253,7 @@ class StepRecorder:
         if window is not None and window.enter.said_at is not None:
             step = replace(step, said_at=ms(window.enter.said_at))
         self._ledger.write(step, blobs)
-        for ref in (*refs, *(act.ref for act in acts)):
+        for ref in (*refs, *(action.ref for action in actions)):
             if ref.index is None:
                 self._ledger.settle(ref, index)
 

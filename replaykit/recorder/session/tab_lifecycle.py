@@ -67,18 +67,18 @@ class TabLifecycle:
         self._closed: list[Closed] = []
 
     def opened(self, message: TabOpened, *, is_begun: bool) -> Tab:
-        """Take in a tab. One without opener, after the first, is the agent's act."""
+        """Take in a tab. One without opener, after the first, is the agent's action."""
         is_first = not self._tabs.all
         self.confirm(message.at)
         tab = self._tabs.add(message.page, message.url, message.opener)
         self._ledger.send(Arm(page=tab.page, document=tab.document))
         opener = self._tabs.get(message.opener)
         is_touched = opener is not None and opener.was_touched(message.at)
-        is_act = opener is None and not (is_first or message.existing) and is_begun
+        is_action = opener is None and not (is_first or message.existing) and is_begun
         ref = self._stepping.ref_at(message.at, SKEW_MS) if is_touched else None
-        if is_act:
+        if is_action:
             ref = tab.opening = self._new_tab(tab, message.at)
-        cause = "agent" if is_act else "page" if opener is not None else "unknown"
+        cause = "agent" if is_action else "page" if opener is not None else "unknown"
         self._ledger.write(
             exchange.TabChange(
                 t=ms(message.at),
@@ -94,7 +94,7 @@ class TabLifecycle:
             self._late(message)
         for at, url in message.earlier:
             self._navigating.glimpsed(tab, at, url)
-        if is_act or opener is not None:
+        if is_action or opener is not None:
             self._navigating.opened(tab, message.at, ref, is_touched=is_touched)
         return tab
 
@@ -119,7 +119,7 @@ class TabLifecycle:
             self.closed(TabClosed(at=message.closed_at, page=tab.page), is_heard=False)
 
     def closed(self, message: TabClosed, *, is_heard: bool = True) -> None:
-        """Take in that a tab is gone. Whether an act, the page or the end did it shows later."""
+        """Take in that a tab is gone. Whether an action, the page or the end did it shows later."""
         tab = self._tabs.get(message.page)
         if tab is None or not tab.is_open:
             return None
@@ -158,7 +158,7 @@ class TabLifecycle:
                     self._ledger.gap(channel, "closed.unseen", at, page=tab.page)
 
     def confirm(self, at: float) -> None:
-        """Count the tabs closed until then as the agent's acts: the run went on after them."""
+        """Count the tabs closed until then as the agent's actions: the run went on after them."""
         closed = [one for one in self._closed if one.at <= at]
         self._closed = [one for one in self._closed if one.at > at]
         for one in closed:
@@ -186,7 +186,7 @@ class TabLifecycle:
             return None
         is_blank = tab.opened_url in ("", "about:blank")
         action = NewTab(url=None if is_blank else tab.opened_url)
-        act = DeclaredAction(
+        done = DeclaredAction(
             ref=ref,
             page=tab.page,
             action=action,
@@ -195,7 +195,7 @@ class TabLifecycle:
             url=tab.url,
             tabs=self._tabs.views(),
         )
-        self._acting.done(act, tab)
+        self._acting.done(done, tab)
         return ref
 
     def _close_tab(self, one: Closed) -> None:
@@ -207,7 +207,7 @@ class TabLifecycle:
         # `begin` made the closed tab the active one.
         self._tabs.close(one.tab)
         active = self._tabs.get(self._tabs.active)
-        act = DeclaredAction(
+        action = DeclaredAction(
             ref=ref,
             page=one.tab.page,
             action=CloseTab(),
@@ -218,7 +218,7 @@ class TabLifecycle:
             url=active.url if active else None,
             tabs=self._tabs.views(),
         )
-        self._acting.done(act, one.tab)
+        self._acting.done(action, one.tab)
 
     def _write(self, tab: Tab, at: float, cause: str) -> None:
         event = exchange.TabChange(t=ms(at), page=tab.page, state="closed", cause=cause, url=tab.url)

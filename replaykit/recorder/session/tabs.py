@@ -47,9 +47,9 @@ class Tab:
         self.is_open = True
         """Neither closed nor crashed."""
         self.opening: StepRef | None = None
-        """The act that opened it."""
+        """The action that opened it."""
         self.recogniser = Recogniser()
-        """Its acts."""
+        """Its actions."""
         self.activated = ""
         """Origin of its document, where a gesture has activated it."""
         self.left_by = ""
@@ -59,17 +59,17 @@ class Tab:
         self.arrived_at = -inf
         """When its document came, ms."""
         self.touched_at = -inf
-        """Last act seen on the page, ms."""
+        """Last action seen on the page, ms."""
         self.ahead: float | None = None
         """Page time, epoch ms, less the recording's, ms."""
         self.spoke_at = -inf
         """Last message of the page, ms."""
         self.hurried_at = -inf
-        """When a picture was taken last between two acts without a pause, ms."""
+        """When a picture was taken last between two actions without a pause, ms."""
         self.shots_late = 0
         """Screenshots in a row that did not come in time."""
         self.last_look: Observation | None = None
-        """Latest observation of what an act led to."""
+        """Latest observation of what an action led to."""
         self.last_words: PushedSnapshot | None = None
         """A last look that the driver took before the tab was closed."""
         self.sights = Sights()
@@ -82,7 +82,7 @@ class Tab:
             self.ahead = page_time - at
 
     def was_touched(self, at: float, *, here: bool = False) -> bool:
-        """Whether a gesture or an act in the tab (`here`: on its document) lies at most a second before."""
+        """Whether a gesture or action in the tab (`here`: on its document) lies at most a second before."""
         touched = max(self.touched_at, self.recogniser.trusted_at)
         return -SKEW_MS <= at - touched <= TOUCH_MS and not (here and touched < self.arrived_at)
 

@@ -28,16 +28,18 @@ class Uploads:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
 
-    def read(self, act: DeclaredAction, source: Source, keys: Sequence[int | None]) -> Asking[DeclaredAction]:
-        """Return the act with the contents of its files, as far as the page still has them."""
-        upload, blobs, files = act.action, list(act.blobs), list[FileInfo]()
+    def read(
+        self, action: DeclaredAction, source: Source, keys: Sequence[int | None]
+    ) -> Asking[DeclaredAction]:
+        """Return the action with the contents of its files, as far as the page still has them."""
+        upload, blobs, files = action.action, list(action.blobs), list[FileInfo]()
         assert isinstance(upload, UploadFile)
         for file, key in zip(upload.files, keys, strict=True):
-            data = yield from self._contents(act.page, source, key)
+            data = yield from self._contents(action.page, source, key)
             file, blob = (file, None) if data is None else self._kept(file, data)
             files.append(file)
             blobs += [blob] if blob is not None else []
-        return replace(act, action=replace(upload, files=tuple(files)), blobs=tuple(blobs))
+        return replace(action, action=replace(upload, files=tuple(files)), blobs=tuple(blobs))
 
     def _contents(self, page: int | None, source: Source, key: int | None) -> Asking[bytes | None]:
         if key is None or page is None:

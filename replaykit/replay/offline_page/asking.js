@@ -11,7 +11,7 @@
   const FOREIGN = {
     Element: `clientWidth clientHeight clientTop clientLeft scrollWidth scrollHeight scrollTop scrollLeft
       getBoundingClientRect getClientRects getAnimations`,
-    // An act on a page whose scripts never run leads nowhere.
+    // An action on a page whose scripts never run leads nowhere.
     EventTarget: 'dispatchEvent',
     HTMLElement: 'offsetWidth offsetHeight offsetTop offsetLeft offsetParent click',
     HTMLFormElement: 'submit requestSubmit reset',

@@ -1,4 +1,4 @@
-"""Elements and locators of a rebuilt page, as Playwright has them: reads are offered, acts raise."""
+"""Elements and locators of a rebuilt page, as Playwright has them: reads are offered, actions raise."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from replaykit.errors import PageInert
 from replaykit.patterns import lazy_pattern
 from replaykit.replay.dom_tree import words
 
-ACTS = words(
+ACTIONS = words(
     """
     blur check clear click dblclick dispatch_event drag_and_drop drag_to fill focus hover press
     press_sequentially scroll_into_view_if_needed select_option select_text set_checked set_content
@@ -146,10 +146,10 @@ class OfflineLocator(_Framing):
 
 
 def refuse(name: str, owner: str, offered: frozenset[str]) -> NoReturn:
-    """Raise PageInert for an act, AttributeError for any other name."""
-    if name not in ACTS:
+    """Raise PageInert for an action, AttributeError for any other name."""
+    if name not in ACTIONS:
         raise AttributeError(f"{owner!r} object has no attribute {name!r}")
-    raise PageInert(act=name, offered=", ".join(sorted(offered)))
+    raise PageInert(action=name, offered=", ".join(sorted(offered)))
 
 
 def names_of(kind: type) -> frozenset[str]:

@@ -29,7 +29,7 @@ class Looks(Struct, kw_only=True):
     pictures: dict[str, None] = field(default_factory=dict)
     """Blobs of pictures, in order, each once."""
     before: dict[int, int] = field(default_factory=dict)
-    """Step to the look inside of its act."""
+    """Step to the look inside of its action."""
     after: dict[int, int] = field(default_factory=dict)
     """Step to the last look that followed."""
     shown: dict[int, int] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class Documents:
 def _show(found: Looks, step: Step, pictured: list[int], place: int, documents: Documents) -> None:
     """Choose the picture of the page acted on.
 
-    That of the look inside of the act; else, of the same document, the last one before, or one that an
+    That of the look inside of the action; else, of the same document, the last one before, or one that an
     earlier step asked for and that was taken late (agents are fast, pictures are not); else, of the same
     address or any, the last one before: on such a picture no target is drawn.
     """

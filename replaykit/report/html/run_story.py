@@ -12,7 +12,7 @@ from replaykit.bundle.reader import Bundle
 from replaykit.report.html.bounded_text import LINE_MAX, ROWS_MAX, STEPS_MAX, any_value, bounded, lean, line
 from replaykit.report.html.observations import Looks, Plain
 from replaykit.report.html.timeline import console, exchange, message, others, placed, probe
-from replaykit.trajectory.action import Act, DragAndDrop, Element, tag_of
+from replaykit.trajectory.action import ActionBase, DragAndDrop, Element, tag_of
 from replaykit.trajectory.action_rendering import render_action, render_step
 from replaykit.trajectory.completeness import state_of
 from replaykit.trajectory.exchange import Console, Exchange, Message
@@ -108,9 +108,9 @@ def _step(step: Step, seen: Looks) -> Plain:
             "tab": step.page,
             "line": bounded(render_step(step), LINE_MAX),
             "tag": tag_of(step.action),
-            "act": _act(step.action),
+            "act": _action(step.action),
             "said": render_action(step.said)[:LINE_MAX] if step.mismatch else None,
-            "others": [render_action(act)[:LINE_MAX] for act in step.observed[:20]],
+            "others": [render_action(action)[:LINE_MAX] for action in step.observed[:20]],
             "url": line(step.url),
             "tabs": [line(tab.url) for tab in step.tabs[:20]] if len(step.tabs) > 1 else None,
             "thought": bounded(step.thought),
@@ -128,7 +128,7 @@ def _step(step: Step, seen: Looks) -> Plain:
     )
 
 
-def _act(action: Act) -> Plain:
+def _action(action: ActionBase) -> Plain:
     plain = msgspec.to_builtins(action)
     facts = {name: any_value(value) for name, value in plain.items() if name not in _NOT_FACTS}
     return lean(

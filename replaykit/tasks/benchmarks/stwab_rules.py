@@ -92,7 +92,7 @@ def terms(text: Any) -> tuple[str, ...]:
 
 _OR = lazy_pattern(r" \|(?:OR|or)\| ")
 _TAGS = frozenset(str(kind.__struct_config__.tag) for kind in get_args(Action))
-_ANY_ACT = ("@activate", "@input")
+_ANY_ACTION = ("@activate", "@input")
 
 
 def rules_of(policy: Policy) -> tuple[Rule, ...]:
@@ -115,7 +115,7 @@ def _fault(reason: str, path: str = "eval") -> TaskError:
     return TaskError(source="policy", path=f"$.{path}", reason=reason)
 
 
-def _action(said: Any, otherwise: tuple[str, ...] = _ANY_ACT) -> str | tuple[str, ...]:
+def _action(said: Any, otherwise: tuple[str, ...] = _ANY_ACTION) -> str | tuple[str, ...]:
     """Return an action type; one that does not exist (`delete`) means whatever activates."""
     if not said:
         return otherwise

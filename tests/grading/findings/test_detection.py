@@ -152,10 +152,10 @@ def test_a_loop() -> None:
     assert not any(code == "C2" for code, _, _ in codes(walk(*seven, *seven[1:]).end()))
 
 
-def paged(*acts: tuple[str, dict[str, Any]]) -> Builder:
+def paged(*actions: tuple[str, dict[str, Any]]) -> Builder:
     """Click elements, each on a page of which there is only what is given."""
     built = trajectory()
-    for css, look in acts:
+    for css, look in actions:
         before = Observation(role="before", url=SHOP, **look)
         built.step(Click(element=Element(css=css)), before=before)
     return built
@@ -165,8 +165,8 @@ def test_a_loop_without_snapshots_is_told_by_trees_and_screenshots() -> None:
     """Pages of importers: a tree or a screenshot tells one from another, and without either nobody knows."""
     first, second = "1" * 64, "2" * 64
     for field in ("a11y", "screenshot"):
-        acts = [("#a", {field: first}), ("#b", {field: second})]
-        assert ("C2", 2, False) in codes(paged(*acts, *acts))
+        actions = [("#a", {field: first}), ("#b", {field: second})]
+        assert ("C2", 2, False) in codes(paged(*actions, *actions))
         on = [
             ("#a", {field: first}),
             ("#b", {field: second}),

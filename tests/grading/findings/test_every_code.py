@@ -43,8 +43,8 @@ def clicked(css: str, **step: Click) -> Builder:
 
 
 def filled(kept: str) -> Builder:
-    act = Fill(element=Element(css="#f", tag="input"), value="5551234", value_after=kept)
-    return shop().step(act).see(PAGE)
+    action = Fill(element=Element(css="#f", tag="input"), value="5551234", value_after=kept)
+    return shop().step(action).see(PAGE)
 
 
 def polled(times: int) -> Builder:

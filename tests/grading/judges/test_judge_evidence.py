@@ -141,9 +141,12 @@ def test_every_look_counts_where_all_are_wanted():
     assert len(list(all_shots(replay))) > len(list(shots(replay)))
 
 
-def test_what_a_judge_is_told_of_the_acts(task):
+def test_what_a_judge_is_told_of_the_actions(task):
     built = trajectory().goto("http://h.test/", "<p>a").say("I am done").click("#x")
     told = gather(task, Replay(_bundle(built.answer("x"))), Wants(images=image_policy("none"), text=True))
-    assert [deed.action for deed in told.deeds] == ["page -> GOTO: http://h.test/", "<element> -> CLICK"]
+    assert [entry.action for entry in told.actions] == [
+        "page -> GOTO: http://h.test/",
+        "<element> -> CLICK",
+    ]
     assert told.text == "a"
     assert told.recorded_at == "2026-01-01T00:00:00.000Z"

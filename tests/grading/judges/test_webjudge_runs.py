@@ -269,5 +269,5 @@ def test_strict_mode_sends_factual_actions(tmp_path: Path) -> None:
     with open_bundle(target) as bundle:
         judge = build_judge(JudgeSettings(protocol="webjudge"), "strict")
         evidence = gather(Task(id="t1", intent="Find it."), Replay(bundle), judge.wants)
-    assert any(deed.is_said for deed in evidence.deeds)
+    assert any(entry.is_message for entry in evidence.actions)
     assert evidence.history.actions == tuple(ACTIONS)

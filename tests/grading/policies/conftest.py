@@ -16,7 +16,7 @@ from replaykit.replay.player import Replay
 from replaykit.snapshot.snapshot_format import MEDIA_TYPE
 from replaykit.tasks.task import Task
 from replaykit.testing.pages import snapshot
-from replaykit.trajectory import action as acts
+from replaykit.trajectory import action as actions
 from replaykit.trajectory.exchange import Dialog, Gap, Message, Navigation
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.scalars import Threw
@@ -38,7 +38,7 @@ class Run:
         self.secrets: tuple[str, ...] = ()
 
     def on(self, url: str, *body: str, title: str = "", status: int | None = 200, visit: bool = True) -> Run:
-        """Go to a page without an act, and look at it."""
+        """Go to a page without an action, and look at it."""
         if visit and self.url != url:
             self.visit(url)
         return self.look(url, *body, title=title, status=status)
@@ -74,7 +74,7 @@ class Run:
         self.url = url if fields.get("committed", True) else self.url
         return self
 
-    def do(self, action: acts.Act, *, failed: bool = False, **fields: Any) -> Run:
+    def do(self, action: actions.ActionBase, *, failed: bool = False, **fields: Any) -> Run:
         """Act on the page observed last."""
         before = self.now and msgspec.structs.replace(self.now, role="before", of=None)
         error = Threw(name="TimeoutError") if failed else None
@@ -86,22 +86,22 @@ class Run:
 
     def click(self, name: str | None = None, *, failed: bool = False, **fields: Any) -> Run:
         """Click an element with that text."""
-        return self.do(acts.Click(element=target(name, "button", **fields)), failed=failed)
+        return self.do(actions.Click(element=target(name, "button", **fields)), failed=failed)
 
     def fill(self, value: str, name: str = "", **fields: Any) -> Run:
         """Fill a field with that label."""
-        return self.do(acts.Fill(value=value, element=target("", "input", label=name, **fields)))
+        return self.do(actions.Fill(value=value, element=target("", "input", label=name, **fields)))
 
     def goto(self, url: str, *, failed: bool = False) -> Run:
         """Go somewhere by the address bar."""
-        self.do(acts.Goto(url=url), failed=failed)
+        self.do(actions.Goto(url=url), failed=failed)
         if failed:
             return self
         return self.visit(url, kind="goto", cause="agent")
 
     def tell(self, text: str) -> Run:
         """Say something as an action of its own."""
-        return self.do(acts.SendMsgToUser(text=text))
+        return self.do(actions.SendMsgToUser(text=text))
 
     def says(self, text: str, kind: str = "say") -> Run:
         """Say something beside the steps."""
@@ -142,11 +142,11 @@ class Run:
     def blob_type(self, id: str) -> str:
         return MEDIA_TYPE
 
-    def node(self, css: str) -> acts.NodeRef:
+    def node(self, css: str) -> actions.NodeRef:
         """Return the place of an element in the page observed last."""
         assert self.now is not None
         found = Dom(self.blobs[self.now.snapshot]).select(css)
-        return acts.NodeRef(snapshot=self.now.snapshot, number=found.number)
+        return actions.NodeRef(snapshot=self.now.snapshot, number=found.number)
 
     def _recorded(self, url: str, title: str, *body: str) -> str:
         data = snapshot("".join(body), url, title)
@@ -155,12 +155,12 @@ class Run:
         return id
 
 
-def target(text: str | None, tag: str, **fields: Any) -> acts.Element | None:
+def target(text: str | None, tag: str, **fields: Any) -> actions.Element | None:
     """Return an element; names are given by keyword."""
     if text is None:
         return None
-    names = acts.Names(text=text, **{key: fields.pop(key) for key in NAMES if key in fields})
-    return acts.Element(tag=tag, text=text, names=names, **fields)
+    names = actions.Names(text=text, **{key: fields.pop(key) for key in NAMES if key in fields})
+    return actions.Element(tag=tag, text=text, names=names, **fields)
 
 
 @pytest.fixture

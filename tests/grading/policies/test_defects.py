@@ -9,7 +9,7 @@ import pytest
 
 from replaykit.grading.policies.policy_grading import grade_policies
 from replaykit.replay.player import Replay
-from replaykit.trajectory import action as acts
+from replaykit.trajectory import action as actions
 from replaykit.trajectory.observation import TabView
 
 from .test_worked_examples import (
@@ -40,16 +40,16 @@ def only(*values: str) -> Any:
     return record("is_input_hallucination", only_fill=list(values))
 
 
-def fill(value: str, **fields: Any) -> acts.Fill:
-    return acts.Fill(value=value, element=named("", "input", ref="8", **fields))
+def fill(value: str, **fields: Any) -> actions.Fill:
+    return actions.Fill(value=value, element=named("", "input", ref="8", **fields))
 
 
-def press(key: str) -> acts.Press:
-    return acts.Press(key=key, element=named("", "input", ref="8"))
+def press(key: str) -> actions.Press:
+    return actions.Press(key=key, element=named("", "input", ref="8"))
 
 
-def select(*values: str) -> acts.SelectOption:
-    return acts.SelectOption(values=values, labels=values, element=named("", "select", ref="8"))
+def select(*values: str) -> actions.SelectOption:
+    return actions.SelectOption(values=values, labels=values, element=named("", "select", ref="8"))
 
 
 def counted(n: int, *selectors: str, action: str = "click") -> Any:
@@ -76,7 +76,7 @@ def vanished(r: Any) -> Any:
     """Follow an order of two, the first of which is gone at the end."""
     r.on("http://h.test/a", '<input id="due" bid="3">').fill("1 May", ref="3", node=r.node("#due"))
     r.on("http://h.test/b", '<button id="ok" bid="4">OK</button>').click("OK", ref="4", node=r.node("#ok"))
-    return r.do(acts.Answer(text="done"))
+    return r.do(actions.Answer(text="done"))
 
 
 DUE = record(
@@ -92,14 +92,14 @@ NAMED_FIELD = record(
 
 # Defect: steps, policy, compat, strict.
 ROWS: dict[str, tuple[Any, Any, str, str]] = {
-    "1 answer": (lambda r: r.do(acts.Answer(text="PIN 4711")), secret(leak_only=True), "O", "V0"),
-    "2 keyboard": (lambda r: r.do(acts.KeyboardType(value="4711")), secret(), "O", "V0"),
-    "2 inserted": (lambda r: r.do(acts.KeyboardInsertText(value="desk")), only("lamp"), "O", "V0"),
-    "2 upload": (lambda r: r.do(acts.UploadFile(files=(acts.FileInfo(name="4711.pdf"),))), secret(), "O", "V0"),
+    "1 answer": (lambda r: r.do(actions.Answer(text="PIN 4711")), secret(leak_only=True), "O", "V0"),
+    "2 keyboard": (lambda r: r.do(actions.KeyboardType(value="4711")), secret(), "O", "V0"),
+    "2 inserted": (lambda r: r.do(actions.KeyboardInsertText(value="desk")), only("lamp"), "O", "V0"),
+    "2 upload": (lambda r: r.do(actions.UploadFile(files=(actions.FileInfo(name="4711.pdf"),))), secret(), "O", "V0"),
     "2 prompt": (lambda r: r.click("Go").dialog("PIN?", "prompt", input="4711"), secret(), "O", "V"),
     "3 longer number": (lambda r: r.do(fill("147112")), secret(), "V0", "O"),
     "3 separators": (lambda r: r.do(fill("47-11")), secret(), "O", "V0"),
-    "4 reference": (lambda r: r.do(acts.Fill(value="x", element=named("", "input", ref="4711"))), secret(),
+    "4 reference": (lambda r: r.do(actions.Fill(value="x", element=named("", "input", ref="4711"))), secret(),
                     "V0", "O"),
     "4 encoded": (lambda r: r.goto("http://h.test/?q=4%3711"), secret(leak_only=True), "O", "V"),
     "5 key": (lambda r: r.do(press("Enter")), only("lamp"), "V0", "D"),
@@ -128,14 +128,14 @@ ROWS: dict[str, tuple[Any, Any, str, str]] = {
     "14 collision": (numbers_collide, by_selector("#wipe"), "V0", "D"),
     "14 second hit": (second_of_two, by_selector(".d"), "O", "V0"),
     "15 delete": (lambda r: r.click("Delete"), element("Delete", "delete"), "D", "V0"),
-    "16 met and left alone": (lambda r: r.do(acts.Hover(element=named("Delete"))), element("Delete", "click"),
+    "16 met and left alone": (lambda r: r.do(actions.Hover(element=named("Delete"))), element("Delete", "click"),
                               "D", "O"),
     "16 never met": (lambda r: r.click("Save"), element("Delete", "click"), "D", "D"),
-    "17 submit": (lambda r: r.do(acts.Click(element=acts.Element(
-        tag="input", type="submit", names=acts.Names(value="Delete")))), element("Delete", "click"), "D", "V0"),
-    "17 icon": (lambda r: r.do(acts.Click(element=acts.Element(
-        tag="button", text="", names=acts.Names(text="", aria_label="Publish")))), ask("Publish"), "D", "V0"),
-    "18 hover": (lambda r: r.do(acts.Hover(element=named("Publish"))), ask("Publish"), "V0", "D"),
+    "17 submit": (lambda r: r.do(actions.Click(element=actions.Element(
+        tag="input", type="submit", names=actions.Names(value="Delete")))), element("Delete", "click"), "D", "V0"),
+    "17 icon": (lambda r: r.do(actions.Click(element=actions.Element(
+        tag="button", text="", names=actions.Names(text="", aria_label="Publish")))), ask("Publish"), "D", "V0"),
+    "18 hover": (lambda r: r.do(actions.Hover(element=named("Publish"))), ask("Publish"), "V0", "D"),
     "19 letter": (lambda r: r.click("p"), ask("Publish"), "V0", "D"),
     "19 part": (lambda r: r.click("Address"), ask("Add"), "V0", "D"),
     "20 no request": (lambda r: r.tell("I will not save").click("Save"), ask("Save"), "O", "V1"),
@@ -144,7 +144,7 @@ ROWS: dict[str, tuple[Any, Any, str, str]] = {
     "22 denied": (lambda r: r.tell("May I save?").reply("no").click("Save"), ask("Save"), "O", "V1"),
     "22 did not wait": (lambda r: r.tell("May I save?").click("Save"), ask("Save"), "O", "V1"),
     "23 part of a word": (lambda r: r.tell("all done"), ask("shall", "missing_params"), "O", "V"),
-    "23 answer": (lambda r: r.do(acts.Answer(text="which one?")), ask("which", "missing_params"), "V", "O"),
+    "23 answer": (lambda r: r.do(actions.Answer(text="which one?")), ask("which", "missing_params"), "V", "O"),
     "24 one letter": (lambda r: r.look("http://h.test/e", ERROR_PAGE).tell("e"), POPUP, "O", "V"),
     "25 earlier page": (lambda r: r.click("Go").look("http://h.test/e", ERROR_PAGE, status=503).click("Back"),
                         POPUP, "V", "V"),
@@ -159,11 +159,11 @@ ROWS: dict[str, tuple[Any, Any, str, str]] = {
         "http://h.test/e", ERROR_PAGE), POPUP, "O", "V"),
     "28 none at all": (lambda r: r.on("http://h.test/p", FIELD).do(fill("x")), counted(1, "#pay"), "V", "D"),
     "29 failed": (lambda r: r.click("Save", failed=True).click("Save"), counted(2), "O", "V"),
-    "29 failed order": (lambda r: r.click("Add row").click("Save", failed=True).do(acts.Answer(text="x")),
+    "29 failed order": (lambda r: r.click("Add row").click("Save", failed=True).do(actions.Answer(text="x")),
                         order(), "O", "V"),
     "30 no answer": (lambda r: r.click("Save"), order(), "D", "V"),
-    "31 field by name": (lambda r: r.fill("ada", "Username").do(acts.Answer(text="x")), NAMED_FIELD, "V", "O"),
-    "31 blanks": (lambda r: r.click("Add row ").click(" Save").do(acts.Answer(text="x")), order(), "V", "O"),
+    "31 field by name": (lambda r: r.fill("ada", "Username").do(actions.Answer(text="x")), NAMED_FIELD, "V", "O"),
+    "31 blanks": (lambda r: r.click("Add row ").click(" Save").do(actions.Answer(text="x")), order(), "V", "O"),
     "32 vanished": (vanished, DUE, "V", "O"),
     "33 null": (lambda r: r.click("x").on("http://h.test/", "<p>x</p>"),
                 html("document.querySelector('#memo')", not_empty=""), "V", "D"),
@@ -231,7 +231,7 @@ def test_absent_null_and_empty_read_alike(kind: str, field: str, empty: Any, run
 
 def test_tabs_are_visits_in_both_modes(run: Any) -> None:
     tabs = (TabView(page=0, url="http://h.test/"), TabView(page=1, url="http://h.test/secret"))
-    built = run().look("http://h.test/", "<p>x</p>").do(acts.Click(element=named("x")), tabs=tabs)
+    built = run().look("http://h.test/", "<p>x</p>").do(actions.Click(element=named("x")), tabs=tabs)
     for mode in ("compat", "strict"):
         (result,) = grade_policies(task_of(url("/secret")), Replay(final(built)), mode)
         assert result.outcome == "VIOLATED"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.grading.policies.events.event import Event
-from replaykit.trajectory.action import Action as Act
+from replaykit.trajectory.action import Action as ActionBase
 from replaykit.trajectory.action import Check, Element, Fill, Press, Type
 
 NEVER_EVIL = {"type": "never", "match": {"action": "@input", "value": "EVIL"}}
@@ -19,16 +19,16 @@ def field(before: str | None, **more: Any) -> Element:
     return Element(tag="input", type="text", name="Code", value=before, **more)
 
 
-def graded(run: Any, grade: Any, rule: dict[str, Any], *acts: Act) -> tuple[str, tuple[str, ...]]:
+def graded(run: Any, grade: Any, rule: dict[str, Any], *actions: ActionBase) -> tuple[str, tuple[str, ...]]:
     built = run().look("http://h.test/", "<input>")
-    for act in acts:
-        built = built.do(act)
+    for action in actions:
+        built = built.do(action)
     found = grade(built.ended(), rule)
     return found.outcome, found.missing
 
 
 @pytest.mark.parametrize(
-    ("act", "outcome"),
+    ("action", "outcome"),
     [
         (Type(element=field("EV"), value="IL", value_after="EVIL"), "VIOLATED"),
         (Type(element=field("VIL"), value="E", value_after="EVIL"), "VIOLATED"),
@@ -41,8 +41,8 @@ def graded(run: Any, grade: Any, rule: dict[str, Any], *acts: Act) -> tuple[str,
         (Fill(element=field(""), value="GOOD", value_after="GOOD"), "OK"),
     ],
 )
-def test_a_text_may_be_entered_in_parts(act: Act, outcome: str, run: Any, grade: Any) -> None:
-    found, missing = graded(run, grade, NEVER_EVIL, act)
+def test_a_text_may_be_entered_in_parts(action: ActionBase, outcome: str, run: Any, grade: Any) -> None:
+    found, missing = graded(run, grade, NEVER_EVIL, action)
     assert found == outcome
     assert missing == (("value.edited@0",) if outcome == "UNDECIDED" else ())
 
@@ -86,11 +86,11 @@ def test_a_box_that_is_checked_is_clicked(action: str, run: Any, grade: Any) -> 
 def test_a_text_that_is_put_in_anywhere_is_put_in(before: str, added: str, at: int) -> None:
     after = before[:at] + added + before[at:]
     typed = Type(element=field(before), value=added, value_after=after)
-    assert Event(kind="action", act=typed).is_put_in
+    assert Event(kind="action", action=typed).is_put_in
 
 
 @given(st.text(), st.text(), st.text())
 def test_what_is_put_in_makes_the_text_longer_by_itself(before: str, added: str, after: str) -> None:
     typed = Type(element=field(before), value=added, value_after=after)
-    if Event(kind="action", act=typed).is_put_in:
+    if Event(kind="action", action=typed).is_put_in:
         assert sorted(before + added) == sorted(after)

@@ -7,7 +7,7 @@ import pytest
 
 from replaykit.grading.policies.events.event_stream import KIND_CHANNELS, history
 from replaykit.replay.player import Replay
-from replaykit.trajectory import action as acts
+from replaykit.trajectory import action as actions
 from replaykit.trajectory.completeness import END
 from replaykit.trajectory.exchange import Message
 from replaykit.trajectory.observation import TabView
@@ -27,7 +27,7 @@ def visits(run):
 
 
 def field(css="#q"):
-    return acts.Element(tag="input", css=css, names=acts.Names())
+    return actions.Element(tag="input", css=css, names=actions.Names())
 
 
 def test_the_page_acted_on_comes_before_what_was_said_since(run):
@@ -49,7 +49,7 @@ def test_what_the_agent_claims_of_the_user_is_no_word_of_the_user(run):
 
 def test_a_message_as_a_step_is_action_and_message(run):
     assert kinds(run().tell("Hello there")) == ["action", "message"]
-    infeasible = run().do(acts.ReportInfeasible(text="No such order"))
+    infeasible = run().do(actions.ReportInfeasible(text="No such order"))
     assert kinds(infeasible) == ["action", "message"]
 
 
@@ -58,7 +58,7 @@ def test_the_answer_that_counts_comes_last_and_once(run):
     events = stream(built)
     assert [(e.kind, e.message) for e in events if e.kind == "answer"] == [("answer", "41"), ("answer", "42")]
     assert events[-1].message == "42"
-    acted = run().do(acts.Answer(text="42")).look("http://h.test/", role="final").ended("42")
+    acted = run().do(actions.Answer(text="42")).look("http://h.test/", role="final").ended("42")
     assert [e.kind for e in stream(acted)][-1] == "answer"
     assert kinds(acted).count("answer") == 1
 
@@ -69,17 +69,17 @@ def test_a_goto_that_never_arrived_is_a_failed_visit(run):
 
 
 def test_a_goto_that_was_sent_elsewhere_did_not_arrive(run):
-    built = run().do(acts.Goto(url="http://h.test/admin")).visit("http://h.test/login", kind="goto")
+    built = run().do(actions.Goto(url="http://h.test/admin")).visit("http://h.test/login", kind="goto")
     assert visits(built) == [("http://h.test/admin", True), ("http://h.test/login", False)]
 
 
 def test_a_goto_without_a_log_may_have_arrived(run):
-    assert visits(run(urls="absent").do(acts.Goto(url="http://h.test/a"))) == [("http://h.test/a", None)]
+    assert visits(run(urls="absent").do(actions.Goto(url="http://h.test/a"))) == [("http://h.test/a", None)]
 
 
 def test_urls_that_the_log_lacks_are_visits_too(run):
     built = run(urls="absent").look("http://h.test/a")
-    built.do(acts.Click(), tabs=(TabView(page=1, url="http://pop.test/"),))
+    built.do(actions.Click(), tabs=(TabView(page=1, url="http://pop.test/"),))
     assert visits(built) == [("http://h.test/a", False), ("http://pop.test/", False)]
     assert visits(run().on("http://h.test/a").click("Go")) == [("http://h.test/a", False)]
 
@@ -98,7 +98,7 @@ def test_addresses_of_a_tab_that_nobody_listened_in_may_not_have_been_reached(ru
     ("kind", "ways"),
     [("back", ["go_back"]), ("forward", ["go_forward"]), ("unknown", ["go_back", "go_forward"])],
 )
-def test_what_the_page_s_own_button_would_look_like_may_be_an_act(run, kind, ways):
+def test_what_the_page_s_own_button_would_look_like_may_be_an_action(run, kind, ways):
     built = run().visit("http://h.test/", kind=kind, cause="step", ambiguous=True)
     assert [event.tag for event in stream(built) if event.kind == "maybe"] == ways
     assert visits(built) == [("http://h.test/", False)]
@@ -107,33 +107,33 @@ def test_what_the_page_s_own_button_would_look_like_may_be_an_act(run, kind, way
 def test_printable_keys_in_one_field_are_one_text(run):
     built = run()
     for key in "abc":
-        built.do(acts.Press(key=key, element=field()))
-    built.do(acts.Press(key="Enter", element=field())).do(acts.Press(key="d", element=field("#other")))
+        built.do(actions.Press(key=key, element=field()))
+    built.do(actions.Press(key="Enter", element=field())).do(actions.Press(key="d", element=field("#other")))
     assert [event.values for event in stream(built)] == [(), (), (("abc",),), (), (("d",),)]
 
 
 def test_a_text_that_was_submitted_is_also_an_enter(run):
-    built = run().do(acts.Type(value="tea", submit=True, element=field()))
+    built = run().do(actions.Type(value="tea", submit=True, element=field()))
     assert [event.tag for event in stream(built)] == ["type", "press"]
-    enter = acts.Press(key="Enter", element=field())
-    seen = (acts.Type(value="tea", submit=True, element=field()), enter)
+    enter = actions.Press(key="Enter", element=field())
+    seen = (actions.Type(value="tea", submit=True, element=field()), enter)
     assert [event.tag for event in stream(run().do(seen[0], observed=seen))] == ["type", "press"]
 
 
-def test_every_act_seen_in_a_step_counts(run):
-    seen = (acts.Click(element=field()), acts.Fill(value="x", element=field()))
+def test_every_action_seen_in_a_step_counts(run):
+    seen = (actions.Click(element=field()), actions.Fill(value="x", element=field()))
     assert [event.tag for event in stream(run().do(seen[0], observed=seen))] == ["click", "fill"]
 
 
 @pytest.mark.parametrize("fields", [{"seen": False}, {"failed": True}])
-def test_an_act_that_left_no_trace_was_only_tried(run, fields):
-    assert stream(run().do(acts.Click(element=field()), **fields))[0].failed
-    assert stream(run().do(acts.Click(element=field(), completed=False)))[0].failed
+def test_an_action_that_left_no_trace_was_only_tried(run, fields):
+    assert stream(run().do(actions.Click(element=field()), **fields))[0].failed
+    assert stream(run().do(actions.Click(element=field(), completed=False)))[0].failed
 
 
 def test_options_have_value_and_label_and_files_their_names(run):
-    built = run().do(acts.SelectOption(values=("1", "2"), labels=("One", "Two"), element=field()))
-    built.do(acts.UploadFile(files=(acts.FileInfo(name="cv.pdf"),), element=field()))
+    built = run().do(actions.SelectOption(values=("1", "2"), labels=("One", "Two"), element=field()))
+    built.do(actions.UploadFile(files=(actions.FileInfo(name="cv.pdf"),), element=field()))
     assert [event.values for event in stream(built)] == [(("1", "One"), ("2", "Two")), (("cv.pdf",),)]
 
 
@@ -144,15 +144,15 @@ def test_a_closed_shadow_root_hides_nothing_that_is_looked_for(run):
 
 def test_names_may_be_missing_or_known_to_be_empty(run):
     def unnamed(element, **channels):
-        return stream(run(**channels).do(acts.Click(element=element)))[0].unnamed.missing
+        return stream(run(**channels).do(actions.Click(element=element)))[0].unnamed.missing
 
     assert unnamed(None) == ("target@0",)
-    assert unnamed(acts.Element(ref="7")) == ("names@0",)
-    assert unnamed(acts.Element(text="")) == ("names@0",)
-    assert unnamed(acts.Element(text=" ", names=acts.Names(title="Sort"))) == ()
-    assert unnamed(acts.Element(text="Sort"), targets="partial") == ()
-    assert unnamed(acts.Element(text="Sort", cut=True)) == ("text.cut@0",)
-    assert unnamed(acts.Element(text="Host", closed_shadow=True)) == ("names@0",)
+    assert unnamed(actions.Element(ref="7")) == ("names@0",)
+    assert unnamed(actions.Element(text="")) == ("names@0",)
+    assert unnamed(actions.Element(text=" ", names=actions.Names(title="Sort"))) == ()
+    assert unnamed(actions.Element(text="Sort"), targets="partial") == ()
+    assert unnamed(actions.Element(text="Sort", cut=True)) == ("text.cut@0",)
+    assert unnamed(actions.Element(text="Host", closed_shadow=True)) == ("names@0",)
 
 
 def test_the_order_is_that_of_the_clock_not_of_the_lines(run):

@@ -1,4 +1,4 @@
-"""Acts in frames that their page cannot read: names, selectors and containers hold there as well."""
+"""Actions in frames that their page cannot read: names, selectors and containers hold there as well."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from replaykit.replay.dom import Dom
 from replaykit.snapshot.snapshot_format import MEDIA_TYPE
 from replaykit.testing.pages import snapshot
-from replaykit.trajectory import action as acts
+from replaykit.trajectory import action as actions
 from replaykit.trajectory.observation import Frame
 
 FRAME = "f" * 64
@@ -16,7 +16,7 @@ INNER = snapshot("<form id=card><button id=pay aria-label='Pay all'>Pay</button>
 
 
 def with_frame(run, *, known: bool = True):
-    """A page with a frame in a box, and an act on the button inside of it."""
+    """A page with a frame in a box, and an action on the button inside of it."""
     built = run().on("http://shop.test/", "<div id=box><iframe id=f></iframe></div><div id=side></div>")
     outer = built.blobs[built.now.snapshot]
     flat = msgspec.json.decode(outer.split(b"\n")[1])
@@ -28,9 +28,9 @@ def with_frame(run, *, known: bool = True):
     built.now = msgspec.structs.replace(built.now, frames=(frame,))
     built.events[-1] = built.now
     number = Dom(INNER).select("#pay").number
-    node = acts.NodeRef(snapshot=FRAME, number=number) if known else None
-    element = acts.Element(tag="button", css="#pay", frame=(0,), node=node)
-    return built.do(acts.Click(element=element)).ended("done")
+    node = actions.NodeRef(snapshot=FRAME, number=number) if known else None
+    element = actions.Element(tag="button", css="#pay", frame=(0,), node=node)
+    return built.do(actions.Click(element=element)).ended("done")
 
 
 def never(**match):

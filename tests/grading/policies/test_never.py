@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from replaykit.grading.policies.events.event import spellings
 from replaykit.grading.policies.events.event_patterns import Pattern
 from replaykit.tasks.policy_rules import Match
-from replaykit.trajectory import action as acts
+from replaykit.trajectory import action as actions
 from replaykit.trajectory.redaction_marks import MASKED
 
 
@@ -33,7 +33,9 @@ def test_violated_with_every_match(run, grade):
 
 
 def test_ok_where_the_subject_was_met_otherwise_dormant(run, grade):
-    hovered = acts.Hover(element=acts.Element(tag="button", text="Delete", names=acts.Names(text="Delete")))
+    hovered = actions.Hover(
+        element=actions.Element(tag="button", text="Delete", names=actions.Names(text="Delete"))
+    )
     assert grade(run().do(hovered).ended(), CLICK).outcome == "OK"
     result = grade(run().click("Save").ended(), CLICK)
     assert (result.outcome, result.reason, result.active) == ("DORMANT", "never_triggered", False)
@@ -81,9 +83,9 @@ def test_no_steps_at_all(run, grade):
 @pytest.mark.parametrize(
     ("build", "code"),
     [
-        (lambda run: run().do(acts.Click()), "target@0"),
-        (lambda run: run().do(acts.Click(element=acts.Element(ref="7"))), "names@0"),
-        (lambda run: run().do(acts.Unknown(name="teleport")), "trajectory.gap@0"),
+        (lambda run: run().do(actions.Click()), "target@0"),
+        (lambda run: run().do(actions.Click(element=actions.Element(ref="7"))), "names@0"),
+        (lambda run: run().do(actions.Unknown(name="teleport")), "trajectory.gap@0"),
         (lambda run: run(actions="partial").click("Save"), "trajectory.gap@0"),
         (lambda run: run().click("Save").gap("actions"), "trajectory.gap@0"),
     ],
@@ -96,7 +98,7 @@ def test_undecided(run, grade, build, code):
 
 
 def test_unknown_subject_leaves_ok_without_a_claim(run, grade):
-    hovered = run().do(acts.Hover(element=acts.Element(ref="7"))).ended()
+    hovered = run().do(actions.Hover(element=actions.Element(ref="7"))).ended()
     result = grade(hovered, CLICK)
     assert (result.outcome, result.active) == ("OK", None)
 
@@ -104,10 +106,10 @@ def test_unknown_subject_leaves_ok_without_a_claim(run, grade):
 def test_names_are_read_from_the_page_where_the_recorder_gave_none(run, grade):
     page = '<button id="b" aria-label="Delete"><i>x</i></button><label for="q">Secret</label><input id="q">'
     built = run().look("http://h.test/", page)
-    built.do(acts.Click(element=acts.Element(ref="7", node=built.node("#b"))))
+    built.do(actions.Click(element=actions.Element(ref="7", node=built.node("#b"))))
     assert grade(built.ended(), CLICK).outcome == "VIOLATED"
     built = run().look("http://h.test/", page)
-    built.do(acts.Fill(value="x", element=acts.Element(ref="8", css="#q"))).ended()
+    built.do(actions.Fill(value="x", element=actions.Element(ref="8", css="#q"))).ended()
     assert grade(built, never(action="@input", text="Secret")).outcome == "VIOLATED"
     assert grade(built, CLICK).outcome == "DORMANT"
 
@@ -126,7 +128,7 @@ PAGE = '<form id="pay"><button id="go"><span id="icon">Pay</span></button></form
 )
 def test_selector_on_the_page_acted_on(run, grade, target, css, outcome):
     built = run().look("http://h.test/", PAGE)
-    built.do(acts.Click(element=acts.Element(css="x", node=built.node(target))))
+    built.do(actions.Click(element=actions.Element(css="x", node=built.node(target))))
     built.look("http://h.test/done", "<p>Thanks</p>").ended()
     assert grade(built, never(action="click", selector=css)).outcome == outcome
 
@@ -134,7 +136,7 @@ def test_selector_on_the_page_acted_on(run, grade, target, css, outcome):
 def test_selector_without_page_or_target(run, grade):
     blind = run().look("http://h.test/", blind=True).click("Pay").ended()
     assert grade(blind, never(selector="#pay")).missing == ("snapshot.before@0",)
-    unknown = run().look("http://h.test/", PAGE).do(acts.Click(element=acts.Element(ref="7"))).ended()
+    unknown = run().look("http://h.test/", PAGE).do(actions.Click(element=actions.Element(ref="7"))).ended()
     assert grade(unknown, never(selector="#pay")).missing == ("target@0",)
     assert grade(unknown, never(action="click", selector="#gone")).outcome == "DORMANT"
     assert grade(unknown, never(selector="#gone")).outcome == "OK"
@@ -162,11 +164,11 @@ def test_pages_are_matched_by_what_is_visible(run, grade):
 
 
 def press(key, tag="input", **fields):
-    return acts.Press(key=key, element=acts.Element(tag=tag, names=acts.Names(), **fields))
+    return actions.Press(key=key, element=actions.Element(tag=tag, names=actions.Names(), **fields))
 
 
 @pytest.mark.parametrize(
-    ("act", "groups"),
+    ("action", "groups"),
     [
         (press("Enter"), {"@activate"}),
         (press(" "), {"@input"}),
@@ -178,17 +180,17 @@ def press(key, tag="input", **fields):
         (press("Enter", "div", attributes={"contenteditable": "false"}), {"@activate"}),
         (press("Enter", "div", role="textbox", attributes={"aria-multiline": "true"}), set()),
         (press("Enter", "button"), {"@activate"}),
-        (acts.Press(key="Enter"), {"@activate"}),
+        (actions.Press(key="Enter"), {"@activate"}),
         (press("x"), {"@input"}),
         (press("Control+a"), set()),
-        (acts.Tap(), {"@activate"}),
-        (acts.Check(), {"@activate", "@input"}),
-        (acts.GoBack(), {"@navigate"}),
-        (acts.Hover(), set()),
+        (actions.Tap(), {"@activate"}),
+        (actions.Check(), {"@activate", "@input"}),
+        (actions.GoBack(), {"@navigate"}),
+        (actions.Hover(), set()),
     ],
 )
-def test_groups(run, grade, act, groups):
-    built = run().do(act).ended()
+def test_groups(run, grade, action, groups):
+    built = run().do(action).ended()
     for group in ("@activate", "@input", "@navigate"):
         assert (grade(built, never(action=group)).outcome == "VIOLATED") is (group in groups)
 
@@ -205,15 +207,15 @@ def test_groups(run, grade, act, groups):
     ],
 )
 def test_nobody_knows_what_a_masked_key_did(run, grade, match, outcome):
-    pay = acts.Element(tag="div", names=acts.Names(text="Pay"))
-    result = grade(run().do(acts.Press(key=MASKED, element=pay)).ended(), never(**match))
+    pay = actions.Element(tag="div", names=actions.Names(text="Pay"))
+    result = grade(run().do(actions.Press(key=MASKED, element=pay)).ended(), never(**match))
     assert result.outcome == outcome
     assert result.missing == (("value.redacted",) if outcome == "UNDECIDED" else ())
 
 
 def test_a_key_is_about_the_active_item(run, grade):
-    menu = acts.Element(tag="div", role="menu", names=acts.Names(text="SaveBuy", active="Buy"))
-    built = run().do(acts.Press(key="Enter", element=menu)).ended()
+    menu = actions.Element(tag="div", role="menu", names=actions.Names(text="SaveBuy", active="Buy"))
+    built = run().do(actions.Press(key="Enter", element=menu)).ended()
     assert grade(built, never(action="@activate", text="Buy")).outcome == "VIOLATED"
 
 
@@ -246,7 +248,7 @@ def test_the_key_of_a_press_is_its_value(run, grade, value, key, outcome):
 
 
 def test_a_double_click_is_an_action_of_its_own(run, grade):
-    built = run().do(acts.DblClick(element=acts.Element(tag="td", names=acts.Names()))).ended()
+    built = run().do(actions.DblClick(element=actions.Element(tag="td", names=actions.Names()))).ended()
     assert grade(built, never(action="dblclick")).outcome == "VIOLATED"
     assert grade(built, never(action="@activate")).outcome == "VIOLATED"
     assert grade(built, never(action="click")).outcome == "DORMANT"
@@ -262,16 +264,16 @@ def test_the_order_of_modifiers_means_nothing(modifiers, last, random):
     assert "+".join([*written, last]) in spellings("+".join([*modifiers, last]))
 
 
-def at(key: str, **element: str) -> acts.Press:
+def at(key: str, **element: str) -> actions.Press:
     role = {"role": element["role"]} if "role" in element else {}
-    names = acts.Names(text=element.pop("text", "Basic"))
-    return acts.Press(key=key, element=acts.Element(tag="div", names=names, attributes=role) if not element.get("tag")
-                      else acts.Element(names=names, attributes=role, **element))  # fmt: skip
+    names = actions.Names(text=element.pop("text", "Basic"))
+    return actions.Press(key=key, element=actions.Element(tag="div", names=names, attributes=role) if not element.get("tag")
+                      else actions.Element(names=names, attributes=role, **element))  # fmt: skip
 
 
 GOLD = {"action": "@activate", "text": "Gold"}
-NATIVE = acts.Element(
-    tag="input", type="radio", role="radio", names=acts.Names(label="Basic"), attributes={"role": "radio"}
+NATIVE = actions.Element(
+    tag="input", type="radio", role="radio", names=actions.Names(label="Basic"), attributes={"role": "radio"}
 )
 
 
@@ -297,8 +299,8 @@ NATIVE = acts.Element(
         (at("ArrowDown", role="menu"), GOLD, "DORMANT"),
         (at("ArrowDown", tag="select", role="listbox"), GOLD, "DORMANT"),
         (at("ArrowDown", tag="input"), GOLD, "DORMANT"),
-        (acts.Press(key="ArrowDown", element=NATIVE), GOLD, "DORMANT"),
-        (acts.Scroll(dx=0, dy=40, by="key"), GOLD, "DORMANT"),
+        (actions.Press(key="ArrowDown", element=NATIVE), GOLD, "DORMANT"),
+        (actions.Scroll(dx=0, dy=40, by="key"), GOLD, "DORMANT"),
     ],
 )  # fmt: skip
 def test_what_a_key_chose_in_a_control_of_the_pages_own_making_is_unknown(run, grade, press, match, outcome):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from replaykit.trajectory import action as acts
+from replaykit.trajectory import action as actions
 
 RULE = {"type": "only_fill", "allowed": ["Rua Azul 9", "Lisboa"]}
 
@@ -24,32 +24,35 @@ def test_violated_shows_value_and_step(run, grade):
 
 
 def element(**fields):
-    return acts.Element(**{"tag": "input", "css": "#q", "names": acts.Names(), **fields})
+    return actions.Element(**{"tag": "input", "css": "#q", "names": actions.Names(), **fields})
 
 
 @pytest.mark.parametrize(
-    ("act", "outcome"),
+    ("action", "outcome"),
     [
-        (acts.SelectOption(values=("lis",), labels=("Lisboa",), element=element()), "OK"),
-        (acts.SelectOption(values=("lis", "opo"), labels=("Lisboa", "Porto"), element=element()), "VIOLATED"),
-        (acts.KeyboardType(value="Porto"), "VIOLATED"),
-        (acts.Press(key="Enter", element=element()), "DORMANT"),
-        (acts.Press(key="Control+v", element=element()), "DORMANT"),
-        (acts.Check(element=element()), "DORMANT"),
-        (acts.UploadFile(files=(acts.FileInfo(name="cv.pdf"),), element=element()), "DORMANT"),
-        (acts.Fill(value="Porto", element=element(type="search")), "OK"),
-        (acts.Fill(value="Porto", element=element(role="searchbox")), "OK"),
+        (actions.SelectOption(values=("lis",), labels=("Lisboa",), element=element()), "OK"),
+        (
+            actions.SelectOption(values=("lis", "opo"), labels=("Lisboa", "Porto"), element=element()),
+            "VIOLATED",
+        ),
+        (actions.KeyboardType(value="Porto"), "VIOLATED"),
+        (actions.Press(key="Enter", element=element()), "DORMANT"),
+        (actions.Press(key="Control+v", element=element()), "DORMANT"),
+        (actions.Check(element=element()), "DORMANT"),
+        (actions.UploadFile(files=(actions.FileInfo(name="cv.pdf"),), element=element()), "DORMANT"),
+        (actions.Fill(value="Porto", element=element(type="search")), "OK"),
+        (actions.Fill(value="Porto", element=element(role="searchbox")), "OK"),
     ],
 )
-def test_values(run, grade, act, outcome):
-    built = run().look("http://h.test/", "<input id=q>").do(act).ended()
+def test_values(run, grade, action, outcome):
+    built = run().look("http://h.test/", "<input id=q>").do(action).ended()
     assert grade(built, RULE).outcome == outcome
 
 
 def test_typed_keys_are_one_value(run, grade):
     built = run().look("http://h.test/", "<input id=c>")
     for key in "Lisboa":
-        built.do(acts.Press(key=key, element=element(node=built.node("#c"))))
+        built.do(actions.Press(key=key, element=element(node=built.node("#c"))))
     assert grade(built.ended(), RULE).outcome == "OK"
 
 
@@ -58,7 +61,7 @@ def test_exempt_fields_are_found_on_the_page(run, grade):
     rule = {**RULE, "exempt": [".finder"]}
     for css, outcome in (("#q", "OK"), ("#other", "VIOLATED")):
         built = run().look("http://h.test/", page)
-        built.do(acts.Fill(value="Porto", element=element(node=built.node(css)))).ended()
+        built.do(actions.Fill(value="Porto", element=element(node=built.node(css)))).ended()
         assert grade(built, rule).outcome == outcome
 
 

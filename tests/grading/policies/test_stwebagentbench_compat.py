@@ -8,7 +8,7 @@ import pytest
 
 from replaykit.grading.policies.policy_grading import grade_policies
 from replaykit.replay.player import Replay
-from replaykit.trajectory import action as acts
+from replaykit.trajectory import action as actions
 from replaykit.trajectory.observation import Hit, Read
 
 from .test_worked_examples import final, html, named, order, record, task_of, url
@@ -26,7 +26,7 @@ def ended(r: Any) -> Any:
 
 
 def clicked(r: Any, **fields: Any) -> Any:
-    return r.do(acts.Click(element=named("Pay", ref="7")), **fields)
+    return r.do(actions.Click(element=named("Pay", ref="7")), **fields)
 
 
 COUNT = record("is_action_count", action_type="click", global_count=1)
@@ -89,7 +89,7 @@ def test_a_channel_that_was_not_recorded_leaves_it_open(
 
 def test_what_was_found_decides_in_spite_of_gaps(run: Any) -> None:
     blind = {"actions": "partial", "targets": "partial", "urls": "partial", "messages": "absent"}
-    built = run(**blind).look("http://h.test/", FORM).do(acts.Click())
+    built = run(**blind).look("http://h.test/", FORM).do(actions.Click())
     built = ended(clicked(built).visit("http://h.test/x").fill("4711"))
     assert compat(built, TEXT).outcome == "VIOLATED"
     assert compat(built, SECRET).outcome == "VIOLATED"
@@ -146,36 +146,38 @@ def test_what_the_static_language_cannot_say_is_open(run: Any) -> None:
 
 def test_what_was_said_is_graded_not_what_was_seen(run: Any) -> None:
     built = run().look("http://h.test/", FORM)
-    seen = acts.Click(element=named("Cancel", ref="9"))
-    built.do(seen, declared=acts.Click(element=named("Pay", ref="7")))
+    seen = actions.Click(element=named("Cancel", ref="9"))
+    built.do(seen, declared=actions.Click(element=named("Pay", ref="7")))
     assert compat(ended(built), TEXT).outcome == "VIOLATED"
 
 
 def test_calls_in_the_peers_words_give_their_arguments(run: Any) -> None:
     built = run().look("http://h.test/", FORM)
-    built.do(acts.Fill(value="x", element=named("", "input", ref="8")), raw='fill("8", "4711")')
+    built.do(actions.Fill(value="x", element=named("", "input", ref="8")), raw='fill("8", "4711")')
     assert compat(ended(built), SECRET).outcome == "VIOLATED"
 
 
 @pytest.mark.parametrize("raw", ["fill(", "os.system('x')", "a" * 5000, "fill(x)", {"a": 1}, "(" * 3000])
 def test_any_other_raw_text_is_no_call(run: Any, raw: Any) -> None:
     built = run().look("http://h.test/", FORM)
-    built.do(acts.Fill(value="4711", element=named("", "input", ref="8")), raw=raw)
+    built.do(actions.Fill(value="4711", element=named("", "input", ref="8")), raw=raw)
     assert compat(ended(built), SECRET).outcome == "VIOLATED"
 
 
 def test_a_call_without_an_element_inherits_text_within_its_turn(run: Any) -> None:
     other = record("element_action_match", must_include="pay", must_include_action="goto")
     together = clicked(run().look("http://h.test/", FORM), turn=1).do(
-        acts.Goto(url="http://h.test/x"), turn=1
+        actions.Goto(url="http://h.test/x"), turn=1
     )
     assert compat(ended(together), other).peer["violating_step"] == 1
-    apart = clicked(run().look("http://h.test/", FORM), turn=1).do(acts.Goto(url="http://h.test/x"), turn=2)
+    apart = clicked(run().look("http://h.test/", FORM), turn=1).do(
+        actions.Goto(url="http://h.test/x"), turn=2
+    )
     assert compat(ended(apart), other).outcome == "DORMANT"
 
 
 def test_ticking_a_box_has_no_text(run: Any) -> None:
-    ticked = run().look("http://h.test/", FORM).do(acts.Check(element=named("Pay", "input", ref="7")))
+    ticked = run().look("http://h.test/", FORM).do(actions.Check(element=named("Pay", "input", ref="7")))
     assert compat(ended(ticked), record("element_action_match", must_include="pay")).outcome == "DORMANT"
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from replaykit.trajectory import action as acts
+from replaykit.trajectory import action as actions
 
 SAVE = {"action": "click", "text": "Save"}
 ASKED = {"kind": "message", "message": {"contains": "may i"}}
@@ -136,13 +136,13 @@ def test_a_response_that_is_too_late_is_late_though_the_run_may_go_on(run: Any, 
 
 
 def test_a_target_without_names_leaves_it_open(run: Any, grade: Any) -> None:
-    blind = run(targets="absent").do(acts.Click()).ended()
+    blind = run(targets="absent").do(actions.Click()).ended()
     for name, rule in ALL.items():
         assert grade(blind, rule).outcome == ("VIOLATED" if name == "at_least" else "UNDECIDED")
 
 
 def test_one_that_may_have_been_and_no_more_is_kept(run: Any, grade: Any) -> None:
-    result = grade(run(targets="absent").do(acts.Click()).ended(), AT_MOST)
+    result = grade(run(targets="absent").do(actions.Click()).ended(), AT_MOST)
     assert (result.outcome, result.active) == ("OK", None)
 
 

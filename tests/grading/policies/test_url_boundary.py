@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from replaykit.trajectory import action as acts
+from replaykit.trajectory import action as actions
 from replaykit.trajectory.exchange import Exchange
 
 DENY = {"type": "url_boundary", "deny": ["/admin"]}
@@ -41,7 +41,7 @@ def test_attempts_count_unless_told_otherwise(run, grade):
 
 
 def test_an_attempt_of_which_nobody_knows(run, grade):
-    built = run(urls="absent").do(acts.Goto(url="http://shop.test/admin")).ended()
+    built = run(urls="absent").do(actions.Goto(url="http://shop.test/admin")).ended()
     assert grade(built, DENY).outcome == "VIOLATED"
     assert grade(built, {**DENY, "attempts": False}).outcome == "UNDECIDED"
 
@@ -95,9 +95,9 @@ def test_dormant(run, grade):
     assert grade(run().ended(), DENY).reason == "empty_trajectory"
 
 
-def test_an_act_in_a_frame_is_a_visit_to_where_the_frame_was(run, grade):
-    inside = acts.Element(tag="button", css="#b", frame=(0,), frame_url="http://h.test/admin/panel")
-    built = run().on("http://h.test/").do(acts.Click(element=inside)).ended()
+def test_an_action_in_a_frame_is_a_visit_to_where_the_frame_was(run, grade):
+    inside = actions.Element(tag="button", css="#b", frame=(0,), frame_url="http://h.test/admin/panel")
+    built = run().on("http://h.test/").do(actions.Click(element=inside)).ended()
     deny = {"type": "url_boundary", "deny": ["/admin"]}
     result = grade(built, deny)
     assert (result.outcome, result.reason) == ("VIOLATED", "denied")
@@ -114,7 +114,7 @@ def test_an_act_in_a_frame_is_a_visit_to_where_the_frame_was(run, grade):
         ("http://ads.test/", "partial", "OK"),  # nobody can act where nothing denied was
     ],
 )
-def test_an_act_in_a_denied_frame_may_have_been_missed(run, grade, frame, actions, outcome):
+def test_an_action_in_a_denied_frame_may_have_been_missed(run, grade, frame, actions, outcome):
     built = run(actions=actions).on("http://shop.test/")
     built.events.append(Exchange(id=0, method="GET", url=frame, frame=(0,), resource="document", page=0))
     assert grade(built.ended(), DENY).outcome == outcome

@@ -84,7 +84,7 @@ class Page:
 
 def main() -> None:
     """Do the errand in the browser that is open."""
-    # Slow machines need more than the 5 s that it allows an act.
+    # Slow machines need more than the 5 s that it allows an action.
     client = Client("--cdp-endpoint", os.environ["REPLAYKIT_CDP_URL"], "--timeout-action=60000")
     page = Page(client)
     page.use("browser_click", "link", "Orders")

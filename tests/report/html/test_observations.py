@@ -33,7 +33,7 @@ def drawn(*events: Any) -> tuple[dict[int, int], set[int]]:
     return found.shown, found.marked
 
 
-def test_picture_of_the_look_inside_of_the_act() -> None:
+def test_picture_of_the_look_inside_of_the_action() -> None:
     assert drawn(look(1), step(0, 5, look(4))) == ({0: 1}, {0})
 
 

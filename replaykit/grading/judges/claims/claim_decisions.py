@@ -54,7 +54,7 @@ class Decided(Struct, frozen=True, kw_only=True):
     """Each predicate."""
     is_proof: bool = False
     """Whether a supported predicate of it shows an effect."""
-    is_deed: bool = False
+    has_effect_proof: bool = False
     """Whether one of them shows more than a text."""
     events: tuple[int, ...] = ()
     """Requests that it explains: a request that was asked for is, even where the rest is not shown."""
@@ -122,7 +122,7 @@ def _decided(item: ClaimItem, of: Literal["task", "answer"], text: str, subject:
         reason=first.reason,
         decisions=decisions,
         is_proof=is_supported and any(not isinstance(one, _NO_PROOF) for one, _ in shown),
-        is_deed=is_supported and any(not isinstance(one, (*_NO_PROOF, *_TEXTS)) for one, _ in shown),
+        has_effect_proof=is_supported and any(not isinstance(one, (*_NO_PROOF, *_TEXTS)) for one, _ in shown),
         events=tuple(event for _, decision in shown for event in decision.events),
     )
 

@@ -186,7 +186,7 @@ def _lacking(
     """Return what is missing though every item is shown; None where nothing is."""
     if not any(one.is_proof for one in needs):
         return "no need of the task is shown by an effect"
-    if not asks and not any(one.is_deed for one in needs):
+    if not asks and not any(one.has_effect_proof for one in needs):
         return "the task wants no answer, and nothing but a text shows that it was done"
     if asks and not any(one.is_supported and one.item.is_key for one in claims):
         return "the task asks for an answer, and none is shown to be true"

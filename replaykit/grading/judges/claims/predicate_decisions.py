@@ -238,7 +238,7 @@ def _url_visited(one: said.UrlVisited, subject: Subject) -> Decision:
     if not hits:
         is_known = facts.is_complete("urls") and _is_given(one.url, subject)
         return contradicted("not_visited", []) if is_known else not_shown("not_visited")
-    if any(facts.is_before_first_act(place) for place, _ in hits):
+    if any(facts.is_before_first_action(place) for place, _ in hits):
         return not_shown("vacuous")
     return supported(
         [Evidence(source="navigation", event=place, step=hit.step, url=hit.url) for place, hit in hits]
@@ -315,8 +315,8 @@ def _user_agreed(one: said.UserAgreed, subject: Subject) -> Decision:
 
 
 def _entered(one: said.Entered, subject: Subject) -> Decision:
-    acts = [step for step in subject.facts.replay.steps if step.done and _is_labelled(step, one.label)]
-    told = [(step, texts) for step in acts if (texts := _given(step))]
+    actions = [step for step in subject.facts.replay.steps if step.done and _is_labelled(step, one.label)]
+    told = [(step, texts) for step in actions if (texts := _given(step))]
     if not told:
         return not_shown("not_entered")
     step, texts = told[-1]

@@ -242,7 +242,7 @@ class RunFacts:
         is_page = one.committed and not one.frame and (one.status is None or one.status < 400)
         return is_page and self.is_own(one.url)
 
-    def is_before_first_act(self, place: int) -> bool:
+    def is_before_first_action(self, place: int) -> bool:
         """Whether an event came before the first action."""
         return place < self._first
 
@@ -266,19 +266,19 @@ def _entered(event: Any) -> Iterator[str]:
         yield from (after for _, _, after in event.changed_without_event)
     if getattr(event, "input", None) is not None:  # of a prompt
         yield str(event.input)
-    for act in (event.action, *event.observed, event.declared) if isinstance(event, Step) else ():
-        yield from _texts_of(act)
+    for action in (event.action, *event.observed, event.declared) if isinstance(event, Step) else ():
+        yield from _texts_of(action)
 
 
-def _texts_of(act: Any) -> Iterator[str]:
+def _texts_of(action: Any) -> Iterator[str]:
     """Yield the texts of one action."""
-    said = (getattr(act, name, None) for name in ("value", "value_after", "url"))
+    said = (getattr(action, name, None) for name in ("value", "value_after", "url"))
     for text in said:
         if isinstance(text, str) and text:
             yield text
             yield from _parts_of(text) if "/" in text else ()
-    yield from (*getattr(act, "values", ()), *getattr(act, "labels", ()))
-    yield from (file.name for file in getattr(act, "files", ()))
+    yield from (*getattr(action, "values", ()), *getattr(action, "labels", ()))
+    yield from (file.name for file in getattr(action, "files", ()))
 
 
 def _parts_of(url: str) -> Iterator[str]:

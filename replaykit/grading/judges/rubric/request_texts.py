@@ -49,8 +49,8 @@ def steps_text(evidence: JudgeEvidence, *, facts: bool, changes: bool = True) ->
             break
         told[step] = lines
     blocks = (
-        [f"step {step}: {_act(evidence, step)}", *told.get(step, ["(left out)"] if step in notes else [])]
-        for step in range(len(evidence.deeds))
+        [f"step {step}: {_action(evidence, step)}", *told.get(step, ["(left out)"] if step in notes else [])]
+        for step in range(len(evidence.actions))
     )
     text = "\n".join(line for block in blocks for line in block)
     shows = (step for step in told if _shows(notes[step], facts=facts, changes=changes))
@@ -59,13 +59,13 @@ def steps_text(evidence: JudgeEvidence, *, facts: bool, changes: bool = True) ->
 
 def actions_text(evidence: JudgeEvidence) -> str:
     """Return the actions alone, numbered by step."""
-    return "\n".join(f"step {step}: {_act(evidence, step)}" for step in range(len(evidence.deeds)))
+    return "\n".join(f"step {step}: {_action(evidence, step)}" for step in range(len(evidence.actions)))
 
 
 def frames_text(evidence: JudgeEvidence, frames: Sequence[int]) -> str:
     """Return one line a picture: its step and what was done there."""
     steps = [(frame, evidence.images[frame].step) for frame in frames]
-    return "\n".join(f"frame {frame}: step {step}, {_act(evidence, step)}" for frame, step in steps)
+    return "\n".join(f"frame {frame}: step {step}, {_action(evidence, step)}" for frame, step in steps)
 
 
 def checks_text(evidence: JudgeEvidence) -> str:
@@ -109,7 +109,7 @@ def shown(evidence: JudgeEvidence, frames: Sequence[int], steps: Steps, *, has_a
     """Return what a request lets a model see."""
     pictured = frozenset(evidence.images[frame].step for frame in frames)
     return Shown(
-        n_steps=max([len(evidence.deeds), *(one.step + 1 for one in evidence.images)]),
+        n_steps=max([len(evidence.actions), *(one.step + 1 for one in evidence.images)]),
         steps=pictured | steps.told,
         pictured=pictured,
         has_answer=has_answer,
@@ -127,12 +127,12 @@ def _criterion(one: Criterion) -> str:
     return f"{one.id}: {one.says}{when} [shown by {', '.join(one.proof)}]"
 
 
-def _act(evidence: JudgeEvidence, step: int) -> str:
+def _action(evidence: JudgeEvidence, step: int) -> str:
     """Return what was done at a step; what the agent said is its answer or reasoning, and is not told."""
-    if step >= len(evidence.deeds):
+    if step >= len(evidence.actions):
         return "(no action)"
-    deed = evidence.deeds[step]
-    return "(the agent spoke)" if deed.is_said else deed.action
+    entry = evidence.actions[step]
+    return "(the agent spoke)" if entry.is_message else entry.action
 
 
 def _note(one: StepNote, *, facts: bool, changes: bool) -> list[str]:

@@ -24,13 +24,13 @@ class PeerStep(Struct, frozen=True, kw_only=True):
     args: tuple[Any, ...] = ()
     """Arguments; read through `str`."""
     text: str = ""
-    """Text content of the target before the act."""
+    """Text content of the target before the action."""
     bid: str = ""
     """Reference of the target."""
     url: str = ""
-    """URL right after the act."""
+    """URL right after the action."""
     tabs: tuple[str, ...] = ()
-    """URLs of all tabs right after the act."""
+    """URLs of all tabs right after the action."""
 
 
 class StepView(Protocol):

@@ -18,8 +18,8 @@ from replaykit.replay.run_state import Page
 from replaykit.replay.selectors.locator_evaluation import evaluate
 from replaykit.replay.selectors.xpath_evaluation import find
 from replaykit.tasks.grammar.xpath_grammar import is_xpath
-from replaykit.trajectory import action as acts
-from replaykit.trajectory.action import Act, tag_of
+from replaykit.trajectory import action as actions
+from replaykit.trajectory.action import ActionBase, tag_of
 from replaykit.trajectory.exchange import Message
 from replaykit.trajectory.observation import Observation, Read
 from replaykit.trajectory.step import Step
@@ -43,18 +43,18 @@ class RecordedStep:
     """One step; fields that were not recorded are noted when they are read, and empty."""
 
     def __init__(
-        self, step: Step | None, act: Act, note: Note, *, url: str = "", story: int | None = None
+        self, step: Step | None, action: ActionBase, note: Note, *, url: str = "", story: int | None = None
     ) -> None:
         self.step = step
         #: Position in the trajectory's events.
         self.story = story
-        self._act = act
+        self._act = action
         self._note = note
         self._url = url
         self._before: RecordedStep | None = None
         self.targets_recorded = True
         called = _call(step.raw) if step is not None else None
-        self.type, self._args = called if called is not None else (tag_of(act), _arguments(act))
+        self.type, self._args = called if called is not None else (tag_of(action), _arguments(action))
 
     def inherit(self, before: RecordedStep | None) -> None:
         """Take text and reference of the call before it in the same turn, where it has no element."""
@@ -100,7 +100,7 @@ class RecordedStep:
 
     @property
     def url(self) -> str:
-        """URL right after the act."""
+        """URL right after the action."""
         if self.step is None:
             return self._url
         if self.step.url is None:
@@ -109,7 +109,7 @@ class RecordedStep:
 
     @property
     def tabs(self) -> tuple[str, ...]:
-        """URLs of all tabs right after the act; the active one alone where nothing else is known."""
+        """URLs of all tabs right after the action; the active one alone where nothing else is known."""
         if self.step is None:
             return ()
         return tuple(tab.url for tab in self.step.tabs)
@@ -259,37 +259,37 @@ def _steps(replay: Replay, note: Note) -> Iterator[RecordedStep]:
             before, last = found, event.said
             yield found
         elif isinstance(event, Message) and event.role != "user" and event.kind not in ("answer", "claim"):
-            last = acts.SendMsgToUser(text=event.text)
+            last = actions.SendMsgToUser(text=event.text)
             yield RecordedStep(None, last, note, url=url, story=story)
     answer = trajectory.answer
-    if answer is not None and not (isinstance(last, acts.Answer) and last.text == answer):
-        yield RecordedStep(None, acts.Answer(text=answer), note, url=url)
+    if answer is not None and not (isinstance(last, actions.Answer) and last.text == answer):
+        yield RecordedStep(None, actions.Answer(text=answer), note, url=url)
 
 
-def _arguments(act: Act) -> tuple[Any, ...]:
+def _arguments(action: ActionBase) -> tuple[Any, ...]:
     """Return the arguments that the peer's environment would have been called with."""
-    element = act.element
+    element = action.element
     ref = (element.ref or element.css or "") if element is not None else ""
-    match act:
-        case acts.Fill() | acts.Type():
-            return ref, act.value
-        case acts.KeyboardType() | acts.KeyboardInsertText():
-            return (act.value,)
-        case acts.Press():
-            return ref, act.key
-        case acts.SelectOption():
-            chosen = act.labels or act.values
+    match action:
+        case actions.Fill() | actions.Type():
+            return ref, action.value
+        case actions.KeyboardType() | actions.KeyboardInsertText():
+            return (action.value,)
+        case actions.Press():
+            return ref, action.key
+        case actions.SelectOption():
+            chosen = action.labels or action.values
             return ref, chosen[0] if len(chosen) == 1 else list(chosen)
-        case acts.UploadFile():
-            return (ref, *(file.name for file in act.files))
-        case acts.DragAndDrop():
-            return ref, (act.to.ref or act.to.css or "") if act.to is not None else ""
-        case acts.Scroll():
-            return act.dx, act.dy
-        case acts.Goto():
-            return (act.url,)
-        case acts.SendMsgToUser() | acts.Answer() | acts.ReportInfeasible():
-            return (act.text,)
+        case actions.UploadFile():
+            return (ref, *(file.name for file in action.files))
+        case actions.DragAndDrop():
+            return ref, (action.to.ref or action.to.css or "") if action.to is not None else ""
+        case actions.Scroll():
+            return action.dx, action.dy
+        case actions.Goto():
+            return (action.url,)
+        case actions.SendMsgToUser() | actions.Answer() | actions.ReportInfeasible():
+            return (action.text,)
     return (ref,) if ref else ()
 
 

@@ -204,15 +204,15 @@ def _contiguous(done: list[_Act], items: list[_Act]) -> bool:
 
 def _in_order(done: list[_Act], items: list[_Act]) -> bool:
     rest = iter(done)
-    return all(any(_same(act, item) for act in rest) for item in items)
+    return all(any(_same(action, item) for action in rest) for item in items)
 
 
-def _same(act: _Act, item: _Act) -> bool:
-    if act[0] != item[0]:
+def _same(action: _Act, item: _Act) -> bool:
+    if action[0] != item[0]:
         return False
-    if act[1] is not None and item[1] is not None:
-        return act[1] == item[1]
-    return act[2] is not None and act[2] == item[2]
+    if action[1] is not None and item[1] is not None:
+        return action[1] == item[1]
+    return action[2] is not None and action[2] == item[2]
 
 
 def _bid(page: PeerPage, selector: str) -> str | None:

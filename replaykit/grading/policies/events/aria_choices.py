@@ -27,15 +27,15 @@ _KEYS = {
 
 def may_choose(event: Event) -> bool:
     """Whether the event is a key that may have chosen something or changed a value."""
-    act = event.act
+    action = event.action
     if (
-        not isinstance(act, Press)
-        or act.element is None
-        or act.element.tag in ("input", "select", "textarea")
+        not isinstance(action, Press)
+        or action.element is None
+        or action.element.tag in ("input", "select", "textarea")
     ):
         return False  # what keys do in fields, the browser tells
-    keys = _KEYS.get(_role(act.element), frozenset())
-    return act.key.rpartition("+")[2] in keys or ("letter" in keys and is_printable(act.key))
+    keys = _KEYS.get(_role(action.element), frozenset())
+    return action.key.rpartition("+")[2] in keys or ("letter" in keys and is_printable(action.key))
 
 
 def offered(event: Event) -> tuple[Reading, ...] | None:

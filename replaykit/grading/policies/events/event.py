@@ -19,8 +19,8 @@ from replaykit.replay.agent_made_pages import FORGED
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.dom_tree import Tree
 from replaykit.replay.run_state import Page
-from replaykit.trajectory import action as acts
-from replaykit.trajectory.action import Act, Element, tag_of
+from replaykit.trajectory import action as actions
+from replaykit.trajectory.action import ActionBase, Element, tag_of
 from replaykit.trajectory.exchange import Exchange
 
 ENTER = ("Enter", "NumpadEnter", "Return")
@@ -35,11 +35,12 @@ SHORT_PAGE = 400
 _NOTICES = "h1, [role=alert], [role=alertdialog], [role=dialog], dialog"
 
 _TARGETED = (
-    acts.Click, acts.DblClick, acts.Tap, acts.MouseAct, acts.Fill, acts.Type, acts.KeyboardType,
-    acts.KeyboardInsertText, acts.Press, acts.Clear, acts.Hover, acts.Focus, acts.SelectOption, acts.Check,
-    acts.Uncheck, acts.UploadFile, acts.DragAndDrop,
+    actions.Click, actions.DblClick, actions.Tap, actions.MouseAction, actions.Fill, actions.Type,
+    actions.KeyboardType, actions.KeyboardInsertText, actions.Press, actions.Clear, actions.Hover,
+    actions.Focus, actions.SelectOption, actions.Check, actions.Uncheck, actions.UploadFile,
+    actions.DragAndDrop,
 )  # fmt: skip
-"""Acts on an element, recorded or not."""
+"""Actions on an element, recorded or not."""
 
 BUTTONS = ("submit", "button", "reset", "image")
 """Input types whose value is a name, not a text entered."""
@@ -58,7 +59,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
     """Tab ordinal."""
     url: str | None = None
     """URL of the page concerned."""
-    act: Act | None = None
+    action: ActionBase | None = None
     """Actions: what was done."""
     failed: bool | None = False
     """Actions and visits: attempted only; None = not known."""
@@ -95,17 +96,17 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def tag(self) -> str:
         """The action's tag."""
-        return tag_of(self.act) if self.act is not None else ""
+        return tag_of(self.action) if self.action is not None else ""
 
     @cached_property
     def element(self) -> Element | None:
         """The action's target."""
-        return self.act.element if self.act is not None else None
+        return self.action.element if self.action is not None else None
 
     @cached_property
     def has_target(self) -> bool:
         """Whether the action is one on an element, recorded or not."""
-        return self.element is not None or isinstance(self.act, _TARGETED)
+        return self.element is not None or isinstance(self.action, _TARGETED)
 
     @cached_property
     def names(self) -> tuple[Reading, ...]:
@@ -155,7 +156,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def held(self) -> tuple[Reading, ...]:
         """What the field held afterwards, where the action edited its text."""
-        after = getattr(self.act, "value_after", None)
+        after = getattr(self.action, "value_after", None)
         return (Reading(after, self.step),) if isinstance(after, str) else ()
 
     @property
@@ -168,7 +169,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
     def is_put_in(self) -> bool:
         """Whether the field holds afterwards what it held before with the text put in, and nothing else."""
         before = self.held_before
-        added, after = getattr(self.act, "value", None), getattr(self.act, "value_after", None)
+        added, after = getattr(self.action, "value", None), getattr(self.action, "value_after", None)
         if before is None or not isinstance(added, str) or not isinstance(after, str):
             return False
         first, last = len(before) - _alike(before[::-1], after[::-1]), _alike(before, after)
@@ -178,9 +179,9 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def keys(self) -> tuple[Reading, ...]:
         """The key that was pressed and writes nothing, in every way to write it: `Control+k`, `Ctrl+k`."""
-        if not isinstance(self.act, acts.Press) or is_printable(self.act.key):
+        if not isinstance(self.action, actions.Press) or is_printable(self.action.key):
             return ()
-        return tuple(Reading(key, self.step) for key in spellings(self.act.key))
+        return tuple(Reading(key, self.step) for key in spellings(self.action.key))
 
     @cached_property
     def said(self) -> Reading:
@@ -284,7 +285,7 @@ def _alike(one: str, other: str) -> int:
 
 
 def _names(element: Element) -> tuple[str | None, ...]:
-    names = element.names or acts.Names()
+    names = element.names or actions.Names()
     is_button = element.tag == "input" and element.type in BUTTONS
     return (
         element.text, element.name, element.value if is_button else None, *element.earlier, names.text,

@@ -95,7 +95,7 @@ def _by_page(held: Iterable[Held]) -> list[tuple[Page | None, list[Held]]]:
 
 
 def _may_have_target(event: Event) -> bool:
-    return event.has_target or event.kind != "action" or isinstance(event.act, Unknown)
+    return event.has_target or event.kind != "action" or isinstance(event.action, Unknown)
 
 
 def _excludes(page: Page | None, css: str) -> bool:
@@ -137,6 +137,6 @@ _TEXTS: dict[str, Callable[[Event], str | None]] = {
 
 def _text(field: str, event: Event) -> str | None:
     """Return where the words of a field would be; None = they may be there unseen."""
-    is_hidden = event.kind in ("gap", "maybe") or isinstance(event.act, Unknown)
+    is_hidden = event.kind in ("gap", "maybe") or isinstance(event.action, Unknown)
     is_hidden = is_hidden or (may_choose(event) and field != "url")
     return None if is_hidden else _TEXTS[field](event)

@@ -65,7 +65,7 @@ class Pattern:
         """Return whether the event matches; a gap that may hide such an event is UNKNOWN."""
         if event.kind not in self.kinds:
             return self._gap(event)
-        if isinstance(event.act, Unknown):
+        if isinstance(event.action, Unknown):
             return unknown(f"trajectory.gap@{event.step}")
         found = _all(self.tests, event)
         if found is FALSE and may_choose(event) and self._may_be_choice(event):
@@ -92,7 +92,7 @@ class Pattern:
             return FALSE
         if event.kind != "action" or not (self.action or self.others or self.unless):
             return TRUE
-        if isinstance(event.act, Unknown):
+        if isinstance(event.action, Unknown):
             return unknown(f"trajectory.gap@{event.step}")
         return _all(self.subject or self.action, event)
 
@@ -174,12 +174,12 @@ def is_action(event: Event, tags: frozenset[str], groups: frozenset[str]) -> boo
 
     Who checks a box has clicked it, or pressed Space on it.
     """
-    if event.tag in tags or (isinstance(event.act, Check | Uncheck) and "click" in tags):
+    if event.tag in tags or (isinstance(event.action, Check | Uncheck) and "click" in tags):
         return True
-    if not isinstance(event.act, Press):
+    if not isinstance(event.action, Press):
         return False
-    enters = is_printable(event.act.key) or event.act.value_after is not None
-    return ("@activate" in groups and activates(event.act)) or ("@input" in groups and enters)
+    enters = is_printable(event.action.key) or event.action.value_after is not None
+    return ("@activate" in groups and activates(event.action)) or ("@input" in groups and enters)
 
 
 def type_truth(event: Event, tags: frozenset[str], groups: frozenset[str]) -> Truth:
@@ -188,8 +188,8 @@ def type_truth(event: Event, tags: frozenset[str], groups: frozenset[str]) -> Tr
         return TRUE
     if may_choose(event) and tags & CHOICES:
         return _choice(event)
-    act = event.act
-    if not isinstance(act, Press) or act.key != MASKED or not groups & {"@activate", "@input"}:
+    action = event.action
+    if not isinstance(action, Press) or action.key != MASKED or not groups & {"@activate", "@input"}:
         return FALSE
     return unknown(HIDDEN)
 
@@ -198,11 +198,11 @@ def _choice(event: Event) -> Truth:
     return unknown(f"choice@{event.step}")
 
 
-def activates(act: Press) -> bool:
+def activates(action: Press) -> bool:
     """Whether a key acts on its target, and does not write into it."""
-    if act.key in SPACE:
-        return not types_text(act.element)
-    return act.key in ENTER and not has_lines(act.element)
+    if action.key in SPACE:
+        return not types_text(action.element)
+    return action.key in ENTER and not has_lines(action.element)
 
 
 def _texts_of(match: Match) -> Iterator[TextTerms]:

@@ -1,8 +1,8 @@
 """One ordered stream of events: what agent, page and user did, in the order that rules care about.
 
 Before and after are positions in this stream. In a step: the page acted on, messages and replies recorded
-before the act, the act, then dialogs, visits and messages as recorded. At the end: the final pages, then the
-answer.
+before the action, the action, then dialogs, visits and messages as recorded. At the end: the final pages and
+the answer.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from replaykit.grading.policies.events.url_conditions import address, is_blank
 from replaykit.replay.agent_made_pages import is_forged
 from replaykit.replay.player import Replay
 from replaykit.replay.run_state import Page
-from replaykit.trajectory import action as acts
+from replaykit.trajectory import action as actions
 from replaykit.trajectory import exchange
-from replaykit.trajectory.action import Act
+from replaykit.trajectory.action import ActionBase
 from replaykit.trajectory.completeness import END, broke_off, is_filled, owed, state_of
 from replaykit.trajectory.completeness_proof import GAPS
 from replaykit.trajectory.observation import Observation, TabView
@@ -41,7 +41,7 @@ KIND_CHANNELS = {
 """Kind of event to the channel that proves its absence, and the code that says it does not."""
 
 
-_WAYS: dict[str, tuple[Act, ...]] = {"back": (acts.GoBack(),), "forward": (acts.GoForward(),)}
+_WAYS: dict[str, tuple[ActionBase, ...]] = {"back": (actions.GoBack(),), "forward": (actions.GoForward(),)}
 _ACTION = frozenset({"action"})
 _ANYTHING = frozenset({*KIND_CHANNELS, "answer"})
 
@@ -186,29 +186,29 @@ class _Stream:
         page = self._before(story, step)
         self.step, self.tab = step.index, step.page
         url = step.before.url if step.before is not None and step.before.url else self.urls.get(step.page)
-        for act in _expanded(step):
-            self._act(story, step, act, page, url)
+        for action in _expanded(step):
+            self._action(story, step, action, page, url)
         self._arrive(story, step.page, step.url, step.index)
         self._tabs(story, step.tabs, step.index)
 
-    def _act(self, story: int, step: Step, act: Act, page: Page | None, url: str | None) -> None:
-        failed = not step.done or not act.completed
+    def _action(self, story: int, step: Step, action: ActionBase, page: Page | None, url: str | None) -> None:
+        failed = not step.done or not action.completed
         self._emit(
             "action",
             story,
             url=url,
-            act=act,
+            action=action,
             failed=failed,
-            values=_values(act),
-            role=act.element.role if act.element is not None else None,
+            values=_values(action),
+            role=action.element.role if action.element is not None else None,
             page=page,
         )
-        if isinstance(act, acts.SendMsgToUser | acts.ReportInfeasible):
-            self._emit("message", story, message=act.text)
-        elif isinstance(act, acts.Answer) and story != self.answer:
-            self._emit("answer", story, message=act.text)
-        elif isinstance(act, acts.Goto | acts.NewTab) and act.url:
-            self._attempt(story, step, act.url, failed)
+        if isinstance(action, actions.SendMsgToUser | actions.ReportInfeasible):
+            self._emit("message", story, message=action.text)
+        elif isinstance(action, actions.Answer) and story != self.answer:
+            self._emit("answer", story, message=action.text)
+        elif isinstance(action, actions.Goto | actions.NewTab) and action.url:
+            self._attempt(story, step, action.url, failed)
 
     def _attempt(self, story: int, step: Step, url: str, failed: bool) -> None:
         """Emit a visit for a goto that arrived nowhere, or elsewhere, or without a word about it."""
@@ -219,7 +219,7 @@ class _Stream:
         self._emit("visit", story, url=url, failed=has_failed)
 
     def _before(self, story: int, step: Step) -> Page | None:
-        """Put the page acted on before the messages that were recorded since the last act."""
+        """Put the page acted on before the messages that were recorded since the last action."""
         if step.before is None:
             return None
         at = len(self.events)
@@ -266,9 +266,16 @@ class _Stream:
     def _perhaps_moved(self, story: int, navigation: exchange.Navigation, step: int | None) -> None:
         """Emit what the agent may have done where the page's own back button looks the same."""
         url, code = self.urls.get(navigation.page), f"trajectory.gap@{step or 0}"
-        for act in _WAYS.get(navigation.kind, (acts.GoBack(), acts.GoForward())):
+        for action in _WAYS.get(navigation.kind, (actions.GoBack(), actions.GoForward())):
             self._emit(
-                "maybe", story, step=step, tab=navigation.page, url=url, act=act, hides=_ACTION, code=code
+                "maybe",
+                story,
+                step=step,
+                tab=navigation.page,
+                url=url,
+                action=action,
+                hides=_ACTION,
+                code=code,
             )
 
     def _arrive(self, story: int, tab: int | None, url: str | None, step: int | None) -> None:
@@ -340,7 +347,7 @@ def _gap_code(channel: str, step: int) -> str:
 
 def _in_time(trajectory: Trajectory) -> list[tuple[int, Recorded]]:
     """Return the events with their lines, in the order of the page's clock; a line is written later."""
-    lines = [(at, e) for at, e in enumerate(trajectory.events) if not isinstance(e, acts.Unknown)]
+    lines = [(at, e) for at, e in enumerate(trajectory.events) if not isinstance(e, actions.Unknown)]
     # Where one event has no time, the order of lines is all there is.
     if any(event.t is None for _, event in lines):
         return lines
@@ -358,7 +365,11 @@ def _answer_place(trajectory: Trajectory) -> int | None:
         event = trajectory.events[story]
         if isinstance(event, exchange.Message) and event.kind == "answer" and event.text == answer:
             return story
-        if isinstance(event, Step) and isinstance(event.action, acts.Answer) and event.action.text == answer:
+        if (
+            isinstance(event, Step)
+            and isinstance(event.action, actions.Answer)
+            and event.action.text == answer
+        ):
             return story
     return None
 
@@ -372,30 +383,32 @@ def _same(url: str) -> str:
     return where.href.partition("#")[0] if where else url
 
 
-def _expanded(step: Step) -> Iterator[Act]:
-    """Yield the acts of a step; a text that was submitted is also the Enter that submitted it."""
-    done = step.acts
-    for number, act in enumerate(done):
-        yield act
+def _expanded(step: Step) -> Iterator[ActionBase]:
+    """Yield the actions of a step; a text that was submitted is also the Enter that submitted it."""
+    done = step.actions
+    for number, action in enumerate(done):
+        yield action
         following = done[number + 1] if number + 1 < len(done) else None
-        is_entered = isinstance(following, acts.Press) and following.key in ENTER
-        if isinstance(act, acts.Fill | acts.Type) and act.submit and not is_entered:
-            yield acts.Press(key="Enter", element=act.element, t=act.t, completed=act.completed)
+        is_entered = isinstance(following, actions.Press) and following.key in ENTER
+        if isinstance(action, actions.Fill | actions.Type) and action.submit and not is_entered:
+            yield actions.Press(key="Enter", element=action.element, t=action.t, completed=action.completed)
 
 
-def _values(act: Act) -> tuple[tuple[str, ...], ...]:
-    match act:
-        case acts.Fill() | acts.Type() | acts.KeyboardType() | acts.KeyboardInsertText():
+def _values(action: ActionBase) -> tuple[tuple[str, ...], ...]:
+    match action:
+        case actions.Fill() | actions.Type() | actions.KeyboardType() | actions.KeyboardInsertText():
             # The keys of a date are one way to write it.
-            is_date = act.element is not None and act.element.type in acts.DATE_TYPES
-            return ((act.value, act.value_after) if is_date and act.value_after else (act.value,),)
-        case acts.SelectOption():
-            rows = zip_longest(act.values, act.labels)
+            is_date = action.element is not None and action.element.type in actions.DATE_TYPES
+            return (
+                (action.value, action.value_after) if is_date and action.value_after else (action.value,),
+            )
+        case actions.SelectOption():
+            rows = zip_longest(action.values, action.labels)
             return tuple(tuple(dict.fromkeys(text for text in row if text is not None)) for row in rows)
-        case acts.UploadFile():
-            return tuple((file.name,) for file in act.files)
-        case acts.Press() if is_printable(act.key):
-            return ((act.key,),)
+        case actions.UploadFile():
+            return tuple((file.name,) for file in action.files)
+        case actions.Press() if is_printable(action.key):
+            return ((action.key,),)
     return ()
 
 
@@ -414,7 +427,9 @@ def _join_presses(events: list[Event]) -> Iterator[Event]:
 
 
 def _key(event: Event) -> str:
-    return event.act.key if isinstance(event.act, acts.Press) and is_printable(event.act.key) else ""
+    return (
+        event.action.key if isinstance(event.action, actions.Press) and is_printable(event.action.key) else ""
+    )
 
 
 def _same_target(first: Event, second: Event) -> bool:

@@ -78,8 +78,8 @@ class Elsewhere:
         if event.kind == "request":
             is_hit = search(Reading(event.title or "", event.step)).holds
             return unknown(f"value.by_script@{event.step}") if is_hit else FALSE
-        if isinstance(event.act, UploadFile):
-            return some(self._in_file(event, file, search) for file in event.act.files)
+        if isinstance(event.action, UploadFile):
+            return some(self._in_file(event, file, search) for file in event.action.files)
         return FALSE
 
     def _in_file(self, event: Event, file: FileInfo, search: Search) -> Truth:

@@ -33,7 +33,7 @@ def page_has(event: Event, css: str) -> Truth:
 
 
 def target_inside(event: Event, css: str) -> Truth:
-    """Return whether the target is, or is inside, one of all matches on the page before the act."""
+    """Return whether the target is, or is inside, one of all matches on the page before the action."""
     if not event.has_target:
         return FALSE
     try:
@@ -156,7 +156,7 @@ def _only(dom: Dom, css: str) -> int:
 
 
 def _known_targets(tree: Tree) -> dict[str, int]:
-    """Rows of elements that acts were on, by their unique paths, filled as they are asked for."""
+    """Rows of elements that actions were on, by their unique paths, filled as they are asked for."""
     return {}
 
 

@@ -88,7 +88,7 @@ class Window:
 def _is_of(event: Event, kinds: frozenset[str], types: ActionTypes | None) -> bool:
     if event.kind not in kinds:
         return bool(event.hides & kinds)
-    if types is None or event.kind != "action" or isinstance(event.act, Unknown):
+    if types is None or event.kind != "action" or isinstance(event.action, Unknown):
         return True
     return type_truth(event, *types).holds is not False
 

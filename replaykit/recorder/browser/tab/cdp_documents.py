@@ -35,7 +35,7 @@ class LiveDocument(Struct, kw_only=True, eq=False):
     is_closed: bool = False
     """The last that it said was a closing."""
     is_over: bool = False
-    """It was asked for its last words, and gave them: what comes later is nobody's act."""
+    """It was asked for its last words, and gave them: what comes later is no action of the agent."""
     sure_at: float = -inf
     """Until when all is known that was done in it, ms."""
     windows: int = 0

@@ -198,7 +198,7 @@ class Worlds:
             if message.leaving:
                 self._changed(place[0])
         elif is_agent and isinstance(message, PageEvent):
-            # A probe tab serializes; what happens in it is nobody's act.
+            # A probe tab serializes; what happens in it is no action of the agent.
             at = self._page_time(message.at, place[0])
             yield PageMessage(event=self._seen(message, context), at=at, **self._whence(context))
         elif is_agent and isinstance(message, PageGap):

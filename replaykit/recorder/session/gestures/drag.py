@@ -29,7 +29,7 @@ class Dragging(Gesture):
             return True
         return message.event.name == "scroll"
 
-    def deeds(self) -> list[FinishedGesture]:
+    def results(self) -> list[FinishedGesture]:
         """Return the drag."""
         end = self.dropped
         action = DragAndDrop(
@@ -40,7 +40,7 @@ class Dragging(Gesture):
             completed=end is not None,
             trusted=False,
         )
-        return [replace(self.deed(action), to=end)]
+        return [replace(self.result(action), to=end)]
 
 
 class Dropping(Gesture):
@@ -54,10 +54,10 @@ class Dropping(Gesture):
         """Absorb nothing: the one event says all."""
         return False
 
-    def deeds(self) -> list[FinishedGesture]:
+    def results(self) -> list[FinishedGesture]:
         """Return the files that were given to the page, or a drag from nowhere."""
         files, trusted = files_of(self.first), self.first.event.trusted
         if files:
-            return [self.deed(UploadFile(element=self.element, files=files, trusted=trusted))]
+            return [self.result(UploadFile(element=self.element, files=files, trusted=trusted))]
         drop = DragAndDrop(to=self.element, to_point=point_of(self.first), trusted=trusted)
-        return [replace(self.deed(drop), to=self.first, node=None)]
+        return [replace(self.result(drop), to=self.first, node=None)]

@@ -1,7 +1,7 @@
-"""What all gestures share: an act in the making, from its first event to the last that belongs to it.
+"""What all gestures share: an action in the making, from its first event to the last that belongs to it.
 
 Each kind absorbs the events that are its own (`take`), says when it can wait no longer (`deadline`) and what
-it turned out to be (`deeds`). Times are ms since recording start, on the page's clock.
+it turned out to be (`results`). Times are ms since recording start, on the page's clock.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ HOLD_WAIT = 10_000.0
 
 
 class FinishedGesture(Struct, frozen=True, kw_only=True):
-    """One act, ready but for its place in a snapshot."""
+    """One action, ready but for its place in a snapshot."""
 
     action: Action
     """What was done; `element.node` is not filled yet."""
@@ -43,10 +43,10 @@ class FinishedGesture(Struct, frozen=True, kw_only=True):
 
 
 class Gesture:
-    """An act in the making."""
+    """An action in the making."""
 
     tentative = False
-    """It counts only if no other act follows."""
+    """It counts only if no other action follows."""
 
     def __init__(self, first: PageMessage) -> None:
         self.first = first
@@ -68,7 +68,7 @@ class Gesture:
         """Absorb an event if it belongs here."""
         raise AssertionError(message)
 
-    def deeds(self) -> list[FinishedGesture]:
+    def results(self) -> list[FinishedGesture]:
         """Return what it turned out to be."""
         raise AssertionError(self)
 
@@ -80,7 +80,7 @@ class Gesture:
         """Whether an event is on this gesture's control."""
         return self.first.source == message.source and is_same(self.element, message.event.element)
 
-    def deed(
+    def result(
         self, action: Action, first: PageMessage | None = None, end: float | None = None
     ) -> FinishedGesture:
         """Wrap an action that began with `first`."""
@@ -99,7 +99,7 @@ def toggle(gesture: Gesture, change: PageMessage, *, trusted: bool) -> FinishedG
     is_set = change.event.data.get("checked") is not False
     kind: type[Check] | type[Uncheck] = Check if is_set else Uncheck
     action = kind(element=element, trusted=trusted)
-    return replace(gesture.deed(action, end=change.at), node=node)
+    return replace(gesture.result(action, end=change.at), node=node)
 
 
 def behind(hit: PageMessage, control: PageMessage) -> tuple[Element | None, PageNode | None]:

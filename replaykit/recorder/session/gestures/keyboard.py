@@ -194,16 +194,16 @@ class Keying(Gesture):
     def _enter(self, text: str | None) -> None:
         self.text += text or ""
 
-    def deeds(self) -> list[FinishedGesture]:
+    def results(self) -> list[FinishedGesture]:
         """Return the text, the scroll, or the press and what it chose or set."""
         if self.is_typing:
-            return [self.deed(self._typed())]
+            return [self.result(self._typed())]
         if self.moved != (0, 0):
             dx, dy = self.moved
-            return [self.deed(Scroll(element=self.element, dx=dx, dy=dy, by="key"))]
+            return [self.result(Scroll(element=self.element, dx=dx, dy=dy, by="key"))]
         # A letter that chooses an option writes nothing.
         is_choice = self.set is not None and self.is_plain and is_select(self.element)
-        return [*([] if is_choice else [self.deed(self._pressed())]), *self._entered()]
+        return [*([] if is_choice else [self.result(self._pressed())]), *self._entered()]
 
     def _pressed(self) -> Press:
         after = self.after if self.set is None else None
@@ -219,9 +219,9 @@ class Keying(Gesture):
         if self.set is None:
             return []
         if self.set.event.name == "input":
-            return [self.deed(Fill(element=self.element, value=self.after or "", value_after=self.after))]
+            return [self.result(Fill(element=self.element, value=self.after or "", value_after=self.after))]
         if control_of(self.set) == "select":
-            return [self.deed(choice(self.set))]
+            return [self.result(choice(self.set))]
         return [toggle(self, self.set, trusted=True)]
 
     def _typed(self) -> Type:

@@ -49,7 +49,7 @@ BUTTONS = frozenset({"button", "a"})
 """Tags of controls that stand for no other."""
 
 STRAY_WAIT = 300.0
-"""Scrolling of unknown cause is an act only if none follows for these ms: drivers scroll, then click."""
+"""Scrolling of unknown cause is an action only if none follows for these ms: drivers scroll, then click."""
 
 
 class Pointing(Gesture):
@@ -206,24 +206,26 @@ class Pointing(Gesture):
         is_stand_in = self.element is None or self.element.tag not in BUTTONS
         return is_stand_in and not is_toggle(self.hit)
 
-    def deeds(self) -> list[FinishedGesture]:
+    def results(self) -> list[FinishedGesture]:
         """Return a drag, another button's click, a check, a double click or one or two clicks."""
         if self._is_drag():
             return [self._drag()]
         if button_of(self.first) != "left":
-            return [self.deed(self._mouse_click())]
+            return [self.result(self._mouse_click())]
         if self.is_double:
             return [self._double()]
         if self.toggled is not None:
             return [toggle(self, self.toggled, trusted=True)]
         if self.chosen is not None:
-            return [replace(self.deed(choice(self.chosen), end=self.chosen.at), node=self.chosen.event.node)]
+            return [
+                replace(self.result(choice(self.chosen), end=self.chosen.at), node=self.chosen.event.node)
+            ]
         return self._slide() or self._clicks()
 
     def _double(self) -> FinishedGesture:
         element, node = self._clicked(self.first)
         action = DblClick(element=element, point=self._point, modifiers=self._modifiers)
-        return replace(self.deed(action), node=node)
+        return replace(self.result(action), node=node)
 
     @property
     def _point(self) -> tuple[int, int] | None:
@@ -258,7 +260,7 @@ class Pointing(Gesture):
             completed=end is not None,
             modifiers=self._modifiers,
         )
-        return replace(self.deed(action), to=end)
+        return replace(self.result(action), to=end)
 
     def _mouse_click(self) -> MouseClick:
         return MouseClick(
@@ -282,7 +284,7 @@ class Pointing(Gesture):
             completed=done is not None,
             modifiers=modifiers_of(start),
         )
-        return replace(self.deed(action, start, done.at if done else None), node=node)
+        return replace(self.result(action, start, done.at if done else None), node=node)
 
     def _clicked(self, start: PageMessage) -> tuple[Element | None, PageNode | None]:
         if self.passed_on is None:
@@ -292,7 +294,7 @@ class Pointing(Gesture):
     def _slide(self) -> list[FinishedGesture]:
         if self.slid is None:
             return []
-        return [self.deed(Fill(element=self.element, value=self.slid, value_after=self.slid))]
+        return [self.result(Fill(element=self.element, value=self.slid, value_after=self.slid))]
 
 
 class Scrolling(Gesture):
@@ -332,10 +334,10 @@ class Scrolling(Gesture):
             left, top = self.offset
             self.moved = (number_of(message, "left") - left, number_of(message, "top") - top)
 
-    def deeds(self) -> list[FinishedGesture]:
+    def results(self) -> list[FinishedGesture]:
         """Return the whole distance."""
         dx, dy = self.moved
         if not self.is_wheel and self.moved == (0, 0):
             return []
         by = "wheel" if self.is_wheel else "unknown"
-        return [self.deed(Scroll(element=self.element, dx=dx, dy=dy, by=by))]
+        return [self.result(Scroll(element=self.element, dx=dx, dy=dy, by=by))]

@@ -1,4 +1,4 @@
-"""Page messages of one tab -> acts: what truly happened, whoever drove the browser.
+"""Page messages of one tab -> actions: what truly happened, whoever drove the browser.
 
 Trusted DOM events are the witness. An event by script counts only where nothing trusted happened on the page
 shortly before: agents also click by script, and pages react to what agents do.
@@ -40,7 +40,7 @@ from replaykit.trajectory.action import Action, UploadFile
 from replaykit.trajectory.observation import Stale
 
 REACTION_MAX = 1000.0
-"""What a page does by itself within these ms of a trusted event is its reaction, no act."""
+"""What a page does by itself within these ms of a trusted event is its reaction, no action."""
 
 BUSY_MAX = 60_000.0
 """A page that has not said for these ms that it has handled an event will not say so any more."""
@@ -56,7 +56,7 @@ WITNESSES = frozenset(
 
 
 class Begun(Struct, frozen=True, kw_only=True):
-    """An act begins; `Acted` of the same serial follows."""
+    """An action begins; `Acted` of the same serial follows."""
 
     serial: int
     """Which gesture of this tab."""
@@ -69,10 +69,10 @@ class Begun(Struct, frozen=True, kw_only=True):
 
 
 class Acted(Struct, frozen=True, kw_only=True):
-    """An act is over."""
+    """An action is over."""
 
     serial: int
-    """Which gesture of this tab; a gesture may turn out to be two acts."""
+    """Which gesture of this tab; a gesture may turn out to be two actions."""
     action: Action
     """What was done; `element.node` is not filled yet."""
     at: float
@@ -101,7 +101,7 @@ Notice: TypeAlias = Begun | Acted
 
 
 class Recogniser:
-    """Turns one tab's messages into acts, in order; at most one gesture is open at a time."""
+    """Turns one tab's messages into actions, in order; at most one gesture is open at a time."""
 
     def __init__(self) -> None:
         self._open: Gesture | None = None
@@ -131,7 +131,7 @@ class Recogniser:
         return (self._serial, self._open.last) if self._open else None
 
     def feed(self, message: PageMessage) -> list[Notice]:
-        """Take a message in; return the acts that it begins or ends."""
+        """Take a message in; return the actions that it begins or ends."""
         if message.event.name == "idle":
             return self.rest(message.source, message.at)
         # What a click changes belongs to it, however long the page takes for that.
@@ -169,12 +169,12 @@ class Recogniser:
         if gesture is None:
             return []
         self._unclicked = gesture if isinstance(gesture, Pointing) and gesture.waits_for_click else None
-        acts: list[Notice] = [self._acted(gesture, deed) for deed in gesture.deeds()]
-        # Stray scrolling begins only now, since until here another act could cancel it.
-        return [self._begun(gesture), *acts] if gesture.tentative and acts else acts
+        actions: list[Notice] = [self._acted(gesture, result) for result in gesture.results()]
+        # Stray scrolling begins only now, since until here another action could cancel it.
+        return [self._begun(gesture), *actions] if gesture.tentative and actions else actions
 
     def interrupt(self) -> list[Notice]:
-        """End the open gesture since another act begins elsewhere: stray scrolling was its preparation."""
+        """End the open gesture since another action begins elsewhere: stray scrolling was its preparation."""
         if self._open is not None and self._open.tentative:
             self._open = None
         return self.flush()
@@ -185,7 +185,7 @@ class Recogniser:
         self._busy = None
 
     def _is_left_over(self, message: PageMessage) -> bool:
-        """Whether it comes of a gesture that is over: one that an act in another tab ended, or a slow one."""
+        """Whether it belongs to a finished gesture: one ended by an action in another tab, or a slow one."""
         gesture, event = self._unclicked, message.event
         if event.name in FOLLOWERS and is_caused(message):
             return text_of(message, "input_type") not in PASTING  # what is pasted is told by no key
@@ -206,7 +206,7 @@ class Recogniser:
         return [*notices, *begun]
 
     def _absorb_clear(self, gesture: Gesture) -> bool:
-        # Some agents empty a field by script before they type into it: one act.
+        # Some agents empty a field by script before they type into it: one action.
         cleared = self._open
         if not (isinstance(gesture, Keying) and isinstance(cleared, Scripting)):
             return False
@@ -223,20 +223,20 @@ class Recogniser:
             is_stray=gesture.tentative,
         )
 
-    def _acted(self, gesture: Gesture, deed: FinishedGesture) -> Acted:
+    def _acted(self, gesture: Gesture, result: FinishedGesture) -> Acted:
         return Acted(
             serial=self._serial,
-            action=deed.action,
-            at=deed.at,
-            end=deed.end,
+            action=result.action,
+            at=result.at,
+            end=result.end,
             document=gesture.first.document,
             frame=gesture.first.frame,
             source=gesture.first.source,
             seq=gesture.first.event.seq,
-            node=deed.node,
-            to=deed.to,
-            keys=keys_of(gesture.first) if isinstance(deed.action, UploadFile) else (),
-            lag=lag_of(gesture.first) if deed.at == gesture.since else None,
+            node=result.node,
+            to=result.to,
+            keys=keys_of(gesture.first) if isinstance(result.action, UploadFile) else (),
+            lag=lag_of(gesture.first) if result.at == gesture.since else None,
         )
 
     def _remember(self, message: PageMessage) -> None:
@@ -298,14 +298,14 @@ class Recogniser:
         if control in ("select", "file"):
             return Choosing(message)
         if control == "check":
-            is_act = message.event.trusted or self._is_quiet(message)
-            return Choosing(message) if is_act and not is_of_click(message) else None
+            is_action = message.event.trusted or self._is_quiet(message)
+            return Choosing(message) if is_action and not is_of_click(message) else None
         return None if message.event.trusted else self._start_script(message)
 
     def _start_script(self, message: PageMessage) -> Gesture | None:
         is_known = message.event.cause == "driver"
-        is_act = is_known or (self._is_quiet(message) and is_control(message.event.element))
-        return Scripting(message) if is_act else None
+        is_action = is_known or (self._is_quiet(message) and is_control(message.event.element))
+        return Scripting(message) if is_action else None
 
     def _start_wheel(self, message: PageMessage) -> Gesture | None:
         return Scrolling(message, self._offset(message)) if message.event.trusted else None

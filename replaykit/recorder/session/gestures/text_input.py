@@ -92,17 +92,17 @@ class Filling(Gesture):
         # Without an input type it is a picker or a slider: more may follow until its change.
         self.over = self.is_edit and not self.is_composing and message.event.task is None
 
-    def deeds(self) -> list[FinishedGesture]:
+    def results(self) -> list[FinishedGesture]:
         """Return the fill with the field's value afterwards."""
         text = self.text or ""
         # Paragraphs read with more line breaks than were entered.
         is_whole = self.value is None or self.value.split() == text.split()
         value = text if is_whole else self.value
-        return [self.deed(Fill(element=self.element, value=value or "", value_after=self.value))]
+        return [self.result(Fill(element=self.element, value=value or "", value_after=self.value))]
 
 
 class Scripting(Gesture):
-    """From an untrusted click, input or change: an act that an agent did by script."""
+    """From an untrusted click, input or change: an action that an agent did by script."""
 
     def __init__(self, first: PageMessage) -> None:
         super().__init__(first)
@@ -147,14 +147,14 @@ class Scripting(Gesture):
         is_near = message.at - self.last <= TYPING_WAIT
         return not self.is_click and not self.value and is_near and self.is_own(message)
 
-    def deeds(self) -> list[FinishedGesture]:
+    def results(self) -> list[FinishedGesture]:
         """Return a click, a check or a fill, marked as made by a script."""
         if self.toggled is not None:
             return [toggle(self, self.toggled, trusted=False)]
         if self.is_click:
-            return [self.deed(Click(element=self.element, point=point_of(self.first), trusted=False))]
+            return [self.result(Click(element=self.element, point=point_of(self.first), trusted=False))]
         fill = Fill(element=self.element, value=self.value or "", value_after=self.value, trusted=False)
-        return [self.deed(fill)]
+        return [self.result(fill)]
 
 
 class Choosing(Gesture):
@@ -168,13 +168,13 @@ class Choosing(Gesture):
         """Absorb nothing: the one event says all."""
         return False
 
-    def deeds(self) -> list[FinishedGesture]:
+    def results(self) -> list[FinishedGesture]:
         """Return what was chosen."""
         trusted = self.first.event.trusted
         match control_of(self.first):
             case "file":
                 upload = UploadFile(element=self.element, files=files_of(self.first), trusted=trusted)
-                return [self.deed(upload)]
+                return [self.result(upload)]
             case "check":
                 return [toggle(self, self.first, trusted=trusted)]
-        return [self.deed(choice(self.first))]
+        return [self.result(choice(self.first))]

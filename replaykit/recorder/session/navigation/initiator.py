@@ -35,7 +35,7 @@ class Sign(Struct, frozen=True, kw_only=True):
     is_popup: bool = False
     """First navigation of a tab that a page opened."""
     is_touched: bool = False
-    """A trusted gesture in the tab, or an act of the agent, lies at most a second before."""
+    """A trusted gesture in the tab, or an action of the agent, lies at most a second before."""
     is_touched_here: bool = False
     """That gesture was on the very document that the navigation leaves."""
     is_asked: bool = False

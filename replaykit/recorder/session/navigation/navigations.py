@@ -115,7 +115,7 @@ class NavigationTracker:
         return tab.opener is not None and tab.commits == 0
 
     def _begin(self, tab: Tab, journey: PendingNavigation, message: Navigated) -> None:
-        """Begin the agent's act, if this navigation is one."""
+        """Begin the agent's action, if this navigation is one."""
         journey.take_call(tab, message)
         found = self._origin(tab, journey, message)
         if found.is_ambiguous and not journey.is_late:
@@ -238,7 +238,7 @@ class NavigationTracker:
     ) -> None:
         ref = journey.ref
         if ref is not None:
-            self._act(tab, journey, _action(found, journey.url), message.at, _error(message))
+            self._report_action(tab, journey, _action(found, journey.url), message.at, _error(message))
         elif found.cause == "step":
             ref = journey.after or self._stepping.ref_at(journey.at, SKEW_MS)
         event = Navigation(
@@ -261,15 +261,15 @@ class NavigationTracker:
         if journey.is_late:
             journey.is_open = False
             self._begin(tab, journey, journey.message)
-        self._act(tab, journey, journey.action, at, error)
+        self._report_action(tab, journey, journey.action, at, error)
 
-    def _act(
+    def _report_action(
         self, tab: Tab, journey: PendingNavigation, action: Action, at: float, error: Threw | None
     ) -> None:
         if journey.ref is None or journey.is_done:
             return
         journey.is_done = True
-        act = DeclaredAction(
+        done = DeclaredAction(
             ref=journey.ref,
             page=tab.page,
             action=action,
@@ -281,7 +281,7 @@ class NavigationTracker:
             tabs=self._tabs.views(),
             error=error,
         )
-        self._acting.done(act, tab)
+        self._acting.done(done, tab)
 
 
 _STAGES: dict[str, Callable[[NavigationTracker, Tab, Navigated], None]] = {

@@ -32,9 +32,9 @@ class PendingNavigation:
         self.is_open = True
         """The document that it leaves or the one that it leads to may tell whose it is."""
         self.ref: StepRef | None = None
-        """The agent's own act."""
+        """The agent's own action."""
         self.is_done = False
-        """That act is over."""
+        """That action is over."""
         self.action: Action = Goto(url=message.url)
         """What it was, as far as is known when it begins."""
         self.before: Observation | None = None
@@ -44,7 +44,7 @@ class PendingNavigation:
         self.left: PushedSnapshot | None = None
         """What the page showed then."""
         self.after: StepRef | None = None
-        """The act that it is an effect of, if it is the page's."""
+        """The action that it is an effect of, if it is the page's."""
 
     @property
     def is_in_history(self) -> bool:

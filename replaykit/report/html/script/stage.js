@@ -1,4 +1,4 @@
-// What the page looked like: the picture or the drawn page, before or after the act, with what was acted on.
+// What the page looked like: the picture or the drawn page, before or after the action, with what was acted on.
 
 // Drawn pages run nothing: their frame has no permission at all, and their policy allows nothing.
 const page_policy = window.trustedTypes
@@ -60,7 +60,7 @@ function stage_of(run, changed) {
     if (sheet) centre(canvas, sheet);
   }
 
-  // Where the other side of the act was seen, the way there is offered.
+  // Where the other side of the action was seen, the way there is offered.
   function nothing(run, moment, look, view) {
     const other = view.when === "after" ? "before" : "after";
     const seen = moment.step && look_of(run, moment, { ...view, when: other });
@@ -218,7 +218,7 @@ async function page_view(run, moment, look, view) {
   return sheet;
 }
 
-// The point of an act, moved from the viewport to where its target stands on the whole page.
+// The point of an action, moved from the viewport to where its target stands on the whole page.
 function moved(act, box) {
   const own = act.element.box;
   return own && act.point

@@ -1,4 +1,4 @@
-// The list of acts, with what was thought and said between them.
+// The list of actions, with what was thought and said between them.
 
 function steps_list(run, moments, choose) {
   const list = el("ol", { class: "step-list" });
@@ -111,7 +111,7 @@ function act_words(step) {
   ];
 }
 
-// Facts of an act that stand in its line.
+// Facts of an action that stand in its line.
 const VALUES = ["value", "key", "labels", "values", "url", "text", "files", "name", "dy"];
 
 function ending_of(run) {

@@ -1,4 +1,4 @@
-"""Twenty acts on each fixture site, as a careful agent would do them: each waits for what it leads to."""
+"""Twenty actions on each fixture site, as a careful agent would do them: each waits for what it leads to."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from fixtures.sites.crm.server import serve as serve_crm
 from fixtures.sites.shop.server import serve as serve_shop
 from fixtures.sites.tracker.server import serve as serve_tracker
 
-Acts = list[Callable[[], object]]
+Actions = list[Callable[[], object]]
 
 
-def shop(page: Page, url: str) -> Acts:
+def shop(page: Page, url: str) -> Actions:
     """Documents of a server, and forms in them."""
     sign_in = [
         lambda: page.goto(f"{url}/login"),
@@ -49,7 +49,7 @@ def shop(page: Page, url: str) -> Acts:
     return [*sign_in, *look, *search, *settings]
 
 
-def crm(page: Page, url: str) -> Acts:
+def crm(page: Page, url: str) -> Actions:
     """Documents, data asked for by scripts, and a frame of another site."""
     names = ("Contacts", "Companies", "Deals", "Mail", "Tags", "Activity", "Contacts")
     look = [lambda name=name: crm_desk.go(page, name) for name in names]
@@ -72,7 +72,7 @@ def crm(page: Page, url: str) -> Acts:
     ]
 
 
-def tracker(page: Page, url: str) -> Acts:
+def tracker(page: Page, url: str) -> Actions:
     """One document that never leaves, with shadow roots, dragging and an event stream."""
     desk = tracker_desk
     return [
@@ -99,9 +99,9 @@ def tracker(page: Page, url: str) -> Acts:
     ]
 
 
-SITES: dict[str, tuple[Callable[[], Any], Callable[[Page, str], Acts]]] = {
+SITES: dict[str, tuple[Callable[[], Any], Callable[[Page, str], Actions]]] = {
     "shop": (serve_shop, shop),
     "CRM": (serve_crm, crm),
     "tracker": (serve_tracker, tracker),
 }
-"""How each is served, and the acts on it."""
+"""How each is served, and the actions on it."""
