@@ -120,7 +120,7 @@ def test_regraded_without_network_and_sdk_to_the_same_bytes(judge: str, runs: Pa
     assert json.loads(there.read_bytes())["verdicts"] == json.loads(as_json(report))["verdicts"]
 
 
-@pytest.mark.parametrize("judge", PROTOCOLS)
+@pytest.mark.parametrize("judge", one_in(5, PROTOCOLS))
 def test_one_changed_word_of_a_prompt_is_an_error_that_names_the_nearest_request(
     judge: str, runs: Path, tmp_path: Path
 ) -> None:
@@ -178,6 +178,7 @@ def measured(runs: Path) -> str:
     return "\n".join(rows) + "\n"
 
 
+@pytest.mark.thorough
 def test_the_page_says_what_every_judge_asked_of_the_shipped_recordings(runs: Path) -> None:
     page, table = PAGE.read_text("utf-8"), measured(runs)
     written = re.search(r"^\| judge \| requests \|.*?\n(?!\|)", page, flags=re.MULTILINE | re.DOTALL)
