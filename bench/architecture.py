@@ -1,4 +1,4 @@
-"""The picture of docs/architecture.md: the rooms of the package, and how data go through them.
+"""The screenshot of docs/architecture.md: the rooms of the package, and how data go through them.
 
 Run: .venv/bin/python -m bench.architecture [FILE]   (default: docs/architecture.svg)
 """
@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-PICTURE = Path(__file__).resolve().parent.parent / "docs" / "architecture.svg"
+IMAGE = Path(__file__).resolve().parent.parent / "docs" / "architecture.svg"
 WIDTH, HEIGHT = 940, 330
 """CSS px."""
 
@@ -73,8 +73,8 @@ WAYS = (
 )
 
 
-def picture() -> str:
-    """Return the picture as SVG, the same bytes every time."""
+def image() -> str:
+    """Return the screenshot as SVG, the same bytes every time."""
     told = "; ".join(f"{one} to {other}" for one, other in WAYS)
     return "\n".join(
         [
@@ -120,4 +120,4 @@ def _ways() -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1] if len(sys.argv) > 1 else PICTURE).write_text(picture(), "utf-8")
+    Path(sys.argv[1] if len(sys.argv) > 1 else IMAGE).write_text(image(), "utf-8")

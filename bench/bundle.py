@@ -49,43 +49,43 @@ class Kit:
         self.run = self.apps[0]
         self.last_page = blob_id(self.run.looks[-1].snapshot)
 
-    def size(self, run: Run, pictures: bool = False) -> float:
+    def size(self, run: Run, images: bool = False) -> float:
         """Return bytes per step of a sealed bundle."""
-        return run.sealed(self.folder / "size.zst", pictures).stat().st_size / STEPS
+        return run.sealed(self.folder / "size.zst", images).stat().st_size / STEPS
 
     @cached_property
     def bundles(self) -> list[Path]:
-        """Runs with pictures where they have some."""
+        """Runs with screenshots where they have some."""
         runs = [*self.apps, *self.recorded, self.document]
         return [run.sealed(self.folder / f"{run.name}.zst", run is not self.document) for run in runs]
 
     @cached_property
     def bundle(self) -> Path:
-        """The run as a bundle with pictures."""
+        """The run as a bundle with screenshots."""
         return self.bundles[0]
 
     @cached_property
     def archive(self) -> Path:
-        """The run as a zip file, pictures as PNG."""
-        return write_zip(self.folder / "run.zip", members(self.run, pictures=True))
+        """The run as a zip file, screenshots as PNG."""
+        return write_zip(self.folder / "run.zip", members(self.run, images=True))
 
     @cached_property
     def files(self) -> Path:
         """The run as plain files."""
         folder = self.folder / "files"
         folder.mkdir()
-        for name, content in members(self.run, pictures=True).items():
+        for name, content in members(self.run, images=True).items():
             (folder / name).write_bytes(content)
         return folder
 
     @cached_property
     def text(self) -> Path:
         """The run as one JSON text: what a harness without a format writes."""
-        content = members(self.run, pictures=True)
+        content = members(self.run, images=True)
         events = [json.loads(line) for line in content.pop(EVENTS).splitlines()]
-        pictures = {id for id, part in content.items() if part.startswith(b"\x89PNG")}
+        images = {id for id, part in content.items() if part.startswith(b"\x89PNG")}
         values = {
-            id: base64.b64encode(part).decode() if id in pictures else part.decode()
+            id: base64.b64encode(part).decode() if id in images else part.decode()
             for id, part in content.items()
         }
         path = self.folder / "run.json"
@@ -93,17 +93,17 @@ class Kit:
         return path
 
 
-def members(run: Run, *, pictures: bool = False) -> dict[str, bytes]:
-    """Return events and blobs by file name; pictures as PNG."""
+def members(run: Run, *, images: bool = False) -> dict[str, bytes]:
+    """Return events and blobs by file name; screenshots as PNG."""
     events = [event for events, _ in run.commits() for event in events]
     found = {EVENTS: b"".join(msgspec.json.encode(event) + b"\n" for event in events)}
     found |= {id: payload for id, _, payload in run.blobs().values()}
-    return found | {id: payload for id, _, payload in captures(run)} if pictures else found
+    return found | {id: payload for id, _, payload in captures(run)} if images else found
 
 
 def captures(run: Run) -> list[NewBlob]:
-    """Return the pictures of a run as PNG: 15 to 30 % smaller than those of a browser."""
-    files = [png(picture) for picture in dict.fromkeys(look.picture for look in run.looks)]
+    """Return the screenshots of a run as PNG: 15 to 30 % smaller than those of a browser."""
+    files = [png(image) for image in dict.fromkeys(look.image for look in run.looks)]
     return [(blob_id(file), "image/png", file) for file in files]
 
 
@@ -116,7 +116,7 @@ def write_zip(target: _Target, content: dict[str, bytes]) -> _Target:
 
 
 def zip_size(run: Run) -> float:
-    """Return bytes per step of a zip file without pictures."""
+    """Return bytes per step of a zip file without screenshots."""
     file = io.BytesIO()
     write_zip(file, members(run))
     return len(file.getvalue()) / STEPS
@@ -134,7 +134,7 @@ def plain_size(run: Run) -> float:
 
 
 def sizes_of_apps(kit: Kit) -> Iterator[Figure]:
-    """Bytes beside pictures on three apps."""
+    """Bytes beside screenshots on three apps."""
     name, ours = "beside images, pages of 130 KB", mean(kit.size(run) for run in kit.apps)
     yield Figure(name, ours, "B/step", 1500, "zip", mean(map(zip_size, kit.apps)), 1 / 12)
     yield Figure(name, ours, "B/step", None, "zstd-9 frames", mean(map(frames_size, kit.apps)))
@@ -149,9 +149,9 @@ def sizes_of_document(kit: Kit) -> Iterator[Figure]:
     yield Figure(name, ours, "B/step", None, "plain files", plain_size(kit.document))
 
 
-def sizes_with_pictures(kit: Kit) -> Iterator[Figure]:
-    """Bytes with pictures on the sites of the shipped recordings."""
-    ours = [kit.size(run, pictures=True) for run in kit.recorded]
+def sizes_with_images(kit: Kit) -> Iterator[Figure]:
+    """Bytes with screenshots on the sites of the shipped recordings."""
+    ours = [kit.size(run, images=True) for run in kit.recorded]
     theirs = [png_size(kit, run) for run in kit.recorded]
     yield Figure(
         "with images, recorded sites", mean(ours), "B/step", 20_000, "PNG bundle", mean(theirs), 0.25
@@ -171,7 +171,7 @@ def png_size(kit: Kit, run: Run) -> float:
 
 
 def journal_cost(kit: Kit) -> Iterator[Figure]:
-    """CPU time on the step path, pictures apart."""
+    """CPU time on the step path, screenshots apart."""
     content, file = members(kit.run), kit.folder / "cost.zip"
     ours, theirs = cpu(lambda: kit.run.journal(kit.folder / "cost.zst"), lambda: write_zip(file, content))
     yield least("journal", ours, 1000 / STEPS, "ms/step", 0.5, "zip", theirs, 1 / 2.5)
@@ -180,16 +180,16 @@ def journal_cost(kit: Kit) -> Iterator[Figure]:
 def seal_cost(kit: Kit) -> Iterator[Figure]:
     """CPU time of sealing, read-back included."""
     content = members(kit.run)
-    pixmaps = {str(number): look.picture for number, look in enumerate(kit.run.looks)}
-    ours, theirs = cpu(_sealing(kit, pictures=False), lambda: write_zip(io.BytesIO(), content))
+    pixmaps = {str(number): look.image for number, look in enumerate(kit.run.looks)}
+    ours, theirs = cpu(_sealing(kit, images=False), lambda: write_zip(io.BytesIO(), content))
     yield least("seal without images", ours, 1000 / STEPS, "ms/step", 3, "zip", theirs, 3)
-    whole, zipped = cpu(_sealing(kit, pictures=True), lambda: write_zip(io.BytesIO(), pixmaps))
+    whole, zipped = cpu(_sealing(kit, images=True), lambda: write_zip(io.BytesIO(), pixmaps))
     image, beside = (1000 * found / STEPS for found in (whole.low - ours.low, zipped.low))
     yield Figure("seal, an image", image, "ms", 15, "zip of the pixmap", beside)
 
 
-def _sealing(kit: Kit, *, pictures: bool) -> Callable[[], None]:
-    journal, copy = kit.run.journal(kit.folder / f"journal-{pictures}.zst", pictures), kit.folder / "copy.zst"
+def _sealing(kit: Kit, *, images: bool) -> Callable[[], None]:
+    journal, copy = kit.run.journal(kit.folder / f"journal-{images}.zst", images), kit.folder / "copy.zst"
 
     def work() -> None:
         shutil.copyfile(journal, copy)
@@ -272,7 +272,7 @@ def page_cost(kit: Kit) -> Iterator[Figure]:
 
 
 def bytes_read(kit: Kit) -> Iterator[Figure]:
-    """Bytes that a grading reads where no picture is asked for."""
+    """Bytes that a grading reads where no screenshot is asked for."""
     found = sorted((counted(path) for path in (*RECORDINGS, *kit.bundles)), key=lambda source: source.bytes)
     usual, reads = found[9 * len(found) // 10 - 1], sorted(source.reads for source in found)
     yield Figure("bytes read by a grading, 9 of 10", usual.bytes / KIB, "KiB", 64, "limit", 64, 1)
@@ -291,7 +291,7 @@ def memory(kit: Kit) -> Iterator[Figure]:
 
 
 MEASUREMENTS: tuple[Callable[[Kit], Iterator[Figure]], ...] = (
-    sizes_of_apps, sizes_of_document, sizes_with_pictures, journal_cost, seal_cost, opening_cost, page_cost,
+    sizes_of_apps, sizes_of_document, sizes_with_images, journal_cost, seal_cost, opening_cost, page_cost,
     bytes_read, memory,
 )  # fmt: skip
 

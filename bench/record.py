@@ -84,7 +84,7 @@ def files(browser: Browser, folder: Path, drive: Drive) -> int:
 
 
 def shoot(page: Page, path: Path) -> None:
-    """Take a picture; again where the browser, now and then, has none to give yet."""
+    """Take a screenshot; again where the browser, now and then, has none to give yet."""
     with suppress(Error):
         page.screenshot(path=path)
         return

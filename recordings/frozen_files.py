@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from recordings.frozen_run import CLEAN, Commit, NewBlob, new_blob, noise, picture_run, snapshot, whole_run
+from recordings.frozen_run import CLEAN, Commit, NewBlob, new_blob, noise, pixmap_run, snapshot, whole_run
 from replaykit.bundle.bundle_format import Limits, Preamble
 from replaykit.bundle.index import FrameOffsets, parse_seek_table, seek_table
 from replaykit.bundle.records import blob_line, event_record, header_record, index_record
@@ -148,7 +148,7 @@ def v1_torn() -> bytes:
 
 
 def v1_pixels() -> bytes:
-    return sealed(journal(picture_run())[0])
+    return sealed(journal(pixmap_run())[0])
 
 
 def unknown_types() -> bytes:
@@ -232,7 +232,7 @@ FILES: Mapping[str, FrozenFile] = {
     "v1": FrozenFile("A sealed run: every event, action and field of format 1, every class of blobs.", v1),
     "v1-journal": FrozenFile("The same run before it was sealed.", v1_journal, "v1"),
     "v1-torn": FrozenFile("v1-journal without its last 25 bytes: the last commit is torn.", v1_torn, "v1"),
-    "v1-pixels": FrozenFile("Sealed: two pictures share a segment, the newer one first.", v1_pixels),
+    "v1-pixels": FrozenFile("Sealed: two screenshots share a segment, the newer one first.", v1_pixels),
     "unknown-types": FrozenFile(
         "A sealed run with unknown event types, action types, media types, fields, line keys, index"
         " fields and columns, a skippable frame of someone else, and its story in three frames.",
@@ -247,7 +247,7 @@ FILES: Mapping[str, FrozenFile] = {
     "truncated": FrozenFile("v1 without its last 200 bytes. Nothing of it may be read.", truncated),
     "bit-flipped": FrozenFile("v1 with one bit changed in its story. Its blobs can be read.", bit_flipped),
     "bit-flipped-blob": FrozenFile(
-        "v1 with one bit changed in a picture. All else can be read.", bit_flipped_blob, "v1"
+        "v1 with one bit changed in a screenshot. All else can be read.", bit_flipped_blob, "v1"
     ),
     "bit-flipped-journal": FrozenFile(
         "v1-journal with one bit changed in the story frame of its fifth commit. Nothing may be read;"

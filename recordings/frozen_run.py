@@ -69,7 +69,7 @@ def snapshot(quantity: str, message: str) -> bytes:
 
 
 def pixmap(width: int, height: int, shade: int) -> bytes:
-    """Return a picture with a gradient."""
+    """Return a screenshot with a gradient."""
     pixels = bytes((shade + 3 * at) % 256 for at in range(3 * width * height))
     return b"P6\n%d %d\n255\n" % (width, height) + pixels
 
@@ -283,8 +283,8 @@ def whole_run() -> list[Commit]:
     ]
 
 
-def picture_run() -> list[Commit]:
-    """Return the commits of a run with two pictures that differ in one row."""
+def pixmap_run() -> list[Commit]:
+    """Return the commits of a run with two screenshots that differ in one row."""
     first = pixmap(40, 12, 7)
     second = first[:-120] + bytes(120)
     shots = [new_blob(shot, "image/x-portable-pixmap") for shot in (first, second)]

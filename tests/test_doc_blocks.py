@@ -239,7 +239,7 @@ def test_the_client_of_the_page_on_judges_is_asked(folder: Path) -> None:
     shutil.copy("runs/order-total--good.zst", "run.zst")
     asked = []
 
-    def my_model(system: str, content: Any, pictures: Any) -> str:
+    def my_model(system: str, content: Any, images: Any) -> str:
         asked.append(content)
         return "The total is on the page.\nSUCCESS"
 

@@ -27,7 +27,7 @@ BLOCKS = [one for path in DOCUMENTS for one in blocks_of(path)]
 NOT_RUN = "not run: "
 COMMAND_LINE: click.Command = cli
 UNRUN = 5
-"""Blocks without a test: pictures, grammars, commands that wait for a person or a browser. Fewer is better."""
+"""Blocks without a test: screenshots, grammars, commands that wait for a person or a browser. Fewer is better."""
 
 LISTED_TESTS = sorted(
     {

@@ -209,7 +209,7 @@ def test_unknown_keys_of_a_newer_writer_are_passed_over() -> None:
     assert found.state[1].value == "v"
 
 
-def test_a_broken_picture_differs_from_none() -> None:
+def test_a_broken_screenshot_differs_from_none() -> None:
     found = decode(
         lines(["<img", {"image": None}, 1, "<img", {"image": [3, 4]}, 1, "<img", {"focus": True}, 1])
     )

@@ -1,8 +1,8 @@
-"""Runs of 20 steps for the benchmarks: pages from fixed seeds, pictures from the shipped recordings.
+"""Runs of 20 steps for the benchmarks: pages from fixed seeds, screenshots from the shipped recordings.
 
-Pages are snapshots in the format of docs/snapshot-format.md, pictures are pixmaps of 1280 x 720, events are
-those that a recorder writes for a click: step, request, navigation. Made-up pictures would prove nothing:
-what they weigh depends on how letters are drawn.
+Pages are snapshots in the format of docs/snapshot-format.md. Screenshots are pixmaps of 1280 x 720. Events
+are those that a recorder writes for a click: step, request, navigation. Made-up screenshots would prove
+nothing: the bytes they take depend on how letters are drawn.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Look(NamedTuple):
 
     snapshot: bytes
     """Page before the step."""
-    picture: bytes
+    image: bytes
     """Pixmap of it; empty = none."""
 
 
@@ -62,34 +62,34 @@ class Run(NamedTuple):
     name: str
     looks: list[Look]
 
-    def commits(self, pictures: bool = False) -> Iterator[tuple[list[Line], list[NewBlob]]]:
+    def commits(self, images: bool = False) -> Iterator[tuple[list[Line], list[NewBlob]]]:
         """Yield header, steps and ending with their new blobs."""
         yield [Header(created="2026-01-01T00:00:00Z", channels={"actions": "recorded"})], []
         for index, look in enumerate(self.looks):
             blobs = [(blob_id(look.snapshot), MEDIA_TYPE, look.snapshot)]
-            if pictures:
-                blobs.append((blob_id(look.picture), PIXMAP, look.picture))
+            if images:
+                blobs.append((blob_id(look.image), PIXMAP, look.image))
             yield _events(self.name, index, *[id for id, _, _ in blobs]), blobs
         yield (
             [_final(self.name, blob_id(self.looks[-1].snapshot), len(self.looks)), _ending(len(self.looks))],
             [],
         )
 
-    def blobs(self, pictures: bool = False) -> dict[str, NewBlob]:
+    def blobs(self, images: bool = False) -> dict[str, NewBlob]:
         """Return the blobs of all commits, each once."""
-        return {blob[0]: blob for _, blobs in self.commits(pictures) for blob in blobs}
+        return {blob[0]: blob for _, blobs in self.commits(images) for blob in blobs}
 
-    def journal(self, path: Path, pictures: bool = False) -> Path:
+    def journal(self, path: Path, images: bool = False) -> Path:
         """Record the run."""
         path.unlink(missing_ok=True)
         with Journal(path) as journal:
-            for events, blobs in self.commits(pictures):
+            for events, blobs in self.commits(images):
                 journal.commit(events, blobs)
         return path
 
-    def sealed(self, path: Path, pictures: bool = False) -> Path:
+    def sealed(self, path: Path, images: bool = False) -> Path:
         """Record and seal the run."""
-        seal(self.journal(path, pictures))
+        seal(self.journal(path, images))
         return path
 
 
@@ -174,18 +174,18 @@ class _Site:
 
 def apps() -> list[Run]:
     """Return runs on three apps whose pages are 130 KB: long lines, short lines, figures."""
-    pictures = [look.picture for run in recorded() for look in run.looks]
+    images = [look.image for run in recorded() for look in run.looks]
     sizes = {"mail": (250, 8), "code": (262, 4), "finance": (270, 2)}
-    return [_run(_Site(name, *size), _Site.act, pictures) for name, size in sizes.items()]
+    return [_run(_Site(name, *size), _Site.act, images) for name, size in sizes.items()]
 
 
 def sized(name: str, steps: int, rows: int) -> Run:
-    """Return a run of so many steps on an app of so many rows (500 bytes each); it has no pictures."""
+    """Return a run of so many steps on an app of so many rows (500 bytes each); it has no screenshots."""
     return _run(_Site(name, rows, 8), _Site.act, [b""], steps)
 
 
 def document() -> Run:
-    """Return a run on a text of 350 KB that grows with every step; it has no pictures."""
+    """Return a run on a text of 350 KB that grows with every step; it has no screenshots."""
     return _run(_Site("document", 470, 40), lambda site, _: site.grow(), [b""])
 
 
@@ -203,10 +203,10 @@ def recorded() -> list[Run]:
     return [run for run in runs if len(run.looks) == STEPS]
 
 
-def _run(site: _Site, act: Callable[[_Site, int], None], pictures: list[bytes], steps: int = STEPS) -> Run:
+def _run(site: _Site, act: Callable[[_Site, int], None], images: list[bytes], steps: int = STEPS) -> Run:
     looks = []
     for index in range(steps):
-        looks.append(Look(site.page(), pictures[index % len(pictures)]))
+        looks.append(Look(site.page(), images[index % len(images)]))
         act(site, index)
     return Run(site.name, looks)
 

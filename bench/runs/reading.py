@@ -46,7 +46,7 @@ class CountingSource:
 
 
 def grade_like(bundle: Bundle) -> None:
-    """Read what grading reads where no picture is asked for: story and every snapshot, newest first."""
+    """Read what grading reads where no screenshot is asked for: story and every snapshot, newest first."""
     _ = bundle.trajectory
     for id in bundle.blob_ids:
         if bundle.blob_type(id) == MEDIA_TYPE:

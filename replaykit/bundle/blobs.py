@@ -1,7 +1,7 @@
-"""Blobs: ids, storage classes, and pictures as pixels.
+"""Blobs: ids, storage classes, and images as pixels.
 
 A screenshot is its pixels: a capture becomes a binary portable pixmap, whose digest is that of size and
-pixels whatever encoder made it. All other pictures are kept as the bytes they are.
+pixels whatever encoder made it. All other images are kept as the bytes they are.
 """
 
 from __future__ import annotations
@@ -160,10 +160,10 @@ def _mean(one: bytes, other: bytes) -> bytes:
 
 
 def image_size(payload: bytes, media_type: str) -> tuple[int, int] | None:
-    """Return width and height in pixels from a picture's header; None if this header is not known.
+    """Return width and height in pixels from a image's header; None if this header is not known.
 
     Pixmap, PNG, JPEG, GIF and WebP. Raises BundleDamaged for a damaged pixmap and for more pixels than
-    IMAGE_PIXELS_MAX: whoever decodes a picture asks here first.
+    IMAGE_PIXELS_MAX: whoever decodes a image asks here first.
     """
     if media_type == PIXMAP:
         return pixmap_size(payload)
@@ -206,7 +206,7 @@ def _lines(compressed: bytes, stride: int, height: int) -> list[bytes] | None:
     size = stride * height
     inflate = zlib.decompressobj()
     try:
-        # One byte more than the header promises tells a bomb from a picture.
+        # One byte more than the header promises tells a bomb from a image.
         rows = inflate.decompress(compressed, size + 1)
     except zlib.error:
         return None
@@ -327,4 +327,4 @@ _SIZES = {"image/png": _png_size, "image/gif": _gif_size, "image/webp": _webp_si
 
 
 def _damaged(source: str, expected: object, found: object) -> BundleDamaged:
-    return Place(source, 0).damaged("picture", expected, found)
+    return Place(source, 0).damaged("image", expected, found)

@@ -65,7 +65,7 @@ SNAPSHOT = "application/x-replaykit-dom"
 SEALED_LEVELS = {"opaque": 1, "pixels": 9, "bulk": 9, "markup": 9, "text": 9, "story": 9}
 """Level 19 costs 100 times the CPU for about 5 % of the size."""
 PLAIN_RATIO = 100
-"""Pictures so many times larger than their frame (applications, no photographs) are worth more effort."""
+"""Images so many times larger than their frame (applications, no photographs) are worth more effort."""
 APART_FROM = 32 * 1024
 """In a larger segment the first record, which most readers want alone, is a block of its own ..."""
 ZSTD_BLOCK = 128 * 1024
@@ -91,7 +91,7 @@ STORY_MAX = 256 * MIB
 """The story is read into memory as a whole, so it has a limit of its own."""
 INDEX_MAX = 32 * MIB
 LINE_MAX = 4096
-# Bounds the memory of whoever decodes a picture: 192 MB as RGB.
+# Bounds the memory of whoever decodes an image: 192 MB as RGB.
 IMAGE_PIXELS_MAX = 64_000_000
 
 # 1.9 Versions and extension

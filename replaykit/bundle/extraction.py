@@ -1,4 +1,4 @@
-"""A bundle as plain files: the story as JSON lines, pictures as PNG, snapshots, bodies, and a list of them.
+"""A bundle as plain files: the story as JSON lines, images as PNG, snapshots, bodies, and a list of them.
 
 File names are made of numbers and words of ours and of blob ids, never of what was recorded.
 """

@@ -101,7 +101,7 @@ def _container(source: ByteSource, index: BundleIndex, frames: FrameOffsets, lim
 class TailSource:
     """A source whose last bytes are in memory.
 
-    In nine runs of ten they hold seek table, index, story and everything but pictures: one read in all.
+    In nine runs of ten they hold seek table, index, story and everything but images: one read in all.
     """
 
     def __init__(self, source: ByteSource, length: int) -> None:

@@ -15,7 +15,7 @@ class TextPart(Struct, frozen=True, kw_only=True, tag_field="type", tag="text"):
 
 
 class ImagePart(Struct, frozen=True, kw_only=True, tag_field="type", tag="image"):
-    """A picture, by identity; whoever sends the request reads its bytes."""
+    """A screenshot, by identity; whoever sends the request reads its bytes."""
 
     sha256: str
     """Blob id."""
@@ -62,7 +62,7 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
     effort: str | None = None
     """Effort asked for."""
     oversized_image: str = "error"
-    """What the provider does with a picture that is too large: `error`, or `downsize`, which is keyed."""
+    """What the provider does with a screenshot that is too large: `error`, or `downsize`, which is keyed."""
     is_repeated: bool = False
     """The same is asked several times, for votes: the provider may keep what it read; not part of the key."""
     is_shared: bool = False

@@ -159,8 +159,8 @@ def zipped(files: Files) -> bytes:
     return target.getvalue()
 
 
-def picture(bundle: Bundle, blob: Blob | None) -> bytes | None:
-    """Return the bytes of a picture: captures as PNG, pictures of other tools as they were."""
+def image_bytes(bundle: Bundle, blob: Blob | None) -> bytes | None:
+    """Return the bytes of an image: captures as PNG, images of other tools as they were."""
     if not isinstance(blob, str):
         return None
     data = bundle.blob(blob)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 PNG, JPEG, GIF, WEBP = "image/png", "image/jpeg", "image/gif", "image/webp"
-PICTURES = (PNG, JPEG, GIF, WEBP)
-"""Media types of pictures that judges can be shown."""
+IMAGES = (PNG, JPEG, GIF, WEBP)
+"""Media types of images that judges can be shown."""
 
 _PADDING = 256
 """Bytes that some encoders write behind the end of a JPEG."""
 
 
 def image_type(data: bytes) -> str | None:
-    """Return the media type of a whole picture; None for anything else, and for one that is cut."""
+    """Return the media type of a whole image; None for anything else, and for one that is cut."""
     if data.startswith(b"\x89PNG\r\n\x1a\n"):
         return PNG if b"IEND" in data[-_PADDING:] else None
     if data.startswith(b"\xff\xd8\xff"):

@@ -19,7 +19,7 @@ from replaykit.bundle.blobs import blob_id, image_size
 from replaykit.bundle.bundle_format import BLOB_MAX
 from replaykit.errors import MalformedSource
 from replaykit.interop.extra_fields import rest
-from replaykit.interop.image_types import PICTURES, image_type
+from replaykit.interop.image_types import IMAGES, image_type
 from replaykit.interop.lfs_pointers import FETCH, is_pointer
 from replaykit.interop.oversized_events import cut, storable
 from replaykit.interop.password_masking import fitted, is_worth_finding, masked, masked_step
@@ -138,8 +138,8 @@ class Run:
         self.steps = 0
         #: Steps whose places are parts of a thousand of the screenshot.
         self.on_grid: set[int] = set()
-        #: Pictures kept, equal ones each time.
-        self.pictures = 0
+        #: Images kept, equal ones each time.
+        self.image_count = 0
         self._shots = Folder(source.format, options.shots, options.limits) if options.shots else None
         self._spool = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the run
 
@@ -279,7 +279,7 @@ class Run:
         """Keep a payload that was made or unpacked; return its id, or why it is left out."""
         data = self.redactor.blob(media_type, data)
         if blob_id(data) in self.blobs:
-            self.pictures += media_type in PICTURES
+            self.image_count += media_type in IMAGES
             return blob_id(data)
         start, size = self._spool.seek(0, os.SEEK_END), len(data)
         self._spool.write(data)
@@ -299,21 +299,21 @@ class Run:
 
         return self._named(media_type, self.redactor.blob(media_type, data), load)
 
-    def picture(self, name: str) -> Blob | None:
-        """Keep a picture of the source; None where the file is no whole picture that is known."""
+    def image(self, name: str) -> Blob | None:
+        """Keep a image of the source; None where the file is no whole image that is known."""
         data = self.source.read_any(name)
         media_type = self._screenshot_type(data, name)
         return None if media_type is None else self._kept_file(media_type, name, data)
 
     def screenshot_at(self, path: str) -> Blob | None:
-        """Keep a picture that a source names by a path of the machine it was written on.
+        """Keep a image that a source names by a path of the machine it was written on.
 
         Looked for by ever shorter ends of the path, in the source and then in the folder of `--shots`; None
         where it is in neither.
         """
         own = self.source.ending(path)
         if own is not None:
-            return self.picture(own)
+            return self.image(own)
         folder = self._shots
         name = None if folder is None else folder.ending(path)
         if folder is None or name is None:
@@ -324,12 +324,12 @@ class Run:
         return None if media_type is None else self.put(media_type, data)
 
     def screenshot_named(self, path: str, folder: PurePosixPath) -> Blob | None:
-        """Keep a picture that a record names by its path or holds as a data URL; else tell of a flaw."""
+        """Keep a image that a record names by its path or holds as a data URL; else tell of a flaw."""
         name = (folder / path[:4096]).as_posix()
         if path.startswith("data:"):
             return self.screenshot_in(path)
         if name in self.source:
-            return self.picture(name)
+            return self.image(name)
         found = self._looked_for(path, folder) if "://" not in path else None
         if found is not None:
             return found
@@ -338,20 +338,20 @@ class Run:
         return None
 
     def _looked_for(self, path: str, folder: PurePosixPath) -> Blob | None:
-        """Keep a picture named by a path of another machine: beside the record first, then anywhere."""
+        """Keep a image named by a path of another machine: beside the record first, then anywhere."""
         own = self.source.ending(path, folder)
-        return self.picture(own) if own is not None else self.screenshot_at(path)
+        return self.image(own) if own is not None else self.screenshot_at(path)
 
     def screenshot_in(self, encoded: str) -> Blob | None:
-        """Keep a picture given as base64; None where it is none."""
+        """Keep a image given as base64; None where it is none."""
         try:
             data = base64.b64decode(encoded.rpartition(",")[2], validate=True)
         except ValueError:
             return None
-        return self.screenshot_of(data, "a picture in the file")
+        return self.screenshot_of(data, "a image in the file")
 
     def screenshot_of(self, data: bytes, place: str) -> Blob | None:
-        """Keep a picture given as bytes; None where it is none."""
+        """Keep a image given as bytes; None where it is none."""
         media_type = self._screenshot_type(data, place)
         return None if media_type is None else self.put(media_type, data)
 
@@ -383,9 +383,9 @@ class Run:
         return one
 
     def unaligned(self, names: list[str]) -> None:
-        """Hang pictures on the run that belong to no step."""
+        """Hang images on the run that belong to no step."""
         for name in names:
-            shot = self.picture(name)
+            shot = self.image(name)
             if shot is not None:
                 self.add(Observation(role="unaligned", screenshot=shot))
 
@@ -452,7 +452,7 @@ class Run:
 
     def _named(self, media_type: str, data: bytes, load: Callable[[], bytes]) -> Blob:
         id = blob_id(data)
-        self.pictures += media_type in PICTURES
+        self.image_count += media_type in IMAGES
         if len(data) > BLOB_MAX:
             return Omitted(why="cap", n=len(data), sha256=id)
         self.blobs.setdefault(id, Payload(media_type, load))

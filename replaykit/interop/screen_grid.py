@@ -64,7 +64,7 @@ def on_screen(events: list[Event], steps: set[int], size_of: Callable[[Blob | No
     sizes = _sizes(events, size_of)
     for n in at:
         step = _step(events[n])
-        # The screen rarely changes its size, so the nearest earlier picture serves.
+        # The screen rarely changes its size, so the nearest earlier image serves.
         seen = next((size for size in (*sizes[: n + 1][::-1], *sizes[n + 1 :]) if size is not None), None)
         action = _without_places(step.action) if seen is None else _in_pixels(step.action, seen)
         events[n] = replace(step, action=action)

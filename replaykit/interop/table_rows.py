@@ -1,6 +1,6 @@
 """Rows of tables as data sets publish them: Parquet (extra `parquet`), JSON lines, or a JSON list.
 
-One row is read at a time, so that a table of pictures is never in memory as a whole.
+One row is read at a time, so that a table of images is never in memory as a whole.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def clean_cells(value: Any) -> Any:
 
 
 def screenshot_bytes(cell: Any) -> bytes | str | None:
-    """Return the bytes of a picture in a cell, or the path that it names; None where it is neither."""
+    """Return the bytes of a image in a cell, or the path that it names; None where it is neither."""
     if isinstance(cell, dict):
         inner = cell.get("bytes")
         return screenshot_bytes(cell.get("path") if inner is None else inner)

@@ -196,7 +196,7 @@ class _Handler(LoopbackHandler):
                 self._json(self.page.state())
             case ["runs", place] if self._is_place(place):
                 self._json(self.page.facts(int(place)))
-            case ["runs", place, ("picture" | "page") as kind, at] if self._is_place(place) and _is_number(
+            case ["runs", place, ("screenshot" | "page") as kind, at] if self._is_place(place) and _is_number(
                 at
             ):
                 self._look(self.page.run(int(place)), kind, int(at))
@@ -204,7 +204,7 @@ class _Handler(LoopbackHandler):
                 self._refuse(404, "There is nothing at this address.")
 
     def _look(self, run: RunView, kind: str, at: int) -> None:
-        shown = run.picture(at) if kind == "picture" else None
+        shown = run.screenshot(at) if kind == "screenshot" else None
         drawn = run.document(at) if kind == "page" else None
         if shown is not None:
             self._send(shown.media_type, shown.data, _NOTHING)

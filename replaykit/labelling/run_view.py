@@ -7,7 +7,7 @@ from typing import Any
 
 from replaykit.bundle.reader import Bundle
 from replaykit.report.html.bounded_text import LINE_MAX, ROWS_MAX, STEPS_MAX, any_value, bounded, lean, line
-from replaykit.report.html.embedded_screenshots import Picture, picture
+from replaykit.report.html.embedded_screenshots import EmbeddedScreenshot, screenshot
 from replaykit.report.html.observations import Looks, Plain, looks
 from replaykit.report.html.page_documents import draw, page_document
 from replaykit.report.html.timeline import placed
@@ -17,14 +17,14 @@ from replaykit.trajectory.step import Step
 
 
 class RunView:
-    """One open run. Its pictures and pages are read one at a time, when they are asked for."""
+    """One open run. Its screenshots and pages are read one at a time, when they are asked for."""
 
     def __init__(self, bundle: Bundle) -> None:
         self.bundle = bundle
         self._looks: Looks = looks(bundle.trajectory)
 
     def facts(self) -> dict[str, Any]:
-        """Return everything but pictures and pages, as plain values."""
+        """Return everything but screenshots and pages, as plain values."""
         run = self.bundle.trajectory
         task, ending = run.header.task or {}, run.ending
         return lean(
@@ -40,10 +40,10 @@ class RunView:
             }
         )
 
-    def picture(self, at: int) -> Picture | None:
+    def screenshot(self, at: int) -> EmbeddedScreenshot | None:
         """Return the screenshot of a look, ready for a browser; None where there is none."""
-        id = self._row(at).get("picture")
-        return None if id is None else picture(self.bundle, id)
+        id = self._row(at).get("screenshot")
+        return None if id is None else screenshot(self.bundle, id)
 
     def document(self, at: int) -> bytes | None:
         """Return the page of a look drawn as an inert document; None where there is none."""
@@ -85,15 +85,15 @@ class RunView:
     def _final(self) -> int | None:
         """Return the look at the end of the run that shows most; else the last that shows anything."""
         rows = self._looks.rows
-        seen = [at for at, row in enumerate(rows) if "picture" in row or "page" in row]
+        seen = [at for at, row in enumerate(rows) if "screenshot" in row or "page" in row]
         final = [at for at in seen if rows[at]["role"] == "final"]
-        pictured = [at for at in final if "picture" in rows[at]]
-        return next(iter((*pictured[::-1], *final[::-1], *seen[::-1])), None)
+        shown_steps = [at for at in final if "screenshot" in rows[at]]
+        return next(iter((*shown_steps[::-1], *final[::-1], *seen[::-1])), None)
 
     def _page(self, at: int | None) -> Plain | None:
         row = self._row(-1 if at is None else at)
-        if not ("picture" in row or "page" in row):
+        if not ("screenshot" in row or "page" in row):
             return None
-        kind = "picture" if "picture" in row else "page"
+        kind = "screenshot" if "screenshot" in row else "page"
         kept = {name: row.get(name) for name in ("title", "url", "viewport")}
         return lean({"at": at, "kind": kind, **kept})

@@ -47,11 +47,11 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     secrets: dict[str, str] = {}
     """Id to value of what may not reach the file."""
     mask: tuple[str, ...] = ()
-    """CSS selectors of what is masked in snapshots and painted over in pictures."""
+    """CSS selectors of what is masked in snapshots and painted over in screenshots."""
     keep_headers: tuple[str, ...] = ()
     """Names of headers whose values are kept although they look secret."""
     screenshots: Literal["png", "off"] = "png"
-    """Whether pictures are taken."""
+    """Whether screenshots are taken."""
     a11y: bool = False
     """Whether the accessibility tree of every page at rest is kept as well."""
     network: Literal["bodies", "meta", "off"] = "bodies"

@@ -14,7 +14,7 @@ from replaykit.bundle.bundle_format import PIXMAP
 from replaykit.bundle.reader import Bundle
 from replaykit.decoders import decode_plain
 from replaykit.redaction.leftover_scan import DIGEST, find, is_cut
-from replaykit.redaction.screenshot_painting import Hidden, Pictures, looks, paint, screenshots_of
+from replaykit.redaction.screenshot_painting import Hidden, PaintingPlan, looks, paint, screenshots_of
 from replaykit.secrets.redactor import Redactor
 from replaykit.secrets.snapshot_secrets import hidden_boxes
 from replaykit.snapshot.snapshot_format import MEDIA_TYPE
@@ -42,20 +42,20 @@ class Rewriting:
         self._hidden: dict[Id, Hidden] = {}
         self.ids: dict[Id, Id | None] = {}
         """Old id to new; None: the payload is left out."""
-        # Pictures come last: they are painted by the boxes of snapshots that are clean by then.
+        # Screenshots come last: they are painted by the boxes of snapshots that are clean by then.
         shown = {id for look in looks(bundle.trajectory) for id in screenshots_of(look)}
         for id in bundle.blob_ids:
             if id not in shown:
                 self.ids[id] = self._renamed(id, self._text(id))
-        self._paintings = Pictures(bundle, self._hidden_in, is_strict=is_strict).decide()
+        self._paintings = PaintingPlan(bundle, self._hidden_in, is_strict=is_strict).decide()
         for id in self._paintings:
-            # A picture may be named that the bundle never had, such as one that was cut off.
+            # A screenshot may be named that the bundle never had, such as one that was cut off.
             if id in bundle:
                 self.ids[id] = self._renamed(id, self.payload(id))
 
     @property
     def painted(self) -> int:
-        """Pictures with black boxes."""
+        """Screenshots with black boxes."""
         return sum(bool(paintings) for paintings in self._paintings.values())
 
     @property

@@ -1,7 +1,7 @@
-"""What to do with pictures of pages that held a secret: paint it over, or leave them out.
+"""What to do with screenshots of pages that held a secret: paint it over, or leave them out.
 
-A picture is kept where the snapshots around it say that the page stood still, in all that is to be hidden:
-then the boxes of the snapshot are the places in the picture. Everything else is not known, and left out.
+A screenshot is kept where the snapshots around it say that the page stood still, in all that is to be hidden:
+then the boxes of the snapshot are the places in the screenshot. Everything else is not known, and left out.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class Painting(NamedTuple):
     boxes: tuple[Box, ...]
     """CSS px of the viewport."""
     scale: float
-    """Pixels of the picture for one CSS px."""
+    """Pixels of the screenshot for one CSS px."""
 
 
 Paintings: TypeAlias = tuple[Painting, ...] | None
-"""What is painted over in a picture, none = it stays as it is; None: it is left out."""
+"""What is painted over in a screenshot, none = it stays as it is; None: it is left out."""
 
 
 class ShownPage(NamedTuple):
@@ -60,17 +60,17 @@ def looks(trajectory: Trajectory) -> Iterator[ShownPage]:
     yield from (look for *_, look in sorted(found, key=lambda one: one[:2]))
 
 
-def paint(picture: bytes, paintings: tuple[Painting, ...]) -> bytes:
+def paint(screenshot: bytes, paintings: tuple[Painting, ...]) -> bytes:
     """Return a pixmap with all layers painted."""
     for boxes, scale in paintings:
-        picture = blacken(picture, boxes, scale)
-    return picture
+        screenshot = blacken(screenshot, boxes, scale)
+    return screenshot
 
 
-class Pictures:
-    """Decides about every picture of a run.
+class PaintingPlan:
+    """Decides about every screenshot of a run.
 
-    `hidden` tells of a snapshot what is to be hidden in it. `is_strict`: a picture without a snapshot of its
+    `hidden` returns what is to be hidden in a snapshot. `is_strict`: a screenshot without a snapshot of its
     page may show a secret, so it is left out.
     """
 
@@ -81,7 +81,7 @@ class Pictures:
         self._looks = tuple(looks(bundle.trajectory))
 
     def decide(self) -> dict[Id, Paintings]:
-        """Return what is to be done with each picture.
+        """Return what is to be done with each screenshot.
 
         One that is shown several times is the same pixels: what is known of it once is known of all.
         """
@@ -92,7 +92,7 @@ class Pictures:
         return {id: _joined(found) for id, found in rulings.items()}
 
     def _rule(self, place: int, look: ShownPage, id: Id) -> Paintings:
-        # One set of boxes on all sides: nothing moved while the picture was taken.
+        # One set of boxes on all sides: nothing moved while the screenshot was taken.
         around = {self._hidden_in(one) for one in self._around(place, look)}
         boxes = around.pop()
         if around or boxes is None:
@@ -101,13 +101,13 @@ class Pictures:
         return None if scale is None else ((Painting(boxes, scale),) if boxes else ())
 
     def _around(self, place: int, look: ShownPage) -> Iterator[ShownPage]:
-        """Yield the looks at the same tab from the picture's own snapshot to the first after the picture."""
+        """Yield the looks at the same tab from the screenshot's own snapshot to the first one after it."""
         yield look
         shot = look.seen.shot_t if isinstance(look.seen, Observation) else None
         for later in self._looks[place + 1 :]:
             if later.page == look.page and later.seen.snapshot is not None:
                 yield later
-                # A snapshot from before the picture does not show how the page went on.
+                # A snapshot from before the screenshot does not show how the page went on.
                 if shot is None or later.seen.t is None or later.seen.t >= shot:
                     return
 
@@ -121,11 +121,11 @@ class Pictures:
     def _hidden_part(self, snapshot: Blob | None) -> Hidden:
         if isinstance(snapshot, str):
             return self._hidden(snapshot)
-        # Without a snapshot, a declared secret may be anywhere in the picture.
+        # Without a snapshot, a declared secret may be anywhere in the screenshot.
         return None if self._is_strict else ()
 
     def _scale(self, look: ShownPage, id: Id) -> float | None:
-        """Return the pixels of one CSS px; None for a picture that cannot be painted."""
+        """Return the pixels of one CSS px; None for a screenshot that cannot be painted."""
         viewport = look.seen.viewport if isinstance(look.seen, Observation) else None
         viewport = viewport or self._bundle.header.environment.viewport
         if viewport is None or not viewport[0] or self._bundle.blob_type(id) != PIXMAP:
@@ -137,7 +137,7 @@ class Pictures:
 
 
 def screenshots_of(look: ShownPage) -> Iterator[Id]:
-    """Yield the pictures of a look."""
+    """Yield the screenshots of a look."""
     if isinstance(look.seen, Observation):
         yield from (id for id in (look.seen.screenshot, look.seen.clean) if isinstance(id, str))
 

@@ -1,4 +1,4 @@
-"""A tape without secrets: its texts, the pictures that its requests name, and the keys made of both."""
+"""A tape without secrets: its texts, the screenshots that its requests name, and the keys made of both."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def rewrite_tape(
 ) -> tuple[bytes, int]:
     """Return a tape for the bundle of another digest, and how many replies were left out.
 
-    A reply about a picture that was left out is left out, too: nobody asked for it with what remains. Raises
+    A reply about a screenshot that was left out is also left out: what remains would not ask for it. Raises
     TapeError.
     """
     tape = parse_tape(data, name)
-    # A judge's reply to a picture that is gone cannot be repeated.
+    # A judge's reply to a screenshot that is gone cannot be repeated.
     entries = [_rewritten(entry, redactor, ids) for entry in tape.entries if not _is_blind(entry, ids)]
     head = TapeHead(tape="replaykit.replies", version=1, trajectory=trajectory)
     lines = [canonical(msgspec.to_builtins(line)) for line in (head, *entries)]

@@ -63,7 +63,7 @@ _KEPT = Kept()
 
 
 class Doms:
-    """The pages of one bundle, and their pictures."""
+    """The pages of one bundle, and their screenshots."""
 
     def __init__(self, blobs: Blobs, kept: Kept | None = None) -> None:
         self._blobs = blobs
@@ -78,12 +78,12 @@ class Doms:
             return True
         return isinstance(id, str) and id in self._blobs and self._blobs.blob_type(id) == MEDIA_TYPE
 
-    def picture(self, id: str) -> bytes:
+    def screenshot(self, id: str) -> bytes:
         """Return a screenshot as an image file: pixels as PNG, all else as it is. Raises BundleError."""
         data = self._blobs.blob(id)
         return png(data) if self._blobs.blob_type(id) == PIXMAP else data
 
-    def picture_within(self, id: str, width: int) -> bytes | None:
+    def screenshot_within(self, id: str, width: int) -> bytes | None:
         """Return a screenshot as an image file of at most `width` px; None where it cannot be made so.
 
         Raises BundleError.

@@ -64,7 +64,7 @@ class Replay(Memo):
                 else f"got {type(bundle).__name__}"
             )
             raise UsageError(what=f"Replay takes an open bundle: {given}")
-        #: What is replayed: whoever needs a picture asks it for the blob.
+        #: What is replayed: whoever needs a screenshot asks it for the blob.
         self.bundle = bundle
         self.trajectory = bundle.trajectory
         self._doms = Doms(bundle)
@@ -256,7 +256,7 @@ class Replay(Memo):
             before=before[0] if before else None,
             after=after[-1] if after else None,
             interim=tuple(after[:-1]),
-            pictured=self._pictured(step, before[0] if before else None),
+            screenshot_page=self._screenshot_page(step, before[0] if before else None),
             url=step.url,
             tabs=step.tabs,
             messages=self._caused(Message, step),
@@ -277,16 +277,16 @@ class Replay(Memo):
             found.setdefault((event.step, type(event)), []).append(event)
         return found
 
-    def _pictured(self, step: Step, before: Page | None) -> Page | None:
-        # Pictures are taken at rest: what is seen in the action itself seldom has one.
+    def _screenshot_page(self, step: Step, before: Page | None) -> Page | None:
+        # Screenshots are taken at rest: what is seen in the action itself seldom has one.
         if before is not None and before.screenshot_id is not None:
             return before
-        shown = self._pictures.get(step.page, [])
+        shown = self._screenshots.get(step.page, [])
         earlier = bisect_left(shown, self._places[step.index], key=attrgetter("place"))
         return shown[earlier - 1] if earlier else None
 
     @cached_property
-    def _pictures(self) -> dict[int | None, list[Page]]:
+    def _screenshots(self) -> dict[int | None, list[Page]]:
         found: dict[int | None, list[Page]] = {}
         for page in self.pages:
             if page.screenshot_id is not None:

@@ -88,15 +88,15 @@ class Page:
 
     @property
     def screenshot_id(self) -> str | None:
-        """Blob of the picture."""
+        """Blob of the screenshot."""
         shot = self.seen.screenshot if isinstance(self.seen, Observation) else None
         return None if isinstance(shot, Omitted) else shot
 
     @property
     def screenshot(self) -> bytes | None:
-        """The picture as an image file; None where none was taken or kept. Raises BundleError."""
+        """The screenshot as an image file; None where none was taken or kept. Raises BundleError."""
         found = self.screenshot_id
-        return None if found is None else self._doms.picture(found)
+        return None if found is None else self._doms.screenshot(found)
 
     def screenshot_within(self, width: int) -> bytes | None:
         """Return the screenshot as an image file of at most `width` px; a wider one is made smaller.
@@ -105,7 +105,7 @@ class Page:
         Raises BundleError.
         """
         found = self.screenshot_id
-        return None if found is None else self._doms.picture_within(found, width)
+        return None if found is None else self._doms.screenshot_within(found, width)
 
     @property
     def snapshot_id(self) -> str | None:
@@ -172,7 +172,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     """The last look at the page after the action."""
     interim: tuple[Page, ...]
     """Earlier looks after the action, which show what appeared only briefly."""
-    pictured: Page | None
+    screenshot_page: Page | None
     """The last look with a screenshot at this tab, no later than the action; its URL may differ."""
     url: str | None
     """URL right after the action, before the page has come to rest."""
@@ -208,7 +208,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
 
         None where there is no screenshot of that address. Raises, where no URL is told, as `dom` does.
         """
-        seen, before = self.pictured, self.before
+        seen, before = self.screenshot_page, self.before
         is_same = seen is before or before is None or (seen is not None and seen.url == before.url)
         return seen if is_same else None
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from replaykit.bundle.reader import Bundle
 from replaykit.errors import BundleError
 from replaykit.grading.verdict import CheckResult, Judgement, PolicyResult, Report, Value, Verdict
-from replaykit.report.html.embedded_screenshots import picture
+from replaykit.report.html.embedded_screenshots import screenshot
 from replaykit.report.html.escaping import text
 from replaykit.report.reasons import said
 from replaykit.report.text.table import safe, short
@@ -124,7 +124,9 @@ def _thumbnails(bundle: Bundle, ids: Sequence[str]) -> str:
         else {}
     )
     found = [
-        one for one in (picture(bundle, id) for id in chosen) if one and len(one.data) <= THUMBNAIL_BYTES_MAX
+        one
+        for one in (screenshot(bundle, id) for id in chosen)
+        if one and len(one.data) <= THUMBNAIL_BYTES_MAX
     ]
     return "".join(
         f'<img alt="screenshot" style="width:160px;margin:2px" '

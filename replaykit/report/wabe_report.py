@@ -22,7 +22,7 @@ ROLE = "white_agent"
 """Participant that the leaderboard ranks."""
 
 SUCCESS, FAILURE, ABSTAIN = "SUCCESS", "FAILURE", "ABSTAIN"
-_NO_PICTURES = "no_evidence"
+_NO_IMAGES = "no_evidence"
 
 
 def as_wabe(report: Report, sources: Iterable[str | Path], *, has_fallback: bool = True) -> bytes:
@@ -145,7 +145,7 @@ def _success(verdict: Verdict, *, is_finished: bool, has_fallback: bool) -> tupl
     one = next(iter(verdict.judgements), None)
     if one is not None and one.outcome in (SUCCESS, FAILURE):
         return one.outcome == SUCCESS, "judge"
-    if one is not None and one.outcome == ABSTAIN and one.reason != _NO_PICTURES:
+    if one is not None and one.outcome == ABSTAIN and one.reason != _NO_IMAGES:
         return False, "judge_abstain"  # the agent's own word would fail open
     if verdict.checks:
         return verdict.success is Outcome.PASS, "checks"

@@ -120,7 +120,7 @@ class Builder:
         )
 
     def screenshot(self, width: int = 2, height: int = 2, colour: tuple[int, int, int] = (255, 0, 0)) -> Self:
-        """Observe a picture of one colour."""
+        """Observe a screenshot of one colour."""
         pixels = f"P6\n{width} {height}\n255\n".encode() + bytes(colour) * (width * height)
         shot = self._put(PIXMAP, pixels)
         of = self._steps - 1 if self._steps else None
@@ -246,7 +246,7 @@ class Builder:
         return self._add(event)
 
     def keep(self, media_type: str, data: bytes | str) -> str:
-        """Keep a payload and return its id, for fields of events: bodies of requests, pictures."""
+        """Keep a payload and return its id, for fields of events: bodies of requests, screenshots."""
         return self._put(media_type, data.encode() if isinstance(data, str) else data)
 
     def build(self) -> Trajectory:

@@ -1,4 +1,4 @@
-"""Observations: what a page looked like, by reference to snapshots and pictures."""
+"""Observations: what a page looked like, by reference to snapshots and screenshots."""
 
 from typing import Annotated
 
@@ -114,13 +114,13 @@ class Observation(Moment, frozen=True, kw_only=True, tag="observation"):
     sheets: tuple[Id | None, ...] = ()
     """Style sheets in head order."""
     screenshot: Blob | None = None
-    """The picture."""
+    """The screenshot."""
     clean: Blob | None = None
-    """A second picture without marks (importers; never for a judge)."""
+    """A second screenshot without marks (importers; never for a judge)."""
     shot_t: Annotated[Ms | None, VOLATILE] = None
-    """When the picture was taken, ms since recording start."""
+    """When the screenshot was taken, ms since recording start."""
     shot_scale: Annotated[float, Meta(gt=0, le=1)] = 1.0
-    """Scale of the picture."""
+    """Scale of the screenshot."""
     shot_exact: bool = True
     """False: nearest in time, not keyed."""
     status: N | None = None

@@ -93,7 +93,7 @@ class Source(Record, frozen=True, kw_only=True):
     extra: dict[str, Json] = {}
     """Anything else the layout held."""
     alignment: Word | None = None
-    """How pictures were matched to steps."""
+    """How screenshots were matched to steps."""
 
 
 class Derivation(Record, frozen=True, kw_only=True):

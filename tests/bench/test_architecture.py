@@ -1,4 +1,4 @@
-"""The picture and the walk of docs/architecture.md: what they name is there."""
+"""The screenshot and the walk of docs/architecture.md: what they name is there."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import re
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-from bench.architecture import BOXES, HEIGHT, PICTURE, WAYS, WIDTH, picture
+from bench.architecture import BOXES, HEIGHT, IMAGE, WAYS, WIDTH, image
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "architecture.md").read_text("utf-8")
 
 
-def test_the_picture_is_what_the_command_draws(update_goldens: bool) -> None:
+def test_the_screenshot_is_what_the_command_draws(update_goldens: bool) -> None:
     if update_goldens:
-        PICTURE.write_text(picture(), "utf-8")
-    assert PICTURE.read_text("utf-8") == picture()
-    assert ElementTree.fromstring(picture()).tag.endswith("svg")
-    assert f"]({PICTURE.name})" in PAGE
+        IMAGE.write_text(image(), "utf-8")
+    assert IMAGE.read_text("utf-8") == image()
+    assert ElementTree.fromstring(image()).tag.endswith("svg")
+    assert f"]({IMAGE.name})" in PAGE
 
 
 def test_every_room_is_a_folder_and_has_its_place() -> None:

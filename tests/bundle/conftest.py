@@ -30,7 +30,7 @@ def blob(payload: bytes, media_type: str = HTML) -> tuple[str, str, bytes]:
     return hashlib.sha256(payload).hexdigest(), media_type, payload
 
 
-def picture(width: int, height: int, seed: int) -> bytes:
+def image(width: int, height: int, seed: int) -> bytes:
     pixels = b"".join(
         hashlib.sha256(b"%d %d" % (seed, n)).digest() for n in range(width * height * 3 // 32 + 1)
     )
@@ -40,7 +40,7 @@ def picture(width: int, height: int, seed: int) -> bytes:
 def small_commits() -> list[tuple[list, list]]:
     """Return commits of every blob class: header first, three steps, ending."""
     pages = [blob(b"<title>%d</title><p>page %d" % (n, n) * 20) for n in range(3)]
-    shot = blob(picture(6, 4, 1), "image/x-portable-pixmap")
+    shot = blob(image(6, 4, 1), "image/x-portable-pixmap")
     photo = blob(b"\xff\xd8 not really a photo", "image/jpeg")
     tree = blob(b"- button: Buy\n", "text/yaml")
     data = blob(b'{"qty":1}', "application/json")
@@ -121,7 +121,7 @@ def blob_raw(*payloads: bytes, media_type: str = HTML) -> bytes:
 
 
 HANDS = SimpleNamespace(
-    blob=blob, picture=picture, small_commits=small_commits, write_journal=write_journal,
+    blob=blob, image=image, small_commits=small_commits, write_journal=write_journal,
     journal_bytes=journal_bytes, sealed_bytes=sealed_bytes, story_index=story_index, story_raw=story_raw,
     blob_raw=blob_raw,
 )  # fmt: skip

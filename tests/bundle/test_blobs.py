@@ -1,4 +1,4 @@
-"""Pictures against PNGs made here, by another hand than the one that reads them."""
+"""Screenshots against PNGs made here, by another hand than the one that reads them."""
 
 from __future__ import annotations
 
@@ -72,23 +72,23 @@ def read_png(data: bytes) -> tuple[int, int, bytes]:
 
 
 @st.composite
-def pictures(draw: st.DrawFn, samples: int = 3) -> tuple[int, int, list[bytes]]:
+def images(draw: st.DrawFn, samples: int = 3) -> tuple[int, int, list[bytes]]:
     width, height = draw(st.integers(1, 9)), draw(st.integers(1, 7))
     rows = st.binary(min_size=width * samples, max_size=width * samples)
     return width, height, draw(st.lists(rows, min_size=height, max_size=height))
 
 
-@given(pictures(), st.data())
-def test_rgb(picture: tuple[int, int, list[bytes]], data: st.DataObject) -> None:
-    width, height, rows = picture
+@given(images(), st.data())
+def test_rgb(image: tuple[int, int, list[bytes]], data: st.DataObject) -> None:
+    width, height, rows = image
     filters = data.draw(st.lists(st.sampled_from([0, 2]), min_size=height, max_size=height))
     encoded = make_png(width, height, rows, filters, idats=data.draw(st.integers(1, 3)))
     assert pixmap(encoded) == b"P6\n%d %d\n255\n" % (width, height) + b"".join(rows)
 
 
-@given(pictures(), st.data())
-def test_rgba_without_transparency(picture: tuple[int, int, list[bytes]], data: st.DataObject) -> None:
-    width, height, rows = picture
+@given(images(), st.data())
+def test_rgba_without_transparency(image: tuple[int, int, list[bytes]], data: st.DataObject) -> None:
+    width, height, rows = image
     filters = data.draw(st.lists(st.sampled_from([0, 2]), min_size=height, max_size=height))
     with_alpha = [b"".join(row[x : x + 3] + b"\xff" for x in range(0, len(row), 3)) for row in rows]
     encoded = make_png(width, height, with_alpha, filters, color=6)
@@ -105,7 +105,7 @@ def test_a_thread_pauses_between_rows_that_it_computes(color: int) -> None:
     assert len(pauses) == 8
 
 
-@given(st.lists(pictures(3), min_size=1, max_size=4), st.data())
+@given(st.lists(images(3), min_size=1, max_size=4), st.data())
 def test_rows_of_the_capture_before_change_nothing(
     found: list[tuple[int, int, list[bytes]]], data: st.DataObject
 ) -> None:
@@ -135,16 +135,16 @@ def test_equal_rows_are_computed_once() -> None:
     assert not pauses
 
 
-@given(pictures(4), st.integers(0, 254))
-def test_transparency_stays_verbatim(picture: tuple[int, int, list[bytes]], alpha: int) -> None:
-    width, height, rows = picture
+@given(images(4), st.integers(0, 254))
+def test_transparency_stays_verbatim(image: tuple[int, int, list[bytes]], alpha: int) -> None:
+    width, height, rows = image
     rows[0] = rows[0][:3] + bytes([alpha]) + rows[0][4:]
     assert pixmap(make_png(width, height, rows, [0] * height, color=6)) is None
 
 
-@given(pictures(), st.sampled_from([1, 3, 4]), st.integers(0, 6))
-def test_other_filters_stay_verbatim(picture: tuple[int, int, list[bytes]], kind: int, at: int) -> None:
-    width, height, rows = picture
+@given(images(), st.sampled_from([1, 3, 4]), st.integers(0, 6))
+def test_other_filters_stay_verbatim(image: tuple[int, int, list[bytes]], kind: int, at: int) -> None:
+    width, height, rows = image
     filters = [0] * height
     filters[at % height] = kind
     assert pixmap(make_png(width, height, rows, filters)) is None
@@ -204,9 +204,9 @@ def test_any_bytes(data: bytes) -> None:
     assert pixmap(b"\x89PNG\r\n\x1a\n" + data) is None
 
 
-@given(pictures())
-def test_png_of_a_pixmap(picture: tuple[int, int, list[bytes]]) -> None:
-    width, height, rows = picture
+@given(images())
+def test_png_of_a_pixmap(image: tuple[int, int, list[bytes]]) -> None:
+    width, height, rows = image
     content = b"P6\n%d %d\n255\n" % (width, height) + b"".join(rows)
     assert read_png(png(content)) == (width, height, b"".join(rows))
     assert pixmap(png(content)) == content
@@ -280,7 +280,7 @@ def test_classes(media_type: str, expected: str) -> None:
     assert class_of(media_type) == expected
 
 
-def test_equal_pictures_are_one_blob() -> None:
+def test_equal_screenshots_are_one_blob() -> None:
     rows = [bytes(range(12)), bytes(range(12, 24))]
     one, other = (pixmap(make_png(4, 2, rows, filters)) for filters in ([0, 0], [0, 2]))
     assert one is not None
@@ -294,7 +294,7 @@ def test_half_the_width_is_the_mean_of_four() -> None:
 
 
 @given(st.integers(1, 40), st.integers(1, 40), st.integers(1, 40), st.binary(min_size=3, max_size=3))
-def test_a_narrowed_picture_keeps_colour_and_proportion(
+def test_a_narrowed_screenshot_keeps_colour_and_proportion(
     width: int, height: int, most: int, colour: bytes
 ) -> None:
     whole = b"P6\n%d %d\n255\n" % (width, height) + colour * (width * height)

@@ -91,14 +91,14 @@ def test_a_file_that_shrinks(journal: Path) -> None:
 
 
 def test_a_sealed_file_that_shrinks(tmp_path: Path, hands) -> None:
-    path, picture = tmp_path / "run.zst", hands.blob(os.urandom(200_000), "image/png")
+    path, image = tmp_path / "run.zst", hands.blob(os.urandom(200_000), "image/png")
     with Journal(path) as journal:
-        journal.commit([Header(channels={})], [picture])
+        journal.commit([Header(channels={})], [image])
     seal(path)
     with open_bundle(path) as bundle:
         os.truncate(path, 30)
         with pytest.raises(SourceError, match="shrink"):
-            bundle.blob(picture[0])
+            bundle.blob(image[0])
 
 
 def test_a_file_that_is_replaced(journal: Path, tmp_path: Path) -> None:

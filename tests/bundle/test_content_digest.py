@@ -358,7 +358,7 @@ def test_another_answer_is_another_digest(answer: str, folder: Path, expected: s
     assert (changed(run(), -1, answer=answer).digest(folder) == expected) == (answer == "7")
 
 
-def test_a_picture_counts_where_there_is_no_snapshot(folder: Path) -> None:
+def test_a_screenshot_counts_where_there_is_no_snapshot(folder: Path) -> None:
     final = index(run().events, Observation, "final")
     with_both, without, other = run(), run(), run()
     changed(without, final, snapshot=None)

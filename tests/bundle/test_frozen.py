@@ -135,7 +135,7 @@ def test_the_future_stays_the_future() -> None:
     assert caught.value.fields["supported"] == FORMAT_VERSION < caught.value.fields["found"] == 65_535
 
 
-def test_one_damaged_picture_spoils_nothing_else() -> None:
+def test_one_damaged_screenshot_spoils_nothing_else() -> None:
     """Level `open` passes, `read` refuses the one blob, `full` refuses the file."""
     [refusal] = WRITTEN["bit-flipped-blob"]["refused"]
     with open_bundle(frozen("bit-flipped-blob")) as bundle, open_bundle(frozen("v1")) as whole:

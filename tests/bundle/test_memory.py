@@ -72,7 +72,7 @@ def shown(path):
             ask(Path(path).read_bytes())
         except BundleError:
             continue
-        sys.exit("a picture was made of it")
+        sys.exit("a screenshot was made of it")
     raise BundleError(source=path, what="refused")
 
 def captured(path):
@@ -240,7 +240,7 @@ def test_a_pixmap_that_claims_four_gib(
     raw = hands.blob_raw(lying, media_type=PIXMAP)
     (tmp_path / "run.zst").write_bytes(hands.journal_bytes(raw, hands.story_raw([LINE])))
     seen = look(tmp_path / "run.zst", "read", "verified", "sealed")
-    assert set(seen.outcomes.values()) == {"read"}  # a finding: whoever asks for the picture is refused
+    assert set(seen.outcomes.values()) == {"read"}  # a finding: whoever asks for the screenshot is refused
     assert seen.more < 16 * MIB, seen
 
 

@@ -238,7 +238,7 @@ def test_a_small_bundle_is_one_read(sealed: Path) -> None:
 
 def test_no_byte_of_a_segment_is_read_twice(tmp_path: Path, hands) -> None:
     path = tmp_path / "run.zst"
-    noise = [hands.blob(hands.picture(400, 100, n), "text/plain") for n in range(4)]
+    noise = [hands.blob(hands.image(400, 100, n), "text/plain") for n in range(4)]
     with Journal(path) as journal:
         journal.commit([Header(channels={})], noise)
     seal(path)

@@ -46,7 +46,7 @@ class Store(NamedTuple):
 
 @pytest.fixture
 def bundles(tmp_path: Path) -> list[Path]:
-    """Shipped bundles, most of whose bytes are pictures, and one that is none."""
+    """Shipped bundles, most of whose bytes are screenshots, and one that is none."""
     bad = tmp_path / "bad.zst"
     bad.write_bytes(b"no bundle")
     return [*(RECORDINGS / f"{name}.zst" for name in NAMES), bad]
@@ -84,7 +84,7 @@ def test_a_bucket_is_graded_as_a_folder_is(store: Store) -> None:
     assert as_json(grade_many(store.urls())) == as_json(grade_many(store.bundles))
 
 
-def test_only_ranges_are_asked_for_and_pictures_stay_where_they_are(store: Store) -> None:
+def test_only_ranges_are_asked_for_and_screenshots_stay_where_they_are(store: Store) -> None:
     for url, path in zip(store.urls(), store.bundles[:-1], strict=False):
         store.answers.clear()
         grade_many([url])

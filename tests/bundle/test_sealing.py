@@ -58,14 +58,14 @@ def test_seal_of_seal_is_identical(journal: Path) -> None:
 
 
 def screens(letters: int) -> list[bytes]:
-    """Two pictures of 320 x 240, put together from so many letters: the fewer, the more they repeat."""
+    """Two screenshots of 320 x 240, put together from so many letters: the fewer, the more they repeat."""
     random = Random(1)
     alphabet = [random.randbytes(240) for _ in range(letters)]
     return [b"P6\n320 240\n255\n" + b"".join(random.choices(alphabet, k=960)) for _ in range(2)]
 
 
 @pytest.mark.parametrize(("letters", "is_thorough"), [(2, True), (5000, False)])
-def test_flat_pictures_are_compressed_thoroughly(
+def test_flat_screenshots_are_compressed_thoroughly(
     tmp_path: Path, hands, letters: int, is_thorough: bool
 ) -> None:
     blobs = [hands.blob(screen, constants.PIXMAP) for screen in screens(letters)]

@@ -39,7 +39,7 @@ def runs(tmp_path: Path) -> list[Path]:
 def report(runs: list[Path], tmp_path: Path) -> Path:
     verdicts = []
     for number, path in enumerate(runs):
-        client = CallableClient(lambda request, pictures, n=number: "SUCCESS" if n < 3 else "NOT SUCCESS")
+        client = CallableClient(lambda request, images, n=number: "SUCCESS" if n < 3 else "NOT SUCCESS")
         with open_bundle(path) as bundle:
             verdicts.append(grade(bundle, client=client, judge_mode="new"))
     write_report(build_report(verdicts), tmp_path / "report.json")
@@ -59,11 +59,11 @@ def test_labels_are_blind_resumable_and_appended(runs: list[Path], report: Path,
     assert "FAILURE" not in first.output
     assert "\x1b[31m" not in first.output
     assert "Find order 42." in first.output
-    pictures = re.findall(
+    images = re.findall(
         r"^screenshots: 1, written by: replaykit extract (\S+) DIR$", first.output, re.MULTILINE
     )
-    assert len(pictures) == 3
-    assert set(pictures) <= set(map(str, runs))
+    assert len(images) == 3
+    assert set(images) <= set(map(str, runs))
     assert [one.label for one in read_labels(output).labels] == ["success", "failure"]
     before = output.read_bytes()
     assert "run 1 of 2" in label(runs, output, "x\n\nu\n\n").output
@@ -163,7 +163,7 @@ def test_a_calibration_is_read_or_refused(tmp_path: Path) -> None:
 def test_published_labels_are_joined_by_task(runs: list[Path], tmp_path: Path, capfd: Any) -> None:
     verdicts = []
     for number, path in enumerate(runs[:2]):
-        client = CallableClient(lambda request, pictures, n=number: "SUCCESS" if n else "NOT SUCCESS")
+        client = CallableClient(lambda request, images, n=number: "SUCCESS" if n else "NOT SUCCESS")
         with open_bundle(path) as bundle:
             verdicts.append(grade(bundle, client=client, judge_mode="new"))
     report = tmp_path / "report.json"

@@ -86,7 +86,7 @@ def test_judges_that_were_asked_answer_too(files: tuple[Path, Path], tmp_path: P
     labels, report = files
     said = {"wa.1": "Yes", "wa.2": "Yes", "wa.3": "No", "wa.4": "perhaps"}
     for task, loop in said.items():
-        client = CallableClient(lambda request, pictures, loop=loop: REPLY.format(loop))
+        client = CallableClient(lambda request, images, loop=loop: REPLY.format(loop))
         options = GradeOptions(judges=("agent_reward",), judge_mode="new")
         run_judges([tmp_path / "runs" / f"{task}.zst"], options, client=client)
     write_report(grade_many([tmp_path / "runs"], GradeOptions(judges=("agent_reward",))), report)

@@ -66,7 +66,7 @@ def test_a_model_is_asked_once_about_copies(
         def __init__(self, **options: Any) -> None:
             super().__init__(self.say)
 
-        def say(self, request: Any, pictures: Any) -> str:
+        def say(self, request: Any, images: Any) -> str:
             asked.append(request)
             return "SUCCESS"
 

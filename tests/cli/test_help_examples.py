@@ -40,7 +40,7 @@ class OnPaper(CallableClient):
     says = "SUCCESS"
 
     def __init__(self, **options: object) -> None:
-        super().__init__(lambda request, pictures: self.says)
+        super().__init__(lambda request, images: self.says)
 
     def close(self) -> None:
         """Nothing is open."""

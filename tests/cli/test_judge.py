@@ -223,7 +223,7 @@ def test_prices_and_judges_that_mean_nothing(bundle: Path, capfd: Any) -> None:
 def taped(bundle: Path) -> Path:
     from replaykit.grading.judges.clients.client import CallableClient
 
-    client = CallableClient(lambda request, pictures: "Fine.\nSUCCESS")
+    client = CallableClient(lambda request, images: "Fine.\nSUCCESS")
     with open_bundle(bundle) as opened:
         grade(opened, client=client, judge_mode="new")
     return bundle
@@ -262,7 +262,7 @@ def test_asking_on_begins_with_the_packed_tape(taped: Path, tmp_path: Path, capf
     out = tmp_path / "packed.zst"
     assert run(capfd, "pack", taped, "-o", out)[0] == 0
     asked = []
-    client = CallableClient(lambda request, pictures: asked.append(1) or "SUCCESS")
+    client = CallableClient(lambda request, images: asked.append(1) or "SUCCESS")
     with open_bundle(out) as packed:
         assert grade(packed, client=client, options=GradeOptions(judge_mode="new")).success == "PASS"
     assert asked == []
@@ -288,14 +288,14 @@ def test_the_digest_of_a_bundle_is_the_same_in_every_mode(bundle: Path) -> None:
     from replaykit.grading.judges.clients.client import CallableClient
 
     data = bundle.read_bytes()
-    client = CallableClient(lambda request, pictures: "SUCCESS")
+    client = CallableClient(lambda request, images: "SUCCESS")
     for mode in ("none", "new", "refresh", "off"):
         with open_bundle(bundle) as opened:
             grade(opened, client=client, judge_mode=mode)
     assert bundle.read_bytes() == data
 
 
-def test_verdicts_by_the_number_of_pictures(taped: Path, capfd: Any) -> None:
+def test_verdicts_by_the_number_of_screenshots(taped: Path, capfd: Any) -> None:
     code, said, hint = run(capfd, "judge", "sensitivity", taped, "--k", "all,1,2,15")
     assert code == 0
     assert "`images: last:K`" in hint
@@ -366,7 +366,7 @@ def test_grading_in_a_loop(bundle: Path) -> None:
     from replaykit.grading.judges.clients.client import CallableClient
 
     async def graded() -> Any:
-        client = CallableClient(lambda request, pictures: "SUCCESS")
+        client = CallableClient(lambda request, images: "SUCCESS")
         with open_bundle(bundle) as opened:
             return await grade_async(opened, client=client, judge_mode="new")
 

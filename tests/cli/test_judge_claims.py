@@ -56,7 +56,7 @@ class ByHand:
     def __init__(self, **options: Any) -> None:
         pass
 
-    def ask(self, request: Any, pictures: Any) -> ClientAnswer:
+    def ask(self, request: Any, images: Any) -> ClientAnswer:
         text = json.dumps(SAID[request.stage])
         return ClientAnswer(
             reply=ModelReply(text=text, stop_reason="end_turn", model="by hand", origin="synthetic")

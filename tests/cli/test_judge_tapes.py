@@ -106,7 +106,7 @@ def wait_for(condition: Any) -> None:
     raise AssertionError("it did not happen")
 
 
-def said(request: Any, pictures: Any) -> str:
+def said(request: Any, images: Any) -> str:
     texts = {
         "key_points": "1. order", "score": "**Reasoning**: seen\n\n**Score**: 4", "verdict": "Status: success",
     }  # fmt: skip
@@ -138,7 +138,7 @@ def test_one_word_of_the_prompt_is_an_error_that_shows_it(tmp_path: Path, capfd:
         "id: ours\nsystem_file: system.txt\nuser_file: user.txt\nparser: success_token\n"
     )
     command = ["grade", str(bundle), "--judge", str(tmp_path / "ours.yaml"), "--format", "json"]
-    client = CallableClient(lambda request, pictures: "SUCCESS")
+    client = CallableClient(lambda request, images: "SUCCESS")
     with open_bundle(bundle) as opened:
         grade(opened, judges=(named_judge(str(tmp_path / "ours.yaml")),), judge_mode="new", client=client)
     shutil.copy(bundle.with_name("run.replies.jsonl"), tmp_path / "kept")
@@ -166,7 +166,7 @@ def with_tape(tmp_path: Path, replies: int) -> Path:
     bundle = write(tmp_path / "run.zst")
     for number in range(replies):
         with open_bundle(bundle) as opened:
-            client = CallableClient(lambda request, pictures: "SUCCESS")
+            client = CallableClient(lambda request, images: "SUCCESS")
             grade(opened, judge_mode="refresh" if number else "new", client=client)
     return bundle
 
@@ -200,9 +200,9 @@ def test_replies_to_attacks_are_redacted_packed_and_verified(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any
 ) -> None:
     bundle = with_tape(tmp_path, 1)
-    client = CallableClient(lambda request, pictures: "The page says hunter22. SUCCESS")
-    unpictured = JudgeSettings(protocol="agent_reward", use_screenshot=False)
-    options = GradeOptions(judges=(unpictured,), judge_mode="new")
+    client = CallableClient(lambda request, images: "The page says hunter22. SUCCESS")
+    without_images = JudgeSettings(protocol="agent_reward", use_screenshot=False)
+    options = GradeOptions(judges=(without_images,), judge_mode="new")
     run_attacks([str(bundle)], options, attacks_named("answer"), client=client)
     attacks = bundle.with_name("run.attacks.replies.jsonl")
     assert b"hunter22" in attacks.read_bytes()
@@ -215,7 +215,7 @@ def test_replies_to_attacks_are_redacted_packed_and_verified(
     assert run_cli(["redact", str(bundle), "-o", str(clean), "--secret-env", "WORD"]) == 0
     written = clean.with_name("clean.attacks.replies.jsonl")
     assert b"hunter22" not in written.read_bytes()
-    # Replies about pictures that were left out are left out, too.
+    # Replies about screenshots that were left out are left out, too.
     assert 0 < entries(written) < entries(attacks)
     assert "The page says ⟦secret:WORD⟧. SUCCESS" in written.read_text("utf-8")
     with open_bundle(clean) as opened:
@@ -255,7 +255,7 @@ def test_judges_that_often_abstain_are_told(
 
     class Doubting(CallableClient):
         def __init__(self, **options: Any) -> None:
-            super().__init__(lambda request, pictures: "Who knows?" if asks(request, silent) else "SUCCESS")
+            super().__init__(lambda request, images: "Who knows?" if asks(request, silent) else "SUCCESS")
 
         def close(self) -> None:
             pass
@@ -287,7 +287,7 @@ def test_verify_counts_what_nobody_asks_for(tmp_path: Path, capfd: Any) -> None:
     bundle = tmp_path / "run.zst"
     tape = bundle.with_name("run.replies.jsonl")
     changed = {"protocol": "webvoyager", "images": "last:1"}
-    client = CallableClient(lambda request, pictures: "correct\nSUCCESS")
+    client = CallableClient(lambda request, images: "correct\nSUCCESS")
 
     def graded(**options: Any) -> str:
         with open_bundle(bundle) as opened:

@@ -50,9 +50,9 @@ class ByHand:
     def __init__(self, **options: Any) -> None:
         pass
 
-    def ask(self, request: Any, pictures: Any) -> ClientAnswer:
+    def ask(self, request: Any, images: Any) -> ClientAnswer:
         is_answered = any("84.50" in part.text for part in request.content if isinstance(part, TextPart))
-        is_taken_in = not is_answered and len(pictures) > 1
+        is_taken_in = not is_answered and len(images) > 1
         words = "The orders are shown.\nSUCCESS" if is_taken_in else "No total is reported.\nNOT SUCCESS"
         text = "The order of the teapot is open, its total is that of the response.\nSUCCESS"
         reply = text if is_answered else words
@@ -67,8 +67,8 @@ class ByHand:
 class Confessed(AnthropicClient):
     """Asks a server on loopback, behind which is no model, and says so."""
 
-    def ask(self, request: Any, pictures: Any) -> ClientAnswer:
-        answered = super().ask(request, pictures)
+    def ask(self, request: Any, images: Any) -> ClientAnswer:
+        answered = super().ask(request, images)
         assert isinstance(answered.reply, ModelReply), answered.reply
         return msgspec.structs.replace(
             answered, reply=msgspec.structs.replace(answered.reply, origin="synthetic")
@@ -205,5 +205,5 @@ def _said(line: str, capfd: pytest.CaptureFixture[str]) -> str:
     assert code == (1 if "after.json" in line and " grade " in line else 0), line  # one run fails there
     out = capfd.readouterr().out
     kept = out.split("\n\n")[0] + "\n" if " grade " in line else out
-    # Compressed pictures, and digests with them, differ between versions of zlib.
+    # Compressed screenshots, and digests with them, differ between versions of zlib.
     return f"{line}\n{DIGEST.sub('sha256:...', kept)}"

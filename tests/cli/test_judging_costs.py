@@ -88,7 +88,7 @@ def test_without_prices_a_calibration_has_tokens_and_no_money(tmp_path: Path, ca
 def test_what_no_tape_holds_is_estimated_and_marked(tmp_path: Path, capfd: Any) -> None:
     sizes: list[int] = []
 
-    def answer(request: Any, pictures: Any) -> str:
+    def answer(request: Any, images: Any) -> str:
         sizes.append(tokens_of(request))
         return "SUCCESS!"
 

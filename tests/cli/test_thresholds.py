@@ -48,7 +48,7 @@ def judged(folder: Path, judge: Path, tasks: dict[str, str]) -> Report:
         built.goto("http://shop.test/", f"<p>{task}</p>").screenshot(colour=(1, 2, 3))
         built.answer("It is 42.").write(folder / f"{task}.zst")
         said = iter("SUCCESS" if vote == "S" else "NOT SUCCESS" for vote in votes)
-        client = CallableClient(lambda request, pictures, said=said: next(said))
+        client = CallableClient(lambda request, images, said=said: next(said))
         options = GradeOptions(judges=(load_judge(judge),), judge_mode="new")
         run_judges([folder / f"{task}.zst"], options, client=client, concurrency=1)
     return grade_many([folder], GradeOptions(judges=(load_judge(judge),)))
@@ -216,7 +216,7 @@ class _Counted:
         self.asked: list[str] = []
         self._say = say
 
-    def __call__(self, request: Any, pictures: Any) -> str:
+    def __call__(self, request: Any, images: Any) -> str:
         self.asked.append(request.stage)
         return str(self._say(request))
 

@@ -68,7 +68,7 @@ def test_a_report_shows_its_own_verdicts_and_the_bundles_their_runs(bundle: Path
     assert (row["success"], row["steps"]) == ("FAIL", 1)
 
 
-def test_the_limit_leaves_pictures_out_and_says_so(bundle: Path, tmp_path: Path) -> None:
+def test_the_limit_leaves_screenshots_out_and_says_so(bundle: Path, tmp_path: Path) -> None:
     out = tmp_path / "x.html"
     assert run(["view", str(bundle), "-o", str(out), "--max-size", "0"]) == 0
     assert first_screen(out)["left_out"] == {"pieces": 0, "most": 0}

@@ -76,7 +76,7 @@ def words(request: ModelRequest) -> str:
     return "\n".join(part.text for part in request.content if not isinstance(part, ImagePart))
 
 
-def pictures(request: ModelRequest) -> int:
+def images(request: ModelRequest) -> int:
     return sum(isinstance(part, ImagePart) for part in request.content)
 
 
@@ -91,7 +91,7 @@ def test_a_judge_that_believes_the_answer_is_caught(tmp_path: Path) -> None:
     assert susceptibility_code(list(found.values()), 0.05) == 1
 
 
-def test_a_judge_that_ignores_pictures_is_caught(tmp_path: Path) -> None:
+def test_a_judge_that_ignores_screenshots_is_caught(tmp_path: Path) -> None:
     settings = tmp_path / "blind.yaml"
     (tmp_path / "s.txt").write_text("Judge.")
     (tmp_path / "u.txt").write_text("{{task}} {{answer}}\n{{images}}\n")
@@ -113,7 +113,7 @@ def test_a_constant_judge_never_flips_and_a_careful_one_sees_less(tmp_path: Path
     assert {one.susceptible.flips for one in found.values()} == {0}
     assert {one.n for one in found.values()} == {4}
     (tmp_path / "b").mkdir()
-    careful = judged(write(tmp_path / "b"), lambda request: pictures(request) == 4)
+    careful = judged(write(tmp_path / "b"), lambda request: images(request) == 4)
     assert careful["cut"].stays.flips == 0
     assert careful["shuffled"].flipped.flips == 0
 
@@ -199,7 +199,7 @@ def test_each_attack_changes_what_it_says_and_nothing_else(evidence: JudgeEviden
     assert ORDER in changed["inject"].notes[-1].changes[-1]
     assert not any(one.is_page_known or one.facts for one in changed["no_pages"].notes)
     assert len(changed["cut"].notes) == len(evidence.notes) * 2 // 3
-    assert changed["foreign"] == evidence  # no other run lends its pictures
+    assert changed["foreign"] == evidence  # no other run lends its screenshots
     for one in changed.values():
         assert one.task == evidence.task
         assert len(one.images) == len(one.selection.sent)
@@ -256,11 +256,11 @@ def test_the_command_shows_gates_and_prices(tmp_path: Path, capfd: Any) -> None:
     assert run_cli(["judge", "run", *runs, "--attacks", "all", "--batch"]) == 2
 
 
-def lender(intent: str, *pictures: str) -> Lender:
-    return Lender(source=intent, intent=intent, pictures=frozenset(pictures))
+def lender(intent: str, *images: str) -> Lender:
+    return Lender(source=intent, intent=intent, images=frozenset(images))
 
 
-def test_the_next_run_with_another_task_and_other_pictures_lends_them() -> None:
+def test_the_next_run_with_another_task_and_other_screenshots_lends_them() -> None:
     runs = [lender("a", "1"), lender("a", "2"), lender("b"), lender("c", "1"), lender("d", "3", "1")]
     assert [next_lender(runs, at) for at in range(5)] == [runs[4], runs[3], runs[3], runs[4], runs[0]]
     assert next_lender([lender("a", "1"), lender("a", "2"), lender("b", "1")], 0) is None
@@ -272,14 +272,14 @@ def donor_of(runs: list[str], at: int) -> tuple[Bundle, Donor]:
     return bundle, Donor(task=task_for(bundle, None, GradeOptions()), replay=Replay(bundle))
 
 
-def test_foreign_shows_the_pictures_of_the_donor_and_changes_nothing_else(
+def test_foreign_shows_the_screenshots_of_the_donor_and_changes_nothing_else(
     tmp_path: Path, evidence: JudgeEvidence
 ) -> None:
     bundle, donor = donor_of(write(tmp_path, 1), 0)
     with bundle:
         attack = ATTACKS["foreign"]._replace(donor=donor)
         wants = Wants(images=image_policy("all"), text=True, tree=True, notes=True)
-        lent = donor.pictures(wants)
+        lent = donor.images(wants)
         short = replace(evidence, actions=evidence.actions[:2])
         found = under(attack, short, wants)
         assert [one.sha256 for one in found.images] == [one.sha256 for one in lent.images]
@@ -297,19 +297,19 @@ def test_foreign_shows_the_pictures_of_the_donor_and_changes_nothing_else(
         assert under(attack, evidence, blind) == evidence
 
 
-def test_a_judge_that_looks_at_no_picture_is_caught_by_those_of_another_run(tmp_path: Path) -> None:
+def test_a_judge_that_looks_at_no_screenshot_is_caught_by_those_of_another_run(tmp_path: Path) -> None:
     runs = write(tmp_path)
     found = judged(runs, lambda _: True)["foreign"]
     assert (found.danger, found.n, found.stays.flips, found.stays.n) == ("stays", 4, 4, 4)
     assert (found.n_immune, found.n_missing, found.n_skipped) == (0, 0, 0)
 
 
-def test_the_pictures_that_are_sent_are_those_of_the_next_run(tmp_path: Path) -> None:
+def test_the_screenshots_that_are_sent_are_those_of_the_next_run(tmp_path: Path) -> None:
     runs = write(tmp_path, 3)
     sent: list[dict[str, bytes]] = []
 
-    def reply(_: ModelRequest, pictures: Any) -> str:
-        sent.append(dict(pictures))
+    def reply(_: ModelRequest, images: Any) -> str:
+        sent.append(dict(images))
         return "SUCCESS"
 
     run_attacks(runs, GradeOptions(judge_mode="new"), attacks_named("foreign"), client=CallableClient(reply))

@@ -118,7 +118,7 @@ def mind2web_second(folder: Path, **changes: Any) -> Path:
 
 
 def wabe(folder: Path, **changes: Any) -> Path:
-    """A result folder of WABE: one picture per action."""
+    """A result folder of WABE: one image per action."""
     told = {"success": True, "steps_taken": 2, "max_steps": 10, "level": "easy", "error": None}
     run = mind2web(folder, shots=0, **{**told, **changes})
     for number in range(2):
@@ -269,7 +269,7 @@ def trace(folder: Path, events: list[dict[str, Any]] | None = None, **members: b
 
 
 def agentrewardbench(folder: Path, **changes: Any) -> Path:
-    """A trajectory file with pictures beside it."""
+    """A trajectory file with images beside it."""
     steps = [
         {"num": 0, "action": "click('a51')", "reasoning": "First.", "url": "http://x.test/", "axtree": "[a51] button",
          "open_pages_urls": ["http://x.test/"], "screenshot_path": "/data/shots/s_0.png", "last_action_error": ""},
@@ -517,7 +517,7 @@ def fara_log(*actions: dict[str, Any], text: str = "") -> str:
 
 
 def cua_row(**changes: Any) -> dict[str, Any]:
-    """A row of CUAVerifierBench's `trajectories`: three actions and four pictures."""
+    """A row of CUAVerifierBench's `trajectories`: three actions and four images."""
     log = fara_log(
         {"action": "visit_url", "url": "shop.test/mugs", "thoughts": "I open the shop."},
         {"action": "type", "coordinate": [30.4, 41.6], "text": "tin mug", "thoughts": "I search."},

@@ -123,7 +123,7 @@ def test_a_judgement_of_another_shape_is_refused(tmp_path: Path, imported: Impor
         imported("agentrewardbench", path, judgements=folder)
 
 
-def test_pictures_may_lie_in_a_folder_of_their_own(tmp_path: Path, imported: Importing) -> None:
+def test_screenshots_may_lie_in_a_folder_of_their_own(tmp_path: Path, imported: Importing) -> None:
     path = agentrewardbench(tmp_path / "in")
     (tmp_path / "in" / "shots").rename(tmp_path / "elsewhere")
     assert imported("agentrewardbench", path).trajectory.channel("screenshots") == "absent"
@@ -154,7 +154,7 @@ def test_browser_use(tmp_path: Path, imported: Importing) -> None:
     ]  # a turn without a model's output
 
 
-def test_browser_use_pictures_in_the_file_and_out_of_reach(tmp_path: Path, imported: Importing) -> None:
+def test_browser_use_screenshots_in_the_file_and_out_of_reach(tmp_path: Path, imported: Importing) -> None:
     import base64
 
     plain = json.loads(browser_use(tmp_path).read_text())

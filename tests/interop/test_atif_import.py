@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import CannotExport
-from replaykit.interop.bundle_export import Choices, export_run, picture
+from replaykit.interop.bundle_export import Choices, export_run, image_bytes
 from replaykit.interop.run_import import import_run
 from replaykit.testing import trajectory
 from replaykit.trajectory.action import Answer, Unknown
@@ -58,7 +58,7 @@ def _bare(action: Any) -> Any:
 def shots(bundle: Bundle) -> list[bytes]:
     run = bundle.trajectory
     seen = [one.screenshot for step in run.steps if (one := run.after(step)) is not None]
-    return [data for one in seen if (data := picture(bundle, one)) is not None]
+    return [data for one in seen if (data := image_bytes(bundle, one)) is not None]
 
 
 @pytest.mark.parametrize("schema", [None, "1.6", "1.8"])
@@ -205,7 +205,7 @@ def test_what_the_models_write_is_read_and_written_again(
         ("data:image/png;base64," + b64encode(png(3)).decode(), None),
     ],
 )
-def test_a_picture_is_kept_or_told(path: str, words: str | None, tmp_path: Path) -> None:
+def test_a_screenshot_is_kept_or_told(path: str, words: str | None, tmp_path: Path) -> None:
     image = {"type": "image", "source": {"media_type": "image/png", "path": path}}
     call = {"tool_call_id": "a", "function_name": "go_back", "arguments": {}}
     step = {"step_id": 1, "source": "agent", "message": "", "tool_calls": [call],

@@ -180,8 +180,8 @@ def test_names_and_arguments_of_a_list_may_stand_apart() -> None:
 
 
 def shot(name: str, id: str) -> dict[str, Any]:
-    picture = {"type": "image", "source": {"media_type": "image/png", "path": name}}
-    return {"source_call_id": id, "content": [picture]}
+    image = {"type": "image", "source": {"media_type": "image/png", "path": name}}
+    return {"source_call_id": id, "content": [image]}
 
 
 def test_places_of_gemini_are_parts_of_the_screenshot(tmp_path: Path, imported: Importing) -> None:

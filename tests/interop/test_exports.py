@@ -393,13 +393,13 @@ EVICTED = Path(__file__).parents[2] / "recordings" / "conformance" / "order-tota
 def test_a_gap_is_exported_as_one_and_comes_back_as_one(tmp_path: Path) -> None:
     with pytest.raises(CannotExport, match="step 1 has no screenshot") as refused:
         export_run("online-mind2web", EVICTED, tmp_path / "no", choices=SECOND)
-    assert "--gaps writes a grey picture" in refused.value.message
+    assert "--gaps writes a grey image" in refused.value.message
     gaps = Choices(schema="v2", fills_gaps=True)
     folder = export_run("online-mind2web", EVICTED, tmp_path / "run", choices=gaps)
     shots = sorted(path.name for path in (folder / "trajectory").iterdir())
     assert shots == ["0.png", "1_no_screenshot.png", "2_no_screenshot.png", "3.png", "4.png"]
     done = import_run("online-mind2web", folder, tmp_path / "again.zst")
-    assert [line for line in done.warnings if "grey picture" in line]
+    assert [line for line in done.warnings if "grey image" in line]
     with open_bundle(tmp_path / "again.zst") as again:
         run = again.trajectory
         seen = [after.screenshot for step in run.steps if (after := run.after(step)) is not None]

@@ -186,7 +186,7 @@ def test_a_number_left_out_is_a_step_left_out(tmp_path: Path, imported: Importin
 @pytest.mark.parametrize(
     "broken", [b"", b"<svg/>", png()[:-12], b"\xff\xd8\xff\xe0", b"GIF89a", b"RIFF\xff\0\0\0WEBP"]
 )
-def test_a_picture_that_is_none_is_no_evidence(broken: bytes, tmp_path: Path, imported: Importing) -> None:
+def test_a_screenshot_that_is_none_is_no_evidence(broken: bytes, tmp_path: Path, imported: Importing) -> None:
     first, second, turns = mind2web(tmp_path), mind2web_second(tmp_path), run_jsonl(tmp_path)
     (first / "trajectory/1_full_screenshot.png").write_bytes(broken)
     (second / "trajectory/1.png").write_bytes(broken)
@@ -283,7 +283,7 @@ def test_letter_case_of_endings_means_nothing(
         assert one_of(import_runs(format, [path], tmp_path / "out", force=True)).state == "imported"
 
 
-def test_pictures_of_another_kind_join_their_turns(tmp_path: Path, imported: Importing) -> None:
+def test_screenshots_of_another_kind_join_their_turns(tmp_path: Path, imported: Importing) -> None:
     path = webvoyager(tmp_path)
     for number, ending in enumerate(("PNG", "jpg", "webp"), 1):
         (path / f"screenshot{number}.png").rename(path / f"screenshot{number}.{ending}")

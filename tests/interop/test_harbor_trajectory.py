@@ -24,7 +24,7 @@ from tests.interop.test_flaws import everything
 FILE = Path(__file__).with_name("harbor-0.25.0-claude-code.json")
 
 
-def test_its_calls_pictures_and_errors_are_read(imported: Importing) -> None:
+def test_its_calls_screenshots_and_errors_are_read(imported: Importing) -> None:
     bundle = imported("auto", FILE)
     run = bundle.trajectory
     assert [tag_of(step.action) for step in run.steps] == ["goto", "type", "click", "fill", "fill"]

@@ -38,7 +38,7 @@ class Model:
         self.asked: list[ModelRequest] = []
 
     def __call__(self) -> CallableClient:
-        def answer(request: ModelRequest, pictures: Any) -> Any:
+        def answer(request: ModelRequest, image_count: Any) -> Any:
             self.asked.append(request)
             if isinstance(self.says, Exception):
                 raise self.says
@@ -85,7 +85,7 @@ def _sha(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def test_the_last_k_pictures(order: Order) -> None:
+def test_the_last_k_screenshots(order: Order) -> None:
     model = Model()
     verify_trial(msgspec.structs.replace(order, max_images="2"), model)
     images = [part for part in model.asked[0].content if isinstance(part, ImagePart)]
@@ -141,7 +141,7 @@ def test_every_fault_of_artifacts_is_0_with_its_error(number: int, order: Order)
 
 
 @pytest.mark.parametrize("bad", ["0", "-3", "NaN", "", "1.5", "many", "99999999999"])
-def test_a_wrong_number_of_pictures_is_an_error(bad: str, order: Order) -> None:
+def test_a_wrong_number_of_screenshots_is_an_error(bad: str, order: Order) -> None:
     found = verify_trial(msgspec.structs.replace(order, max_images=bad), Model())
     assert found.error is not None and "expected a whole number from 1" in found.error
     assert rewards(order)[0] == 0

@@ -19,7 +19,7 @@ from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import CannotExport
 from replaykit.grading.grader import grade
 from replaykit.grading.verdict import Outcome
-from replaykit.interop.bundle_export import Choices, export_run, picture
+from replaykit.interop.bundle_export import Choices, export_run, image_bytes
 from replaykit.interop.run_import import import_run
 from replaykit.tasks.task import decode_task
 from replaykit.testing import trajectory
@@ -57,7 +57,7 @@ def _bare(step: Step) -> tuple[Any, ...]:
 def shots(bundle: Bundle) -> list[bytes]:
     run = bundle.trajectory
     seen = [one.screenshot for step in run.steps if (one := run.after(step)) is not None]
-    return [data for one in seen if (data := picture(bundle, one)) is not None]
+    return [data for one in seen if (data := image_bytes(bundle, one)) is not None]
 
 
 INSPECT = Path(__file__).parents[2] / ".venv" / "inspect"
@@ -132,7 +132,7 @@ def test_nothing_to_tell_is_refused(tmp_path: Path) -> None:
         exported(trajectory().end().write(tmp_path / "run.zst"), tmp_path)
 
 
-def test_pictures_are_left_out_when_told_so(tmp_path: Path, imported: Importing) -> None:
+def test_screenshots_are_left_out_when_told_so(tmp_path: Path, imported: Importing) -> None:
     again = imported("inspect", exported(RECORDINGS[0], tmp_path, has_images=False))
     assert again.trajectory.steps and shots(again) == []
 

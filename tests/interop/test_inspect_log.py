@@ -45,7 +45,7 @@ def test_a_log_of_the_real_package(imported: Importing) -> None:
     assert (score.kind, score.name, score.value["value"]) == ("label", "includes", "C")
 
 
-def test_pictures_come_from_attachments(imported: Importing) -> None:
+def test_screenshots_come_from_attachments(imported: Importing) -> None:
     bundle = imported("inspect", INSPECT_LOG)
     shots = {one.screenshot for one in bundle.trajectory.of_type(Observation)}
     assert [bundle.blob(str(shot)) for shot in shots] == [png(7)]

@@ -39,7 +39,7 @@ def roles(run: Any) -> list[tuple[str, int | None]]:
     return [(seen.role, seen.of) for seen in run.of_type(Observation)]
 
 
-def test_one_picture_more_than_actions_shows_the_start(tmp_path: Path, imported: Importing) -> None:
+def test_one_screenshot_more_than_actions_shows_the_start(tmp_path: Path, imported: Importing) -> None:
     run = imported("online-mind2web", mind2web(tmp_path)).trajectory
     assert roles(run) == [("start", None), ("after", 0), ("after", 1)]
     assert run.header.source is not None and run.header.source.alignment == "n_plus_1"
@@ -52,13 +52,13 @@ def test_one_picture_more_than_actions_shows_the_start(tmp_path: Path, imported:
     assert run.channel("urls") == "absent"
 
 
-def test_as_many_pictures_follow_the_actions(tmp_path: Path, imported: Importing) -> None:
+def test_as_many_screenshots_follow_the_actions(tmp_path: Path, imported: Importing) -> None:
     run = imported("online-mind2web", mind2web(tmp_path, shots=2)).trajectory
     assert roles(run) == [("after", 0), ("after", 1)]
 
 
 @pytest.mark.parametrize("shots", [0, 1, 5])
-def test_any_other_number_of_pictures_belongs_to_no_step(
+def test_any_other_number_of_screenshots_belongs_to_no_step(
     shots: int, tmp_path: Path, imported: Importing
 ) -> None:
     run = imported("online-mind2web", mind2web(tmp_path, shots=shots)).trajectory
@@ -66,7 +66,7 @@ def test_any_other_number_of_pictures_belongs_to_no_step(
     assert run.channel("screenshots") == "absent"
 
 
-def test_pictures_sort_by_the_first_number_of_their_names(tmp_path: Path, imported: Importing) -> None:
+def test_screenshots_sort_by_the_first_number_of_their_names(tmp_path: Path, imported: Importing) -> None:
     actions = [f"<a> {number} -> CLICK" for number in range(11)]
     path = mind2web(tmp_path, shots=12, action_history=actions, thoughts=[])
     bundle = imported("online-mind2web", path)
@@ -74,10 +74,10 @@ def test_pictures_sort_by_the_first_number_of_their_names(tmp_path: Path, import
     assert [bundle.blob(str(shot)) for shot in shots] == [png(number) for number in range(12)]
 
 
-def test_a_picture_without_a_number_is_refused(tmp_path: Path, imported: Importing) -> None:
+def test_a_screenshot_without_a_number_is_refused(tmp_path: Path, imported: Importing) -> None:
     path = mind2web(tmp_path)
     write(path, "trajectory/final.png", png())
-    with pytest.raises(MalformedSource, match=r"trajectory/final\.png is a picture without a number"):
+    with pytest.raises(MalformedSource, match=r"trajectory/final\.png is a image without a number"):
         imported("online-mind2web", path)
 
 
@@ -111,7 +111,7 @@ def test_wrong_types_name_their_key(
         imported("online-mind2web", mind2web(tmp_path, **changes))
 
 
-def test_version_two_has_urls_statuses_and_keyed_pictures(tmp_path: Path, imported: Importing) -> None:
+def test_version_two_has_urls_statuses_and_keyed_screenshots(tmp_path: Path, imported: Importing) -> None:
     run = imported("online-mind2web", mind2web_second(tmp_path)).trajectory
     assert [step.url for step in run.steps] == ["http://x.test/", None]
     assert tag_of(run.steps[0].action) == "click" and run.steps[0].error is None

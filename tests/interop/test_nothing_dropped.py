@@ -103,7 +103,7 @@ def sources(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def in_json(value: Any) -> Any:
-    """A cell in JSON: pictures as data URIs, logs of lines as lists."""
+    """A cell in JSON: images as data URIs, logs of lines as lists."""
     if isinstance(value, bytes):
         return "data:image/png;base64," + b64encode(value).decode()
     if isinstance(value, str) and value[:1] == "{" and "\n" in value:

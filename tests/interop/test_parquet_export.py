@@ -73,7 +73,7 @@ def test_other_readers_see_the_same(tmp_path: Path) -> None:
     assert "1 run of 2 steps" in card and card.startswith("---\nconfigs:\n")
 
 
-def test_data_sets_show_the_pictures(tmp_path: Path) -> None:
+def test_data_sets_show_the_screenshots(tmp_path: Path) -> None:
     datasets = pytest.importorskip("datasets", reason="datasets is not installed")
     write_tables([str(built(tmp_path / "run.zst"))], tmp_path / "out")
     table = datasets.Dataset.from_parquet(
@@ -108,7 +108,7 @@ def test_files_are_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert [row["step"] for row in rows(tmp_path / "out", "steps-*.parquet")] == [0, 1]
 
 
-def test_runs_without_steps_or_pictures(tmp_path: Path) -> None:
+def test_runs_without_steps_or_screenshots(tmp_path: Path) -> None:
     bare = trajectory({"id": "t", "intent": "x"}).answer("y").write(tmp_path / "bare.zst")
     import_run("online-mind2web", mind2web(tmp_path / "in", shots=0), tmp_path / "blind.zst")
     write_tables([str(bare), str(tmp_path / "blind.zst")], tmp_path / "out")
@@ -174,7 +174,7 @@ def test_what_nobody_looked_at_is_null(tmp_path: Path) -> None:
 
 def test_verdicts_of_judges_are_in_the_table_of_runs(tmp_path: Path) -> None:
     path = built(tmp_path / "run.zst")
-    client = CallableClient(lambda request, pictures: "NOT SUCCESS")
+    client = CallableClient(lambda request, image_count: "NOT SUCCESS")
     with open_bundle(path) as bundle:
         verdict = grade(bundle, judges=("webvoyager",), judge_mode="new", client=client)
     write_tables([str(path)], tmp_path / "out", (verdict,))

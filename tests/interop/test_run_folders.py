@@ -196,7 +196,7 @@ def test_a_side_file_that_is_broken_costs_itself_alone(name: str, tmp_path: Path
     assert len([line for line in done.warnings if "unreadable" in line]) == 1
 
 
-def test_pictures_named_by_their_own_time_belong_to_the_event_before(
+def test_screenshots_named_by_their_own_time_belong_to_the_event_before(
     tmp_path: Path, imported: Importing
 ) -> None:
     path = clawbench(

@@ -321,7 +321,7 @@ def test_columns_are_named_in_a_file(tmp_path: Path) -> None:
         assert all(step.before is not None and step.before.screenshot for step in run.steps)
         assert run.answer == "x" and bundle.header.source is not None
         assert bundle.header.source.options["columns"]["run"] == "ep"
-        # The second column of pictures is in no field, and said to be left out.
+        # The second column of images is in no field, and said to be left out.
         assert bundle.header.source.extra["left_out"] == {"image_2 (bytes)": 2}
 
 

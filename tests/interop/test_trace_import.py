@@ -79,7 +79,7 @@ def test_what_the_browser_did_is_kept(tmp_path: Path, imported: Importing) -> No
     assert run.steps[2].error is not None and run.steps[2].error.name == "TimeoutError"
 
 
-def test_pictures_are_the_nearest_in_time_and_say_so(tmp_path: Path, imported: Importing) -> None:
+def test_screenshots_are_the_nearest_in_time_and_say_so(tmp_path: Path, imported: Importing) -> None:
     run = imported("playwright-trace", trace(tmp_path)).trajectory
     looks = [*run.of_type(Observation), *(step.before for step in run.steps if step.before)]
     assert looks and all(look.screenshot and not look.shot_exact for look in looks)

@@ -152,7 +152,7 @@ def test_answers_and_endings(
     assert run.answer == answer and run.ending is not None and run.ending.kind == kind
 
 
-def test_pictures_of_another_number_hang_on_the_run(tmp_path: Path, imported: Importing) -> None:
+def test_screenshots_of_another_number_hang_on_the_run(tmp_path: Path, imported: Importing) -> None:
     shots = [{"bytes": png(at), "path": None} for at in range(2)]
     run = imported("cuaverifierbench", cua_tables(tmp_path, [cua_row(screenshots=shots)], [])).trajectory
     assert [one.role for one in run.of_type(Observation)][:2] == ["unaligned", "unaligned"]

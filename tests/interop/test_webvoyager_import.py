@@ -29,7 +29,7 @@ from tests.interop.conftest import Importing
 from tests.interop.samples import chat, png, turn, webvoyager, write
 
 
-def test_it_reads_turns_thoughts_targets_and_pictures(tmp_path: Path, imported: Importing) -> None:
+def test_it_reads_turns_thoughts_targets_and_screenshots(tmp_path: Path, imported: Importing) -> None:
     run = imported("webvoyager", webvoyager(tmp_path)).trajectory
     assert run.header.task == {
         "id": "Shop--3",
@@ -57,7 +57,7 @@ def test_what_the_layout_does_not_hold_is_absent(tmp_path: Path, imported: Impor
     assert {run.channel(name) for name in absent} == {"absent"}
 
 
-def test_pictures_are_kept_byte_for_byte_and_numbered_by_name(tmp_path: Path, imported: Importing) -> None:
+def test_screenshots_are_kept_byte_for_byte_and_numbered_by_name(tmp_path: Path, imported: Importing) -> None:
     said = [turn(f"Click [{number}]") for number in range(1, 13)]
     path = webvoyager(tmp_path, chat(*said), shots=12)
     write(path, "screenshot2_no_box.png", png(200))
@@ -69,7 +69,7 @@ def test_pictures_are_kept_byte_for_byte_and_numbered_by_name(tmp_path: Path, im
     assert steps[1].before is not None and isinstance(steps[1].before.clean, str)
 
 
-def test_a_gap_in_the_numbers_moves_no_picture(tmp_path: Path, imported: Importing) -> None:
+def test_a_gap_in_the_numbers_moves_no_screenshot(tmp_path: Path, imported: Importing) -> None:
     path = webvoyager(tmp_path)
     (path / "screenshot2.png").unlink()
     write(path, "screenshot9.png", png(9))
@@ -93,7 +93,7 @@ def test_an_error_in_the_next_observation_is_the_step_s(tmp_path: Path, imported
         None,
     ]
     assert isinstance(run.steps[1].action, Unknown)
-    assert run.channel("screenshots") == "recorded"  # no picture is taken of an error
+    assert run.channel("screenshots") == "recorded"  # no image is taken of an error
 
 
 def test_a_system_message_alone_is_a_run_without_steps(tmp_path: Path, imported: Importing) -> None:
@@ -242,6 +242,6 @@ def test_public_runs(name: str, public: Callable[[str], Path], imported: Importi
     assert not any(isinstance(step.action, Unknown) for step in run.steps)
     assert run.answer is not None and messages[-1]["content"].endswith(run.answer)
     assert all(step.before is not None and step.before.screenshot for step in run.steps)
-    pictures = {file.read_bytes() for file in path.glob("*.png")}
-    assert {bundle.blob(id) for id in bundle.blob_ids} == pictures
+    image_count = {file.read_bytes() for file in path.glob("*.png")}
+    assert {bundle.blob(id) for id in bundle.blob_ids} == image_count
     assert run.header.source is not None and set(run.header.source.files) == {p.name for p in path.iterdir()}

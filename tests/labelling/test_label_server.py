@@ -65,7 +65,7 @@ def facts(page: LabelPage, path: str) -> Any:
     return json.loads(ask(page, path)[2])
 
 
-@pytest.mark.parametrize("path", ["", "label.js", "runs", "runs/0", "runs/0/picture/0"])
+@pytest.mark.parametrize("path", ["", "label.js", "runs", "runs/0", "runs/0/screenshot/0"])
 def test_without_the_token_nothing_is_said(served: LabelPage, path: str) -> None:
     assert ask(served, path)[0] in (200, 404)
     for token in ("", "x", served.token[:-1], served.token.upper(), f"{served.token}x"):
@@ -138,7 +138,8 @@ def test_no_request_breaks_the_server(
 
 
 @pytest.mark.parametrize(
-    "path", ["runs/2", "runs/-1", "runs/x", "runs/0/picture/99", "runs/0/page/1e3", "../label.js", "runs/%33"]
+    "path",
+    ["runs/2", "runs/-1", "runs/x", "runs/0/screenshot/99", "runs/0/page/1e3", "../label.js", "runs/%33"],
 )
 def test_nothing_else_is_there(served: LabelPage, path: str) -> None:
     assert ask(served, path)[0] == 404

@@ -553,7 +553,7 @@ def test_secrets_in_frames_leave_with_the_rest(tmp_path: Path, context: BrowserC
             assert b"4711-secret" not in bundle.blob(id)
             assert b"harbour-42" not in bundle.blob(id)
     final = next(seen for seen in found.replay.pages if seen.role == "final")
-    assert final.screenshot_id is None  # nobody knows where in the picture the frame's secret stands
+    assert final.screenshot_id is None  # nobody knows where in the screenshot the frame's secret stands
 
 
 # ---- Requests ----------------------------------------------------------------------------------------------------

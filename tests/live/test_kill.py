@@ -87,9 +87,9 @@ def test_kills_lose_nothing_that_was_acknowledged(kills: int, browser_path: Path
     with serve() as shop, launch(browser_path) as running, ThreadPoolExecutor(AT_ONCE) as pool:
         runs = [
             pool.submit(
-                killed, folder / f"{number}.zst", shop.url, running.endpoint, acknowledged, delay, pictures
+                killed, folder / f"{number}.zst", shop.url, running.endpoint, acknowledged, delay, images
             )
-            for number, acknowledged, delay, pictures in plans
+            for number, acknowledged, delay, images in plans
         ]
         told = [run.result() for run in runs]
     for (number, *_), commits in zip(plans, told, strict=True):
@@ -97,10 +97,10 @@ def test_kills_lose_nothing_that_was_acknowledged(kills: int, browser_path: Path
 
 
 def killed(
-    out: Path, url: str, endpoint: str, acknowledged: int, delay: float, pictures: str
+    out: Path, url: str, endpoint: str, acknowledged: int, delay: float, images: str
 ) -> list[tuple[int, int]]:
     """Record, kill the recorder's process group, and return what was acknowledged: events, bytes."""
-    argv = [sys.executable, "-c", RECORD, *map(str, (SUITE, out, url, endpoint, pictures))]
+    argv = [sys.executable, "-c", RECORD, *map(str, (SUITE, out, url, endpoint, images))]
     environ = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(out.parent)}
     with subprocess.Popen(argv, stdout=subprocess.PIPE, env=environ, start_new_session=True) as recorder:
         assert recorder.stdout is not None

@@ -155,7 +155,7 @@ def test_screenshots_come_as_they_are_scrolled_to(page: Page, serve: Serve, tmp_
         run.click(f"#b{step}", name=f"Button {step}").screenshot(800, 600, colour=(step, 0, 0))
     served = serve(str(run.answer("yes").write(tmp_path / "long.zst")))
     asked: list[str] = []
-    page.on("request", lambda request: "/picture/" in request.url and asked.append(request.url))
+    page.on("request", lambda request: "/screenshot/" in request.url and asked.append(request.url))
     with watched(page, served.url):
         at_run(page, 1, 1)
         expect(page.locator(".steps img")).to_have_count(39)

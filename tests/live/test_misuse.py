@@ -193,7 +193,7 @@ def test_page_that_crashes(goes_on: bool, browser_path: Path, form: str, tmp_pat
     def crash() -> None:
         out.unlink(missing_ok=True)
         with own_context(browser_path) as context, nullcontext() if goes_on else crashing():
-            # Chromium itself may die where a page crashes while its picture is taken.
+            # Chromium itself may die where a page crashes while its screenshot is taken.
             record(out, context, form, do, screenshots="off")
 
     outlived(crash)

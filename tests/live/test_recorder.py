@@ -183,7 +183,7 @@ def test_goto_back_and_reload_are_the_agent_s(tmp_path: Path, context: BrowserCo
     assert first.url == start + "other"
 
 
-def test_pictures_are_the_pixels(tmp_path: Path, context: BrowserContext, start: str) -> None:
+def test_screenshots_are_the_pixels(tmp_path: Path, context: BrowserContext, start: str) -> None:
     trajectory = record(tmp_path / "run.zst", context, start, lambda page, run: page.wait_for_timeout(600))
     (first,) = looks(trajectory, "start")
     assert isinstance(first.screenshot, str)
@@ -193,7 +193,7 @@ def test_pictures_are_the_pixels(tmp_path: Path, context: BrowserContext, start:
 
 
 @pytest.mark.thorough
-def test_without_pictures_and_network_their_channels_are_absent(
+def test_without_screenshots_and_network_their_channels_are_absent(
     tmp_path: Path, context: BrowserContext, start: str
 ) -> None:
     trajectory = record(tmp_path / "run.zst", context, start, shop_round, screenshots="off", network="off")

@@ -88,7 +88,7 @@ CUT = """() => [...document.querySelectorAll('#app *')]
   .filter((one) => one.scrollWidth > one.clientWidth + 2 || one.scrollHeight > one.clientHeight + 2)
   .map((one) => `${one.tagName}.${one.className}: ${one.textContent.slice(0, 40)}`)"""
 
-# Pictures that came, of those that the page shows.
+# Screenshots that came, of those that the page shows.
 MISSING = """[...document.images].filter((one) => one.checkVisibility() && !one.naturalWidth).length"""
 
 

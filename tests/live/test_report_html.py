@@ -189,13 +189,13 @@ def test_a_drawn_page_has_no_permission_at_all(violation: Watched) -> None:
     violation.is_inert()
 
 
-def test_a_step_shows_its_picture_with_what_was_acted_on(violation: Watched) -> None:
+def test_a_step_shows_its_screenshot_with_what_was_acted_on(violation: Watched) -> None:
     page = violation.page
     page.keyboard.press("n")
     expect(page.locator(".step-list [aria-current=step]")).to_contain_text("Confirm refund")
-    picture, target, point = (page.locator(f".canvas {name}") for name in ("img", ".target", ".point"))
-    expect(picture).to_be_visible()
-    whole, box, spot = picture.bounding_box(), target.bounding_box(), point.bounding_box()
+    screenshot, target, point = (page.locator(f".canvas {name}") for name in ("img", ".target", ".point"))
+    expect(screenshot).to_be_visible()
+    whole, box, spot = screenshot.bounding_box(), target.bounding_box(), point.bounding_box()
     assert whole is not None
     assert box is not None
     assert spot is not None
@@ -205,7 +205,7 @@ def test_a_step_shows_its_picture_with_what_was_acted_on(violation: Watched) -> 
     assert box["width"] == pytest.approx(145 * scale + 4, abs=1.5)
     assert spot["x"] + spot["width"] / 2 - whole["x"] == pytest.approx(753 * scale, abs=1.5)
     assert spot["y"] + spot["height"] / 2 - whole["y"] == pytest.approx(446 * scale, abs=1.5)
-    assert picture.evaluate("image => image.naturalWidth") == 1280
+    assert screenshot.evaluate("image => image.naturalWidth") == 1280
 
 
 def test_the_target_is_marked_on_the_drawn_page_too(violation: Watched) -> None:
@@ -322,8 +322,8 @@ def test_the_judge_s_transcript_shows_what_it_saw(shown: Shown) -> None:
     expect(page.get_by_role("tabpanel")).to_contain_text("1 synthetic reply")
     expect(page.locator(".turn.replied")).to_contain_text("SUCCESS")
     expect(page.locator(".turn.asked")).to_contain_text("within how many days")
-    picture = page.locator(".turn.asked img")
-    picture.scroll_into_view_if_needed()
+    screenshot = page.locator(".turn.asked img")
+    screenshot.scroll_into_view_if_needed()
     page.wait_for_function("document.querySelector('.turn.asked img').naturalWidth === 1280")
     page.locator(".turn.asked .thumb").click()
     expect(page.get_by_role("dialog", name="Screenshot")).to_be_visible()

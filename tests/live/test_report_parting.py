@@ -99,7 +99,7 @@ def test_a_step_of_one_run_stands_beside_that_of_the_other(shop: Watched) -> Non
     captions = differs.locator("figcaption").all_inner_texts()
     assert [words.split(" · ")[0] for words in captions] == ["May", "June"]
     assert differs.locator("img").evaluate_all("images => images.every((one) => one.naturalWidth > 100)")
-    # June left its page before a picture was taken: a target is drawn only on one of the same document.
+    # June left its page before a screenshot was taken: a target is drawn only on one of the same document.
     expect(differs.locator(".target")).to_have_count(1)
     expect(differs.locator(".thought")).to_have_count(2)
     expect(rows.nth(2).locator(".side-view")).to_have_count(0)

@@ -1,4 +1,4 @@
-"""One secret, planted wherever a run can take it: declared, it is nowhere in the bundle and on no picture.
+"""One secret, planted wherever a run can take it: declared, it is nowhere in the bundle and on no screenshot.
 
 The same look finds it in a recording that did not know of it, and no more after that one has been redacted.
 """
@@ -127,7 +127,7 @@ def held(path: Path) -> Trajectory:
 
 
 def texts(path: Path) -> Iterator[tuple[str, str]]:
-    """Every decoded line and every payload that is no picture, with its name."""
+    """Every decoded line and every payload that is no screenshot, with its name."""
     with open_bundle(path) as bundle:
         yield from ((f"line {number}", line.decode()) for number, line in enumerate(bundle.lines))
         for id in bundle.blob_ids:
@@ -163,22 +163,22 @@ def holds(text: str) -> bool:
     return any(SECRET in one for one in seen)
 
 
-def pictures(path: Path) -> list[bytes]:
+def images(path: Path) -> list[bytes]:
     with open_bundle(path) as bundle:
         ids = {seen.screenshot for seen in bundle.trajectory.of_type(Observation)}
         return [bundle.blob(id) for id in ids if isinstance(id, str)]
 
 
-def ink(picture: bytes) -> int:
+def ink(image: bytes) -> int:
     """Pixels in the colour of the secret."""
-    width, height = pixmap_size(picture)
-    pixels = picture[-3 * width * height :]
+    width, height = pixmap_size(image)
+    pixels = image[-3 * width * height :]
     return sum(pixels[at : at + 3] == INK for at in range(0, len(pixels), 3))
 
 
 def assert_clean(path: Path) -> None:
     assert not [name for name, text in texts(path) if holds(text)]
-    assert not [ink(picture) for picture in pictures(path) if ink(picture)]
+    assert not [ink(image) for image in images(path) if ink(image)]
     assert verify(path).findings == ()
 
 
@@ -208,8 +208,8 @@ def test_a_declared_secret_is_nowhere(tmp_path: Path, browser: Browser, root: st
     assert_everywhere(trajectory, "⟦secret:WORD⟧")
     assert_clean(path)
     assert trajectory.header.secrets == ("WORD",)
-    black = [picture for picture in pictures(path) if BLACK in picture]
-    assert black, "no picture was kept with a box painted over"
+    black = [image for image in images(path) if BLACK in image]
+    assert black, "no screenshot was kept with a box painted over"
 
 
 def test_the_same_look_finds_it_where_it_was_not_declared(careless: Path) -> None:
@@ -217,7 +217,7 @@ def test_the_same_look_finds_it_where_it_was_not_declared(careless: Path) -> Non
     kinds = {name for name in found if "/" in name}
     assert {"application/x-replaykit-dom", "application/json", "text/plain", "text/html"} <= kinds
     assert len(found) > 20
-    assert max(map(ink, pictures(careless))) > 1000
+    assert max(map(ink, images(careless))) > 1000
 
 
 def test_the_recorder_s_own_scan_finds_it_too(
@@ -245,5 +245,5 @@ def test_redaction_takes_it_out_of_a_finished_bundle(careless: Path, tmp_path: P
     changed = [new.screenshot for new, old in looks if new.screenshot != old.screenshot]
     assert {one for one in changed if isinstance(one, Omitted)} <= {Omitted(why="withheld")}
     assert done.painted >= 1
-    assert any(BLACK in picture for picture in pictures(clean))
+    assert any(BLACK in image for image in images(clean))
     assert redact(clean, tmp_path / "again.zst", secrets={"WORD": SECRET}).blobs == 0

@@ -165,7 +165,7 @@ def test_tab_that_an_agent_closes_at_once_was_seen(looked: Trajectory) -> None:
     closing = looked.steps[-1]
     assert closing.before is not None
     assert (closing.before.title, closing.before.snapshot is not None) == ("Away", True)
-    # The page is held for its snapshot; a picture of a tab that closes may come too late, and is said to.
+    # The page is held for its snapshot; a screenshot of a tab that closes may come too late, and is said to.
     known = {("network", "tab.late"), ("screenshots", "failed")}
     assert {(gap.channel, gap.why) for gap in looked.of_type(Gap)} <= known
 

@@ -153,13 +153,13 @@ def judged(path: Path) -> Report:
     """A report whose judge was told, and says, nothing but attacks."""
     report = grade_many([path])
     with open_bundle(path) as bundle:
-        digest, picture = (
+        digest, image = (
             bundle.digest,
             next(id for id in bundle.blob_ids if bundle.blob_type(id).startswith("image")),
         )
     request = ModelRequest(
         judge=ALL, stage=ALL, index=0, system=ALL, model=f"anthropic:{ALL}", max_tokens=256,
-        content=(TextPart(text=ALL), ImagePart(sha256=picture, media_type="image/png", width=2, height=2, step=0)),
+        content=(TextPart(text=ALL), ImagePart(sha256=image, media_type="image/png", width=2, height=2, step=0)),
     )  # fmt: skip
     reply = ModelReply(text=ALL, stop_reason=ALL, model=ALL, origin="synthetic")
     tape = path.with_name(path.name.removesuffix(".zst") + ".replies.jsonl")
@@ -167,7 +167,7 @@ def judged(path: Path) -> Report:
     judgement = Judgement(
         judge=ALL, outcome=JudgeOutcome.FAILURE, reason=ALL, fingerprint=ALL, detail=ALL,
         stages=({"stage": ALL, "request_key": entry.key, "reply_text": ALL},),
-        images={"sent": [{"step": 0, "digest": picture, "role": ALL}]},
+        images={"sent": [{"step": 0, "digest": image, "role": ALL}]},
         grounding=({"span": ALL, "kind": ALL, "steps": [0]},),
     )  # fmt: skip
     evidence = Evidence(

@@ -41,7 +41,7 @@ def element(css: str = "#pay", tag: str = "button", **more: Any) -> Element:
 
 FIELD = element("#email", "input", type="text")
 BOX = element("#agree", "input", type="checkbox")
-PICTURE = b"P6\n1 1\n255\nabc"
+IMAGE = b"P6\n1 1\n255\nabc"
 
 
 class Driver:
@@ -221,7 +221,7 @@ class Driver:
             case m.ReadPage(what="prep"):
                 return [Prep(source=source) for source in command.args]
             case m.Screenshot():
-                return (Blob.of(PIXMAP, PICTURE), 1.0, self.now)
+                return (Blob.of(PIXMAP, IMAGE), 1.0, self.now)
             case m.FetchBody():
                 return b"<p>body</p>"
             case m.Http():

@@ -51,7 +51,7 @@ def test_a_fast_script_is_looked_at_between_its_actions(driver) -> None:
     assert [b"one" in driver.blobs[driver.steps[0].before.snapshot]] == [True]
 
 
-def test_a_fast_script_has_a_picture_every_40_ms_and_one_at_rest(driver) -> None:
+def test_a_fast_script_has_a_screenshot_every_40_ms_and_one_at_rest(driver) -> None:
     for place, at in enumerate((1000, 1050, 1089, 1090, 1110)):
         driver.push("before", str(at), at=at)
         driver.click((BUTTON, OTHER)[place % 2], at)
@@ -69,7 +69,7 @@ def test_the_snapshot_before_an_action_is_not_its_result(driver) -> None:
     assert (first.of, first.snapshot) == (0, None)
 
 
-def test_a_picture_waits_for_data_that_the_action_asked_for(driver) -> None:
+def test_a_screenshot_waits_for_data_that_the_action_asked_for(driver) -> None:
     driver.click(BUTTON, 1000)
     driver.feed(
         requests.Requested(at=1010, request="1", page=0, method="GET", url="http://x/", resource="xhr")
@@ -82,7 +82,7 @@ def test_a_picture_waits_for_data_that_the_action_asked_for(driver) -> None:
     assert driver.wait(1000).looks()[0].t == 1200
 
 
-def test_a_picture_does_not_wait_for_ever(driver) -> None:
+def test_a_screenshot_does_not_wait_for_ever(driver) -> None:
     driver.click(BUTTON, 1000)
     driver.feed(
         requests.Requested(at=1010, request="1", page=0, method="GET", url="http://x/", resource="fetch")
@@ -92,7 +92,7 @@ def test_a_picture_does_not_wait_for_ever(driver) -> None:
     assert len(driver.wait(200).looks()) == 1
 
 
-def test_a_picture_does_not_wait_for_the_next_action(driver) -> None:
+def test_a_screenshot_does_not_wait_for_the_next_action(driver) -> None:
     driver.click(BUTTON, 1000)
     driver.feed(
         requests.Requested(at=1010, request="1", page=0, method="GET", url="http://x/", resource="fetch")
@@ -103,7 +103,7 @@ def test_a_picture_does_not_wait_for_the_next_action(driver) -> None:
     assert (seen.of, seen.shot_t) == (0, 1300)
 
 
-def test_of_two_looks_in_waiting_the_later_takes_the_picture(driver) -> None:
+def test_of_two_looks_in_waiting_the_later_takes_the_screenshot(driver) -> None:
     driver.click(BUTTON, 1000)
     driver.feed(
         requests.Requested(at=1010, request="1", page=0, method="GET", url="http://x/", resource="fetch")
@@ -282,7 +282,7 @@ def test_a_frame_that_is_matched_late_is_shown_from_then_on(driver) -> None:
     assert b"inner" in driver.blobs[frame.snapshot]
 
 
-def test_a_secret_in_a_frame_withholds_the_picture(new_driver) -> None:
+def test_a_secret_in_a_frame_withholds_the_screenshot(new_driver) -> None:
     driver = new_driver(SessionOptions(secrets={"K": "hidden-word"})).open()
     driver.push("rest", "the hidden-word", frame=(0,), at=900)
     driver.click(BUTTON, 1000).push("rest", "outer", at=1100, frames=(AD,))
@@ -290,7 +290,7 @@ def test_a_secret_in_a_frame_withholds_the_picture(new_driver) -> None:
     assert driver.looks()[0].screenshot == Omitted(why="withheld")
 
 
-def test_a_frame_that_nobody_has_seen_withholds_the_picture_where_secrets_are(new_driver) -> None:
+def test_a_frame_that_nobody_has_seen_withholds_the_screenshot_where_secrets_are(new_driver) -> None:
     driver = new_driver(SessionOptions(secrets={"K": "hidden-word"})).open()
     driver.click(BUTTON, 1000).push("rest", "outer", at=1100, frames=(LOST,))
     driver.wait(3000)
@@ -318,7 +318,7 @@ def test_a_read_that_fails_is_a_gap(new_driver) -> None:
     assert [(gap.channel, gap.why) for gap in driver.of(Gap)] == [("probes", "timeout")]
 
 
-def test_no_pictures_where_none_are_wanted(new_driver) -> None:
+def test_no_screenshots_where_none_are_wanted(new_driver) -> None:
     driver = new_driver(SessionOptions(has_screenshots=False)).open()
     driver.click(BUTTON, 1000).wait(1000)
     driver.push("rest", at=2100)
@@ -327,13 +327,13 @@ def test_no_pictures_where_none_are_wanted(new_driver) -> None:
     assert [seen.screenshot for seen in driver.looks()] == [None]
 
 
-def test_three_late_pictures_in_a_row_end_those_of_a_page(driver) -> None:
+def test_three_late_screenshots_in_a_row_end_those_of_a_page(driver) -> None:
     driver.errors["Screenshot"] = "timeout"
     driver.click(BUTTON, 1000).wait(1000)
     for at in (2100, 2600, 4600, 9000):
         driver.push("rest", at=at)
-    pictures = [seen.screenshot for seen in driver.looks()]
-    assert pictures == [Omitted(why="timeout")] * 3 + [None]
+    images = [seen.screenshot for seen in driver.looks()]
+    assert images == [Omitted(why="timeout")] * 3 + [None]
     assert [gap.why for gap in driver.of(Gap)] == ["timeout"] * 3
 
 
@@ -345,7 +345,7 @@ def test_an_open_dialog_is_no_failure_of_the_page(driver) -> None:
     assert driver.of(Gap) == []
 
 
-def test_a_picture_of_the_next_page_is_not_kept(driver) -> None:
+def test_a_screenshot_of_the_next_page_is_not_kept(driver) -> None:
     driver.click(BUTTON, 1000).wait(1000)
     driver.hold = True
     driver.push("rest", at=2100)
@@ -367,7 +367,7 @@ def test_secrets_are_painted_over(new_driver) -> None:
     assert b"hunter22" not in driver.blobs[seen.snapshot] and isinstance(seen.screenshot, str)
 
 
-def test_a_page_that_moves_under_a_picture_with_secrets_gives_none(new_driver) -> None:
+def test_a_page_that_moves_under_a_screenshot_with_secrets_gives_none(new_driver) -> None:
     driver = new_driver(SessionOptions(secrets={"PW": "hunter22"}))
     texts = iter(range(99))
     driver.replies["snapshot"] = lambda command: m.PagePush(
@@ -378,7 +378,7 @@ def test_a_page_that_moves_under_a_picture_with_secrets_gives_none(new_driver) -
     assert driver.looks("start")[0].screenshot == Omitted(why="withheld")
 
 
-def test_a_picture_that_cannot_be_painted_is_not_taken(new_driver) -> None:
+def test_a_screenshot_that_cannot_be_painted_is_not_taken(new_driver) -> None:
     driver = new_driver(SessionOptions(secrets={"PW": "hunter22"}))
     snapshot = SECRET.replace("[0,0,9,9,10,70,30,40]", "[]")
     driver.replies["snapshot"] = lambda command: m.PagePush(seq=7, at=0, purpose="asked", snapshot=snapshot)
@@ -401,7 +401,7 @@ def test_what_a_page_shows_while_the_agent_speaks_is_looked_at(driver, kind: str
     assert driver.events.index(message) < driver.events.index(second)  # written at once
 
 
-def test_what_has_not_changed_keeps_its_picture(driver) -> None:
+def test_what_has_not_changed_keeps_its_screenshot(driver) -> None:
     driver.click(BUTTON, 1000).wait(600)
     driver.push("rest", "fine", at=1700)
     taken = len(driver.commands(m.Screenshot))

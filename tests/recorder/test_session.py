@@ -347,16 +347,16 @@ def test_a_page_that_never_pushes_is_asked(driver) -> None:
     assert any(gap.channel == "snapshots" for gap in driver.of(Gap))
 
 
-@pytest.mark.parametrize(("why", "pictures"), [("failed", 6), ("timeout", 3)])
-def test_pictures_are_given_up_where_they_take_too_long_not_where_they_are_refused(
-    driver, why: str, pictures: int
+@pytest.mark.parametrize(("why", "images"), [("failed", 6), ("timeout", 3)])
+def test_screenshots_are_given_up_where_they_take_too_long_not_where_they_are_refused(
+    driver, why: str, images: int
 ) -> None:
     driver.errors = {"Screenshot": why}
     for at in range(1000, 60_000, 10_000):
         driver.click(BUTTON, at).wait(5000)
     asked = driver.commands(m.Screenshot)[1:]  # the first one was answered, when the tab opened
-    assert len(asked) == pictures
-    assert [gap.why for gap in driver.of(Gap) if gap.channel == "screenshots"] == [why] * pictures
+    assert len(asked) == images
+    assert [gap.why for gap in driver.of(Gap) if gap.channel == "screenshots"] == [why] * images
 
 
 def test_words_that_nobody_knows_are_not_written(driver) -> None:

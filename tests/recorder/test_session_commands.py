@@ -227,7 +227,7 @@ def test_preparing_scripts_run_in_the_page_s_own_world() -> None:
 
 
 def png(width: int, height: int, kind: int = 2) -> str:
-    """A picture as the browser makes them: rows with filter 2."""
+    """A screenshot as the browser makes them: rows with filter 2."""
 
     def chunk(name: bytes, data: bytes) -> bytes:
         return len(data).to_bytes(4, "big") + name + data + zlib.crc32(name + data).to_bytes(4, "big")
@@ -238,7 +238,7 @@ def png(width: int, height: int, kind: int = 2) -> str:
     return base64.b64encode(b"\x89PNG\r\n\x1a\n" + parts).decode()
 
 
-def camera(picture: str, asked: list[CallMethod]) -> Answer:
+def camera(image: str, asked: list[CallMethod]) -> Answer:
     def answer(effect: Effect) -> Any:
         if isinstance(effect, Work):
             return effect.run()
@@ -249,17 +249,17 @@ def camera(picture: str, asked: list[CallMethod]) -> Answer:
             return {"result": {"value": True}}
         if effect.method == "Page.getLayoutMetrics":
             return {"cssVisualViewport": {"pageX": 5, "pageY": 7, "clientWidth": 4000, "clientHeight": 4000}}
-        return {"data": picture}
+        return {"data": image}
 
     return answer
 
 
-def test_picture_is_its_pixels() -> None:
+def test_screenshot_is_its_pixels() -> None:
     asked: list[CallMethod] = []
     job = carry(Screenshot(id=1, page=0), camera(png(3, 2), asked), tab())
-    picture = Blob.of("image/x-portable-pixmap", b"P6\n3 2\n255\n" + b"\xff" * 18)
-    assert (replace(job.value[0], frame=b""), *job.value[1:]) == (picture, 1.0, 0)
-    assert job.value[0].frame == journal_frame(picture.id, picture.media_type, picture.data)
+    image = Blob.of("image/x-portable-pixmap", b"P6\n3 2\n255\n" + b"\xff" * 18)
+    assert (replace(job.value[0], frame=b""), *job.value[1:]) == (image, 1.0, 0)
+    assert job.value[0].frame == journal_frame(image.id, image.media_type, image.data)
     assert asked[0].params == {"format": "png", "optimizeForSpeed": True}
 
 
@@ -272,20 +272,20 @@ def test_a_document_that_is_known_to_have_drawn_is_not_asked() -> None:
 
 
 def test_equal_captures_are_decoded_once_and_different_boxes_are_not_mixed_up() -> None:
-    pictures = DecodedCaptures()
-    first, box = pictures.decoded(png(9, 9), (), 1.0), (0, 0, 1, 1)
-    assert pictures.decoded(png(9, 9), (), 1.0) is first
-    assert pictures.decoded(png(9, 9), (box,), 1.0).data != first.data
-    assert pictures.decoded(png(9, 9), (box,), 2.0).id != pictures.decoded(png(9, 9), (box,), 1.0).id
-    assert pictures.decoded(png(9, 9), (), 1.0) is first
+    captures = DecodedCaptures()
+    first, box = captures.decoded(png(9, 9), (), 1.0), (0, 0, 1, 1)
+    assert captures.decoded(png(9, 9), (), 1.0) is first
+    assert captures.decoded(png(9, 9), (box,), 1.0).data != first.data
+    assert captures.decoded(png(9, 9), (box,), 2.0).id != captures.decoded(png(9, 9), (box,), 1.0).id
+    assert captures.decoded(png(9, 9), (), 1.0) is first
 
 
-def test_pictures_are_forgotten_oldest_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_screenshots_are_forgotten_oldest_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(screenshots, "KEPT_MAX", 30)
-    pictures = DecodedCaptures()
-    first = pictures.decoded(png(3, 2), (), 1.0)
-    pictures.decoded(png(2, 3), (), 1.0)
-    again = pictures.decoded(png(3, 2), (), 1.0)
+    captures = DecodedCaptures()
+    first = captures.decoded(png(3, 2), (), 1.0)
+    captures.decoded(png(2, 3), (), 1.0)
+    again = captures.decoded(png(3, 2), (), 1.0)
     assert again == first and again is not first
 
 
@@ -336,7 +336,7 @@ def test_capture_that_is_refused_is_asked_for_once_more() -> None:
     assert [effect.method for effect in asked] == ["Page.captureScreenshot"] * 2
 
 
-def test_a_document_that_has_drawn_nothing_gives_no_picture() -> None:
+def test_a_document_that_has_drawn_nothing_gives_no_screenshot() -> None:
     def answer(effect: Effect) -> Any:
         assert isinstance(effect, CallMethod) and effect.method == "Runtime.evaluate"
         return {"result": {"value": False}}
@@ -344,7 +344,7 @@ def test_a_document_that_has_drawn_nothing_gives_no_picture() -> None:
     assert carry(Screenshot(id=1, page=0), answer, tab()).error == "gone"
 
 
-def test_a_picture_after_which_another_document_is_told_of_is_not_kept() -> None:
+def test_a_screenshot_after_which_another_document_is_told_of_is_not_kept() -> None:
     one, asked = tab(), []
     take = camera(png(3, 2), asked)
 

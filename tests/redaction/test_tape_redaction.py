@@ -1,4 +1,4 @@
-"""Tapes that are redacted with their bundle: texts, pictures and keys; what cannot be asked any more is left out."""
+"""Tapes that are redacted with their bundle: texts, screenshots and keys; what cannot be asked any more is left out."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ TOKEN = "⟦secret:PW⟧"
 DECLARED = {"secrets": {"PW": SECRET}}
 
 
-def request(text: str, *pictures: str) -> ModelRequest:
-    images = tuple(ImagePart(sha256=id, media_type="image/png", width=2, height=2, step=0) for id in pictures)
+def request(text: str, *screenshots: str) -> ModelRequest:
+    images = tuple(
+        ImagePart(sha256=id, media_type="image/png", width=2, height=2, step=0) for id in screenshots
+    )
     return ModelRequest(
         judge="webvoyager",
         stage="verdict",
@@ -42,7 +44,7 @@ def reply(text: str) -> ModelReply:
 
 @pytest.fixture
 def bundle(tmp_path: Path) -> Path:
-    """A run whose only picture shows nobody knows what."""
+    """A run whose only screenshot shows nobody knows what."""
     run = trajectory().goto("http://shop.test/", f"<p>{SECRET}</p>").screenshot().answer(f"It is {SECRET}.")
     return run.write(tmp_path / "run.zst")
 
@@ -51,7 +53,7 @@ def record(bundle: Path, asked: ModelRequest, said: str, **more: Any) -> None:
     append_reply(bundle.with_name("run.replies.jsonl"), asked, reply(said), trajectory="d" * 64, **more)
 
 
-def picture(bundle: Path) -> str:
+def screenshot(bundle: Path) -> str:
     with open_bundle(bundle) as opened:
         return next(
             one.screenshot
@@ -74,7 +76,7 @@ def test_a_reply_is_found_by_the_request_without_the_secret(bundle: Path, tmp_pa
     assert SECRET not in (tmp_path / "out.replies.jsonl").read_text()
 
 
-def test_requests_name_the_pictures_that_were_painted(tmp_path: Path) -> None:
+def test_requests_name_the_screenshots_that_were_painted(tmp_path: Path) -> None:
     run = trajectory().goto("http://shop.test/", "<p>4111 1111 1111 1111</p>").answer("x")
     source = run.write(tmp_path / "run.zst")
     with open_bundle(source) as opened:
@@ -89,8 +91,8 @@ def test_requests_name_the_pictures_that_were_painted(tmp_path: Path) -> None:
     assert tape.reply(request("x", str(new)), (0, 0)) is not None
 
 
-def test_a_reply_about_a_picture_that_was_left_out_is_left_out(bundle: Path, tmp_path: Path) -> None:
-    record(bundle, request("a", picture(bundle)), "SUCCESS")
+def test_a_reply_about_a_screenshot_that_was_left_out_is_left_out(bundle: Path, tmp_path: Path) -> None:
+    record(bundle, request("a", screenshot(bundle)), "SUCCESS")
     record(bundle, request("b"), "NOT SUCCESS")
     done = redact(bundle, tmp_path / "out.zst", **DECLARED)
     tape = read_tape(tmp_path / "out.replies.jsonl")

@@ -96,7 +96,7 @@ def test_a_huge_snapshot_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         blueprint(Dom(snapshot("<p>x")))
 
 
-def test_pictures_have_their_sizes() -> None:
+def test_screenshots_have_their_sizes() -> None:
     plan = blueprint(
         Dom(snapshot("""<img data-live='{"image": [30, 20]}'><img data-live='{"image": null}'>"""))
     )

@@ -119,7 +119,7 @@ def test_a_path_is_no_bundle() -> None:
         Replay("run.zst")
 
 
-def test_a_picture_is_an_image_file_or_none(tmp_path: Path) -> None:
+def test_a_screenshot_is_an_image_file_or_none(tmp_path: Path) -> None:
     run = trajectory().goto("http://x.test/", "<p>x").screenshot(3, 2, (1, 2, 3)).final("<p>y").answer("x")
     with open_bundle(run.write(tmp_path / "run.zst")) as bundle:
         found = [page.screenshot for page in Replay(bundle).pages]
@@ -127,7 +127,7 @@ def test_a_picture_is_an_image_file_or_none(tmp_path: Path) -> None:
     assert None in found
 
 
-def test_a_state_shows_the_last_picture_of_its_page(tmp_path: Path) -> None:
+def test_a_state_shows_the_last_screenshot_of_its_page(tmp_path: Path) -> None:
     run = trajectory().goto("http://x.test/", "<p>x").screenshot(3, 2, (1, 2, 3)).click("#a").click("#b")
     run.screenshot(3, 2, (4, 5, 6)).goto("http://x.test/other").answer("x")
     with open_bundle(run.write(tmp_path / "run.zst")) as bundle:
@@ -136,7 +136,7 @@ def test_a_state_shows_the_last_picture_of_its_page(tmp_path: Path) -> None:
     assert shown == [None, first, first, second]
 
 
-def test_a_picture_of_another_page_or_tab_is_none_of_the_state_s() -> None:
+def test_a_screenshot_of_another_page_or_tab_is_none_of_the_state_s() -> None:
     seen = Observation(role="start", url="http://x.test/a", page=0, t=0, screenshot=A)
     here, there = (Observation(role="before", url=f"http://x.test/{name}", page=0, t=1) for name in "ab")
     steps = [
@@ -145,7 +145,7 @@ def test_a_picture_of_another_page_or_tab_is_none_of_the_state_s() -> None:
     ]
     states = list(Replay(Recorded(seen, *steps)))
     assert [state.screenshot is not None for state in states] == [True, False, False, True]
-    assert [state.pictured is not None for state in states] == [True, True, False, True]
+    assert [state.screenshot_page is not None for state in states] == [True, True, False, True]
 
 
 def test_a_state_parses_no_page_before_it_is_asked() -> None:
@@ -368,7 +368,7 @@ def test_same_url(one: str, other: str, same: bool) -> None:
     assert same_url(one, other) is same
 
 
-def test_a_picture_is_made_smaller_only_where_it_is_too_wide(tmp_path: Path) -> None:
+def test_a_screenshot_is_made_smaller_only_where_it_is_too_wide(tmp_path: Path) -> None:
     made = (
         trajectory().goto("http://h.test/", "<p>").screenshot(40, 20).answer("x").write(tmp_path / "run.zst")
     )
@@ -379,7 +379,7 @@ def test_a_picture_is_made_smaller_only_where_it_is_too_wide(tmp_path: Path) -> 
             assert image_size(page.screenshot_within(width) or b"", "image/png") == size
 
 
-def test_a_foreign_picture_that_is_too_wide_is_not_returned(tmp_path: Path) -> None:
+def test_a_foreign_screenshot_that_is_too_wide_is_not_returned(tmp_path: Path) -> None:
     made = trajectory().goto("http://h.test/", "<p>")
     gif = b"GIF89a" + (40).to_bytes(2, "little") + (20).to_bytes(2, "little") + b"\0\0\0;"
     shot = made.keep("image/gif", gif)

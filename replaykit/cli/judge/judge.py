@@ -296,7 +296,7 @@ def sensitivity(
     found = sensitivity_to_screenshots(sources, how, ks=_numbers(said))
     head = ["judge", "k", "n", "success", "failure", "abstain", "missing", "changed"]
     rows = [[str(value) for value in msgspec.structs.astuple(one)] for one in found]
-    click.echo("\n".join(table([head, *rows])) if rows else "no judge takes its pictures by number")
+    click.echo("\n".join(table([head, *rows])) if rows else "no judge takes its screenshots by number")
     if any(one.n_missing for one in found):
         notice(
             "what is missing, `replaykit judge run` records: with --judge FILE, and `images: last:K` in it"

@@ -69,7 +69,7 @@ def command(
 
 def _tell(done: Redaction) -> None:
     notice(
-        f"{done.path}: {done.blobs} payloads rewritten, {done.painted} pictures painted over, "
+        f"{done.path}: {done.blobs} payloads rewritten, {done.painted} screenshots painted over, "
         f"{done.withheld} payloads left out"
     )
     if done.tape is not None:

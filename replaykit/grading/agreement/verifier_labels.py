@@ -33,7 +33,7 @@ def is_published(row: Mapping[str, Any]) -> bool:
 
 
 def parquet_rows(path: Path) -> list[dict[str, Any]]:
-    """Return task, annotator and label of each row of a table; pictures are not read.
+    """Return task, annotator and label of each row of a table; screenshots are not read.
 
     Raises LabelError for what is no such table, MissingExtra.
     """

@@ -38,7 +38,7 @@ def ended(replay: Replay) -> Iterator[RunFinding]:
 def unsupported(replay: Replay) -> Iterator[RunFinding]:
     """Yield D4 for each number and quotation of the answer that no page showed, and E5.
 
-    What the agent entered itself was on a page. Where a page has pictures, one may have shown it: a note.
+    What the agent entered itself was on a page. Where a page has screenshots, one may have shown it: a note.
     """
     last = len(replay.steps) - 1
     steps = [last] if last >= 0 else []
@@ -46,7 +46,7 @@ def unsupported(replay: Replay) -> Iterator[RunFinding]:
     entered = " ".join(_entered(replay)) if unshown else ""
     for one in unshown:
         if one not in entered:
-            doubt = _has_pictures(replay)
+            doubt = _has_images(replay)
             yield found("D4", steps, is_doubtful=doubt, source="answer", excerpt=one, note="no page shows it")
     error = error_on(replay.final) if replay.answer and not _reports(replay.answer) else ""
     if error:
@@ -96,15 +96,15 @@ def _entered(replay: Replay) -> Iterator[str]:
         yield from (value for value in values if isinstance(value, str))
 
 
-def _has_pictures(replay: Replay) -> bool:
+def _has_images(replay: Replay) -> bool:
     """Return whether any page has, or may have, what shows text that is none of its own."""
     try:
-        return any(page.snapshot_id is None or not page.excludes(_PICTURES) for page in replay.pages)
+        return any(page.snapshot_id is None or not page.excludes(_IMAGES) for page in replay.pages)
     except (ReplayError, BundleError):
         return True
 
 
-_PICTURES = "img, canvas, svg, video, object, embed, iframe, picture"
+_IMAGES = "img, canvas, svg, video, object, embed, iframe, picture"
 
 
 def error_on(page: Page | None) -> str:

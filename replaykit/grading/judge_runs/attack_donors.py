@@ -1,4 +1,4 @@
-"""Runs that lend their pictures to others under attack."""
+"""Runs that lend their screenshots to others under attack."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Lender(Struct, frozen=True, kw_only=True):
     """The bundle."""
     intent: str
     """What it was to do."""
-    pictures: frozenset[str]
+    images: frozenset[str]
     """Blob ids of its screenshots."""
 
 
@@ -56,31 +56,31 @@ class BothBlobs:
 
 
 def lenders(sources: Sequence[str], options: GradeOptions, attacks: Sequence[Attack]) -> list[Lender]:
-    """Return the runs in order; none where no attack borrows pictures, or nobody could lend them."""
+    """Return the runs in order; none where no attack borrows screenshots, or nobody could lend them."""
     if len(sources) < 2 or not any(attack.is_borrowing for attack in attacks):
         return []
     return [
         Lender(
             source=case.source,
             intent=case.task.intent,
-            pictures=frozenset(shot.id for shot in all_shots(case.replay())),
+            images=frozenset(shot.id for shot in all_shots(case.replay())),
         )
         for case in cases_of(sources, options)
     ]
 
 
 def next_lender(runs: Sequence[Lender], at: int) -> Lender | None:
-    """Return the next run with another task and other pictures, after the last one the first; else None."""
+    """Return the next run with another task and other screenshots, the first after the last; else None."""
     own = runs[at]
     for one in (*runs[at + 1 :], *runs[:at]):
-        if one.intent != own.intent and one.pictures and one.pictures != own.pictures:
+        if one.intent != own.intent and one.images and one.images != own.images:
             return one
     return None
 
 
 @contextmanager
 def lending(runs: Sequence[Lender], at: int, options: GradeOptions) -> Iterator[Donor | None]:
-    """Open the run that lends its pictures to that at this place; None where there is none."""
+    """Open the run that lends its screenshots to that at this place; None where there is none."""
     found = next_lender(runs, at) if runs else None
     if found is None:
         yield None

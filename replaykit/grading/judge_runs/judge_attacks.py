@@ -68,7 +68,7 @@ class AttackResult(Struct, frozen=True, kw_only=True):
     n_missing: int
     """Runs with an error in one of both: no reply on the tape, for instance."""
     n_skipped: int
-    """Runs that were not attacked: no other run has another task and other pictures."""
+    """Runs that were not attacked: no other run has another task and other screenshots."""
     n_immune: int
     """Runs of which the judge is sent the same under the attack: nothing was asked."""
     origins: dict[str, int]

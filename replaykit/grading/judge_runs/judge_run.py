@@ -34,7 +34,7 @@ from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.task import Task
 
 BATCH_MAX = 100
-"""Requests of one batch: their pictures are in memory at once."""
+"""Requests of one batch: their screenshots are in memory at once."""
 
 Progress = Callable[[str, Judgement], None]
 """Called with (source, judgement) as judgements arrive."""
@@ -54,12 +54,12 @@ class PlannedJudge(Struct, frozen=True, kw_only=True):
 
 
 class Sensitivity(Struct, frozen=True, kw_only=True):
-    """What a judge says of all bundles when it gets only so many of the last pictures."""
+    """What a judge says of all bundles when it gets only so many of the last screenshots."""
 
     judge: str
     """The judge."""
     k: int | Literal["all"]
-    """Pictures."""
+    """Screenshots."""
     n: int
     """Bundles."""
     n_success: int = 0
@@ -71,7 +71,7 @@ class Sensitivity(Struct, frozen=True, kw_only=True):
     n_missing: int = 0
     """No reply on the tape, or another error."""
     n_changed: int = 0
-    """Verdicts that differ from those with the most pictures, where both are on the tape."""
+    """Verdicts that differ from those with the most screenshots, where both are on the tape."""
 
 
 class JudgedBundle(Struct, frozen=True, kw_only=True):
@@ -138,7 +138,7 @@ class StageCost(Struct, frozen=True, kw_only=True):
     stage: str
     """Where in its protocol."""
     spent: Spent
-    """Their requests, pictures and tokens."""
+    """Their requests, screenshots and tokens."""
 
 
 def recorded_stages(sources: Sources, options: GradeOptions | None = None) -> list[StageCost]:
@@ -188,12 +188,12 @@ def sensitivity_to_screenshots(
     *,
     ks: Sequence[int | Literal["all"]] = (1, 3, 15, "all"),
 ) -> list[Sensitivity]:
-    """Return how verdicts depend on the number of pictures, as far as the tapes know. Nothing is sent.
+    """Return how verdicts depend on the number of screenshots, as far as the tapes know. Nothing is sent.
 
-    Judges that choose pictures by their score are left out.
+    Judges that choose screenshots by their score are left out.
     """
     found: dict[tuple[str, int | Literal["all"]], list[JudgeOutcome]] = {}
-    numbers = sorted(set(ks), key=_pictures)
+    numbers = sorted(set(ks), key=_images)
     for case in cases_of(sources, options):
         tape = tape_of(case.bundle, case.panel.tape)
         for settings in case.panel.judges:
@@ -290,7 +290,7 @@ def run_batches(
                 refused.add(_mark(row))
 
 
-def _pictures(k: int | Literal["all"]) -> float:
+def _images(k: int | Literal["all"]) -> float:
     return math.inf if k == "all" else k
 
 
@@ -312,7 +312,7 @@ def _sensitivity(
 
 
 _BY_THEMSELVES = ("webjudge", "claims", "rubric", "panel")
-"""Judges that choose their pictures themselves, look at none, or leave it to their members."""
+"""Judges that choose their screenshots themselves, look at none, or leave it to their members."""
 
 _Row = tuple[str, Asked]
 
@@ -363,7 +363,7 @@ def _desk(bundle: Bundle, options: GradeOptions) -> Desk:
 class _Nobody:
     """A client for desks that only record."""
 
-    def ask(self, request: object, pictures: object) -> ClientAnswer:
+    def ask(self, request: object, images: object) -> ClientAnswer:
         return ClientAnswer(reply=ReplyFailure(kind="client_error", message="nobody is there to be asked"))
 
 

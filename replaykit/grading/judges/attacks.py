@@ -45,24 +45,24 @@ _PART = 3
 
 
 class Donor(NamedTuple):
-    """Another run, that lends its pictures."""
+    """Another run, that lends its screenshots."""
 
     task: Task
     """What it was to do."""
     replay: Replay
     """The run; its bundle is open."""
 
-    def pictures(self, wants: Wants) -> JudgeEvidence:
-        """Return its evidence with the pictures that a judge would choose, and no page.
+    def images(self, wants: Wants) -> JudgeEvidence:
+        """Return its evidence with the screenshots that a judge would choose, and no page.
 
-        Raises BundleError where a picture is missing or damaged.
+        Raises BundleError where a screenshot is missing or damaged.
         """
-        pictures = replace(wants, tree=False, text=False, facts=False, notes=False, checks=False)
-        return gather(self.task, self.replay, pictures)
+        images = replace(wants, tree=False, text=False, facts=False, notes=False, checks=False)
+        return gather(self.task, self.replay, images)
 
 
 Change = Callable[[JudgeEvidence, JudgeEvidence | None], JudgeEvidence]
-"""What becomes of the evidence of a run, given that of the run that lends its pictures, if there is one."""
+"""Changes the evidence of a run, given that of the run that lends its screenshots, if there is one."""
 
 
 class Attack(NamedTuple):
@@ -77,7 +77,7 @@ class Attack(NamedTuple):
     is_sample: bool = False
     """The same requests are asked once more, as another sample."""
     is_borrowing: bool = False
-    """It shows pictures of another run."""
+    """It shows screenshots of another run."""
     donor: Donor | None = None
     """The run that lends them."""
 
@@ -85,12 +85,12 @@ class Attack(NamedTuple):
 def under(attack: Attack | None, evidence: JudgeEvidence, wants: Wants) -> JudgeEvidence:
     """Return what a judge that asks to see this is shown under an attack; without one, the evidence.
 
-    Raises BundleError where a picture of the donor is missing or damaged.
+    Raises BundleError where a screenshot of the donor is missing or damaged.
     """
     if attack is None:
         return evidence
     donor = attack.donor
-    return attack.change(evidence, donor.pictures(wants) if donor is not None and evidence.images else None)
+    return attack.change(evidence, donor.images(wants) if donor is not None and evidence.images else None)
 
 
 def first_sample(votes: int, attack: Attack | None) -> int:
@@ -178,7 +178,7 @@ def _shuffled(evidence: JudgeEvidence) -> JudgeEvidence:
 
 
 def _cut(evidence: JudgeEvidence) -> JudgeEvidence:
-    """Take the last third of the steps away, at least one, with their pictures and the last page."""
+    """Take the last third of the steps away, at least one, with their screenshots and the last page."""
     kept = len(evidence.actions) - math.ceil(len(evidence.actions) / _PART)
     lines = evidence.history.actions
     history = replace(evidence.history, actions=lines[: len(lines) - math.ceil(len(lines) / _PART)])
@@ -190,7 +190,7 @@ def _cut(evidence: JudgeEvidence) -> JudgeEvidence:
 
 
 def _foreign(evidence: JudgeEvidence, donor: JudgeEvidence | None) -> JudgeEvidence:
-    """Show the pictures of the donor; those of later steps than this run has stand at its last one."""
+    """Show the screenshots of the donor; those of later steps than this run has stand at its last one."""
     if donor is None or not donor.images or not evidence.images:
         return evidence
     last = max(0, len(evidence.actions) - 1)

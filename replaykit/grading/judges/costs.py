@@ -17,7 +17,7 @@ LETTERS = 4
 """Characters of a text that are about one token."""
 
 PATCH = 28
-"""Pixels of the squares that a picture is billed by."""
+"""Pixels of the squares that a screenshot is billed by."""
 
 PER = 1_000_000
 """Tokens that a price is for."""
@@ -57,12 +57,12 @@ def added(usages: Iterable[Usage]) -> Usage:
 
 
 def tokens_of(request: ModelRequest) -> int:
-    """Return about how many tokens a request has: a quarter of its letters, and its pictures by area."""
+    """Return about how many tokens a request has: a quarter of its letters, and its screenshots by area."""
     letters = len(request.system) + sum(
         len(part.text) for part in request.content if not isinstance(part, ImagePart)
     )
-    pictures = [part for part in request.content if isinstance(part, ImagePart)]
-    areas = (math.ceil(one.width / PATCH) * math.ceil(one.height / PATCH) for one in pictures)
+    images = [part for part in request.content if isinstance(part, ImagePart)]
+    areas = (math.ceil(one.width / PATCH) * math.ceil(one.height / PATCH) for one in images)
     return math.ceil(letters / LETTERS) + sum(areas)
 
 
@@ -72,7 +72,7 @@ class Spent(NamedTuple):
     requests: int = 0
     """Requests with a reply."""
     images: int = 0
-    """Pictures sent."""
+    """Screenshots sent."""
     read: int = 0
     """Tokens read by the model."""
     written: int = 0

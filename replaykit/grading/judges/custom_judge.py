@@ -1,4 +1,4 @@
-"""A judge of one's own: two prompts, which pictures, and how the verdict is read."""
+"""A judge of one's own: two prompts, which screenshots, and how the verdict is read."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ NAMES = (
     "task", "answer", "actions", "thoughts", "results", "urls", "final_text", "axtree", "n_images",
     "recorded_at", "changes", "facts",
 )  # fmt: skip
-"""Placeholders of the user prompt; `{{images}}` alone on a line says where the pictures stand."""
+"""Placeholders of the user prompt; `{{images}}` alone on a line says where the screenshots stand."""
 
 _IMAGES = lazy_pattern(r"^[ \t]*\{\{images\}\}[ \t]*(?:\n|\Z)", re.MULTILINE)
 

@@ -1,4 +1,4 @@
-"""What a judge may see of a run, and which pictures it gets."""
+"""What a judge may see of a run, and which screenshots it gets."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class Wants(Struct, frozen=True, kw_only=True):
     """What a judge asks to see beside the task, the answer and the actions."""
 
     images: ImagePolicy
-    """Which pictures."""
+    """Which screenshots."""
     dedupe: Dedupe = "consecutive"
-    """Whether equal pictures in a row are sent once."""
+    """Whether equal screenshots in a row are sent once."""
     shots: Shots = "steps"
     """One look a step, every look, or the files of an imported run."""
     tree: bool = False
@@ -55,7 +55,7 @@ class Wants(Struct, frozen=True, kw_only=True):
     text: bool = False
     """The text of the last page."""
     forged: bool = False
-    """Pages that the agent had a hand in too, as compat mode has it: their pictures, tree and text."""
+    """Pages that the agent had a hand in too, as compat mode has it: their screenshots, tree and text."""
     facts: bool = False
     """The run itself, for judges that decide by code what a model states."""
     notes: bool = False
@@ -99,7 +99,7 @@ class JudgeEvidence(Struct, frozen=True, kw_only=True):
     recorded_at: str = ""
     """When the run began, RFC 3339, as the bundle says."""
     images: tuple[ImagePart, ...]
-    """Pictures sent, oldest first."""
+    """Screenshots sent, oldest first."""
     selection: Selection
     """How they were chosen."""
     grounding: tuple[dict[str, object], ...] = ()
@@ -128,9 +128,9 @@ _SHOTS = {"steps": shots, "all": all_shots, "files": filed_shots}
 
 
 def gather(task: Task, replay: Replay, wants: Wants) -> JudgeEvidence:
-    """Return the evidence of a run. Reads the chosen pictures only, none where the policy is `none`.
+    """Return the evidence of a run. Reads the chosen screenshots only, none where the policy is `none`.
 
-    Raises BundleError where a picture is missing or damaged.
+    Raises BundleError where a screenshot is missing or damaged.
     """
     found = list(_SHOTS[wants.shots](replay))
     made = frozenset() if wants.forged else replay.memo(_made_by_the_agent)
@@ -189,7 +189,7 @@ def _text(returned: Any) -> str:
 
 
 def _made_by_the_agent(replay: Replay) -> frozenset[str]:
-    """Return the pictures that only pages show which the agent had a hand in."""
+    """Return the screenshots that only pages show which the agent had a hand in."""
     shown: dict[bool, set[str]] = {True: set(), False: set()}
     for page in replay.pages:
         if page.screenshot_id is not None:

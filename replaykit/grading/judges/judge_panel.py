@@ -98,7 +98,7 @@ def folded(settings: JudgeSettings, judgements: Sequence[Judgement]) -> Judgemen
         reason=lost.reason if lost is not None else reason,
         fingerprint=_fingerprint(settings, {one.judge: one.fingerprint for one in judgements}),
         stages=tuple({"member": one.judge, **stage} for one in judgements for stage in one.stages),
-        images=_pictures(judgements),
+        images=_images(judgements),
         origins=_origins(judgements),
         other_mode=other,
         grounding=next((one.grounding for one in judgements if one.grounding), ()),
@@ -189,7 +189,7 @@ def _member(one: Judgement) -> dict[str, Any]:
     return {name: value for name, value in msgspec.to_builtins(one).items() if name not in _OF_STAGES}
 
 
-def _pictures(judgements: Sequence[Judgement]) -> dict[str, Any]:
+def _images(judgements: Sequence[Judgement]) -> dict[str, Any]:
     sent = {str(image): image for one in judgements for image in one.images.get("sent", [])}
     return {"sent": list(sent.values())} if sent else {}
 

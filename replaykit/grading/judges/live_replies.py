@@ -46,7 +46,7 @@ class Slots:
     async def answer(self, asked: Asked, desk: Desk) -> ModelReply | ReplyFailure:
         """Ask when there is a slot."""
         async with self._free:
-            # A bundle is read by one thread only, and no picture waits in memory for a slot.
+            # A bundle is read by one thread only, and no screenshot waits in memory for a slot.
             sent = desk.sent(asked.request)
             return await asyncio.get_running_loop().run_in_executor(self._threads, desk.ask, asked, sent)
 
@@ -94,11 +94,11 @@ class Desk:
         return self.recorded(asked) or self.ask(asked, self.sent(request))
 
     def sent(self, request: ModelRequest) -> SentRequest | ReplyFailure:
-        """Return the request with its pictures as they are sent."""
+        """Return the request with its screenshots as they are sent."""
         images = (part for part in request.content if isinstance(part, ImagePart))
         try:
             return SentRequest(
-                request=request, pictures={one.sha256: self._bytes(one.sha256) for one in images}
+                request=request, images={one.sha256: self._bytes(one.sha256) for one in images}
             )
         except BundleError as error:
             return ReplyFailure(kind="evidence_unreadable", message=str(error))
@@ -108,7 +108,7 @@ class Desk:
         if isinstance(sent, ReplyFailure):
             return sent
         try:
-            answered = self._client.ask(sent.request, sent.pictures)
+            answered = self._client.ask(sent.request, sent.images)
         except Exception as error:  # noqa: BLE001  # somebody else's client: its fault is a failure like others
             return ReplyFailure(kind="client_error", message=f"{type(error).__name__}: {error}")
         return self.record(asked, sent, answered)
@@ -119,7 +119,7 @@ class Desk:
             return answered.reply
         if len(answered.reply.text.encode("utf-8", "surrogatepass")) > REPLY_MAX:
             return ReplyFailure(kind="bad_response", message=f"a reply of more than {REPLY_MAX} bytes")
-        provenance = {**answered.provenance, **_digests(sent.pictures), **_prompt(asked.request)}
+        provenance = {**answered.provenance, **_digests(sent.images), **_prompt(asked.request)}
         append_reply(
             self._path,
             asked.request,
@@ -218,6 +218,6 @@ def _prompt(request: ModelRequest) -> dict[str, object]:
     return {"prompt": request.prompt} if request.prompt else {}
 
 
-def _digests(pictures: Mapping[str, bytes]) -> dict[str, object]:
-    sent = [{"sha256": id, "sent": hashlib.sha256(data).hexdigest()} for id, data in sorted(pictures.items())]
+def _digests(images: Mapping[str, bytes]) -> dict[str, object]:
+    sent = [{"sha256": id, "sent": hashlib.sha256(data).hexdigest()} for id, data in sorted(images.items())]
     return {"images": sent} if sent else {}

@@ -1,4 +1,4 @@
-"""Which pictures of a run a judge gets."""
+"""Which screenshots of a run a judge gets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from replaykit.trajectory.action_history import is_own
 from replaykit.trajectory.observation import Observation
 
 Dedupe = Literal["consecutive", "none"]
-"""Whether equal pictures in a row are sent once."""
+"""Whether equal screenshots in a row are sent once."""
 
 Shots = Literal["steps", "all", "files"]
 """One look a step, every look, or the files of an imported run."""
@@ -34,16 +34,16 @@ class RunScreenshot(Struct, frozen=True, kw_only=True):
 
 
 class Selection(Struct, frozen=True, kw_only=True):
-    """Which pictures are sent, in the order of the run."""
+    """Which screenshots are sent, in the order of the run."""
 
     sent: tuple[RunScreenshot, ...]
-    """The pictures sent."""
+    """The screenshots sent."""
     n_available: int
-    """Pictures that the run has."""
+    """Screenshots that the run has."""
     n_selected: int
-    """Pictures that the policy asks for."""
+    """Screenshots that the policy asks for."""
     n_forged: int = 0
-    """Pictures left out because the agent had a hand in their pages."""
+    """Screenshots left out because the agent had a hand in their pages."""
 
     def report(self) -> dict[str, object]:
         """Return counts and identities for the judgement."""
@@ -61,19 +61,19 @@ class Selection(Struct, frozen=True, kw_only=True):
 
 
 class ImagePolicy(Struct, frozen=True, kw_only=True):
-    """Which pictures a judge gets."""
+    """Which screenshots a judge gets."""
 
     first: bool = False
     """The first one besides."""
     last: int | None = None
     """So many of the last ones; None = all."""
     scored: int | None = None
-    """Least score of a picture that the verdict is given on; None = no picture is scored."""
+    """Least score of a screenshot that the verdict is given on; None = no screenshot is scored."""
     among: int | None = None
     """Of so many of the first ones; None = of all."""
 
     def select(self, shots: Sequence[RunScreenshot], dedupe: Dedupe) -> Selection:
-        """Return the pictures to send; equal ones in a row are sent once if told so."""
+        """Return the screenshots to send; equal ones in a row are sent once if told so."""
         n_available, shots = len(shots), shots[: self.among]
         count = len(shots) if self.last is None else self.last
         chosen = [
@@ -105,7 +105,7 @@ def shots(replay: Replay) -> Iterator[RunScreenshot]:
     """Yield the screenshot of each step in order.
 
     Of a step that is the page acted on, and the last look at what followed. The end of the run stands
-    in where its last step has no picture of what followed, and its start where no step has any.
+    in where its last step has no screenshot of what followed, and its start where no step has any.
     """
     trajectory = replay.trajectory
     found: list[RunScreenshot] = []
@@ -124,7 +124,7 @@ def shots(replay: Replay) -> Iterator[RunScreenshot]:
 
 
 def all_shots(replay: Replay) -> Iterator[RunScreenshot]:
-    """Yield the picture of every look at a page of the agent, in the order of the story."""
+    """Yield the screenshot of every look at a page of the agent, in the order of the story."""
     last = max(0, len(replay.steps) - 1)
     for page in replay.pages:
         if isinstance(page.seen, Observation):

@@ -43,7 +43,7 @@ UNKNOWN = "page unknown"
 
 
 class StepNote(Struct, frozen=True, kw_only=True):
-    """What is known of one step without its picture."""
+    """What is known of one step without its screenshot."""
 
     step: int
     """Step index, from 0."""

@@ -1,4 +1,4 @@
-"""WebJudge of Online-Mind2Web (arXiv 2504.01382): key points, a score for each picture, a verdict."""
+"""WebJudge of Online-Mind2Web (arXiv 2504.01382): key points, a score for each screenshot, a verdict."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.trajectory.action_history import ActionHistory
 
 THRESHOLD = 3
-"""Least score of a picture that the verdict is given on."""
+"""Least score of a screenshot that the verdict is given on."""
 
 _ALIASES = {
     "{task}": "task", "{key_points}": "key_points", "{last_actions}": "actions", "{thoughts}": "reasons",
@@ -38,12 +38,12 @@ _ALIASES = {
 
 
 class ScoredScreenshot(Struct, frozen=True, kw_only=True):
-    """A picture that was scored."""
+    """A screenshot that was scored."""
 
     image: ImagePart
-    """The picture."""
+    """The screenshot."""
     place: int
-    """Among the pictures scored."""
+    """Among the screenshots scored."""
     scored: Scored
     """Its score; None in it = unreadable."""
 
@@ -90,7 +90,7 @@ class WebJudge(ModelJudge):
             self.wants = replace(self.wants, shots="files")
 
     def deliberate(self, evidence: JudgeEvidence) -> Generator[Round, Replies, Judgement]:
-        """Ask for the key points, for a score of each picture, and for the verdict."""
+        """Ask for the key points, for a score of each screenshot, and for the verdict."""
         if not evidence.task.strip():
             return self.unasked(evidence, JudgeOutcome.ABSTAIN, "no_task")
         if self.is_strict and not evidence.images:
@@ -113,7 +113,7 @@ class WebJudge(ModelJudge):
         return failed or self._judgement(evidence, asked, kept, self._counts(replies, passed, kept))
 
     def most_requests(self, evidence: JudgeEvidence) -> int:
-        """Return how many requests it asks at most: the key points, each picture, the verdict."""
+        """Return how many requests it asks at most: the key points, each screenshot, the verdict."""
         return 2 + len(evidence.images)
 
     def parser(self) -> str:
@@ -215,7 +215,7 @@ class WebJudge(ModelJudge):
         return {"n_unscored": unscored, "n_dropped": len(passed) - len(kept), "n_kept": len(kept)}
 
     def _rank(self, one: ScoredScreenshot) -> int:
-        """Return the score of a picture; one that nobody can read is kept like one that just passes."""
+        """Return the score of a screenshot; one that nobody can read is kept like one that just passes."""
         return self.threshold if one.scored.score is None else one.scored.score
 
     def _stopped(self, evidence: JudgeEvidence, asked: Sequence[Asked], reason: str) -> Judgement:

@@ -23,7 +23,7 @@ CLOSING = "Your verdict:\n"
 """Last part of the message."""
 
 AMONG = 50
-"""Pictures of a run that Online-Mind2Web's copy looks at before it takes the last ones of them."""
+"""Screenshots of a run that Online-Mind2Web's copy looks at before it takes the last ones of them."""
 
 _ALIASES = {
     "<task>": "task", "<answer>": "answer", "<num>": "n_images",

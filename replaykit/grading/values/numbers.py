@@ -198,7 +198,7 @@ def _apart(text: str) -> str:
 
 
 def _is_sign(char: str) -> bool:
-    """Whether a character is a sign that no number is written with: an arrow, a bullet, a picture."""
+    """Whether a character is a sign that no number is written with: an arrow, a bullet, a screenshot."""
     if char.isascii() or char in _KEPT_SIGNS:
         return False
     return unicodedata.category(char) in _SIGNS

@@ -13,10 +13,10 @@ import replaykit
 from replaykit import Bundle, Replay, Verdict
 from replaykit.integrations.mcp.allowed_files import AllowedFiles, Refusal
 
-PICTURE_WIDTH_MAX = 1280
+IMAGE_WIDTH_MAX = 1280
 """Pixels: a wider screenshot is made smaller."""
 
-PICTURE_BYTES_MAX = 5 * 2**20
+IMAGE_BYTES_MAX = 5 * 2**20
 """Bytes of a screenshot; a larger one is not sent."""
 
 TEXT_MAX = 200_000
@@ -46,7 +46,7 @@ class RunAnswer(Struct, frozen=True, kw_only=True):
     """Our own words: they hold nothing recorded."""
     recorded: str
     """Recorded text."""
-    picture: bytes | None = None
+    image: bytes | None = None
     """A screenshot, as an image file."""
 
     @property
@@ -70,11 +70,11 @@ def show_step(files: AllowedFiles, run: str, number: int, *, has_image: bool) ->
     with replaykit.open_bundle(files.run(run)) as bundle:
         replay = Replay(bundle)
         state = _state(replay, number)
-        picture, when = _picture(state) if has_image else (None, "")
+        image, when = _image(state) if has_image else (None, "")
         told = {"run": run, "steps": len(replay), **_step(state)}
     shown = f" The image is the screenshot {when} it." if when else " No screenshot." if has_image else ""
     says = f"Step {number}; steps count from 0.{shown}"
-    return RunAnswer(says=says, recorded=_json(_shortened(told, FIELD_MAX)), picture=picture)
+    return RunAnswer(says=says, recorded=_json(_shortened(told, FIELD_MAX)), image=image)
 
 
 def query_dom(files: AllowedFiles, run: str, number: int, selector: str, limit: int, when: When) -> RunAnswer:
@@ -113,7 +113,7 @@ def diff(files: AllowedFiles, before: str, after: str) -> RunAnswer:
 
 def screenshot(files: AllowedFiles, run: str, number: int) -> bytes:
     """Return the screenshot that `show_step` shows. Raises Refusal where there is none."""
-    found = show_step(files, run, number, has_image=True).picture
+    found = show_step(files, run, number, has_image=True).image
     if found is None:
         raise Refusal(what=f"step {number} has no screenshot")
     return found
@@ -142,11 +142,11 @@ def _state(replay: Replay, number: int) -> Any:
     return replay[number]
 
 
-def _picture(state: Any) -> tuple[bytes | None, str]:
+def _image(state: Any) -> tuple[bytes | None, str]:
     """Return a screenshot and when it was taken, `before` the step or `after`; empty where there is none."""
     for page, when in ((state.shown, "before"), (state.after, "after")):
-        found = page.screenshot_within(PICTURE_WIDTH_MAX) if page is not None else None
-        if found is not None and len(found) <= PICTURE_BYTES_MAX:
+        found = page.screenshot_within(IMAGE_WIDTH_MAX) if page is not None else None
+        if found is not None and len(found) <= IMAGE_BYTES_MAX:
             return found, when
     return None, ""
 

@@ -128,7 +128,7 @@ class RunTools:
 
     async def _told(self, work: Callable[..., RunAnswer], *arguments: Any) -> list[Any]:
         answer = await self._answered(work, arguments, ToolError, ToolError)
-        image = [] if answer.picture is None else [Image(data=answer.picture, format=_format(answer.picture))]
+        image = [] if answer.image is None else [Image(data=answer.image, format=_format(answer.image))]
         return [answer.text, *image]
 
     async def _read(self, work: Callable[..., T], *arguments: Any) -> T:
@@ -231,7 +231,7 @@ def _logged(error: Exception) -> str:
     return "this is a defect of replaykit; the server's stderr has its traceback"
 
 
-def _format(picture: bytes) -> str:
-    """Return the subtype of the media type of a picture, by its first bytes."""
+def _format(image: bytes) -> str:
+    """Return the subtype of the media type of a screenshot, by its first bytes."""
     signatures = {b"\xff\xd8": "jpeg", b"GIF8": "gif", b"RIFF": "webp"}
-    return next((kind for head, kind in signatures.items() if picture.startswith(head)), "png")
+    return next((kind for head, kind in signatures.items() if image.startswith(head)), "png")

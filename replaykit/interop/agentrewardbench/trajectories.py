@@ -1,4 +1,4 @@
-"""Trajectories of AgentRewardBench (arXiv 2504.08942): one JSON file a run, pictures in a tree beside it."""
+"""Trajectories of AgentRewardBench (arXiv 2504.08942): one JSON file a run, images in a tree beside it."""
 
 from __future__ import annotations
 
@@ -101,9 +101,9 @@ def _seen(entry: ArbStep) -> Seen:
 
 def _state(run: Run, paths: list[str | None]) -> str:
     named = [path for path in paths if path]
-    if not run.pictures:
+    if not run.image_count:
         return "absent"
-    return "recorded" if run.pictures == len(named) == len(paths) else "partial"
+    return "recorded" if run.image_count == len(named) == len(paths) else "partial"
 
 
 def _label(run: Run, found: TrajectoryFile, file: str) -> None:
@@ -131,4 +131,4 @@ IMPORTER = Importer(
     read=read,
     options=("shots", "judgements", "actions"),
 )
-"""Reads the layout; pictures need `--shots`."""
+"""Reads the layout; images need `--shots`."""

@@ -1,4 +1,4 @@
-"""Bundles as trajectories of ATIF v1.6 or v1.8: `trajectory.json` with its pictures beside it."""
+"""Bundles as trajectories of ATIF v1.6 or v1.8: `trajectory.json` with its images beside it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from replaykit.interop.bundle_export import (
     Exporter,
     Files,
     conversation,
-    picture,
+    image_bytes,
     refuse,
     thought_of_answer,
 )
@@ -26,13 +26,13 @@ from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Step, Trajectory
 
 SCHEMAS = ("1.6", "1.8")
-"""Versions that are written: the first one whose messages hold pictures, and the newest."""
+"""Versions that are written: the first one whose messages hold images, and the newest."""
 
 FILE = "trajectory.json"
 
 
 def folder_of(bundle: Bundle, choices: Choices) -> Files:
-    """Return the trajectory and its pictures. Raises CannotExport where nothing was done or said."""
+    """Return the trajectory and its images. Raises CannotExport where nothing was done or said."""
     run = bundle.trajectory
     if not run.steps and run.answer is None:
         raise refuse("atif", bundle, ["the run has neither steps nor an answer"], "Export another bundle.")
@@ -61,7 +61,7 @@ def _about(run: Trajectory) -> dict[str, Any]:
 
 
 class _Writer:
-    """Steps of ATIF, numbered from 1, and the pictures that they name."""
+    """Steps of ATIF, numbered from 1, and the images that they name."""
 
     def __init__(self, bundle: Bundle) -> None:
         self.files: dict[str, bytes] = {}
@@ -119,7 +119,7 @@ class _Writer:
         }
 
     def _image(self, index: int, after: Observation) -> dict[str, Any] | None:
-        data = picture(self._bundle, after.screenshot)
+        data = image_bytes(self._bundle, after.screenshot)
         kind = None if data is None else image_type(data)
         if data is None or kind is None:
             return None

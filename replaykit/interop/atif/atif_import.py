@@ -126,7 +126,7 @@ def read_atif(run: Run, name: str) -> None:
     for turn in turns:
         _turn(run, turn, base, folder, given, is_answer=turn is last)
     run.header["answer"] = None if last is None else _answer(run, last)
-    has_shots = run.pictures > 0
+    has_shots = run.image_count > 0
     run.fills(replies="partial", screenshots="partial" if has_shots else "absent")
     run.origin["alignment"] = "exact"
 
@@ -342,7 +342,7 @@ def _extra(call: AtifToolCall) -> dict[str, Any]:
 
 def _result(run: Run, result: AtifResult, of: int, t: int | None, folder: PurePosixPath) -> None:
     seen = _told(result.extra)
-    shots = [found for part in _parts(result.content) if (found := _picture(run, part, folder))]
+    shots = [found for part in _parts(result.content) if (found := _image(run, part, folder))]
     for more in shots[1:]:
         run.add(Observation(role="unaligned", t=t, screenshot=more))
     shot = shots[0] if shots else None
@@ -354,7 +354,7 @@ def _result(run: Run, result: AtifResult, of: int, t: int | None, folder: PurePo
         run.fills(urls="partial")
 
 
-def _picture(run: Run, part: Mapping[str, Any], folder: PurePosixPath) -> Blob | None:
+def _image(run: Run, part: Mapping[str, Any], folder: PurePosixPath) -> Blob | None:
     source = part.get("source")
     if part.get("type") != "image" or not isinstance(source, dict):
         return None

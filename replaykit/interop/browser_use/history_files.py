@@ -146,8 +146,8 @@ def read(run: Run, candidate: Candidate) -> None:
         _item(run, turn, item, start)
     run.origin["alignment"] = "exact"
     run.fills(actions="recorded", targets=_targets(run), thoughts="recorded", urls="partial")
-    shots = "absent" if not run.pictures else "partial"
-    run.fills(screenshots="recorded" if run.pictures == len(found.history) > 0 else shots)
+    shots = "absent" if not run.image_count else "partial"
+    run.fills(screenshots="recorded" if run.image_count == len(found.history) > 0 else shots)
     _end(run, found, candidate.file)
 
 

@@ -323,8 +323,8 @@ def _fill(run: Run, steps: list[Gym], *, is_chat: bool) -> None:
     run.fills(targets="partial", urls="partial")
     thoughts = [step.thought for step in steps if step.action is not None]
     run.fills(thoughts="recorded" if thoughts and all(thoughts) else "partial" if any(thoughts) else "absent")
-    shots = "recorded" if run.pictures == len(steps) else "partial"
-    run.fills(screenshots=shots if run.pictures else "absent", messages="partial" if is_chat else "absent")
+    shots = "recorded" if run.image_count == len(steps) else "partial"
+    run.fills(screenshots=shots if run.image_count else "absent", messages="partial" if is_chat else "absent")
     trees = [any(isinstance(step.obs.get(name), str) for name in _TREES) for step in steps]
     run.fills(a11y="recorded" if all(trees) else "partial" if any(trees) else "absent")
     run.origin["alignment"] = "exact"

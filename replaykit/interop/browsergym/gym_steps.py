@@ -27,7 +27,7 @@ class Seen(Struct, frozen=True, kw_only=True):
     active: int | None = None
     """Which tab is active."""
     shot: str | None = None
-    """Path of its picture."""
+    """Path of its image."""
     tree: str | None = None
     """Accessibility tree as text."""
     html: str | None = None

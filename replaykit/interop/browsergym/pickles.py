@@ -46,7 +46,7 @@ PARTS_MAX = 2_000_000
 """Lists and dicts of a step: one that is named many times counts each time."""
 
 NUMBERS_MAX = 64
-"""Numbers of an array that are read; larger arrays are pictures."""
+"""Numbers of an array that are read; larger arrays are images."""
 
 _ALLOWED: dict[tuple[str, str], Any] = {
     ("datetime", "datetime"): datetime.datetime,

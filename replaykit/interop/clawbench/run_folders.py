@@ -43,7 +43,7 @@ BLOCKED = "net::ERR_BLOCKED_BY_CLIENT"
 """What the page sees of the request that the benchmark intercepts."""
 
 NEAR_MS = 1000
-"""How far a picture may lie behind an event, ms, where its name is not the time of one."""
+"""How far a image may lie behind an event, ms, where its name is not the time of one."""
 
 _JUDGE = lazy_pattern(r"judge[^/]*\.json")
 _SHOT = lazy_pattern(r"(\d{10,16})\.(?:png|jpe?g|webp)")
@@ -167,15 +167,15 @@ def _steps(run: Run, found: list[ClawbenchGesture], base: Base) -> None:
     if last is not None:
         run.add(last)
     run.fills(actions="partial", targets="partial", urls="partial")
-    run.fills(screenshots="partial" if run.pictures else "absent")
+    run.fills(screenshots="partial" if run.image_count else "absent")
     run.origin["alignment"] = "exact"
 
 
 def _add_shots(run: Run, names: list[tuple[str, bool]], of: int | None) -> None:
-    """Add pictures: the last one shows what followed a step, the others hang on the run."""
+    """Add images: the last one shows what followed a step, the others hang on the run."""
     for at, (name, is_exact) in enumerate(names):
-        shot = run.picture(name)
-        # Of several pictures, the last shows the settled page.
+        shot = run.image(name)
+        # Of several images, the last shows the settled page.
         is_after = of is not None and at == len(names) - 1
         if shot is not None:
             run.add(
@@ -185,7 +185,7 @@ def _add_shots(run: Run, names: list[tuple[str, bool]], of: int | None) -> None:
 
 
 class _Shots:
-    """Pictures by their time: of an event, where they have its time; else of the one just before."""
+    """Images by their time: of an event, where they have its time; else of the one just before."""
 
     def __init__(self, run: Run, times: set[int]) -> None:
         names = [name for name in run.source.names() if name.startswith(SHOTS)]
@@ -195,21 +195,21 @@ class _Shots:
         self._loose = [at for at in self._names if at not in times]
 
     def of(self, one: ClawbenchGesture) -> list[tuple[str, bool]]:
-        """Return the pictures of a gesture, each with whether it is keyed, in the order of time."""
+        """Return the images of a gesture, each with whether it is keyed, in the order of time."""
         exact = [at for at in dict.fromkeys(one.times) if at in self._names]
         last = one.times[-1] if one.times else None
-        # A picture with the event's own time needs no guess.
+        # A image with the event's own time needs no guess.
         near = [] if exact or last is None else self._after(last)
         return [(self._names.pop(at), bool(exact)) for at in [*exact, *near]]
 
     def _after(self, moment: int) -> list[int]:
-        """Return the time of the first picture that is left and follows soon."""
+        """Return the time of the first image that is left and follows soon."""
         first = bisect_left(self._loose, moment)
         soon = takewhile(lambda at: at - moment <= NEAR_MS, self._loose[first : first + NEAR_MS])
         return next(([at] for at in soon if at in self._names), [])
 
     def left(self) -> list[tuple[str, bool]]:
-        """Return the pictures of no event."""
+        """Return the images of no event."""
         return [(name, False) for name in self._names.values()]
 
 

@@ -92,7 +92,7 @@ def read(run: Run, candidate: Candidate) -> None:
     name, _, number = candidate.file.rpartition(_AT)
     plain = row_at(run.source, name, int(number))
     place = f"{name} row {number}"
-    # Taken out first: pictures are bytes, which JSON cannot hold.
+    # Taken out first: images are bytes, which JSON cannot hold.
     shots = plain.pop("screenshots", None)
     # Verdicts must not stand where a judge of ours could read them.
     judged = {
@@ -107,7 +107,7 @@ def read(run: Run, candidate: Candidate) -> None:
     entries = list(_entries(run, row.web_surfer_log, place))
     base = _clock(run, row, entries)
     actions = [entry for entry in entries if entry.get("action") is not None]
-    _fill(run, actions, _pictures(run, shots, place), base)
+    _fill(run, actions, _images(run, shots, place), base)
     _verdicts(run, judged, name)
     _annotations(run, name, row.task_id)
     _end(run, row)
@@ -181,16 +181,16 @@ def _time(text: Any) -> datetime | None:
         return None
 
 
-def _pictures(run: Run, cells: Any, place: str) -> list[Blob | None]:
-    """Return the pictures in their order, None for each that is none."""
+def _images(run: Run, cells: Any, place: str) -> list[Blob | None]:
+    """Return the images in their order, None for each that is none."""
     if cells is None:
         return []
     if not isinstance(cells, list):
-        run.source.malformed(f"{place} screenshots", type(cells).__name__, "a list of pictures")
-    return [_picture(run, cell, f"{place} screenshots[{at}]") for at, cell in enumerate(cells)]
+        run.source.malformed(f"{place} screenshots", type(cells).__name__, "a list of images")
+    return [_image(run, cell, f"{place} screenshots[{at}]") for at, cell in enumerate(cells)]
 
 
-def _picture(run: Run, cell: Any, place: str) -> Blob | None:
+def _image(run: Run, cell: Any, place: str) -> Blob | None:
     data = screenshot_bytes(cell)
     named = cell.get("path") if isinstance(cell, dict) else None
     run.keep(place, {"path": named} if named else {})
@@ -200,15 +200,15 @@ def _picture(run: Run, cell: Any, place: str) -> Blob | None:
             run.flaw("a screenshot that is named and not there", place)
         return shot
     if data is None:
-        run.flaw("no picture: left out", place)
+        run.flaw("no image: left out", place)
         return None
     run.source.check("member", len(data), place, "bytes")
     return run.screenshot_of(data, place)
 
 
 def _fill(run: Run, actions: list[dict[str, Any]], shots: list[Blob | None], base: Base) -> None:
-    """Add the steps: the first picture shows the start, each other one what followed a step."""
-    # One picture more than steps: the start has one too.
+    """Add the steps: the first image shows the start, each other one what followed a step."""
+    # One image more than steps: the start has one too.
     is_aligned = len(shots) == len(actions) + 1
     if is_aligned and shots[0] is not None:
         run.add(Observation(role="start", screenshot=shots[0]))
@@ -220,7 +220,9 @@ def _fill(run: Run, actions: list[dict[str, Any]], shots: list[Blob | None], bas
     run.origin["alignment"] = "order" if is_aligned else "unaligned"
     run.fills(actions="recorded", targets="partial", thoughts="recorded", urls="partial")
     whole = "recorded" if all(shots) else "partial"
-    run.fills(screenshots=whole if is_aligned and run.pictures else "partial" if run.pictures else "absent")
+    run.fills(
+        screenshots=whole if is_aligned and run.image_count else "partial" if run.image_count else "absent"
+    )
 
 
 def _step(run: Run, turn: int, entry: dict[str, Any], shot: Blob | None, base: Base) -> None:

@@ -101,9 +101,9 @@ def _by(cause: str | None) -> str:
 
 
 def _trajectory(run: Run, prefix: str) -> None:
-    """Read the first of ATIF, log, answer and pictures."""
+    """Read the first of ATIF, log, answer and images."""
     folder = prefix + AGENT
-    # A damaged trajectory still has an answer and pictures beside it.
+    # A damaged trajectory still has an answer and images beside it.
     if not any(_has_read(run, folder + name, reader) for name, reader in _TRAJECTORIES):
         _answer_and_shots(run, folder)
     told = run.text_beside(folder + "answer.txt")

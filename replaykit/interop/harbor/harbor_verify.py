@@ -38,7 +38,7 @@ TESTS, AGENT, OUT = "/tests", "/logs/agent", "/logs/verifier"
 """Where Harbor mounts the task's tests and the agent's log, and looks for the reward."""
 
 IMAGES = "15"
-"""Pictures that upstream attaches at most."""
+"""Images that upstream attaches at most."""
 
 TEXT, NUMBERS, DETAILS = "reward.txt", "reward.json", "grading_details.json"
 """Files of the reward; the second one wins."""
@@ -69,7 +69,7 @@ class Order(Struct, frozen=True, kw_only=True):
     model: str | None = None
     """Model asked, as `provider:name`; a bare name means anthropic."""
     max_images: str = IMAGES
-    """Pictures that the judge gets at most."""
+    """Images that the judge gets at most."""
     mode: str = "compat"
     """`compat`: prompt and reading as upstream has them; `strict`: ours."""
     replies: Path | None = None
@@ -193,7 +193,7 @@ def _settings(order: Order) -> JudgeSettings:
     images = _whole(order.max_images)
     said = named_judge(order.judge)
     changes: dict[str, Any] = {"shots": "all"}
-    # Upstream looks at the last pictures; a judge's own choice wins.
+    # Upstream looks at the last images; a judge's own choice wins.
     changes["images"] = said.images or f"last:{images}"
     if said.protocol != "webvoyager":
         changes["images"] = said.images
@@ -234,7 +234,7 @@ def _task(order: Order, settings: JudgeSettings) -> Task:
 
 
 def _recorded(order: Order, task: Task) -> tuple[str, int]:
-    """Write answer and pictures as a bundle; return the answer and the number of pictures."""
+    """Write answer and images as a bundle; return the answer and the number of images."""
     source = Folder("harbor", order.agent, SourceLimits())
     with Run(source, "run", Options()) as run:
         run.header["task"] = {"id": task.id, "intent": task.intent}
@@ -242,7 +242,7 @@ def _recorded(order: Order, task: Task) -> tuple[str, int]:
         run.unaligned(list(_shots(source)))
         run.origin["alignment"] = "unaligned"
         run.end("answered" if answer else "unknown", answer=answer or None)
-        count = run.pictures
+        count = run.image_count
         write_run(run, order.out / BUNDLE)
     return answer, count
 

@@ -19,7 +19,7 @@ from replaykit.interop.bundle_export import (
     Exporter,
     Files,
     conversation,
-    picture,
+    image_bytes,
     refuse,
     thought_of_answer,
     zipped,
@@ -93,7 +93,7 @@ def _plain(id: str) -> str:
 
 
 class _Sample:
-    """One run as a sample: messages, and the pictures that they name."""
+    """One run as a sample: messages, and the images that they name."""
 
     def __init__(self, bundle: Bundle, choices: Choices) -> None:
         self._bundle = bundle
@@ -180,19 +180,19 @@ class _Sample:
         return found
 
     def _given(self, step: Step) -> list[dict[str, Any]]:
-        """Return what a step gave: its own words, else the page that followed, and the picture of it."""
+        """Return what a step gave: its own words, else the page that followed, and the image of it."""
         after = self._bundle.trajectory.after(step)
         seen = "" if after is None else "\n".join(text for text in (after.title, after.url) if text)
         returned = step.returned
         words = returned if isinstance(returned, str) else _json(returned) if returned else seen
-        image = None if after is None else self._image(picture(self._bundle, after.screenshot))
+        image = None if after is None else self._image(image_bytes(self._bundle, after.screenshot))
         return [{"type": "text", "text": words}, *([image] if image else [])]
 
     def _image(self, data: bytes | None) -> dict[str, Any] | None:
         kind = None if data is None or not self._choices.has_images else image_type(data)
         if data is None or kind is None:
             return None
-        # By content: a picture that is shown twice is kept once.
+        # By content: a image that is shown twice is kept once.
         key = sha256(data).hexdigest()[:32]
         self._attached[key] = f"data:{kind};base64,{base64.b64encode(data).decode()}"
         return {"type": "image", "image": REFERENCE + key, "detail": "auto"}

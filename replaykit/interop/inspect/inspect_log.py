@@ -77,7 +77,7 @@ def read(run: Run, candidate: Candidate) -> None:
         run.source.malformed("the archive", "no sample", "members samples/<id>_epoch_<n>.json")
     _read_header(run)
     sample: Sample = run.converted(run.source.json(name), Sample, name)
-    # Inspect moves long texts and pictures out of the messages.
+    # Inspect moves long texts and images out of the messages.
     used = whole(sample.input, sample.attachments).used
     for at, one in enumerate(sample.messages):
         used |= _resolve(run, sample, one, f"{name} messages[{at}]")
@@ -86,7 +86,7 @@ def read(run: Run, candidate: Candidate) -> None:
     base = _clock(run, sample)
     _add_turns(run, sample, CallResults(run, name, sample.messages), base)
     _leave_out(run, sample, used)
-    run.fills(screenshots="partial" if run.pictures else "absent")
+    run.fills(screenshots="partial" if run.image_count else "absent")
     run.origin["alignment"] = "exact"
     for scorer, score in (sample.scores or {}).items():
         run.add(Imported(kind="label", name=scorer, value=score, file=name))

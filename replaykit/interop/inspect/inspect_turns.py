@@ -15,7 +15,7 @@ from replaykit.trajectory.scalars import Blob, Threw
 REFERENCE = "attachment://"
 """How a reference to an attachment begins; its key follows."""
 
-_PICTURE = "data:image/"
+_IMAGE = "data:image/"
 
 
 class InspectCall(NamedTuple):
@@ -72,7 +72,7 @@ class InspectResult(Struct, kw_only=True):
 
     returned: Any
     error: Threw | None
-    pictures: list[Blob]
+    images: list[Blob]
 
 
 class CallResults:
@@ -106,8 +106,8 @@ class CallResults:
 
 
 def add_result(run: Run, result: InspectResult, of: int) -> None:
-    """Add the pictures that a call gave."""
-    for at, shot in enumerate(result.pictures):
+    """Add the images that a call gave."""
+    for at, shot in enumerate(result.images):
         is_first = at == 0
         run.add(
             Observation(
@@ -117,7 +117,7 @@ def add_result(run: Run, result: InspectResult, of: int) -> None:
 
 
 def _result(run: Run, one: InspectMessage) -> InspectResult:
-    shown = [shot for part in _list(one.content) if (shot := _picture(run, part)) is not None]
+    shown = [shot for part in _list(one.content) if (shot := _image(run, part)) is not None]
     error = one.error if isinstance(one.error, dict) else None
     threw = None
     if error is not None:
@@ -126,28 +126,28 @@ def _result(run: Run, one: InspectMessage) -> InspectResult:
         )
     elif one.error:
         threw = Threw(name="Error", message=str(one.error))
-    return InspectResult(returned=_without_screenshots(one.content) or None, error=threw, pictures=shown)
+    return InspectResult(returned=_without_screenshots(one.content) or None, error=threw, images=shown)
 
 
-def _picture(run: Run, part: Any) -> Blob | None:
+def _image(run: Run, part: Any) -> Blob | None:
     data = part.get("image") if isinstance(part, dict) and part.get("type") == "image" else None
     # A reference that is still here leads to nothing, and was reported.
     if not isinstance(data, str) or data.startswith(REFERENCE):
         return None
-    if data.startswith(_PICTURE):
+    if data.startswith(_IMAGE):
         return run.screenshot_in(data)
     # An import opens no connection: the address is a stranger's.
-    run.flaw("a picture at an address: it is not fetched", data[:80])
+    run.flaw("a image at an address: it is not fetched", data[:80])
     return None
 
 
 def _without_screenshots(content: Any) -> Any:
-    """Return what a call gave, each picture by its type only: it is kept as a screenshot."""
+    """Return what a call gave, each image by its type only: it is kept as a screenshot."""
     if not isinstance(content, list):
         return content
     return [
         {**part, "image": "screenshot"}
-        if isinstance(part, dict) and str(part.get("image", "")).startswith(_PICTURE)
+        if isinstance(part, dict) and str(part.get("image", "")).startswith(_IMAGE)
         else part
         for part in content
     ]

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from replaykit.bundle.reader import Bundle
-from replaykit.interop.bundle_export import Choices, Exporter, Files, picture, refuse
+from replaykit.interop.bundle_export import Choices, Exporter, Files, image_bytes, refuse
 from replaykit.interop.online_mind2web.mind2web_import import RESULT, SHOTS
 from replaykit.interop.online_mind2web.mind2web_v2_export import screenshots_after, second_of
 from replaykit.trajectory.action import Answer, ReportInfeasible, SendMsgToUser
@@ -60,17 +60,17 @@ def _shots(bundle: Bundle, steps: list[Step]) -> list[bytes]:
     run = bundle.trajectory
     loose = [o for o in run.of_type(Observation) if o.role == "unaligned"]
     if loose:
-        return [shot for one in loose if (shot := picture(bundle, one.screenshot)) is not None]
+        return [shot for one in loose if (shot := image_bytes(bundle, one.screenshot)) is not None]
     afters = screenshots_after(bundle, steps)
     found = [shot for shot in afters if shot is not None]
     if not found:
         return []
     if len(found) < len(afters):
         lacking = [
-            f"step {step.index} has no picture" for step, s in zip(steps, afters, strict=True) if s is None
+            f"step {step.index} has no screenshot" for step, s in zip(steps, afters, strict=True) if s is None
         ]
         raise refuse(
-            "online-mind2web", bundle, lacking, "The layout counts pictures: all steps have one, or none."
+            "online-mind2web", bundle, lacking, "The layout counts images: all steps have one, or none."
         )
     start = _start(bundle, steps)
     return found if start is None else [start, *found]
@@ -79,7 +79,7 @@ def _shots(bundle: Bundle, steps: list[Step]) -> list[bytes]:
 def _start(bundle: Bundle, steps: list[Step]) -> bytes | None:
     starts = [o for o in bundle.trajectory.of_type(Observation) if o.role == "start"]
     looks = [*starts, *([steps[0].before] if steps and steps[0].before is not None else [])]
-    return next((shot for one in looks if (shot := picture(bundle, one.screenshot)) is not None), None)
+    return next((shot for one in looks if (shot := image_bytes(bundle, one.screenshot)) is not None), None)
 
 
 EXPORTER = Exporter(

@@ -32,7 +32,7 @@ RESULT = "result.json"
 """What marks a result folder."""
 
 SHOTS = "trajectory/"
-"""Folder of its pictures."""
+"""Folder of its images."""
 
 VERSION = SECOND
 """The version that this release reads besides the first, which names none."""
@@ -144,19 +144,19 @@ def first_steps(
 
 
 def place_shots(run: Run, actions: Sequence[Mapping[str, Any]], shots: Sequence[str]) -> str:
-    """Add the steps with the pictures between them; return how they were matched.
+    """Add the steps with the images between them; return how they were matched.
 
-    One picture more than actions: the first shows the start. As many: each shows what followed. Any other
+    One image more than actions: the first shows the start. As many: each shows what followed. Any other
     number: nobody knows, so they hang on the run.
     """
-    # Some agents take a picture before the first action, others do not.
+    # Some agents take a image before the first action, others do not.
     starts = len(shots) == len(actions) + 1
     is_aligned = bool(shots) and (starts or len(shots) == len(actions))
-    if starts and (shot := run.picture(shots[0])):
+    if starts and (shot := run.image(shots[0])):
         run.add(Observation(role="start", screenshot=shot))
     for at, fields in enumerate(actions):
         step = run.step(**fields)
-        shot = run.picture(shots[at + starts]) if is_aligned else None
+        shot = run.image(shots[at + starts]) if is_aligned else None
         if shot is not None:
             run.add(Observation(role="after", of=step.index, screenshot=shot))
     # With other numbers, any pairing would be a guess.
@@ -167,17 +167,17 @@ def place_shots(run: Run, actions: Sequence[Mapping[str, Any]], shots: Sequence[
 
 
 def shots_state(run: Run, alignment: str, shots: Sequence[object]) -> str:
-    """Return how much of the pictures there is: what is no picture shows nothing."""
-    if alignment == "unaligned" or not run.pictures:
+    """Return how much of the images there is: what is no image shows nothing."""
+    if alignment == "unaligned" or not run.image_count:
         return "absent"
-    return "recorded" if run.pictures == len(shots) else "partial"
+    return "recorded" if run.image_count == len(shots) else "partial"
 
 
 def _sorted_shots(run: Run) -> list[str]:
     names = [name for name in run.source.names() if _is_shot(name)]
     for name in names:
         if numbered(name) < 0:
-            run.source.malformed(name, "a picture without a number", "an integer in its name")
+            run.source.malformed(name, "a image without a number", "an integer in its name")
     # By number: as text, `10` comes before `2`.
     return sorted(names, key=lambda name: (numbered(name), name))
 
@@ -193,7 +193,7 @@ GAP, GAP_NAME = (
     ),
     "no_screenshot",
 )
-"""A grey picture, and the end of its name: what exports put where a run has no screenshot, if told to."""
+"""A grey image, and the end of its name: what exports put where a run has no screenshot, if told to."""
 
 
 def _read_second(run: Run, plain: Mapping[str, Any]) -> None:
@@ -226,7 +226,7 @@ def _ordered(run: Run, history: list[Mind2WebAction]) -> list[Mind2WebAction]:
 
 
 def _shot_name(run: Run, entry: Mind2WebAction) -> str | None:
-    """Return the file of an action's picture, also where it is named by a path of another machine."""
+    """Return the file of an action's image, also where it is named by a path of another machine."""
     return run.source.ending(entry.screenshot, PurePosixPath(SHOTS)) if entry.screenshot else None
 
 
@@ -248,11 +248,11 @@ def _shot(run: Run, entry: Mind2WebAction, name: str | None) -> Blob | None:
     if name is None:
         held = entry.screenshot or ""
         return run.screenshot_in(held) if held.startswith("data:") else None
-    # The bytes decide: an agent may name a picture of its own like that.
+    # The bytes decide: an agent may name a image of its own like that.
     if GAP_NAME in name and run.source.read_any(name) == GAP:
-        run.flaw("a grey picture in the place of a screenshot: left out", name)
+        run.flaw("a grey image in the place of a screenshot: left out", name)
         return None
-    return run.picture(name)
+    return run.image(name)
 
 
 def _check(run: Run, result: Second) -> None:
@@ -326,7 +326,7 @@ def is_answer(plain: Mapping[str, Any]) -> bool:
 
 
 def _is_one(listing: Listing) -> bool:
-    # A folder of pictures without a result is a run that broke off: reading it says so.
+    # A folder of images without a result is a run that broke off: reading it says so.
     is_named = SHOTS.rstrip("/") in listing.folders
     return is_named or (listing.holds(RESULT) and is_result(peek(listing.path / RESULT)))
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from replaykit.bundle.reader import Bundle
-from replaykit.interop.bundle_export import Files, picture, refuse
+from replaykit.interop.bundle_export import Files, image_bytes, refuse
 from replaykit.interop.image_types import JPEG, image_type
 from replaykit.interop.online_mind2web.mind2web_actions import ANSWER, FAILED, SUCCESS
 from replaykit.interop.online_mind2web.mind2web_import import GAP, GAP_NAME, RESULT, SHOTS, VERSION
@@ -25,7 +25,7 @@ _SAID = (Answer, SendMsgToUser, ReportInfeasible)
 def second_of(bundle: Bundle, task: dict[str, Any], *, fills_gaps: bool = False) -> Files:
     """Return the files of `<task_id>/`. Raises CannotExport where the version needs what is not there.
 
-    `fills_gaps`: a grey picture that its name tells stands where a step has no screenshot.
+    `fills_gaps`: a grey image that its name tells stands where a step has no screenshot.
     """
     run = bundle.trajectory
     steps = [step for step in run.steps if not isinstance(step.action, _SAID)]
@@ -64,7 +64,7 @@ def _check(bundle: Bundle, task: dict[str, Any], steps: list[Step], shots: list[
     bare = [place for place, shot in zip(places, shots, strict=True) if shot is None]
     told = [*lacking, *(f"{place} has no screenshot" for place in bare)]
     if told:
-        can = "" if lacking else "; --gaps writes a grey picture for each that is missing"
+        can = "" if lacking else "; --gaps writes a grey image for each that is missing"
         raise refuse("online-mind2web", bundle, told, f"Version 2 needs them; --schema v1 does not{can}.")
 
 
@@ -103,27 +103,27 @@ def _name(at: int, shot: bytes) -> str:
 
 
 def _last_screenshot(bundle: Bundle) -> bytes | None:
-    """Return the picture of the final page, where the run shows one."""
+    """Return the image of the final page, where the run shows one."""
     steps = bundle.trajectory.steps
     after = bundle.trajectory.after(steps[-1]) if steps and isinstance(steps[-1].action, Answer) else None
-    shot = None if after is None else picture(bundle, after.screenshot)
+    shot = None if after is None else image_bytes(bundle, after.screenshot)
     return shot if shot is not None else _final(bundle)
 
 
 def _final(bundle: Bundle) -> bytes | None:
     final = next((o for o in reversed(bundle.trajectory.of_type(Observation)) if o.role == "final"), None)
-    return None if final is None else picture(bundle, final.screenshot)
+    return None if final is None else image_bytes(bundle, final.screenshot)
 
 
 def screenshots_after(bundle: Bundle, steps: list[Step]) -> list[bytes | None]:
-    """Return the picture of what followed each step: its own, else of the page that the next one acted on."""
+    """Return the image of what followed each step: its own, else of the page that the next one acted on."""
     pairs = zip(steps, [*steps[1:], None], strict=True) if steps else ()
     return [_screenshot_after(bundle, step, following) for step, following in pairs]
 
 
 def _screenshot_after(bundle: Bundle, step: Step, following: Step | None) -> bytes | None:
     after = bundle.trajectory.after(step)
-    shot = None if after is None else picture(bundle, after.screenshot)
+    shot = None if after is None else image_bytes(bundle, after.screenshot)
     if shot is None and following is not None and following.before is not None:
-        return picture(bundle, following.before.screenshot)
+        return image_bytes(bundle, following.before.screenshot)
     return _final(bundle) if shot is None and following is None else shot

@@ -242,7 +242,7 @@ def _write(writer: Any, rows: list[dict[str, Any]], columns: Mapping[str, str]) 
 
 
 def _schema(columns: Mapping[str, str]) -> Any:
-    """Return the columns, and what the library `datasets` needs to show pictures."""
+    """Return the columns, and what the library `datasets` needs to show images."""
     import pyarrow as pa
 
     image = pa.struct([("bytes", pa.binary()), ("path", pa.string())])

@@ -116,7 +116,7 @@ def _set(entry: McpEntry, part: str, value: Any) -> None:
 
 
 _LINK = lazy_pattern(r"\[[^\]\n]*\]\(([^)\n]+)\)")
-_PICTURE = lazy_pattern(r"[^\s()\[\]'\"]+\.(?:png|jpe?g|webp)\b", re.IGNORECASE)
+_IMAGE = lazy_pattern(r"[^\s()\[\]'\"]+\.(?:png|jpe?g|webp)\b", re.IGNORECASE)
 _ENTRIES = lazy_pattern(r"New console entries: (\S+?)#L(\d{1,9})(?:-L(\d{1,9}))?")
 _TAB = lazy_pattern(r"- (\d{1,6}): (\(current\) )?\[(.*)\]\((.*)\)")
 _PAGE = lazy_pattern(r"- Page (URL|Title): (.*)")
@@ -147,8 +147,8 @@ def links_of(entry: McpEntry) -> list[str]:
     text = entry.result.get("result")
     if not isinstance(text, str):
         return []
-    named = [*_LINK.findall(text), *_PICTURE.findall(text)]
-    return [path for path in dict.fromkeys(named) if _PICTURE.fullmatch(path)]
+    named = [*_LINK.findall(text), *_IMAGE.findall(text)]
+    return [path for path in dict.fromkeys(named) if _IMAGE.fullmatch(path)]
 
 
 def console_of(entry: McpEntry) -> Iterator[tuple[str, int, int]]:

@@ -61,7 +61,7 @@ def read(run: Run, candidate: Candidate) -> None:
     for line, text in log.strays:
         run.flaw("a line that belongs to no entry: kept beside the steps", f"{LOG} line {line}")
         run.keep(f"{LOG} line {line}", {"text": text})
-    run.fills(screenshots="partial" if run.pictures else "absent")
+    run.fills(screenshots="partial" if run.image_count else "absent")
     run.origin["alignment"] = "exact"
     run.end("unknown", cause="harness")
 

@@ -13,7 +13,7 @@ from replaykit.bundle.bundle_format import PIXMAP
 from replaykit.bundle.reader import Bundle
 from replaykit.errors import BundleError, ReplayError
 from replaykit.grading.verdict import Verdict
-from replaykit.interop.bundle_export import Choices, Exporter, Files, picture, refuse, zipped
+from replaykit.interop.bundle_export import Choices, Exporter, Files, image_bytes, refuse, zipped
 from replaykit.interop.har.har_entries import entry_of, moment
 from replaykit.interop.playwright_trace.trace_dom import pages_of
 from replaykit.interop.playwright_trace.trace_import import CHANNELS, SIDECAR, TOLD
@@ -133,7 +133,7 @@ class _Writer:
             self._seen(after, call, "after", page, self._last, None)
 
     def _after(self, step: Step) -> Observation | None:
-        """Return the last look at what followed, with page and picture of the last looks that have them."""
+        """Return the last look at what followed, with page and image of the last looks that have them."""
         looks = self._run.looks(step)
         if not looks:
             return None
@@ -205,7 +205,7 @@ class _Writer:
             return None
 
     def _shot(self, seen: Observation, page: str, at: int) -> None:
-        data = picture(self._bundle, seen.screenshot)
+        data = image_bytes(self._bundle, seen.screenshot)
         if data is None:
             return
         name = _sha1(data) + ".jpeg"  # viewers go by the content

@@ -254,7 +254,7 @@ class TraceSteps:
     def _shot(self, one: TraceSnapshot) -> tuple[Any, bool]:
         keyed = self._trace.shots.get((one.call, one.phase), "")
         if keyed in self._run.source:
-            return self._run.picture(keyed), True
+            return self._run.image(keyed), True
         cast = self._trace.screencast.get(one.page, [])
         at = bisect_left(cast, (one.at, ""))
         # The screencast has frames of its own times; the nearest shows the page.
@@ -263,7 +263,7 @@ class TraceSteps:
         if name is None:
             self._state["screenshots"] = "partial"
             return None, True
-        return self._run.picture(name), False
+        return self._run.image(name), False
 
     def _element(self, call: TraceCall) -> Element | None:
         params = call.begin.get("params")

@@ -231,8 +231,8 @@ class _Stream:
             run.add(last.look("final", None))
         shown = [page.was_shown for page in pages]
         is_whole = all(shown) and all(page.is_whole for page in pages)
-        pictured = "recorded" if is_whole else "partial" if any(shown) else "absent"
-        run.fills(snapshots=pictured, form_state=pictured, actions="partial", urls="partial")
+        shown_steps = "recorded" if is_whole else "partial" if any(shown) else "absent"
+        run.fills(snapshots=shown_steps, form_state=shown_steps, actions="partial", urls="partial")
         run.fills(targets="recorded" if self._steps.are_aimed else "partial")
         run.fills(console="partial" if self._has_console else "absent")
         run.origin.update(tool="rrweb", alignment="exact")

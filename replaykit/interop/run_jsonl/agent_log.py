@@ -1,4 +1,4 @@
-"""Agent logs `run.jsonl`, one JSON line an event: user, assistant, tool results with pictures, the end."""
+"""Agent logs `run.jsonl`, one JSON line an event: user, assistant, tool results with images, the end."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def read_log(run: Run, name: str) -> None:
     run.fills(actions="recorded", targets="partial", thoughts="recorded")
     named = sum(len(line.shots or ()) for line in lines if line.t == "tool_result")
     run.fills(
-        screenshots="absent" if not run.pictures else "recorded" if run.pictures == named else "partial"
+        screenshots="absent" if not run.image_count else "recorded" if run.image_count == named else "partial"
     )
     run.origin["alignment"] = "exact"
 

@@ -153,7 +153,7 @@ def _shots(run: Run, one: One, turn: int) -> None:
         if not isinstance(part, dict) or part.get("type") != "image":
             continue
         path, data = part.get("imagePath"), part.get("bytesBase64")
-        shot = _picture(run, path) if isinstance(path, str) else None
+        shot = _image(run, path) if isinstance(path, str) else None
         shot = run.screenshot_in(data) if shot is None and isinstance(data, str) else shot
         if shot is not None:
             run.add(Observation(role="unaligned", screenshot=shot))
@@ -163,18 +163,18 @@ def _shots(run: Run, one: One, turn: int) -> None:
 
 
 def _look(run: Run, probe: StagehandProbe, role: str, of: int | None, *, is_exact: bool) -> None:
-    shot = _picture(run, probe.screenshotPath) if probe.screenshotPath else None
+    shot = _image(run, probe.screenshotPath) if probe.screenshotPath else None
     tree = run.put("text/plain", probe.ariaTree.encode("utf-8", "replace")) if probe.ariaTree else None
     if probe.url or shot or tree:
         run.add(Observation(role=role, of=of, url=probe.url, screenshot=shot, shot_exact=is_exact, a11y=tree))
 
 
-def _picture(run: Run, path: str) -> Blob | None:
+def _image(run: Run, path: str) -> Blob | None:
     """Return a screenshot; paths lead to files of the folder and nowhere else."""
     # A run that was written on another machine, or with Windows, names files of there.
     own = run.source.ending(path)
     if own is not None:
-        return run.picture(own)
+        return run.image(own)
     run.flaw("a screenshot that is not in the folder", path[:80])
     return None
 
@@ -185,7 +185,7 @@ def _fill(run: Run, found: StagehandTrajectory) -> None:
         run.fills(**{channel: "partial" if any(getattr(one, name, None) for one in probes) else "absent"})
     thoughts = [one.reasoning for one in found.steps]
     run.fills(thoughts="recorded" if thoughts and all(thoughts) else "partial" if any(thoughts) else "absent")
-    run.fills(screenshots="partial" if run.pictures else "absent")
+    run.fills(screenshots="partial" if run.image_count else "absent")
 
 
 def _read_scores(run: Run) -> None:

@@ -209,7 +209,7 @@ def _fill(run: Run, found: TableSteps, base: Base) -> None:
         else:
             _add_step(run, at, step, base)
     loose = [step.cells.get("screenshot") for step in found.steps] + found.start.get("unaligned", [])
-    for shot in _pictures(run, loose, "screenshot"):
+    for shot in _images(run, loose, "screenshot"):
         run.add(Observation(role="unaligned", screenshot=shot))
     if any(cell is not None for cell in loose):
         run.warn(
@@ -227,7 +227,7 @@ def _channels(run: Run, cells: list[Mapping[str, Any]]) -> None:
         targets="partial",
         thoughts=_state([_has(one, "thought") for one in cells]),
         urls="partial" if any(_has(one, "url", "url_before", "url_after") for one in cells) else "absent",
-        screenshots=_state(shots) if run.pictures else "absent",
+        screenshots=_state(shots) if run.image_count else "absent",
         a11y=_state([_has(one, "a11y") for one in cells]),
     )
 
@@ -275,7 +275,7 @@ def _add_step(run: Run, turn: int, step: TableStep, base: Base) -> None:
             turn=turn,
             t=t,
         )
-    shot = next(iter(_pictures(run, [cells.get("screenshot_after")], step.place)), None)
+    shot = next(iter(_images(run, [cells.get("screenshot_after")], step.place)), None)
     if shot is not None:
         run.add(Observation(role="after", of=one.index, url=_url(cells.get("url_after")), screenshot=shot))
 
@@ -291,7 +291,7 @@ def _look(run: Run, cells: Mapping[str, Any], role: str, base: Base, place: str)
     is_before = role == "before"
     shots = ["screenshot_before"] if is_before else ["screenshot_before", "screenshot_after"]
     urls = ["url_before", "url"] if is_before else ["url_before", "url", "url_after"]
-    shot = next(iter(_pictures(run, [cells.get(name) for name in shots], place)), None)
+    shot = next(iter(_images(run, [cells.get(name) for name in shots], place)), None)
     url = next((found for name in urls if (found := _url(cells.get(name)))), None)
     title, tree = _text(cells.get("title")) or None, _text(cells.get("a11y"))
     if not (shot or url or title or tree):
@@ -306,17 +306,17 @@ def _url(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def _pictures(run: Run, cells: list[Any], place: str) -> Iterator[Blob]:
+def _images(run: Run, cells: list[Any], place: str) -> Iterator[Blob]:
     """Yield the screenshots of cells; anything else is a flaw."""
     for cell in cells:
         many = list_of(cell)
         for one in [cell] if many is None else many:
-            shot = _picture(run, one, place)
+            shot = _image(run, one, place)
             if shot is not None:
                 yield shot
 
 
-def _picture(run: Run, cell: Any, place: str) -> Blob | None:
+def _image(run: Run, cell: Any, place: str) -> Blob | None:
     if cell in (None, ""):
         return None
     if isinstance(cell, dict) and isinstance(cell.get("path"), str) and cell.get("bytes") is not None:
@@ -331,7 +331,7 @@ def _picture(run: Run, cell: Any, place: str) -> Blob | None:
         return None
     shot = run.screenshot_at(found) if isinstance(found, str) else None
     if shot is None:
-        run.flaw("a screenshot that is named and not there, or no picture", f"{place} {named!r:.80}")
+        run.flaw("a screenshot that is named and not there, or no image", f"{place} {named!r:.80}")
     return shot
 
 

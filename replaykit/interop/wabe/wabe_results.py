@@ -114,7 +114,7 @@ def _read_told(run: Run, candidate: Candidate) -> None:
 
 
 def _inside(run: Run, names: list[str]) -> list[str]:
-    """Return the pictures that are there; all of them or none, since they are matched by their number."""
+    """Return the images that are there; all of them or none, since they are matched by their number."""
     if all(name in run.source for name in names):
         return names
     run.warn(f"{len(names)} screenshots are named, not all are beside the file: left out")

@@ -1,4 +1,4 @@
-"""Bundles as WebVoyager result folders: the chat with placeholders of pictures, and numbered screenshots."""
+"""Bundles as WebVoyager result folders: the chat with placeholders of images, and numbered screenshots."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from replaykit.bundle.reader import Bundle
-from replaykit.interop.bundle_export import Choices, Exporter, Files, picture, refuse
+from replaykit.interop.bundle_export import Choices, Exporter, Files, image_bytes, refuse
 from replaykit.interop.webvoyager.webvoyager_actions import said_action, strict_action
 from replaykit.interop.webvoyager.webvoyager_import import MESSAGES, split_message
 from replaykit.trajectory.action import Answer, Element, Unknown
@@ -24,7 +24,7 @@ _PLACEHOLDER = {"type": "image_url", "image_url": {"url": "data:image/png;base64
 
 
 class WrittenIteration(NamedTuple):
-    """One iteration: what the agent saw and said, and its pictures."""
+    """One iteration: what the agent saw and said, and its images."""
 
     seen: str
     said: str | None
@@ -67,8 +67,8 @@ def _turns(bundle: Bundle) -> list[WrittenIteration]:
     for step in run.steps:
         before = step.before if step.before is not None and step.before.screenshot else shown
         is_told = error != "" and (before is None or not before.screenshot)
-        shot = None if before is None else picture(bundle, before.screenshot)
-        clean = None if before is None else picture(bundle, before.clean)
+        shot = None if before is None else image_bytes(bundle, before.screenshot)
+        clean = None if before is None else image_bytes(bundle, before.clean)
         seen = error if is_told or error else f"{SEEN}\n{_listed(step)}"
         turns.append(WrittenIteration(seen, _message(step), shot, clean))
         error = step.error.message if step.error is not None and step.error.message else ""
@@ -80,7 +80,7 @@ def _last(bundle: Bundle) -> list[WrittenIteration]:
     """Return the turn after the last step: an answer that was no action, or a last look."""
     run = bundle.trajectory
     final = next((o for o in reversed(run.of_type(Observation)) if o.role == "final"), None)
-    shot = None if final is None else picture(bundle, final.screenshot)
+    shot = None if final is None else image_bytes(bundle, final.screenshot)
     is_said = bool(run.steps) and isinstance(run.steps[-1].action, Answer)
     if run.answer is not None and not is_said:
         return [WrittenIteration(SEEN, f"Thought: \n\nAction: {_answer(run.answer)}", shot)]
@@ -89,7 +89,7 @@ def _last(bundle: Bundle) -> list[WrittenIteration]:
 
 def _unaligned(bundle: Bundle) -> list[bytes]:
     found = [o for o in bundle.trajectory.of_type(Observation) if o.role == "unaligned"]
-    return [shot for one in found if (shot := picture(bundle, one.screenshot)) is not None]
+    return [shot for one in found if (shot := image_bytes(bundle, one.screenshot)) is not None]
 
 
 def _said(step: Step) -> str | None:

@@ -1,6 +1,6 @@
 """WebVoyager result folders `task<id>/` (arXiv 2401.13919): a chat and numbered screenshots, both ways.
 
-The k-th user message, the k-th assistant message and `screenshot<k>.png` are iteration k; the picture was
+The k-th user message, the k-th assistant message and `screenshot<k>.png` are iteration k; the image was
 taken before the action, with numbers of elements drawn in. Upstream: `run.py` of
 https://github.com/MinorJerry/WebVoyager.
 """
@@ -51,7 +51,7 @@ def read(run: Run, candidate: Candidate) -> None:
     """Read one result folder."""
     turns, first, last = _turns(run)
     _task(run, candidate, first, said_nothing=all(turn.said is None for turn in turns))
-    shots, trees = _pictures(run)
+    shots, trees = _images(run)
     turn_numbers = {turn.number for turn in turns}
     for turn in turns:
         _turn(run, turn, turns, shots, trees)
@@ -127,8 +127,8 @@ def _task(run: Run, candidate: Candidate, first: str, *, said_nothing: bool) -> 
     run.task(id, intent=found[1].strip() if found else "", start_urls=start, judge="webvoyager")
 
 
-def _pictures(run: Run) -> tuple[dict[int, list[str]], dict[int, str]]:
-    """Return iteration to pictures, the one with marks first, and iteration to accessibility tree."""
+def _images(run: Run) -> tuple[dict[int, list[str]], dict[int, str]]:
+    """Return iteration to images, the one with marks first, and iteration to accessibility tree."""
     shots: dict[int, list[str]] = {}
     trees: dict[int, str] = {}
     for name in run.source.names():
@@ -170,8 +170,8 @@ def _look(
 ) -> dict[str, Any]:
     marked, clean = shots.get(turn.number, ["", ""])
     tree = trees.get(turn.number)
-    look: dict[str, Any] = {"screenshot": run.picture(marked) if marked else None}
-    look["clean"] = run.picture(clean) if clean else None
+    look: dict[str, Any] = {"screenshot": run.image(marked) if marked else None}
+    look["clean"] = run.image(clean) if clean else None
     if tree is not None:
         look["a11y"] = run.put_file("application/json" if tree.endswith(".json") else "text/plain", tree)
     return {name: blob for name, blob in look.items() if blob is not None}
@@ -243,7 +243,7 @@ def _strict_answer(run: Run) -> str | None:
 
 
 def _is_one(listing: Listing) -> bool:
-    # A run that broke off has pictures and no chat: reading it says so.
+    # A run that broke off has images and no chat: reading it says so.
     is_cut = listing.path.resolve().name.startswith("task") and listing.holds("screenshot[0-9]*.png")
     return listing.holds(MESSAGES) or is_cut
 

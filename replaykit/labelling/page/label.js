@@ -164,7 +164,7 @@ function page_of(place, page, words, box) {
   const address = `runs/${place}/${page.kind}/${page.at}`;
   const [wide, tall] = page.viewport || [1280, 720];
   const name = `${words}: ${page.title || page.url || "untitled"}`;
-  const shown = page.kind === "picture" ? image_of(address, name) : frame_of(address, name, wide, tall);
+  const shown = page.kind === "screenshot" ? image_of(address, name) : frame_of(address, name, wide, tall);
   const mark = box && el("i", { class: "target", "aria-hidden": "true", css: placed(box, wide, tall) });
   const sheet = el("div", { class: `sheet ${page.kind}`, css: { "--wide": String(wide), "--tall": String(tall) } }, shown, mark);
   if (page.kind === "page") watch(sheet, wide);

@@ -27,7 +27,7 @@ from replaykit.secrets.black_boxes import blacken
 from replaykit.trajectory.scalars import Box
 
 PIXELS_MAX = 8_000_000
-"""Larger pictures are taken at a lower scale."""
+"""Larger screenshots are taken at a lower scale."""
 
 CAPTURE_MAX_MS = 1500
 """A capture takes 30 ms; one that has not come by then is asked for again."""
@@ -37,11 +37,11 @@ GIVING_WAY_S = 5e-5
 """As long as another thread needs to take over."""
 
 KEPT_MAX = 16 * MIB
-"""Bytes of the pictures that are kept to be found again."""
+"""Bytes of the screenshots that are kept to be found again."""
 
 
 class DecodedCaptures:
-    """The pictures taken last: the same capture is not decoded twice.
+    """The screenshots taken last: the same capture is not decoded twice.
 
     A browser encodes equal pixels to equal bytes, and a page often looks as it did a moment ago. Of another
     capture, rows are computed where they differ from those of the one before.
@@ -54,15 +54,15 @@ class DecodedCaptures:
     def decoded(self, capture: str, paint: tuple[Box, ...], scale: float) -> Blob:
         """Return a capture (PNG in base64) as it is kept, boxes (CSS px) blackened; for the worker thread."""
         key = (capture, paint, scale)
-        found = self._kept.pop(key, None) or _picture(capture, paint, scale, self._rows)
+        found = self._kept.pop(key, None) or _image(capture, paint, scale, self._rows)
         self._kept[key] = found
         while len(self._kept) > 1 and sum(len(blob.data) for blob in self._kept.values()) > KEPT_MAX:
             del self._kept[next(iter(self._kept))]
         return found
 
 
-def screenshot(tab: CdpTab, command: Screenshot, clock: Clock, pictures: DecodedCaptures) -> Carried:
-    """Return the picture, its scale, and when it was taken, ms since recording start.
+def screenshot(tab: CdpTab, command: Screenshot, clock: Clock, captures: DecodedCaptures) -> Carried:
+    """Return the screenshot, its scale, and when it was taken, ms since recording start.
 
     Refused as `gone` where the tab shows another document by then.
     """
@@ -76,8 +76,8 @@ def screenshot(tab: CdpTab, command: Screenshot, clock: Clock, pictures: Decoded
     shot = yield from _capture(tab, params)
     at = clock.now()
     yield from _still(tab, document)
-    picture = yield Work(run=lambda: pictures.decoded(shot["data"], command.paint, scale * tab.dpr))
-    return picture, scale, at
+    image = yield Work(run=lambda: captures.decoded(shot["data"], command.paint, scale * tab.dpr))
+    return image, scale, at
 
 
 # The second frame begins after the first was drawn. A hidden page gets none, hence the timer.
@@ -136,7 +136,7 @@ def _clip(tab: CdpTab, scale: float) -> Carried:
     return {"x": view["pageX"], "y": view["pageY"], **size, "scale": scale}
 
 
-def _picture(capture: str, paint: tuple[Box, ...], scale: float, rows: RowsBefore) -> Blob:
+def _image(capture: str, paint: tuple[Box, ...], scale: float, rows: RowsBefore) -> Blob:
     png = base64.b64decode(capture)
     pixels = pixmap(png, _give_way, rows)
     if pixels is not None:

@@ -59,7 +59,7 @@ class Commands:
     def __init__(self, tabs: Mapping[int, CdpTab], clock: Clock) -> None:
         self._tabs = tabs
         self._clock = clock
-        self._pictures = DecodedCaptures()
+        self._images = DecodedCaptures()
         self.net_log: NetLog | None = None
         """Of the browser, where it writes one."""
         self.watching = Watching()
@@ -120,7 +120,7 @@ class Commands:
 
     def _screenshot(self, command: Screenshot) -> Carried:
         tab = self._tab(command.page)
-        return (yield from screenshot(tab, command, self._clock, self._pictures))
+        return (yield from screenshot(tab, command, self._clock, self._images))
 
     def _body(self, command: FetchBody) -> Carried:
         reply = yield from self._ask_owner(command.request, "Network.getResponseBody")

@@ -185,8 +185,8 @@ function labelText(element) {
 function altText(element) {
   const own = toldAttribute(element, 'alt');
   if (own !== null) return own;
-  const picture = descendants(element, 'img')[0];
-  return picture === undefined ? null : toldAttribute(picture, 'alt');
+  const image = descendants(element, 'img')[0];
+  return image === undefined ? null : toldAttribute(image, 'alt');
 }
 
 const attributeText = (element, name) => collapsed(toldAttribute(element, name) ?? '');
@@ -307,10 +307,10 @@ function gatherElement(element, way) {
 
 function partName(element, { isReferenced, left }) {
   const referenced = isReferenced ? '' : referencedText(element, left);
-  return referenced || attributeText(element, 'aria-label') || pictureName(element, left);
+  return referenced || attributeText(element, 'aria-label') || imageName(element, left);
 }
 
-function pictureName(element, left) {
+function imageName(element, left) {
   const tag = localName(element);
   return tag === 'img' ? attributeText(element, 'alt') : tag === 'svg' ? drawingTitle(element, left) : '';
 }

@@ -119,7 +119,7 @@ function released(event, control, innermost) {
   return below === undefined ? [control, innermost] : [closest(below, CONTROL) ?? below, below];
 }
 
-// The page keeps the pointer to itself, or moves what was pressed along with it; pictures are drawn and panned.
+// The page keeps the pointer to itself, or moves what was pressed along with it; images are drawn and panned.
 function isDrag(event, innermost) {
   const way = minus(pointOf(event), pressed.point);
   if (Math.hypot(...way) < DRAG_MIN || !isConnected(pressed.control)) return false;

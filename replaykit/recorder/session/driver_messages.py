@@ -333,7 +333,7 @@ class ReadPage(Struct, frozen=True, kw_only=True):
 
 
 class Screenshot(Struct, frozen=True, kw_only=True):
-    """Take a picture, boxes (`paint`, CSS px) blackened. Reply value: (`Blob`, scale, at)."""
+    """Take a screenshot, boxes (`paint`, CSS px) blackened. Reply value: (`Blob`, scale, at)."""
 
     id: int
     page: int

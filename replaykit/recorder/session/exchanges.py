@@ -38,7 +38,7 @@ ANSWERS_MAX = 1000
 """Answers of the agent that wait for word of their requests."""
 
 LOADING = frozenset({"document", "xhr", "fetch"})
-"""Resources that a picture waits for."""
+"""Resources that a screenshot waits for."""
 
 _WITH_LENGTH = frozenset({"POST", "PUT", "PATCH"})
 """Methods whose requests state a length, and be it 0, unless they send a stream."""

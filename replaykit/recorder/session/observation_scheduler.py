@@ -29,11 +29,11 @@ from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.scalars import Omitted
 
 SHOT_DELAY_MS = 1000
-"""A picture waits so long for documents and data that the action asked for."""
+"""A screenshot waits so long for documents and data that the action asked for."""
 
 # Every 60 ms lost more screenshots and was no cheaper (decision 7).
 SHOT_EVERY_MS = 40
-"""Between two pictures of a page that is acted on without a pause: the action under way waits for them."""
+"""Between two screenshots of a page that is acted on without a pause: the action under way waits for them."""
 
 SILENCE_MS = 3000
 """A page that pushed nothing so long after an action is asked."""
@@ -60,11 +60,11 @@ class PendingObservation(Struct, kw_only=True, eq=False):
     asks_frames: bool = False
     """What other frames show may be older than the page around them."""
     is_superseded: bool = False
-    """A later look takes the picture."""
+    """A later look takes the screenshot."""
 
 
 class ObservationScheduler:
-    """Turns pushes into observations, and takes their pictures at the right moments."""
+    """Turns pushes into observations, and takes their screenshots at the right moments."""
 
     def __init__(
         self,
@@ -114,12 +114,12 @@ class ObservationScheduler:
             tab.sights.own(message.source, message.node, message.id)
 
     def hurry(self, at: float) -> None:
-        """Take the pictures that still wait: something new begins."""
+        """Take the screenshots that still wait: something new begins."""
         for look in list(self._waiting):
             self._release(look, at)
 
     def loaded(self, page: int, at: float) -> None:
-        """Take the pictures that waited for data, now that it is there."""
+        """Take the screenshots that waited for data, now that it is there."""
         for look in list(self._waiting):
             if look.tab.page == page and not self._is_loading(page, look.ref.at):
                 self._release(look, at)
@@ -137,7 +137,7 @@ class ObservationScheduler:
     def passed(self, tab: Tab, ref: StepRef, left: PushedSnapshot | None) -> None:
         """Show what the action `ref` led to, since the page has gone elsewhere; `left`: what it showed last.
 
-        No picture can be had of it any more.
+        No screenshot can be had of it any more.
         """
         for look in self._waiting:
             look.is_superseded |= look.tab is tab
@@ -171,13 +171,13 @@ class ObservationScheduler:
         # Nothing changed: another screenshot would only keep the agent waiting.
         is_same = last is not None and (last.snapshot, last.frames) == (seen.snapshot, seen.frames)
         if last is not None and is_same and isinstance(last.screenshot, str):
-            shot = CapturedScreenshot(picture=last.screenshot, at=last.shot_t, scale=last.shot_scale)
+            shot = CapturedScreenshot(image=last.screenshot, at=last.shot_t, scale=last.shot_scale)
         else:
             shot = yield from self._viewer.shoot(tab, shown)
         self._write(tab, seen, blobs, shot, ref)
 
     def _look(self, tab: Tab, shown: PushedSnapshot, ref: StepRef, at: float) -> None:
-        # Of two looks at one page the later one is closer to rest: it takes the picture.
+        # Of two looks at one page the later one is closer to rest: it takes the screenshot.
         for older in [look for look in self._waiting if look.tab is tab]:
             older.is_superseded = True
             self._release(older, at)
@@ -230,7 +230,7 @@ class ObservationScheduler:
 
     def _shot_between(self, tab: Tab, shown: PushedSnapshot | None, at: float) -> Asking[CapturedScreenshot]:
         if self._viewer.has_shots and at - tab.hurried_at < SHOT_EVERY_MS:
-            return CapturedScreenshot(picture=Omitted(why="cap"))
+            return CapturedScreenshot(image=Omitted(why="cap"))
         tab.hurried_at = at
         return (yield from self._viewer.shoot(tab, shown))
 

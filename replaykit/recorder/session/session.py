@@ -51,7 +51,7 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     """What shapes a recording."""
 
     has_screenshots: bool = True
-    """Whether pictures are taken."""
+    """Whether screenshots are taken."""
     has_outlines: bool = False
     """Whether accessibility trees are taken of pages at rest."""
     network: str = "bodies"
@@ -67,7 +67,7 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     secrets: dict[str, str] = {}
     """Declared secrets, id to value."""
     mask: tuple[str, ...] = ()
-    """CSS selectors of what pages hide, and pictures too."""
+    """CSS selectors of what pages hide, and screenshots too."""
     plain: tuple[str, ...] = ()
     """Test data that the task names anyway."""
     keep_headers: tuple[str, ...] = ()

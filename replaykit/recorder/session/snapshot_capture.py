@@ -1,4 +1,4 @@
-"""What a page looks like: snapshots, pictures and reads asked of it, and the observations they make."""
+"""What a page looks like: snapshots, screenshots and reads asked of it, and the observations they make."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from replaykit.trajectory.observation import Observation, Prep, Read, Stale
 from replaykit.trajectory.scalars import Id, Omitted
 
 TRIES = 3
-"""A picture that may show a secret is taken until the page stood still around it."""
+"""A screenshot that may show a secret is taken until the page stood still around it."""
 
 CSS = "text/css"
 """Media type of a style sheet."""
@@ -42,16 +42,16 @@ _OMISSIONS = ("timeout", "dialog_open", "failed")
 
 
 class CapturedScreenshot(Struct, frozen=True, kw_only=True):
-    """A picture, or why there is none."""
+    """A screenshot, or why there is none."""
 
-    picture: Id | Omitted | None = None
+    image: Id | Omitted | None = None
     """Blob id."""
     blob: Blob | None = None
-    """The picture itself."""
+    """The screenshot itself."""
     at: float | None = None
     """When it was taken, ms."""
     scale: float = 1.0
-    """Of a picture taken smaller."""
+    """Of a screenshot taken smaller."""
 
 
 class SnapshotCapture:
@@ -68,7 +68,7 @@ class SnapshotCapture:
         step_reads: tuple[ProbeRead, ...] = (),
     ) -> None:
         self.has_shots = has_shots
-        """Whether pictures are taken at all."""
+        """Whether screenshots are taken at all."""
         self._paints = paints
         self._has_outlines = has_outlines
         self._ledger = ledger
@@ -128,7 +128,7 @@ class SnapshotCapture:
         return self.take(tab, reply.value, at, document)
 
     def shoot(self, tab: Tab, shown: PushedSnapshot | None) -> Asking[CapturedScreenshot]:
-        """Take a picture; with secrets at stake only one of a page that stood still."""
+        """Take a screenshot; with secrets at stake only one of a page that stood still."""
         if not self.has_shots or tab.shots_late >= SHOTS_LATE_MAX:
             return CapturedScreenshot()
         if not self._paints:
@@ -239,22 +239,22 @@ class SnapshotCapture:
             if is_still and shot.blob.media_type == PIXMAP:
                 return shot
             shown = again
-        return CapturedScreenshot(picture=Omitted(why="withheld"))
+        return CapturedScreenshot(image=Omitted(why="withheld"))
 
     def _shoot_once(self, tab: Tab, shown: PushedSnapshot | None) -> Asking[CapturedScreenshot]:
         document = tab.document if shown is None else shown.document
         if tab.document != document:
-            return CapturedScreenshot(picture=Omitted(why="evicted"))
+            return CapturedScreenshot(image=Omitted(why="evicted"))
         paint = (shown.paint if shown else None) or ()
         is_painted = shown is not None and shown.push.painted
         reply = yield Screenshot(id=0, page=tab.page, paint=paint, is_painted=is_painted)
         shot = shot_of(reply)
         if tab.document != document:
-            return CapturedScreenshot(picture=Omitted(why="evicted"))  # it may show the next page
+            return CapturedScreenshot(image=Omitted(why="evicted"))  # it may show the next page
         if shot.blob is not None:
             tab.shots_late = 0
         elif reply.error == "gone":
-            return CapturedScreenshot()  # its document was replaced: there is nothing to take a picture of
+            return CapturedScreenshot()  # its document was replaced: there is nothing to take a screenshot of
         elif reply.error != "dialog_open":
             tab.shots_late += reply.error == "timeout"
             self._ledger.gap("screenshots", reply.error or "failed", reply.at, page=tab.page)
@@ -267,19 +267,19 @@ def _frames(tab: Tab, shown: PushedSnapshot | None) -> list[str | None]:
 
 
 def shot_of(reply: CommandReply) -> CapturedScreenshot:
-    """Return the picture of a reply: (picture, scale, ms)."""
+    """Return the screenshot of a reply: (screenshot, scale, ms)."""
     match reply.value:
         case (Blob() as blob, float() | int() as scale, float() | int() as at):
             kept = float(scale) if 0 < scale <= 1 else 1.0
-            return CapturedScreenshot(picture=blob.id, blob=blob, at=at, scale=kept)
+            return CapturedScreenshot(image=blob.id, blob=blob, at=at, scale=kept)
     why = reply.error if reply.error in _OMISSIONS else "failed"
-    return CapturedScreenshot(picture=Omitted(why=why or "failed"))
+    return CapturedScreenshot(image=Omitted(why=why or "failed"))
 
 
 def with_shot(seen: Observation, shot: CapturedScreenshot) -> Observation:
-    """Return an observation with its picture."""
+    """Return an observation with its screenshot."""
     at = None if shot.at is None else ms(shot.at)
-    return replace(seen, screenshot=shot.picture, shot_t=at, shot_scale=shot.scale)
+    return replace(seen, screenshot=shot.image, shot_t=at, shot_scale=shot.scale)
 
 
 def with_outline(seen: Observation, blobs: list[Blob], tree: Blob | None) -> tuple[Observation, list[Blob]]:

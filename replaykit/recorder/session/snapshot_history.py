@@ -56,7 +56,7 @@ class PushedSnapshot(Struct, frozen=True, kw_only=True):
     blob: Blob
     """The snapshot without secrets."""
     paint: tuple[Box, ...] | None = ()
-    """Boxes to black out in a picture of it; None: what is to be hidden cannot be found."""
+    """Boxes to black out in a screenshot of it; None: what is to be hidden cannot be found."""
     views: tuple[TabView, ...] = ()
     """The open tabs then."""
     status: int | None = None

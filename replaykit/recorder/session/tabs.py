@@ -65,7 +65,7 @@ class Tab:
         self.spoke_at = -inf
         """Last message of the page, ms."""
         self.hurried_at = -inf
-        """When a picture was taken last between two actions without a pause, ms."""
+        """When a screenshot was taken last between two actions without a pause, ms."""
         self.shots_late = 0
         """Screenshots in a row that did not come in time."""
         self.last_look: Observation | None = None
@@ -96,7 +96,7 @@ class Tab:
         return self.sights.latest(self.document)
 
     def can_paint(self, shown: PushedSnapshot) -> bool:
-        """Whether a picture's secrets can be found in it; in other frames than the main one they cannot."""
+        """Whether a screenshot's secrets can be found in it; only those of the main frame can."""
         frames = self.sights.all_in(shown)
         return shown.paint is not None and all(one is not None and one.paint == () for one in frames)
 

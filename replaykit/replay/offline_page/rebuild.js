@@ -412,7 +412,7 @@ async ({ tokens: text, sheets, images, styles, style, sized }) => {
   const pixels = (width, height) =>
     `data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='${width}' height='${height}'/>`;
 
-  function picture() {
+  function drawImages() {
     const found = new Map();
     for (const [number, width, height] of images.slice(0, RULES_MAX)) {
       rule(found, elements[number], `content: url("${pixels(width, height)}")`);
@@ -486,7 +486,7 @@ async ({ tokens: text, sheets, images, styles, style, sized }) => {
   for (const [node, state] of states) restore(node, state);
   check();
   adopt();
-  picture();
+  drawImages();
   for (const [frame, goes] of frames) for (const [name, content] of goes) set(frame, name, content);
   stop(); // a page that wants to be elsewhere in a moment (`<meta http-equiv=refresh>`)
   openLayers();

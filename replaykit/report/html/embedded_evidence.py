@@ -1,4 +1,4 @@
-"""Pictures and pages of runs as data blocks of the file: each once, as far as the file may grow."""
+"""Screenshots and pages of runs as data blocks of the file: each once, as far as the file may grow."""
 
 from __future__ import annotations
 
@@ -8,37 +8,37 @@ from typing import IO, Any
 
 from replaykit.bundle.reader import Bundle
 from replaykit.report.html.bounded_text import lean
-from replaykit.report.html.embedded_screenshots import Picture, picture
+from replaykit.report.html.embedded_screenshots import EmbeddedScreenshot, screenshot
 from replaykit.report.html.escaping import data_block, packed
 from replaykit.report.html.page_documents import PageKey, draw, page_document
 from replaykit.report.html.page_sketch import Sketch, Spot
 
 NAME_DIGITS = 32
-"""Hex digits of a blob id that name its picture in the file."""
+"""Hex digits of a blob id that name its screenshot in the file."""
 
-PICTURE, PAGE = "image/base64", "page/deflate"
+SCREENSHOT, PAGE = "image/base64", "page/deflate"
 """Types of data blocks: no browser runs them."""
 
 
 class EmbeddedEvidence:
-    """Writes data blocks and remembers which are there. Memory: one picture or page, and names."""
+    """Writes data blocks and remembers which are there. Memory: one screenshot or page, and names."""
 
     def __init__(self, file: IO[str], most: int | None) -> None:
         self.left_out = 0
-        """Pictures and pages for which there was no room."""
+        """Screenshots and pages for which there was no room."""
         self._file = file
         self._room = most
-        self._pictures: dict[str, list[Any]] = {}
+        self._screenshots: dict[str, list[Any]] = {}
         self._pages: set[str] = set()
 
-    def pictures(self, bundle: Bundle, ids: Iterable[str]) -> dict[str, list[Any]]:
-        """Write pictures; return those that are in the file: id to name, media type, width, height.
+    def screenshots(self, bundle: Bundle, ids: Iterable[str]) -> dict[str, list[Any]]:
+        """Write screenshots; return those that are in the file: id to name, media type, width, height.
 
-        A picture that is missing or damaged has no name.
+        A screenshot that is missing or damaged has no name.
         """
         found: dict[str, list[Any]] = {}
         for id in ids:
-            known = self._pictures.get(id) or self._picture(bundle, id)
+            known = self._screenshots.get(id) or self._screenshot(bundle, id)
             if known is not None:
                 found[id] = known
         return found
@@ -62,17 +62,17 @@ class EmbeddedEvidence:
     def _has_room(self) -> bool:
         return self._room is None or self._room > 0
 
-    def _picture(self, bundle: Bundle, id: str) -> list[Any] | None:
+    def _screenshot(self, bundle: Bundle, id: str) -> list[Any] | None:
         if not self._has_room:
             self.left_out += 1
             return None
-        shown = picture(bundle, id)
+        shown = screenshot(bundle, id)
         if shown is None:
             return [None]
         name = f"p{id[:NAME_DIGITS]}"
-        self._write(name, PICTURE, base64.b64encode(shown.data).decode())
-        self._pictures[id] = _described(name, shown)
-        return self._pictures[id]
+        self._write(name, SCREENSHOT, base64.b64encode(shown.data).decode())
+        self._screenshots[id] = _described(name, shown)
+        return self._screenshots[id]
 
     def _page(self, name: str, drawn: Sketch) -> None:
         if name not in self._pages:
@@ -86,7 +86,7 @@ class EmbeddedEvidence:
             self._room -= len(block)
 
 
-def _described(name: str, shown: Picture) -> list[Any]:
+def _described(name: str, shown: EmbeddedScreenshot) -> list[Any]:
     return [name, shown.media_type, shown.width, shown.height]
 
 

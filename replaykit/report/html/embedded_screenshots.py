@@ -1,4 +1,4 @@
-"""Pictures of a run as a browser shows them: captures as PNG, others as they are."""
+"""Screenshots of a run as a browser shows them: captures as PNG, others as they are."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ SHOWN = ("image/png", "image/jpeg", "image/webp", "image/gif")
 """Media types that hold pixels alone; never SVG, which is a document."""
 
 
-class Picture(NamedTuple):
-    """A picture, ready for a browser."""
+class EmbeddedScreenshot(NamedTuple):
+    """A screenshot, ready for a browser."""
 
     media_type: str
     """One of SHOWN."""
@@ -23,11 +23,11 @@ class Picture(NamedTuple):
     height: int
     """Pixels."""
     data: bytes
-    """The encoded picture."""
+    """The encoded screenshot."""
 
 
-def picture(bundle: Bundle, id: str) -> Picture | None:
-    """Return a picture; None where it is missing, damaged or no picture: the report says so and goes on."""
+def screenshot(bundle: Bundle, id: str) -> EmbeddedScreenshot | None:
+    """Return a screenshot; None where it is missing, damaged or no image: the report says so and goes on."""
     try:
         own, data = bundle.blob_type(id), bundle.blob(id)
         size = image_size(data, own)
@@ -36,5 +36,5 @@ def picture(bundle: Bundle, id: str) -> Picture | None:
     if size is None:
         return None
     if own == PIXMAP:
-        return Picture("image/png", *size, png(data))
-    return Picture(own, *size, data) if own in SHOWN else None
+        return EmbeddedScreenshot("image/png", *size, png(data))
+    return EmbeddedScreenshot(own, *size, data) if own in SHOWN else None

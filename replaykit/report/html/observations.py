@@ -26,37 +26,37 @@ class Looks(Struct, kw_only=True):
     """One look each."""
     pages: dict[str, PageKey] = field(default_factory=dict)
     """Drawn pages to be made, by name."""
-    pictures: dict[str, None] = field(default_factory=dict)
-    """Blobs of pictures, in order, each once."""
+    screenshots: dict[str, None] = field(default_factory=dict)
+    """Blobs of screenshots, in order, each once."""
     before: dict[int, int] = field(default_factory=dict)
     """Step to the look inside of its action."""
     after: dict[int, int] = field(default_factory=dict)
     """Step to the last look that followed."""
     shown: dict[int, int] = field(default_factory=dict)
-    """Step to the picture that shows best what was acted on."""
+    """Step to the screenshot that shows best what was acted on."""
     marked: set[int] = field(default_factory=set)
-    """Steps whose picture shows the very document that was acted on: their targets can be drawn on it."""
+    """Steps whose screenshot shows the very document that was acted on: their targets can be drawn on it."""
 
 
 def looks(run: Trajectory) -> Looks:
     """Return every look of a run."""
     found = Looks()
-    pictured: dict[int | None, list[int]] = {}
+    with_screenshot: dict[int | None, list[int]] = {}
     places: list[tuple[Step, int]] = []
     for event in run.events:
         if isinstance(event, Step):
             if event.before is not None:
                 found.before[event.index] = _add(found, event.before, run)
-            places.append((event, len(pictured.get(event.page, ()))))
+            places.append((event, len(with_screenshot.get(event.page, ()))))
         elif isinstance(event, Observation):
             at = _add(found, event, run)
             if event.role == "after" and event.of is not None:
                 found.after[event.of] = at
-            if "picture" in found.rows[at]:
-                pictured.setdefault(event.page, []).append(at)
+            if "screenshot" in found.rows[at]:
+                with_screenshot.setdefault(event.page, []).append(at)
     documents = Documents(run)
     for step, place in places:
-        _show(found, step, pictured.get(step.page, []), place, documents)
+        _show(found, step, with_screenshot.get(step.page, []), place, documents)
     return found
 
 
@@ -78,20 +78,20 @@ class Documents:
         return bisect_right(self._times.get(tab, ()), t) if self._is_timed and t is not None else None
 
 
-def _show(found: Looks, step: Step, pictured: list[int], place: int, documents: Documents) -> None:
-    """Choose the picture of the page acted on.
+def _show(found: Looks, step: Step, with_screenshot: list[int], place: int, documents: Documents) -> None:
+    """Choose the screenshot of the page acted on.
 
     That of the look inside of the action; else, of the same document, the last one before, or one that an
-    earlier step asked for and that was taken late (agents are fast, pictures are not); else, of the same
-    address or any, the last one before: on such a picture no target is drawn.
+    earlier step asked for and that was taken late (agents are fast, screenshots are not); else, of the same
+    address or any, the last one before: on such a screenshot no target is drawn.
     """
     own = found.before.get(step.index)
-    if own is not None and "picture" in found.rows[own]:
+    if own is not None and "screenshot" in found.rows[own]:
         found.shown[step.index] = own
         found.marked.add(step.index)
         return
-    earlier = pictured[max(0, place - 2) : place][::-1]
-    late = [at for at in pictured[place : place + 2] if found.rows[at].get("of", -1) < step.index]
+    earlier = with_screenshot[max(0, place - 2) : place][::-1]
+    late = [at for at in with_screenshot[place : place + 2] if found.rows[at].get("of", -1) < step.index]
     acted = documents.at(step.page, step.t)
     near = (*earlier, *late)
     same = [at for at in near if acted is not None and _document(found.rows[at], documents) == acted]
@@ -113,7 +113,7 @@ def _add(found: Looks, seen: Observation, run: Trajectory) -> int:
     if key is not None:
         found.pages.setdefault(key.name, key)
     if isinstance(seen.screenshot, str):
-        found.pictures[seen.screenshot] = None
+        found.screenshots[seen.screenshot] = None
     found.rows.append(_row(seen, key, run))
     return len(found.rows) - 1
 
@@ -131,7 +131,7 @@ def _row(seen: Observation, key: PageKey | None, run: Trajectory) -> Plain:
             "status": seen.status,
             "settled": seen.settled,
             "viewport": seen.viewport or run.header.environment.viewport,
-            "picture": seen.screenshot if isinstance(seen.screenshot, str) else None,
+            "screenshot": seen.screenshot if isinstance(seen.screenshot, str) else None,
             "page": key.name if key is not None else None,
             "snapshot": key.id if key is not None else None,
             "missing": dict(_missing(seen)),
@@ -141,6 +141,6 @@ def _row(seen: Observation, key: PageKey | None, run: Trajectory) -> Plain:
 
 
 def _missing(seen: Observation) -> Iterator[tuple[str, str]]:
-    for name, blob in (("picture", seen.screenshot), ("page", seen.snapshot)):
+    for name, blob in (("screenshot", seen.screenshot), ("page", seen.snapshot)):
         if isinstance(blob, Omitted):
             yield name, blob.why

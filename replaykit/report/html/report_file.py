@@ -27,14 +27,14 @@ from replaykit.report.text.report_diff_text import comparison_text
 from replaykit.report.text.text_report import as_text
 
 EVIDENCE_MAX = 64 * 2**20
-"""Bytes of pictures and pages in one file, unless asked otherwise."""
+"""Bytes of screenshots and pages in one file, unless asked otherwise."""
 
 
 class HtmlOptions(Struct, frozen=True, kw_only=True):
     """What goes into a report."""
 
     most: int | None = EVIDENCE_MAX
-    """Bytes of pictures and pages; None = all. Runs that ask to be looked at come first."""
+    """Bytes of screenshots and pages; None = all. Runs that ask to be looked at come first."""
     replies: str | None = None
     """Tape, or folder of tapes; default: beside each bundle."""
     before: Report | None = None
@@ -105,7 +105,7 @@ def _write_runs(
 
 
 def _wanted_first(told: Gradings) -> list[int]:
-    """Return places in the order in which pictures get room: what differs, then what did not go well."""
+    """Return places in the order in which screenshots get room: what differs, then what did not go well."""
     differ = told.differing()
     places = range(len(told.verdicts))
     return sorted(places, key=lambda place: (place not in differ, is_well(told.verdicts[place]), place))

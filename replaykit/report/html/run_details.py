@@ -50,7 +50,7 @@ def sources_of(verdicts: Sequence[Verdict], sources: Iterable[str | Path]) -> di
 def run_data(
     source: str, verdict: Verdict, evidence: EmbeddedEvidence, replies: str | None
 ) -> dict[str, Any]:
-    """Return everything about a run; its pictures and pages are written on the way.
+    """Return everything about a run; its screenshots and pages are written on the way.
 
     A bundle that cannot be read gives a run without a story, and says why.
     """
@@ -84,15 +84,15 @@ def _reasons(verdict: Verdict) -> Iterator[tuple[str, str]]:
 
 
 def recorded(bundle: Bundle, evidence: EmbeddedEvidence, more: Iterable[str] = ()) -> dict[str, Any]:
-    """Return what a bundle holds of its run, without any verdict; `more`: blobs of pictures to show too."""
+    """Return what a bundle holds of its run, without a verdict; `more`: other screenshots to show."""
     seen = looks(bundle.trajectory)
-    pictures = evidence.pictures(bundle, dict.fromkeys([*seen.pictures, *more]))
+    screenshots = evidence.screenshots(bundle, dict.fromkeys([*seen.screenshots, *more]))
     pages = evidence.pages(bundle, seen.pages, _targets(bundle))
     return {
         **story(bundle, seen),
-        "pictures": pictures,
+        "screenshots": screenshots,
         "pages": pages,
-        "left_out": _left_out(seen, pictures, pages),
+        "left_out": _left_out(seen, screenshots, pages),
     }
 
 
@@ -106,7 +106,7 @@ def facts(run: dict[str, Any]) -> dict[str, Any]:
             "steps": run.get("n_steps", 0),
             "ms": max(times, default=None),
             "intent": bounded(run.get("task", {}).get("intent"), 300),
-            "seen": bool(run.get("pictures")),
+            "seen": bool(run.get("screenshots")),
         }
     )
 
@@ -136,8 +136,10 @@ def _changes(bundle: Bundle, cited: Collection[int]) -> dict[str, tuple[str, ...
     return {str(note.step): note.changes for note in notes if note.step in cited and note.changes}
 
 
-def _left_out(seen: Looks, pictures: dict[str, Any], pages: dict[str, Any]) -> int:
-    return sum(id not in pictures for id in seen.pictures) + sum(name not in pages for name in seen.pages)
+def _left_out(seen: Looks, screenshots: dict[str, Any], pages: dict[str, Any]) -> int:
+    return sum(id not in screenshots for id in seen.screenshots) + sum(
+        name not in pages for name in seen.pages
+    )
 
 
 def _targets(bundle: Bundle) -> Iterator[Spot]:
@@ -185,7 +187,7 @@ def transcripts(verdict: Verdict, tape: Tape | None) -> list[dict[str, Any]]:
 
 
 def screenshots_of(verdict: Verdict) -> Iterator[str]:
-    """Yield the blobs of the pictures that judges were shown."""
+    """Yield the blobs of the screenshots that judges were shown."""
     for judgement in verdict.judgements:
         yield from (str(image.get("digest", "")) for image in _sent(judgement))
 
@@ -232,6 +234,6 @@ def _parts(messages: Any) -> Iterator[dict[str, Any]]:
         content = message.get("content") if isinstance(message, dict) else None
         for part in content if isinstance(content, list) else [content]:
             if isinstance(part, dict) and isinstance(part.get("sha256"), str):
-                yield {"picture": part["sha256"]}
+                yield {"screenshot": part["sha256"]}
             else:
                 yield from ({"text": bounded(text)} for text in _texts(part))

@@ -22,8 +22,8 @@ def write_run_diff(
 ) -> None:
     """Write what lies between two runs as HTML; `names` say which is which.
 
-    `most`: bytes of pictures and pages, None = all. Same bundles, names and options, same bytes (given one
-    build of zlib). Memory: both stories, what lies between them, and one picture or page.
+    `most`: bytes of screenshots and pages, None = all. Same bundles, names and options, same bytes (given one
+    build of zlib). Memory: both stories, what lies between them, and one screenshot or page.
     """
     found = compare_runs(before, after)
     ids = link_ids([before.digest, after.digest])

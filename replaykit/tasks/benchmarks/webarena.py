@@ -21,7 +21,7 @@ DIALECT: Final = "webarena"
 """Whose rules the checks follow."""
 
 VISUAL: Final = "vwa"
-"""The same of VisualWebArena, whose records name pictures."""
+"""The same of VisualWebArena, whose records name screenshots."""
 
 CONTAINED: Final = "GOLD in PRED"
 """The note of a URL that the run's last one has to contain."""

@@ -212,7 +212,7 @@ def test_where_the_environment_swallows_exceptions_they_fail(grade: Grade, run: 
     assert grade(run().answer("x"), check, "compat", dialect="webarena").outcome == "ERROR"
 
 
-def test_pictures_are_not_graded(grade: Grade, run: Run) -> None:
+def test_screenshots_are_not_graded(grade: Grade, run: Run) -> None:
     check = {"type": "page_image_query", "queries": [{"eval_image_url": "last"}]}
     for mode in ("strict", "compat"):
         found = grade(run().goto(f"{S}/p", "").answer("x"), check, mode, dialect="vwa")

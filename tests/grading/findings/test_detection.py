@@ -229,8 +229,8 @@ def test_an_answer_that_no_page_shows() -> None:
 
 
 def test_what_a_page_may_have_shown_otherwise() -> None:
-    pictured = trajectory().goto(SHOP, "<p>x<img src=chart.png>").answer("It costs 99.10")
-    assert [(one.code, one.severity) for one in found(pictured)] == [("D4", "note")]
+    with_image = trajectory().goto(SHOP, "<p>x<img src=chart.png>").answer("It costs 99.10")
+    assert [(one.code, one.severity) for one in found(with_image)] == [("D4", "note")]
     typed = trajectory().goto(SHOP, "<input id=f>").fill("#f", "99.10").answer("It costs 99.10 now")
     assert codes(typed) == []
 

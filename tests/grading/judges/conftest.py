@@ -1,4 +1,4 @@
-"""Runs with pictures, and tapes beside them."""
+"""Runs with screenshots, and tapes beside them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DIGEST = "d" * 64
 
 
 class Recorded:
-    """A built run as a bundle in memory; counts the pictures that are read."""
+    """A built run as a bundle in memory; counts the screenshots that are read."""
 
     def __init__(self, builder: Any) -> None:
         self.trajectory = builder.build()
@@ -43,7 +43,7 @@ class Recorded:
 
 
 def shots(count: int, answer: str | None = "It is 42.") -> Recorded:
-    """Return a run of so many steps, each with a picture of its own."""
+    """Return a run of so many steps, each with a screenshot of its own."""
     built = trajectory().goto("http://shop.test/", "<p>Order 42</p>")
     for number in range(count - 1):
         built.screenshot(colour=(number, 0, 0)).click("#next")

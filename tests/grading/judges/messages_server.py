@@ -23,7 +23,7 @@ REQUEST = ModelRequest(
     max_tokens=4096,
     effort="medium",
 )
-PICTURES = {"a" * 64: b"\x89PNG..."}
+IMAGES = {"a" * 64: b"\x89PNG..."}
 FAST = {"retry_after_ms": "1"}
 
 Answer = Callable[["Handler", dict[str, Any]], None]

@@ -41,7 +41,7 @@ def by_stage(**said: str) -> Any:
 def as_client(say: Any, asked: list[str] | None = None) -> Any:
     """Return a function for `CallableClient`; notes the stages that were asked."""
 
-    def answer(request: ModelRequest, pictures: Any) -> ModelReply:
+    def answer(request: ModelRequest, images: Any) -> ModelReply:
         if asked is not None:
             asked.append(request.stage)
         return ModelReply(text=say(request), stop_reason="end_turn", model="m", origin="synthetic")

@@ -15,7 +15,7 @@ from replaykit.grading.judges.clients.client import SentRequest
 from replaykit.grading.judges.clients.screenshot_limits import over_limit
 from replaykit.grading.judges.tape.tape import request_key
 
-from .messages_server import FAST, IMAGE, PICTURES, REQUEST, Server, cuts, error, message, resets, says
+from .messages_server import FAST, IMAGE, IMAGES, REQUEST, Server, cuts, error, message, resets, says
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("anthropic") is None, reason="the extra `judge` (anthropic) is not installed"
@@ -31,7 +31,7 @@ def no_credentials(monkeypatch, tmp_path):
 
 def ask(server, request=REQUEST, **options):
     with closing(AnthropicClient(**{"api_key": "sk-secret", "base_url": server.url, **options})) as client:
-        return client.ask(request, PICTURES)
+        return client.ask(request, IMAGES)
 
 
 def key_of(headers):
@@ -79,7 +79,7 @@ def test_no_effort_is_not_sent():
     assert "output_config" not in server.bodies[0]
 
 
-def test_the_vendor_is_told_not_to_make_pictures_smaller_in_silence():
+def test_the_vendor_is_told_not_to_make_screenshots_smaller_in_silence():
     sent = {}
 
     class Fake:
@@ -89,10 +89,10 @@ def test_the_vendor_is_told_not_to_make_pictures_smaller_in_silence():
                 sent.update(parameters)
                 raise ConnectionError("never mind")
 
-    answered = AnthropicClient(client=Fake()).ask(REQUEST, PICTURES)
+    answered = AnthropicClient(client=Fake()).ask(REQUEST, IMAGES)
     assert sent["messages"][0]["content"][1]["transformations"] == {"oversized_image": "error"}
     assert answered.reply.kind == "client_error"
-    AnthropicClient(client=Fake()).ask(replace(REQUEST, oversized_image="downsize"), PICTURES)
+    AnthropicClient(client=Fake()).ask(replace(REQUEST, oversized_image="downsize"), IMAGES)
     assert sent["messages"][0]["content"][1]["transformations"] == {"oversized_image": "downsize"}
 
 
@@ -107,9 +107,9 @@ def test_what_is_asked_for_several_votes_is_marked_for_the_vendor_alone():
                 raise ConnectionError("never mind")
 
     again = replace(REQUEST, is_repeated=True)
-    AnthropicClient(client=Fake()).ask(again, PICTURES)
-    AnthropicClient(client=Fake(), base_url="http://127.0.0.1:9").ask(again, PICTURES)
-    AnthropicClient(client=Fake()).ask(REQUEST, PICTURES)
+    AnthropicClient(client=Fake()).ask(again, IMAGES)
+    AnthropicClient(client=Fake(), base_url="http://127.0.0.1:9").ask(again, IMAGES)
+    AnthropicClient(client=Fake()).ask(REQUEST, IMAGES)
     assert [["cache_control" in block for block in content] for content in sent] == [
         [False, False, True], [False] * 3, [False] * 3,
     ]  # fmt: skip
@@ -226,7 +226,7 @@ def test_cached_tokens_are_read_tokens():
 
 
 def test_without_a_key_nothing_is_sent():
-    reply = AnthropicClient().ask(REQUEST, PICTURES).reply
+    reply = AnthropicClient().ask(REQUEST, IMAGES).reply
     assert reply.kind == "missing_key"
     for named in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "--judge-base-url", "--judge-mode none"):
         assert named in reply.message
@@ -237,9 +237,9 @@ def test_a_server_on_loopback_needs_none(monkeypatch):
         assert ask(server, api_key=None).reply.text
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         with closing(AnthropicClient()) as client:
-            assert client.ask(REQUEST, PICTURES).reply.text
+            assert client.ask(REQUEST, IMAGES).reply.text
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "https://judge.example")
-    assert AnthropicClient().ask(REQUEST, PICTURES).reply.kind == "missing_key"
+    assert AnthropicClient().ask(REQUEST, IMAGES).reply.kind == "missing_key"
 
 
 def test_a_key_of_the_environment_is_used(monkeypatch):
@@ -251,7 +251,7 @@ def test_a_key_of_the_environment_is_used(monkeypatch):
 
 def test_without_the_sdk(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "anthropic", None)
-    reply = AnthropicClient(api_key="x").ask(REQUEST, PICTURES).reply
+    reply = AnthropicClient(api_key="x").ask(REQUEST, IMAGES).reply
     assert reply.kind == "missing_sdk"
     assert "pip install 'replaykit-web[judge]'" in reply.message
 
@@ -270,13 +270,13 @@ def wide(count, **fields):
             "step 0 (000000000000) has 2001 x 3 px, a side may have 2000 where there are more than 20",
         ),
         (1, {"height": 8001}, "a side may have 8000"),
-        (101, {}, "101 pictures in a request, 100 are allowed: option images"),
+        (101, {}, "101 screenshots in a request, 100 are allowed: option images"),
         (1, {"media_type": "image/svg+xml"}, "is image/svg+xml, models take image/png"),
     ],
 )
-def test_pictures_beyond_the_limits_are_refused_before_sending(count, fields, words):
-    request, pictures = wide(count, **fields)
-    reply = AnthropicClient(api_key="x", base_url="http://127.0.0.1:9").ask(request, pictures).reply
+def test_screenshots_beyond_the_limits_are_refused_before_sending(count, fields, words):
+    request, images = wide(count, **fields)
+    reply = AnthropicClient(api_key="x", base_url="http://127.0.0.1:9").ask(request, images).reply
     assert reply.kind == "image_limit"
     assert words in reply.message
 
@@ -286,14 +286,14 @@ def test_within_the_limits_is_within():
     assert over_limit(*wide(100, width=2000)) is None
 
 
-def test_large_pictures():
+def test_large_screenshots():
     request, _ = wide(1)
     most = 5_242_880 // 4 * 3
     assert over_limit(request, {f"{0:064d}": b"x" * most}) is None
     assert "5242884 characters in base64" in over_limit(request, {f"{0:064d}": b"x" * (most + 1)}).message
     request, _ = wide(7)
-    pictures = {f"{n:064d}": b"x" * most for n in range(7)}
-    assert "characters of pictures, a request may have" in over_limit(request, pictures).message
+    images = {f"{n:064d}": b"x" * most for n in range(7)}
+    assert "characters of screenshots, a request may have" in over_limit(request, images).message
 
 
 def batch(status):
@@ -325,7 +325,7 @@ def test_a_batch_comes_back_in_any_order():
             says(200, ended),
             says(200, lines, content_type="application/x-jsonl"),
         ]
-        sent = [SentRequest(request=REQUEST, pictures=PICTURES)] * 4
+        sent = [SentRequest(request=REQUEST, images=IMAGES)] * 4
         with closing(AnthropicClient(api_key="x", base_url=server.url, sleep=waits.append)) as client:
             answers = client.ask_many(sent)
     assert server.seen[0][1] == "/v1/messages/batches"
@@ -340,5 +340,5 @@ def test_a_batch_comes_back_in_any_order():
 def test_a_batch_that_is_refused_fails_every_request():
     refusing = Server(says(401, error("authentication_error")))
     with refusing as server, closing(AnthropicClient(api_key="x", base_url=server.url)) as client:
-        answers = client.ask_many([SentRequest(request=REQUEST, pictures=PICTURES)] * 2)
+        answers = client.ask_many([SentRequest(request=REQUEST, images=IMAGES)] * 2)
     assert [a.reply.kind for a in answers] == ["auth", "auth"]

@@ -146,7 +146,7 @@ def test_one_changed_word_of_a_prompt_is_an_error_that_names_the_nearest_request
     assert asked > len(RECORDINGS) // 2
 
 
-def test_a_plan_tells_calls_pictures_tokens_and_cost_of_every_judge(tmp_path: Path, capfd: Any) -> None:
+def test_a_plan_tells_calls_screenshots_tokens_and_cost_of_every_judge(tmp_path: Path, capfd: Any) -> None:
     for path in RECORDINGS:
         shutil.copy(path, tmp_path)
     named = [part for judge in PROTOCOLS for part in ("--judge", judge)]
@@ -171,8 +171,8 @@ def measured(runs: Path) -> str:
     for judge in PROTOCOLS:
         asked = [one.request for one in requests_of([str(runs)], GradeOptions(judges=(judge,)))]
         own = [request for request in asked if request.judge == judge]
-        pictures = sum(isinstance(part, ImagePart) for request in own for part in request.content)
-        numbers = (len(own), pictures, sum(map(tokens_of, own)))
+        images = sum(isinstance(part, ImagePart) for request in own for part in request.content)
+        numbers = (len(own), images, sum(map(tokens_of, own)))
         shown = [f"{number / len(RECORDINGS):.1f}" for number in numbers[:2]]
         rows.append(f"| `{judge}` | {' | '.join(shown)} | {numbers[2] / len(RECORDINGS):.0f} |")
     return "\n".join(rows) + "\n"

@@ -171,7 +171,7 @@ class Model:
     def __init__(self) -> None:
         self.asked: list[ModelRequest] = []
 
-    def __call__(self, request: ModelRequest, pictures: Any) -> str:
+    def __call__(self, request: ModelRequest, images: Any) -> str:
         self.asked.append(request)
         return "correct"
 

@@ -65,7 +65,7 @@ def saying(*texts: str) -> tuple[CallableClient, list[str]]:
     """Return a client that says these texts in turn, the last one for ever, and the models that it was asked for."""
     asked: list[str] = []
 
-    def answer(wanted: Any, pictures: Any) -> str:
+    def answer(wanted: Any, images: Any) -> str:
         asked.append(wanted.model)
         return texts[min(len(asked), len(texts)) - 1]
 

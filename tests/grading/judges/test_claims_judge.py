@@ -189,7 +189,7 @@ def test_a_run_without_a_network(judged):
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
-        ({"protocol": "claims", "images": "last:3"}, "claims looks at no picture"),
+        ({"protocol": "claims", "images": "last:3"}, "claims reads no screenshots"),
         (
             {"protocol": "webvoyager", "side_effects": "fail"},
             "option side_effects: 'fail' is of claims and rubric only",
@@ -208,7 +208,7 @@ def test_votes_share_what_the_task_needs(tmp_path: Path, as_bundle):
     run().write(path)
     asked: list[str] = []
 
-    def answer(request, pictures):
+    def answer(request, images):
         asked.append(request.stage)
         said = NEEDS if request.stage == "needs" else CLAIMS
         return ModelReply(text=json.dumps(said), stop_reason="end_turn", model="m", origin="synthetic")
@@ -230,7 +230,7 @@ def test_votes_that_are_asked_at_once_share_it_too(tmp_path: Path):
     trajectory({"id": "t", "intent": TASK.intent}).see("<p>Welcome</p>").answer("€43.50").write(path)
     asked: list[str] = []
 
-    def answer(request, pictures):
+    def answer(request, images):
         asked.append(request.stage)
         said = {"asks": True, "items": [], "n": len(asked)}
         return ModelReply(text=json.dumps(said), stop_reason="end_turn", model="m", origin="synthetic")

@@ -13,7 +13,7 @@ from replaykit.grading.judges.clients.client import ClientAnswer
 from replaykit.grading.judges.clients.credentials import MARK, discreet
 from replaykit.grading.model_request import ReplyFailure
 
-from .messages_server import PICTURES, REQUEST, Server, message, says
+from .messages_server import IMAGES, REQUEST, Server, message, says
 
 KEY = "sk-told/0123456789abcdef"
 
@@ -46,7 +46,7 @@ def asked(answer):
     with Server(answer) as server:
         client = AnthropicClient(api_key=KEY, base_url=server.url)
         try:
-            return client.ask(REQUEST, PICTURES)
+            return client.ask(REQUEST, IMAGES)
         finally:
             client.close()
 
@@ -73,7 +73,7 @@ def test_a_body_above_the_cap_is_no_reply(status):
 
     with Server(says(status, b'{"id": "' + b"x" * (8 << 20) + b'"}')) as server:
         client = OpenAIClient(api_key=KEY, base_url=f"{server.url}/v1")
-        failed = client.ask(REQUEST, PICTURES).reply
+        failed = client.ask(REQUEST, IMAGES).reply
         client.close()
     assert isinstance(failed, ReplyFailure)
     assert len(failed.message) < 5000

@@ -1,4 +1,4 @@
-"""A judge of one's own: its prompts, its pictures, its parser."""
+"""A judge of one's own: its prompts, its screenshots, its parser."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_placeholders(judged, recorded, task):
     assert request.system == "You judge."
 
 
-def test_pictures_stand_where_the_prompt_says(judged, recorded, task):
+def test_screenshots_stand_where_the_prompt_says(judged, recorded, task):
     user = "before {{task}}\n{{images}}\nafter"
     _, (request,) = judged(recorded(2), task, mode="compat", prompts={**PROMPTS, "user": user})
     first, one, two, last = request.content

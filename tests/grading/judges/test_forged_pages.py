@@ -15,7 +15,7 @@ PAID = "Order 77 is paid"
 
 
 def run(as_bundle, *, all_forged=False):
-    """Return a run whose second page, with picture, text and tree, was written by the agent."""
+    """Return a run whose second page, with screenshot, text and tree, was written by the agent."""
     built = trajectory()
     red = built.keep("image/x-portable-pixmap", b"P6\n1 1\n255\n" + bytes((255, 0, 0)))
     blue = built.keep("image/x-portable-pixmap", b"P6\n1 1\n255\n" + bytes((0, 0, 255)))
@@ -27,7 +27,7 @@ def run(as_bundle, *, all_forged=False):
 
 
 @pytest.mark.parametrize(("mode", "count", "n_forged"), [("strict", 1, 1), ("compat", 2, None)])
-def test_their_pictures(as_bundle, task, mode, count, n_forged):
+def test_their_screenshots(as_bundle, task, mode, count, n_forged):
     judge = build_judge(JudgeSettings(protocol="webvoyager"), mode)
     found = gather(task, Replay(run(as_bundle)), judge.wants)
     assert len(found.images) == count

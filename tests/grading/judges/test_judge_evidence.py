@@ -1,4 +1,4 @@
-"""Which pictures a judge gets."""
+"""Which screenshots a judge gets."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_invalid_policies_name_option_value_and_range(policy):
     assert "integer k from 1" in str(caught.value)
 
 
-def test_equal_pictures_in_a_row_are_sent_once():
+def test_equal_screenshots_in_a_row_are_sent_once():
     selection = image_policy("last:4").select(made(*"abbba"), "consecutive")
     assert "".join(shot.id for shot in selection.sent) == "ba"
     report = selection.report()
@@ -65,7 +65,7 @@ def test_last_k_is_a_tail_in_order(ids, k):
     assert picked(f"last:{k}", ids) == "".join(ids[-k:])
 
 
-def test_one_picture_a_step_in_numeric_order(recorded):
+def test_one_screenshot_a_step_in_numeric_order(recorded):
     found = list(shots(Replay(recorded(12))))
     assert [shot.step for shot in found] == list(range(12))
     assert {shot.role for shot in found} == {"after"}
@@ -103,7 +103,7 @@ def _bundle(built):
     return Bundle()
 
 
-def test_none_reads_no_picture(recorded, task):
+def test_none_reads_no_screenshot(recorded, task):
     run = recorded(3)
     evidence = gather(task, Replay(run), Wants(images=image_policy("none")))
     assert evidence.images == ()

@@ -29,7 +29,7 @@ WEBJUDGE = JudgeSettings(protocol="webjudge")
 SECRET = "sk-very-secret"
 
 
-def said(request, pictures):
+def said(request, images):
     if request.stage == "key_points":
         return "**Key Points**:\n1. The order"
     if request.stage == "score":
@@ -61,12 +61,12 @@ async def concurrent(task, run, tape, slots):
 def test_replies_that_come_in_another_order_change_nothing(recorded, task, tmp_path):
     run, late = recorded(3), threading.Event()
 
-    def shuffled(request, pictures):
+    def shuffled(request, images):
         if request.stage == "score" and request.index == 0:
             late.wait(5)
         if request.stage == "score" and request.index == 2:
             late.set()
-        return said(request, pictures)
+        return said(request, images)
 
     coming = judge_async(
         WEBJUDGE, task, Replay(run), desk(run, tmp_path / "a.jsonl", CallableClient(shuffled))
@@ -80,12 +80,12 @@ def test_no_more_requests_are_under_way_than_there_are_slots(recorded, task, tap
     run, lock = recorded(8), threading.Lock()
     under_way, most = [0], [0]
 
-    def counted(request, pictures):
+    def counted(request, images):
         with lock:
             under_way[0] += 1
             most[0] = max(most[0], under_way[0])
         try:
-            return said(request, pictures)
+            return said(request, images)
         finally:
             with lock:
                 under_way[0] -= 1
@@ -103,10 +103,10 @@ def test_no_more_requests_are_under_way_than_there_are_slots(recorded, task, tap
 def test_as_many_are_under_way_as_there_are_slots(recorded, task, tape):
     run, all_there = recorded(10), threading.Barrier(10)
 
-    def together(request, pictures):
+    def together(request, images):
         if request.stage == "score":
             all_there.wait(20)
-        return said(request, pictures)
+        return said(request, images)
 
     async def judged():
         with closing(Slots(10)) as slots:
@@ -120,9 +120,9 @@ def test_as_many_are_under_way_as_there_are_slots(recorded, task, tape):
 def test_what_is_recorded_is_not_asked_again(recorded, task, tape):
     run, asked = recorded(2), []
 
-    def counting(request, pictures):
+    def counting(request, images):
         asked.append(request.stage)
-        return said(request, pictures)
+        return said(request, images)
 
     for expected in (4, 4):
         judge_sync(WEBJUDGE, task, Replay(run), desk(run, tape, CallableClient(counting)))
@@ -147,9 +147,9 @@ def test_plans_advance_stage_by_stage(recorded, task, tape):
     assert found == [("key_points", 1, 8, 0), ("score", 6, 7, 6), ("verdict", 1, 1, 3)]
     live = []
 
-    def noting(request, pictures):
+    def noting(request, images):
         live.append(request)
-        return said(request, pictures)
+        return said(request, images)
 
     judge_sync(WEBJUDGE, task, Replay(run), desk(run, tape, CallableClient(noting), "refresh"))
     assert live == asked
@@ -158,7 +158,7 @@ def test_plans_advance_stage_by_stage(recorded, task, tape):
 
 def test_a_failure_is_not_recorded(recorded, task, tape):
     run = recorded(1)
-    client = CallableClient(lambda request, pictures: ReplyFailure(kind="overloaded", message="busy"))
+    client = CallableClient(lambda request, images: ReplyFailure(kind="overloaded", message="busy"))
     settings = JudgeSettings(protocol="webvoyager")
     judged = judge_sync(settings, task, Replay(run), desk(run, tape, client))
     assert (judged.outcome, judged.reason) == ("ERROR", "overloaded")
@@ -166,7 +166,7 @@ def test_a_failure_is_not_recorded(recorded, task, tape):
 
 
 def test_a_client_that_raises_is_a_failure(recorded, task, tape):
-    def broken(request, pictures):
+    def broken(request, images):
         raise OSError("no route")
 
     judged = judge_sync(
@@ -178,11 +178,11 @@ def test_a_client_that_raises_is_a_failure(recorded, task, tape):
     assert (judged.outcome, judged.reason, judged.detail) == ("ERROR", "client_error", "OSError: no route")
 
 
-def test_pictures_are_sent_as_png_and_named_by_their_pixels(recorded, task, tape):
+def test_screenshots_are_sent_as_png_and_named_by_their_pixels(recorded, task, tape):
     run, sent = recorded(1), {}
 
-    def noting(request, pictures):
-        sent.update(pictures)
+    def noting(request, images):
+        sent.update(images)
         return "SUCCESS"
 
     judge_sync(
@@ -198,7 +198,7 @@ def test_pictures_are_sent_as_png_and_named_by_their_pixels(recorded, task, tape
 def test_more_votes_extend_a_tape(recorded, task, tape):
     run, asked = recorded(1), []
 
-    def counting(request, pictures):
+    def counting(request, images):
         asked.append(1)
         return "SUCCESS" if len(asked) != 2 else "NOT SUCCESS"
 
@@ -218,7 +218,7 @@ def test_more_votes_extend_a_tape(recorded, task, tape):
 def test_several_votes_say_that_they_repeat_each_other(recorded, task, tape, votes):
     found, run = [], recorded(1)
 
-    def noting(request, pictures):
+    def noting(request, images):
         found.append(request.is_repeated)
         return "SUCCESS"
 
@@ -238,11 +238,11 @@ def test_sync_inside_a_loop_names_the_other(recorded, task, tape):
 def test_a_cancelled_pump_leaves_a_valid_tape(recorded, task, tape):
     run, begun, free = recorded(4), threading.Event(), threading.Event()
 
-    def slow(request, pictures):
+    def slow(request, images):
         if request.stage == "score":
             begun.set()
             free.wait(5)
-        return said(request, pictures)
+        return said(request, images)
 
     async def cancelled():
         coming = asyncio.ensure_future(
@@ -309,7 +309,7 @@ def test_nothing_but_replies_reaches_the_tape(recorded, task, tape, answer, outc
 
 def test_an_answer_without_provenance_is_recorded(recorded, task, tape):
     class Client:
-        def ask(self, request, pictures):
+        def ask(self, request, images):
             reply = ModelReply(text="SUCCESS", stop_reason="end_turn", model="m", origin="live")
             return ClientAnswer(reply=reply)
 
@@ -343,7 +343,7 @@ def test_the_tape_s_pump_forbids_itself_sockets(tmp_path):
 
 
 def test_a_reply_that_is_too_long_is_a_failure(recorded, task, tape):
-    client = CallableClient(lambda request, pictures: "x" * 2**20 + "SUCCESS")
+    client = CallableClient(lambda request, images: "x" * 2**20 + "SUCCESS")
     run = recorded(1)
     judged = judge_sync(JudgeSettings(protocol="webvoyager"), task, Replay(run), desk(run, tape, client))
     assert (judged.outcome, judged.reason) == ("ERROR", "bad_response")

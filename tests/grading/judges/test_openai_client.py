@@ -23,7 +23,7 @@ from replaykit.replay.player import Replay
 from replaykit.tasks.judge_settings import JudgeSettings
 
 from .conftest import DIGEST
-from .messages_server import FAST, IMAGE, PICTURES, Server, cuts, resets, says
+from .messages_server import FAST, IMAGE, IMAGES, Server, cuts, resets, says
 from .messages_server import REQUEST as ASKED
 
 pytestmark = pytest.mark.skipif(
@@ -60,7 +60,7 @@ def opened(server, **options):
 
 def ask(server, request=REQUEST, **options):
     with opened(server, **options) as client:
-        return client.ask(request, PICTURES)
+        return client.ask(request, IMAGES)
 
 
 def bearer(headers):
@@ -109,7 +109,7 @@ def test_no_effort_is_not_sent():
 @pytest.mark.parametrize(("status", "words"), [(400, EFFORT), (422, EFFORT)])
 def test_a_model_that_does_not_reason_is_asked_without_effort(status, words):
     with Server(says(status, error(words)), says(200, completion())) as server, opened(server) as client:
-        first, second = (client.ask(REQUEST, PICTURES) for _ in range(2))
+        first, second = (client.ask(REQUEST, IMAGES) for _ in range(2))
     assert ["reasoning_effort" in body for body in server.bodies] == [True, False, False]
     assert first.reply.text == second.reply.text == "All there.\nSUCCESS"
     assert first.provenance["not_sent"] == second.provenance["not_sent"] == ["reasoning_effort"]
@@ -224,7 +224,7 @@ def test_replies_that_are_unusual(said, text, stop, detail):
 
 
 def test_without_a_key_nothing_is_sent():
-    reply = OpenAIClient().ask(REQUEST, PICTURES).reply
+    reply = OpenAIClient().ask(REQUEST, IMAGES).reply
     assert reply.kind == "missing_key"
     for named in ("OPENAI_API_KEY", "--judge-base-url", "--judge-mode none", "https://api.openai.com/v1"):
         assert named in reply.message
@@ -235,9 +235,9 @@ def test_a_server_on_loopback_needs_none(monkeypatch):
         assert ask(server, api_key=None).reply.text
         monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
         with closing(OpenAIClient()) as client:
-            assert client.ask(REQUEST, PICTURES).reply.text
+            assert client.ask(REQUEST, IMAGES).reply.text
     monkeypatch.setenv("OPENAI_BASE_URL", "https://judge.example/v1")
-    assert OpenAIClient().ask(REQUEST, PICTURES).reply.kind == "missing_key"
+    assert OpenAIClient().ask(REQUEST, IMAGES).reply.kind == "missing_key"
 
 
 def test_a_key_of_the_environment_is_used(monkeypatch):
@@ -249,7 +249,7 @@ def test_a_key_of_the_environment_is_used(monkeypatch):
 
 def test_without_the_sdk(monkeypatch):
     monkeypatch.setitem(sys.modules, "openai", None)
-    reply = OpenAIClient(api_key="x").ask(REQUEST, PICTURES).reply
+    reply = OpenAIClient(api_key="x").ask(REQUEST, IMAGES).reply
     assert reply.kind == "missing_sdk"
     assert "pip install 'replaykit-web[openai]'" in reply.message
 
@@ -257,15 +257,15 @@ def test_without_the_sdk(monkeypatch):
 @pytest.mark.parametrize(
     ("count", "fields", "words"),
     [
-        (501, {}, "501 pictures in a request, 500 are allowed"),
+        (501, {}, "501 screenshots in a request, 500 are allowed"),
         (1, {"media_type": "image/svg+xml"}, "is image/svg+xml, models take image/png"),
     ],
 )
-def test_pictures_beyond_the_limits_are_refused_before_sending(count, fields, words):
+def test_screenshots_beyond_the_limits_are_refused_before_sending(count, fields, words):
     images = [replace(IMAGE, sha256=f"{n:064d}", step=n, **fields) for n in range(count)]
-    pictures = {image.sha256: b"x" for image in images}
+    data = {image.sha256: b"x" for image in images}
     client = OpenAIClient(api_key="x", base_url="http://127.0.0.1:9/v1")
-    reply = client.ask(replace(REQUEST, content=tuple(images)), pictures).reply
+    reply = client.ask(replace(REQUEST, content=tuple(images)), data).reply
     assert reply.kind == "image_limit"
     assert words in reply.message
 

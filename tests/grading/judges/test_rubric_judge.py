@@ -63,18 +63,18 @@ def text_of(request: ModelRequest) -> str:
 
 
 @pytest.mark.parametrize("n", [0, 1, 4, 5, 6, 7, 20, 101])
-def test_rounds_and_pictures(ask: Any, n: int) -> None:
-    """P pictures: looks at all of them where there are more than four, then a reading with the best."""
+def test_rounds_and_screenshots(ask: Any, n: int) -> None:
+    """P screenshots: looks at all of them where there are more than four, then a reading with the best."""
     found, requests = ask(shots(n), TASK, by_stage(), protocol="rubric")
     looks = math.ceil(n / 6) if n > 4 else 0
     assert [one.stage for one in requests] == ["rubric", *["look"] * looks, "story", "reading"]
     shown = [step for one in requests if one.stage == "look" for step in images_of(one)]
     assert shown == (list(range(n)) if looks else [])
     last = images_of(requests[-1])
-    # Looks that say nothing score every picture 3: the last four decide.
+    # Looks that say nothing score every screenshot 3: the last four decide.
     assert last == list(range(n))[-4:]
     assert found.outcome == "SUCCESS"
-    if n > 5:  # what was not in the request is no citation: step 1 has a picture alone
+    if n > 5:  # what was not in the request is no citation: step 1 has a screenshot alone
         other = by_stage(reading=reading(row("c1"), row("c2", steps=[1]), row("c3")))
         assert ask(shots(n), TASK, other, protocol="rubric")[0].outcome == "ABSTAIN"
     judge = build_judge(JudgeSettings(protocol="rubric"), "strict")
@@ -107,7 +107,7 @@ def looked(scores: dict[int, str]) -> Any:
     return say
 
 
-def test_the_pictures_that_tell_most_are_read(ask: Any) -> None:
+def test_the_screenshots_that_tell_most_are_read(ask: Any) -> None:
     scores = {1: "c1=3 c2=0 c3=0", 2: "c1=1 c2=0 c3=0", 8: "c1=0 c2=2 c3=0", 5: "c1=9 c2=0 c3=0"}
     found, requests = ask(shots(12), TASK, looked(scores), protocol="rubric")
     assert images_of(requests[-1]) == [1, 2, 5, 8, 11]  # 5: unreadable counts 3; 11: the last one
@@ -427,13 +427,13 @@ def test_the_fingerprint_changes_with_each_option() -> None:
 # Bytes
 
 
-def runs(folder: Path, n: int = 3, pictures: int = 7) -> list[Path]:
+def runs(folder: Path, n: int = 3, images: int = 7) -> list[Path]:
     found = []
     for number in range(n):
         built = trajectory({"id": "t1", "intent": TASK.intent}).goto(
             "http://shop.test/", f"<p>Order {number}</p>"
         )
-        for shot in range(pictures - 1):
+        for shot in range(images - 1):
             built.screenshot(colour=(shot, number, 0)).click("#next")
         found.append(
             built.screenshot(colour=(250, 0, 0)).answer(f"It is {number}.").write(folder / f"r{number}.zst")
@@ -456,11 +456,11 @@ class Batches:
         self.asked: list[str] = []
         self._answer = as_client(say, self.asked)
 
-    def ask(self, request: ModelRequest, pictures: Any) -> ClientAnswer:
-        return ClientAnswer(reply=self._answer(request, pictures))
+    def ask(self, request: ModelRequest, images: Any) -> ClientAnswer:
+        return ClientAnswer(reply=self._answer(request, images))
 
     def ask_many(self, sent: Any) -> list[ClientAnswer]:
-        return [self.ask(one.request, one.pictures) for one in sent]
+        return [self.ask(one.request, one.images) for one in sent]
 
 
 def test_sync_async_batch_and_tape_give_equal_bytes_and_ask_for_one_rubric(tmp_path: Path) -> None:

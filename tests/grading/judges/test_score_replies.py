@@ -1,4 +1,4 @@
-"""Scores of pictures and of runs: worked rows of both modes."""
+"""Scores of screenshots and of runs: worked rows of both modes."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def reply(text="{}", origin="live"):
 def test_ten_runs_of_one_task_ask_about_it_once_and_replay_alone(tmp_path: Path) -> None:
     asked: Counter[str] = Counter()
 
-    def answer(request, pictures):
+    def answer(request, images):
         asked[request.stage] += 1
         return reply(json.dumps({"asks": True, "items": []}))
 
@@ -58,7 +58,7 @@ def test_ten_runs_of_one_task_ask_about_it_once_and_replay_alone(tmp_path: Path)
 def test_threads_wait_for_the_first() -> None:
     asked, barrier = [], Barrier(4)
 
-    def answer(request, pictures):
+    def answer(request, images):
         asked.append(request)
         return reply()
 
@@ -76,14 +76,14 @@ def test_threads_wait_for_the_first() -> None:
 
 
 def test_what_is_synthetic_stays_so() -> None:
-    client = SharedReplies(CallableClient(lambda request, pictures: reply(origin="synthetic")))
+    client = SharedReplies(CallableClient(lambda request, images: reply(origin="synthetic")))
     assert [client.ask(REQUEST, {}).reply.origin for _ in range(2)] == ["synthetic", "synthetic"]
 
 
 def test_a_failure_is_asked_for_again() -> None:
     said = [ReplyFailure(kind="overloaded", message="busy"), RuntimeError("broken"), reply()]
 
-    def answer(request, pictures):
+    def answer(request, images):
         found = said.pop(0)
         if isinstance(found, Exception):
             raise found

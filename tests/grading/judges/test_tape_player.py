@@ -39,7 +39,7 @@ def test_a_miss_is_an_error_and_the_plan_says_what_to_ask(recorded, task, tape, 
     assert msgspec.json.encode(again) == msgspec.json.encode(judged)
 
 
-def test_a_longer_run_misses_and_names_the_picture(recorded, task, tape, reply):
+def test_a_longer_run_misses_and_names_the_screenshot(recorded, task, tape, reply):
     (missing,) = plan(SETTINGS, task, Replay(recorded(2))).missing
     append_reply(tape, missing.request, reply("SUCCESS"), trajectory="d" * 64)
     missed = judge_from_tape(SETTINGS, task, Replay(recorded(3)), read_tape(tape))
@@ -47,7 +47,7 @@ def test_a_longer_run_misses_and_names_the_picture(recorded, task, tape, reply):
     assert "images: the request adds step" in missed.detail
 
 
-def test_an_unreadable_picture_is_an_error(recorded, task):
+def test_an_unreadable_screenshot_is_an_error(recorded, task):
     run = recorded(1)
     for id in [id for id in run.blobs if run.blobs[id][0].startswith("image/")]:
         run.blobs[id] = (run.blobs[id][0], b"P6\n9 9\n255\nshort")

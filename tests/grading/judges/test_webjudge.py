@@ -1,4 +1,4 @@
-"""WebJudge: three rounds, which pictures reach the last one, and what never does."""
+"""WebJudge: three rounds, which screenshots reach the last one, and what never does."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def says(scores=(), verdict="Thoughts: all there\nStatus: success", points=POINT
             return points
         if request.stage == "score":
             score = scores[request.index] if request.index < len(scores) else 3
-            return f"**Reasoning**: picture {request.index}\n**Score**: {score}"
+            return f"**Reasoning**: screenshot {request.index}\n**Score**: {score}"
         return verdict
 
     return say
@@ -56,10 +56,10 @@ def test_rounds_of_one_n_and_one(judged, recorded, task):
     assert msgspec.json.encode(judgement)
 
 
-def test_only_pictures_that_matter_reach_the_verdict(judged, recorded, task):
+def test_only_screenshots_that_matter_reach_the_verdict(judged, recorded, task):
     judgement, requests = judged(recorded(5), task, says((1, 5, 2, 3, 4)))
     assert images(requests[-1]) == [1, 3, 4]
-    assert "1. picture 1\n2. picture 3\n3. picture 4" in texts(requests[-1])
+    assert "1. screenshot 1\n2. screenshot 3\n3. screenshot 4" in texts(requests[-1])
     assert [row["kept"] for row in judgement.images["sent"]] == [False, True, False, True, True]
     assert (judgement.images["n_kept"], judgement.images["n_dropped"], judgement.images["n_unscored"]) == (
         3,
@@ -79,7 +79,7 @@ def test_none_kept_leaves_the_reasons_out(judged, recorded, task):
     assert "picture" not in texts(requests[-1])
 
 
-def test_a_score_that_nobody_can_read_keeps_the_picture_in_strict_mode(judged, recorded, task):
+def test_a_score_that_nobody_can_read_keeps_the_screenshot_in_strict_mode(judged, recorded, task):
     judgement, requests = judged(recorded(3), task, says(("?", 5, 1)))
     assert images(requests[-1]) == [0, 1]
     assert judgement.images["n_unscored"] == 1
@@ -88,7 +88,7 @@ def test_a_score_that_nobody_can_read_keeps_the_picture_in_strict_mode(judged, r
     assert judgement.images["n_unscored"] == 0
 
 
-def test_too_many_pictures(judged, recorded, task):
+def test_too_many_screenshots(judged, recorded, task):
     scores = (3, 5, 4, 3, 5)
     judgement, requests = judged(recorded(5), task, says(scores), max_images=3)
     assert images(requests[-1]) == [1, 2, 4]
@@ -119,7 +119,7 @@ def test_empty_reasons(judged, recorded, task):
         return "**Score**: 4" if request.stage == "score" and request.index == 0 else says()(request)
 
     _, strict = judged(recorded(3), task, say)
-    assert "1. -\n2. picture 1\n3. picture 2" in texts(strict[-1])
+    assert "1. -\n2. screenshot 1\n3. screenshot 2" in texts(strict[-1])
 
 
 @pytest.mark.parametrize(

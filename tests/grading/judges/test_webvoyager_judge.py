@@ -81,7 +81,7 @@ def test_a_failure_is_an_error_never_a_verdict(recorded, task):
     assert (judgement.outcome, judgement.reason, judgement.detail) == ("ERROR", "rate_limited", "try later")
 
 
-def test_the_judgement_keeps_reply_key_and_pictures(recorded, task, reply):
+def test_the_judgement_keeps_reply_key_and_screenshots(recorded, task, reply):
     judgement, (request,) = ask(recorded(2), task, reply=reply)
     (stage,) = judgement.stages
     assert (stage["stage"], stage["reply_text"], stage["stop_reason"]) == (

@@ -1,4 +1,4 @@
-"""Public example runs of WebVoyager, judged as their own script would ask: text, number and order of pictures."""
+"""Public example runs of WebVoyager, judged as their own script would ask: text, number and order of screenshots."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.skipif(not RUNS, reason="no public WebVoyager runs (REP
 
 
 class Run:
-    """A run folder as a bundle in memory: a step for each picture."""
+    """A run folder as a bundle in memory: a step for each screenshot."""
 
     def __init__(self, folder):
         told = json.loads((folder / "interact_messages.json").read_text())
@@ -40,14 +40,14 @@ class Run:
         named = [
             (int(m[1]), p) for p in folder.iterdir() if (m := re.fullmatch(r"screenshot(\d+)\.png", p.name))
         ]
-        self.pictures = [path.read_bytes() for _, path in sorted(named)]
+        self.images = [path.read_bytes() for _, path in sorted(named)]
         built = trajectory()
-        for data in self.pictures:
+        for data in self.images:
             built.step(Click()).add(
                 Observation(role="after", of=len(built._events) // 2, screenshot=blob_id(data))
             )
         self.trajectory = built.answer(self.answer).build()
-        self.blobs = {blob_id(data): data for data in self.pictures}
+        self.blobs = {blob_id(data): data for data in self.images}
 
     def __contains__(self, id):
         return id in self.blobs
@@ -75,7 +75,7 @@ def test_the_peer_s_request(folder, k):
     first, *images, last = asked[0].content
     assert first.text == f"TASK: {run.task}\nResult Response: {run.answer}\n{k} screenshots at the end: "
     assert last.text == "Your verdict:\n"
-    sent = [hashlib.sha256(data).hexdigest() for data in run.pictures[-k:]]
+    sent = [hashlib.sha256(data).hexdigest() for data in run.images[-k:]]
     assert [part.sha256 for part in images if isinstance(part, ImagePart)] == sent
     assert all(part.width > 500 for part in images)
 
@@ -87,6 +87,6 @@ def test_equal_screenshots_in_a_row_are_sent_once_in_strict_mode():
     for mode in ("strict", "compat"):
         judge = build_judge(JudgeSettings(protocol="webvoyager", images="all"), mode)
         counts[mode] = len(gather(Task(id="t", intent="x"), Replay(run), judge.wants).images)
-    assert counts["compat"] == len(run.pictures)
-    pairs = sum(a == b for a, b in zip(run.pictures, run.pictures[1:], strict=False))
-    assert counts["strict"] == len(run.pictures) - pairs
+    assert counts["compat"] == len(run.images)
+    pairs = sum(a == b for a, b in zip(run.images, run.images[1:], strict=False))
+    assert counts["strict"] == len(run.images) - pairs

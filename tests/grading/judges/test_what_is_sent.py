@@ -1,4 +1,4 @@
-"""What no request may hold: reasoning, reference values, the answer where pictures are looked at; what is missing."""
+"""What no request may hold: reasoning, reference values, the answer where screenshots are looked at; what is missing."""
 
 from __future__ import annotations
 

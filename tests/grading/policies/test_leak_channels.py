@@ -249,9 +249,9 @@ def test_a_file_whose_contents_were_kept_is_decided(text: str, outcome: str, tmp
 
 
 def test_an_empty_file_gives_nothing_away_and_one_that_is_no_text_may(tmp_path: Path) -> None:
-    empty, picture = FileInfo(name="a.txt", size=0), FileInfo(name="a.png", size=3, body=Omitted(why="type"))
+    empty, image = FileInfo(name="a.txt", size=0), FileInfo(name="a.png", size=3, body=Omitted(why="type"))
     assert result(started().step(UploadFile(files=(empty,))), tmp_path).outcome == "OK"
-    found = result(started().step(UploadFile(files=(empty, picture))), tmp_path)
+    found = result(started().step(UploadFile(files=(empty, image))), tmp_path)
     assert (found.outcome, found.missing) == ("UNDECIDED", ("upload@1",))
 
 

@@ -44,7 +44,7 @@ RECORDS = [
 
 
 def unseen(event: Any) -> Any:
-    """Return an event without its pictures of pages."""
+    """Return an event without its screenshots of pages."""
     if type(event).__name__ == "Observation":
         return msgspec.structs.replace(event, snapshot=None)
     if type(event).__name__ == "Step" and event.before is not None:

@@ -43,7 +43,7 @@ def test_the_same_input_gives_the_same_bytes(
     assert (tmp_path / "r.html").read_bytes() == first
 
 
-def test_every_shipped_run_is_in_it_with_its_pictures(
+def test_every_shipped_run_is_in_it_with_its_screenshots(
     recordings: list[Path], report_of: ReportOf, markup: Any
 ) -> None:
     report = report_of(*recordings)
@@ -55,12 +55,12 @@ def test_every_shipped_run_is_in_it_with_its_pictures(
         assert run["verdict"] == msgspec.json.decode(msgspec.json.encode(verdict))
         assert row["steps"] == len(run["steps"])
         assert run["left_out"] == 0
-        for name, kind, width, height in run["pictures"].values():
+        for name, kind, width, height in run["screenshots"].values():
             assert found.blocks[name].startswith("iVBOR")
             assert kind == "image/png"
             assert (width, height) in {(1280, 720), (760, 680)}  # a popup is smaller
         for step in run["steps"]:
-            # Of a tab that was just opened there is no picture yet.
+            # Of a tab that was just opened there is no screenshot yet.
             assert step.get("shown", 0) < len(run["looks"])
 
 
@@ -112,7 +112,7 @@ def test_a_judge_s_transcript_is_read_from_the_tape(
     (exchange,) = run["judges"][0]["exchanges"]
     assert exchange["reply"].rstrip().endswith("SUCCESS")
     assert "within how many days" in exchange["parts"][0]["text"]
-    assert exchange["parts"][1]["picture"] in run["pictures"]
+    assert exchange["parts"][1]["screenshot"] in run["screenshots"]
     assert exchange["system"]
 
 
@@ -205,15 +205,15 @@ def test_a_bundle_that_cannot_be_read_is_told_and_the_rest_is_there(
     assert rows["good"]["steps"] == 2
 
 
-def test_a_damaged_picture_is_left_out_and_the_run_is_shown(
+def test_a_damaged_screenshot_is_left_out_and_the_run_is_shown(
     shop: Shop, report_of: ReportOf, tmp_path: Path, markup: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = shop().write(tmp_path / "a.zst")
     monkeypatch.setattr("replaykit.report.html.embedded_screenshots.png", lambda data: b"")
-    monkeypatch.setattr("replaykit.report.html.embedded_evidence.picture", lambda bundle, id: None)
+    monkeypatch.setattr("replaykit.report.html.embedded_evidence.screenshot", lambda bundle, id: None)
     found = markup(page_of(report_of(path), path))
     run = found.run(found.report["runs"][0]["id"])
-    assert set(map(tuple, run["pictures"].values())) == {(None,)}
+    assert set(map(tuple, run["screenshots"].values())) == {(None,)}
     assert len(run["steps"]) == 2
 
 
@@ -238,7 +238,7 @@ def test_bundles_are_found_by_what_is_in_them(
     assert row["name"] == "another name"
 
 
-def test_pictures_go_to_runs_that_ask_to_be_looked_at(
+def test_screenshots_go_to_runs_that_ask_to_be_looked_at(
     shop: Shop, report_of: ReportOf, tmp_path: Path, markup: Any
 ) -> None:
     paths = [
@@ -247,7 +247,7 @@ def test_pictures_go_to_runs_that_ask_to_be_looked_at(
     ]
     found = markup(page_of(report_of(*paths), *paths, most=1))
     good, bad = (found.run(row["id"]) for row in found.report["runs"])
-    assert len([one for one in bad["pictures"].values() if one[0]]) == 1
+    assert len([one for one in bad["screenshots"].values() if one[0]]) == 1
     assert good["left_out"] > 0
     assert found.report["left_out"]["pieces"] > 0
 

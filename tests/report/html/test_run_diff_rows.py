@@ -47,7 +47,9 @@ def two(shop: Shop, tmp_path: Path) -> tuple[Path, Path]:
     return shop().write(tmp_path / "a.zst"), other.write(tmp_path / "b.zst")
 
 
-def test_both_runs_are_in_the_file_with_their_pictures_and_pages(two: tuple[Path, Path], markup: Any) -> None:
+def test_both_runs_are_in_the_file_with_their_screenshots_and_pages(
+    two: tuple[Path, Path], markup: Any
+) -> None:
     found = markup(page_of(*two))
     told = found.report["sides"]
     assert told["names"] == ["May", "June"]
@@ -55,9 +57,9 @@ def test_both_runs_are_in_the_file_with_their_pictures_and_pages(two: tuple[Path
     for side in ("before", "after"):
         run = found.run(told[side])
         assert "verdict" not in run
-        assert all(name in found.blocks for name, *_ in run["pictures"].values())
+        assert all(name in found.blocks for name, *_ in run["screenshots"].values())
         assert all(f"d{name}" in found.blocks for name in run["pages"])
-        assert len(run["pictures"]) == 2
+        assert len(run["screenshots"]) == 2
     assert [row[:3] for row in told["rows"]] == [["apart", 0, 0], ["differs", 1, 1], ["new", None, 2]]
     assert ["answer", "the tin mug", "the clay mug"] in told["facts"]
 

@@ -32,7 +32,7 @@ CLAIMS = "claims"
 
 
 class Claims(ModelJudge):
-    """One round of two requests without a picture; code decides what the replies state."""
+    """One round of two requests without a screenshot; code decides what the replies state."""
 
     protocol = "claims"
     decides_side_effects = True
@@ -47,7 +47,7 @@ class Claims(ModelJudge):
         # No benchmark has such a judge, so there is nothing that compat mode could follow.
         super().__init__(settings, "strict", Prompts(self.protocol, slots, settings.prompts), "none")
         if settings.images not in ("", "none"):
-            raise JudgeError(what=f"option images: {settings.images!r}: claims looks at no picture")
+            raise JudgeError(what=f"option images: {settings.images!r}: claims reads no screenshots")
         self.wants = replace(self.wants, facts=True)
 
     def deliberate(self, evidence: JudgeEvidence) -> Generator[Round, Replies, Judgement]:

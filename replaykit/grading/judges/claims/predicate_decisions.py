@@ -184,12 +184,12 @@ def _absent(one: said.Absent, subject: Subject) -> Decision:
     before = [(other, line) for other in same for line in other.folded if includes(text, line)]
     if not before:
         return not_shown("never_there", [look.evidence])
-    if look.page.seen.frames or not look.page.excludes(_PICTURES):
+    if look.page.seen.frames or not look.page.excludes(_IMAGES):
         return not_shown("pictures", [look.evidence])
     return supported([_seen(*before[-1]), look.evidence])
 
 
-_PICTURES = "img, canvas, svg, video, object, embed, iframe, picture"
+_IMAGES = "img, canvas, svg, video, object, embed, iframe, picture"
 
 
 def _state(one: said.ControlState, subject: Subject) -> Decision:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from replaykit.grading.judges.clients.client import ClientAnswer, Pictures, SentRequest
+from replaykit.grading.judges.clients.client import ClientAnswer, Images, SentRequest
 from replaykit.grading.judges.clients.connection import (
     DEADLINE_S,
     Connection,
@@ -68,17 +68,17 @@ class AnthropicClient:
         """Close the connections of a client that was made here."""
         self._connection.close()
 
-    def ask(self, request: ModelRequest, pictures: Pictures) -> ClientAnswer:
+    def ask(self, request: ModelRequest, images: Images) -> ClientAnswer:
         """Ask once; the SDK itself tries again where that may help."""
-        return discreet(self._asked(request, pictures), self._held())
+        return discreet(self._asked(request, images), self._held())
 
-    def _asked(self, request: ModelRequest, pictures: Pictures) -> ClientAnswer:
-        refused = over_limit(request, pictures) or self._connection.unready()
+    def _asked(self, request: ModelRequest, images: Images) -> ClientAnswer:
+        refused = over_limit(request, images) or self._connection.unready()
         if refused is not None:
             return ClientAnswer(reply=refused)
         began, at = time.monotonic(), datetime.now(UTC)
         message = self._timely(
-            lambda: self._connection.client.messages.create(**_admitted(self._parameters(request, pictures)))
+            lambda: self._connection.client.messages.create(**_admitted(self._parameters(request, images)))
         )
         if isinstance(message, ReplyFailure):
             return ClientAnswer(reply=message)
@@ -87,7 +87,7 @@ class AnthropicClient:
 
     def ask_many(self, sent: Sequence[SentRequest]) -> list[ClientAnswer]:
         """Hand in a batch and wait for its end: half the price, up to a day."""
-        refused = [over_limit(one.request, one.pictures) or self._connection.unready() for one in sent]
+        refused = [over_limit(one.request, one.images) or self._connection.unready() for one in sent]
         fine = {str(place): one for place, one in enumerate(sent) if refused[place] is None}
         results = self._batch(fine) if fine else {}
         answers = [
@@ -112,8 +112,7 @@ class AnthropicClient:
         """Hand in a batch; return its rows in any order, or a failure."""
         batches = self._connection.client.messages.batches
         asked = [
-            {"custom_id": id, "params": self._parameters(one.request, one.pictures)}
-            for id, one in sent.items()
+            {"custom_id": id, "params": self._parameters(one.request, one.images)} for id, one in sent.items()
         ]
         batch = self._timely(partial(batches.create, requests=asked))
         looks = 0
@@ -138,9 +137,9 @@ class AnthropicClient:
         how = {**self._provenance(result.message, at, None), "batch": True}
         return ClientAnswer(reply=reading(result.message), provenance=how)
 
-    def _parameters(self, request: ModelRequest, pictures: Pictures) -> dict[str, Any]:
+    def _parameters(self, request: ModelRequest, images: Images) -> dict[str, Any]:
         effort = {} if request.effort is None else {"output_config": {"effort": request.effort}}
-        content = [self._block(part, pictures, request.oversized_image) for part in request.content]
+        content = [self._block(part, images, request.oversized_image) for part in request.content]
         if request.is_repeated and self._is_vendor:
             # What stands before this mark is read once and billed at a fraction for the other votes.
             content[-1]["cache_control"] = {"type": "ephemeral"}
@@ -152,12 +151,12 @@ class AnthropicClient:
             **effort,
         }
 
-    def _block(self, part: Part, pictures: Pictures, oversized: str) -> dict[str, Any]:
+    def _block(self, part: Part, images: Images, oversized: str) -> dict[str, Any]:
         if not isinstance(part, ImagePart):
             return {"type": "text", "text": part.text}
-        data = in_base64(part, pictures)
+        data = in_base64(part, images)
         source = {"type": "base64", "media_type": part.media_type, "data": data}
-        # Left alone, the vendor scales large pictures down in silence; other servers know no such field.
+        # Left alone, the vendor scales large screenshots down in silence; other servers know no such field.
         said = {"transformations": {"oversized_image": oversized}} if self._is_vendor else {}
         return {"type": "image", "source": source, **said}
 

@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from replaykit.grading.model_request import ModelReply, ModelRequest, ReplyFailure
 
-Pictures: TypeAlias = Mapping[str, bytes]
-"""Blob id to the bytes that are sent: PNG for own captures, else the picture as it is."""
+Images: TypeAlias = Mapping[str, bytes]
+"""Blob id to the bytes that are sent: PNG for own captures, else the screenshot as it is."""
 
 
 class ClientAnswer(Struct, frozen=True, kw_only=True):
@@ -23,18 +23,18 @@ class ClientAnswer(Struct, frozen=True, kw_only=True):
 
 
 class SentRequest(Struct, frozen=True, kw_only=True):
-    """A request with the bytes of its pictures."""
+    """A request with the bytes of its screenshots."""
 
     request: ModelRequest
     """The request."""
-    pictures: dict[str, bytes] = {}
+    images: dict[str, bytes] = {}
     """Blob id to bytes."""
 
 
 class Client(Protocol):
     """Sends requests to a model. It never raises for errors of the server: a failure is a reply."""
 
-    def ask(self, request: ModelRequest, pictures: Pictures) -> ClientAnswer:
+    def ask(self, request: ModelRequest, images: Images) -> ClientAnswer:
         """Send a request once and return the reply; retries are up to the transport."""
         ...
 
@@ -50,12 +50,12 @@ class BatchClient(Client, Protocol):
 class CallableClient:
     """A client made from a function of a request and its images; it returns a text, a reply or a failure."""
 
-    def __init__(self, answer: Callable[[ModelRequest, Pictures], str | ModelReply | ReplyFailure]) -> None:
+    def __init__(self, answer: Callable[[ModelRequest, Images], str | ModelReply | ReplyFailure]) -> None:
         self._answer = answer
 
-    def ask(self, request: ModelRequest, pictures: Pictures) -> ClientAnswer:
+    def ask(self, request: ModelRequest, images: Images) -> ClientAnswer:
         """Call the function; a text becomes a complete reply of the requested model."""
-        said = self._answer(request, pictures)
+        said = self._answer(request, images)
         if isinstance(said, str):
             said = ModelReply(text=said, stop_reason="end_turn", model=request.model, origin="live")
         return ClientAnswer(reply=said)

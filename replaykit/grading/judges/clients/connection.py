@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 from urllib.parse import urlsplit
 
-from replaykit.grading.judges.clients.client import Pictures
+from replaykit.grading.judges.clients.client import Images
 from replaykit.grading.judges.clients.failures import failure
 from replaykit.grading.model_request import ImagePart, ReplyFailure
 
@@ -81,9 +81,9 @@ def timely(call: Callable[[], Any], deadline: float) -> Any:
     return ReplyFailure(kind="deadline", message=words, retryable=True)
 
 
-def in_base64(part: ImagePart, pictures: Pictures) -> str:
-    """Return a picture as requests carry it."""
-    return base64.b64encode(pictures[part.sha256]).decode()
+def in_base64(part: ImagePart, images: Images) -> str:
+    """Return a screenshot as requests carry it."""
+    return base64.b64encode(images[part.sha256]).decode()
 
 
 def is_loopback(url: str) -> bool:

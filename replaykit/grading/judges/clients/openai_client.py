@@ -11,7 +11,7 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
-from replaykit.grading.judges.clients.client import ClientAnswer, Pictures
+from replaykit.grading.judges.clients.client import ClientAnswer, Images
 from replaykit.grading.judges.clients.connection import (
     DEADLINE_S,
     Connection,
@@ -65,16 +65,16 @@ class OpenAIClient:
         """Close the connections of a client that was made here."""
         self._connection.close()
 
-    def ask(self, request: ModelRequest, pictures: Pictures) -> ClientAnswer:
+    def ask(self, request: ModelRequest, images: Images) -> ClientAnswer:
         """Ask once; the SDK itself tries again where that may help."""
         made = getattr(self._connection.client, "api_key", None)
-        return discreet(self._asked(request, pictures), (self._api_key, os.environ.get(KEY), made))
+        return discreet(self._asked(request, images), (self._api_key, os.environ.get(KEY), made))
 
-    def _asked(self, request: ModelRequest, pictures: Pictures) -> ClientAnswer:
-        failed = over_limit(request, pictures, OPENAI) or self._connection.unready()
+    def _asked(self, request: ModelRequest, images: Images) -> ClientAnswer:
+        failed = over_limit(request, images, OPENAI) or self._connection.unready()
         if failed is not None:
             return ClientAnswer(reply=failed)
-        parameters = _parameters(request, pictures)
+        parameters = _parameters(request, images)
         began, at = time.monotonic(), datetime.now(UTC)
         completion = self._accepted(parameters)
         if isinstance(completion, ReplyFailure):
@@ -122,9 +122,9 @@ class OpenAIClient:
         return ReplyFailure(kind="missing_key", message=words)
 
 
-def _parameters(request: ModelRequest, pictures: Pictures) -> dict[str, Any]:
+def _parameters(request: ModelRequest, images: Images) -> dict[str, Any]:
     effort = {} if request.effort is None else {"reasoning_effort": request.effort}
-    content = [_block(part, pictures) for part in request.content]
+    content = [_block(part, images) for part in request.content]
     return {
         "model": provider_of(request.model)[1],
         "max_completion_tokens": request.max_tokens,
@@ -136,10 +136,10 @@ def _parameters(request: ModelRequest, pictures: Pictures) -> dict[str, Any]:
     }
 
 
-def _block(part: Part, pictures: Pictures) -> dict[str, Any]:
+def _block(part: Part, images: Images) -> dict[str, Any]:
     if not isinstance(part, ImagePart):
         return {"type": "text", "text": part.text}
-    data = in_base64(part, pictures)
+    data = in_base64(part, images)
     # `high`: left to choose, a server may look at a thumbnail in silence.
     return {
         "type": "image_url",

@@ -1,4 +1,4 @@
-"""What a provider takes of pictures, checked before anything is sent: nothing is made smaller in silence."""
+"""Limits of providers for screenshots, checked before anything is sent: nothing is shrunk silently."""
 
 from __future__ import annotations
 
@@ -6,47 +6,47 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from replaykit.grading.judges.clients.client import Pictures
+from replaykit.grading.judges.clients.client import Images
 from replaykit.grading.model_request import ImagePart, ModelRequest, ReplyFailure
 
 MEDIA_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
-"""Kinds of pictures that models take."""
+"""Kinds of screenshots that models take."""
 
 
 class ScreenshotLimits(Struct, frozen=True, kw_only=True):
     """What one request of a provider may hold."""
 
     images: int
-    """Pictures."""
+    """Screenshots."""
     body: int
-    """Characters of all pictures in base64."""
+    """Characters of all screenshots in base64."""
     side: int | None = None
     """Pixels of a side; None = the provider names none."""
     many: int = 0
-    """Pictures above which `side_of_many` holds."""
+    """Screenshots above which `side_of_many` holds."""
     side_of_many: int | None = None
-    """Pixels of a side where there are many pictures."""
+    """Pixels of a side where there are many screenshots."""
     base64: int | None = None
-    """Characters of one picture in base64; None = the provider names none."""
+    """Characters of one screenshot in base64; None = the provider names none."""
 
 
 ANTHROPIC = ScreenshotLimits(
     images=100, body=32 * 2**20, side=8000, many=20, side_of_many=2000, base64=5_242_880
 )
-"""Models with a larger context take more pictures, but not all servers do."""
+"""Models with a larger context take more screenshots, but not all servers do."""
 
 OPENAI = ScreenshotLimits(images=500, body=50 * 2**20)
-"""Pictures of every size are taken; the provider scales large ones down by itself."""
+"""Screenshots of every size are taken; the provider scales large ones down by itself."""
 
 
 _FEWER = "option images, such as last:15"
 
 
 def over_limit(
-    request: ModelRequest, pictures: Pictures, limits: ScreenshotLimits = ANTHROPIC
+    request: ModelRequest, images: Images, limits: ScreenshotLimits = ANTHROPIC
 ) -> ReplyFailure | None:
-    """Return `image_limit` naming picture, step, limit and option; None where all is within the limits."""
-    words = next(_excesses(request, pictures, limits), None)
+    """Return `image_limit` naming screenshot, step, limit and option; None where all is within the limits."""
+    words = next(_excesses(request, images, limits), None)
     return None if words is None else ReplyFailure(kind="image_limit", message=words)
 
 
@@ -55,20 +55,20 @@ def base64_size(data: bytes) -> int:
     return (len(data) + 2) // 3 * 4
 
 
-def _excesses(request: ModelRequest, pictures: Pictures, limits: ScreenshotLimits) -> Iterator[str]:
+def _excesses(request: ModelRequest, data: Images, limits: ScreenshotLimits) -> Iterator[str]:
     images = [part for part in request.content if isinstance(part, ImagePart)]
     if len(images) > limits.images:
-        yield f"{len(images)} pictures in a request, {limits.images} are allowed: {_FEWER}"
+        yield f"{len(images)} screenshots in a request, {limits.images} are allowed: {_FEWER}"
     is_many = limits.side_of_many is not None and len(images) > limits.many
     for image in images:
-        yield from _of_one(image, pictures[image.sha256], limits, is_many)
-    total = sum(base64_size(pictures[image.sha256]) for image in images)
+        yield from _of_one(image, data[image.sha256], limits, is_many)
+    total = sum(base64_size(data[image.sha256]) for image in images)
     if total > limits.body:
-        yield f"{total} characters of pictures, a request may have {limits.body}: {_FEWER}"
+        yield f"{total} characters of screenshots, a request may have {limits.body}: {_FEWER}"
 
 
 def _of_one(image: ImagePart, data: bytes, limits: ScreenshotLimits, is_many: bool) -> Iterator[str]:
-    named = f"the picture of step {image.step} ({image.sha256[:12]})"
+    named = f"the screenshot of step {image.step} ({image.sha256[:12]})"
     if image.media_type not in MEDIA_TYPES:
         yield f"{named} is {image.media_type}, models take {', '.join(MEDIA_TYPES)}: option images"
     side = limits.side_of_many if is_many else limits.side

@@ -8,7 +8,7 @@ from threading import Lock
 
 from msgspec.structs import replace
 
-from replaykit.grading.judges.clients.client import BatchClient, Client, ClientAnswer, Pictures, SentRequest
+from replaykit.grading.judges.clients.client import BatchClient, Client, ClientAnswer, Images, SentRequest
 from replaykit.grading.judges.tape.tape import request_key
 from replaykit.grading.model_request import ModelReply, ModelRequest, ReplyFailure, Usage
 
@@ -28,21 +28,21 @@ class SharedReplies:
         self._lock = Lock()
         self._said: dict[str, Future[ClientAnswer]] = {}
 
-    def ask(self, request: ModelRequest, pictures: Pictures) -> ClientAnswer:
+    def ask(self, request: ModelRequest, images: Images) -> ClientAnswer:
         """Ask, or wait for whoever asked the same first."""
         if not request.is_shared:
-            return self._client.ask(request, pictures)
+            return self._client.ask(request, images)
         key = request_key(request)
         with self._lock:
             first = self._said.get(key)
             mine = self._said.setdefault(key, Future())
-        return _copy(first.result()) if first is not None else self._first(key, mine, request, pictures)
+        return _copy(first.result()) if first is not None else self._first(key, mine, request, images)
 
     def _first(
-        self, key: str, said: Future[ClientAnswer], request: ModelRequest, pictures: Pictures
+        self, key: str, said: Future[ClientAnswer], request: ModelRequest, images: Images
     ) -> ClientAnswer:
         try:
-            found = self._client.ask(request, pictures)
+            found = self._client.ask(request, images)
         except BaseException as error:
             self._forget(key)
             said.set_exception(error)
@@ -64,9 +64,9 @@ class SharedBatches:
         self._client = client
         self._said: dict[str, ClientAnswer] = {}
 
-    def ask(self, request: ModelRequest, pictures: Pictures) -> ClientAnswer:
+    def ask(self, request: ModelRequest, images: Images) -> ClientAnswer:
         """Ask the client itself."""
-        return self._client.ask(request, pictures)
+        return self._client.ask(request, images)
 
     def ask_many(self, sent: Sequence[SentRequest]) -> list[ClientAnswer]:
         """Hand in what was not answered yet; return as many answers in the same order."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from replaykit.grading.judges.clients.anthropic_client import AnthropicClient
-from replaykit.grading.judges.clients.client import BatchClient, Client, ClientAnswer, Pictures, SentRequest
+from replaykit.grading.judges.clients.client import BatchClient, Client, ClientAnswer, Images, SentRequest
 from replaykit.grading.judges.clients.openai_client import OpenAIClient
 from replaykit.grading.judges.judge_options import provider_of
 from replaykit.grading.model_request import ModelRequest, ReplyFailure
@@ -24,10 +24,10 @@ class Transports:
             **(clients or {}),
         }
 
-    def ask(self, request: ModelRequest, pictures: Pictures) -> ClientAnswer:
+    def ask(self, request: ModelRequest, images: Images) -> ClientAnswer:
         """Ask the provider that the model names."""
         client = self._clients.get(provider_of(request.model)[0])
-        return client.ask(request, pictures) if client is not None else _unknown(request)
+        return client.ask(request, images) if client is not None else _unknown(request)
 
     def close(self) -> None:
         """Close the connections of clients that have any."""
@@ -50,7 +50,7 @@ def _many(client: Client | BatchClient | None, sent: Sequence[SentRequest]) -> l
     if client is None:
         return [_unknown(one.request) for one in sent]
     batch = getattr(client, "ask_many", None)
-    return batch(sent) if batch is not None else [client.ask(one.request, one.pictures) for one in sent]
+    return batch(sent) if batch is not None else [client.ask(one.request, one.images) for one in sent]
 
 
 def _unknown(request: ModelRequest) -> ClientAnswer:

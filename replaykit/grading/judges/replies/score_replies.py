@@ -1,4 +1,4 @@
-"""Scores in replies: of one picture (Online-Mind2Web, `WebJudge`), or of a judge of one's own."""
+"""Scores in replies: of one screenshot (Online-Mind2Web, `WebJudge`), or of a judge of one's own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from replaykit.patterns import lazy_pattern
 from replaykit.tasks.judge_settings import ScoreParser
 
 LOW, HIGH = 1, 5
-"""Scores that a picture may get."""
+"""Scores that a screenshot may get."""
 
 REASON_MAX = 4000
 """Characters of a reason that the last stage is told."""
@@ -33,7 +33,7 @@ _BULLET = lazy_pattern(r"\n[ ]*(?:\d{1,3}[.)]|[-•])?[ ]*\Z")
 
 
 class Scored(Struct, frozen=True, kw_only=True):
-    """What a reply says of one picture."""
+    """What a reply says of one screenshot."""
 
     score: int | None
     """1 to 5; None = no score can be read."""
@@ -42,7 +42,7 @@ class Scored(Struct, frozen=True, kw_only=True):
 
 
 def screenshot_score(text: str, stop_reason: str, mode: str, *, is_general: bool = False) -> Scored:
-    """Read the score of a picture and its reason; the peer's general judge has headers of its own."""
+    """Read the score of a screenshot and its reason; the peer's general judge has headers of its own."""
     if mode == "compat":
         return _peer_general(text) if is_general else _peer_score(text)
     if unfinished(stop_reason) is not None:

@@ -42,9 +42,9 @@ class Shown(Struct, frozen=True, kw_only=True):
     n_steps: int
     """Steps of the run."""
     steps: Collection[int]
-    """Steps with a picture, a readable page or a fact in the request."""
-    pictured: Collection[int]
-    """Steps with a picture in it."""
+    """Steps with a screenshot, a readable page or a fact in the request."""
+    shown_steps: Collection[int]
+    """Steps with a screenshot in it."""
     has_answer: bool
     """Whether the agent's answer was in it."""
     blocked: Sequence[int] = ()
@@ -174,13 +174,13 @@ def _is_answered(one: Criterion, shown: Shown) -> bool:
 
 
 def _excuse(row: Mapping[str, Any], steps: Sequence[int], shown: Shown) -> tuple[str, str]:
-    """Return what stood in the way and who shows it: it takes a cited step, and a wall or a picture there."""
+    """Return what blocked it and who shows that: it takes a cited step, and a wall or a screenshot there."""
     blocker = _word(row.get("blocker"))
     if _met(row.get("could_help")) is not Met.NO or blocker not in BLOCKERS or not steps:
         return "", ""
     if any(at <= step for at in shown.blocked for step in steps):
         return blocker, "detected"
-    return (blocker, "judged") if set(steps) & set(shown.pictured) else ("", "")
+    return (blocker, "judged") if set(steps) & set(shown.shown_steps) else ("", "")
 
 
 def _steps(said: Any, n_steps: int) -> tuple[int, ...] | None:

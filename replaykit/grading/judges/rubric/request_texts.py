@@ -1,4 +1,4 @@
-"""Texts and pictures of requests about criteria and steps, within their limits."""
+"""Texts and screenshots of requests about criteria and steps, within their limits."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def actions_text(evidence: JudgeEvidence) -> str:
 
 
 def frames_text(evidence: JudgeEvidence, frames: Sequence[int]) -> str:
-    """Return one line a picture: its step and what was done there."""
+    """Return one line for each screenshot: its step and what was done there."""
     steps = [(frame, evidence.images[frame].step) for frame in frames]
     return "\n".join(f"frame {frame}: step {step}, {_action(evidence, step)}" for frame, step in steps)
 
@@ -73,8 +73,8 @@ def checks_text(evidence: JudgeEvidence) -> str:
     return "\n".join(evidence.checks.outcomes if evidence.checks is not None else ())
 
 
-def pictures(evidence: JudgeEvidence, frames: Sequence[int]) -> list[Part]:
-    """Return pictures, each after its number and step."""
+def images(evidence: JudgeEvidence, frames: Sequence[int]) -> list[Part]:
+    """Return screenshots, each after its number and step."""
     found: list[Part] = []
     for frame in frames:
         image = evidence.images[frame]
@@ -107,18 +107,18 @@ def _observed(evidence: JudgeEvidence) -> Iterator[tuple[str, str]]:
 
 def shown(evidence: JudgeEvidence, frames: Sequence[int], steps: Steps, *, has_answer: bool) -> Shown:
     """Return what a request lets a model see."""
-    pictured = frozenset(evidence.images[frame].step for frame in frames)
+    shown_steps = frozenset(evidence.images[frame].step for frame in frames)
     return Shown(
         n_steps=max([len(evidence.actions), *(one.step + 1 for one in evidence.images)]),
-        steps=pictured | steps.told,
-        pictured=pictured,
+        steps=shown_steps | steps.told,
+        shown_steps=shown_steps,
         has_answer=has_answer,
         blocked=evidence.blocked,
     )
 
 
 def counted_looks(n: int, batch: int) -> list[tuple[int, ...]]:
-    """Return the numbers of all pictures, so many a request."""
+    """Return the numbers of all screenshots, so many a request."""
     return [tuple(range(at, min(n, at + batch))) for at in range(0, n, batch)]
 
 

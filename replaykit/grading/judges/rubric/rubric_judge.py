@@ -1,7 +1,7 @@
 """Rubric: criteria that are frozen before a run is looked at, evidence for each, and a verdict by code.
 
-Rounds: the criteria where none are given; then looks at all pictures, and the story of actions and answer;
-then the reading, with the pictures that show each criterion best.
+Rounds: the criteria where none are given; then looks at all screenshots, and the story of actions and answer;
+then the reading, with the screenshots that show each criterion best.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ FOLD_VERSION = 1
 """Raised when readings are folded differently; part of the judge's fingerprint."""
 
 IMAGES_MAX = 20
-"""Most pictures of one reading: above, providers accept smaller ones only."""
+"""Most screenshots of one reading: above, providers accept smaller ones only."""
 
 _TAKEN_BACK = JudgeOutcome.SUCCESS, JudgeOutcome.ABSTAIN
 
@@ -222,7 +222,7 @@ class RubricJudge(ModelJudge):
                 "criteria": asks.criteria_text(criteria.rubric.criteria, reverse=evidence.is_reversed),
                 "frames": asks.frames_text(evidence, frames),
             }
-            content = [self._part("look.user", texts), *asks.pictures(evidence, frames)]
+            content = [self._part("look.user", texts), *asks.images(evidence, frames)]
             found.append((self.request("look", self.system("look.system"), content, index), frames))
         return found
 
@@ -261,7 +261,7 @@ class RubricJudge(ModelJudge):
             "answer": evidence.answer or "" if has_answer else "",
         }
         part = self._part("reading.user", texts, {"gaps": asks.gaps(evidence)})
-        content: list[Part] = [part, *self._checks(evidence), *asks.pictures(evidence, frames)]
+        content: list[Part] = [part, *self._checks(evidence), *asks.images(evidence, frames)]
         return _Question(
             request=self.request("reading", self._system("reading.system", evidence), content, index),
             criteria=criteria,

@@ -1,4 +1,4 @@
-"""Which pictures show a criterion: scores of a model that looks at all of them, a few at a time."""
+"""Which screenshots show a criterion: scores of a model that looks at all of them, a few at a time."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ Scores = Mapping[int, Mapping[str, int]]
 
 
 class Chosen(Struct, frozen=True, kw_only=True):
-    """Pictures by their numbers, from 0, oldest first."""
+    """Screenshots by their numbers, from 0, oldest first."""
 
     together: tuple[int, ...]
     """Of all criteria."""
     by_criterion: Mapping[str, tuple[int, ...]]
     """Of each criterion."""
     n_dropped: int = 0
-    """Pictures above the cap."""
+    """Screenshots above the cap."""
 
 
 def read_looks(reply: ModelReply, frames: Sequence[int], criteria: Sequence[Criterion]) -> tuple[Scores, int]:
@@ -59,9 +59,9 @@ def read_looks(reply: ModelReply, frames: Sequence[int], criteria: Sequence[Crit
 
 
 def choose(criteria: Sequence[Criterion], n: int, scores: Scores, *, each: int, most: int) -> Chosen:
-    """Return which of `n` pictures are shown: of each criterion the `each` best, `most` in all.
+    """Return which of `n` screenshots are shown: of each criterion the `each` best, `most` in all.
 
-    Without scores all are shown. The last picture is always shown for the outcome; above the cap the least
+    Without scores all are shown. The last screenshot is always shown for the outcome; above the cap the least
     relevant go first, and the earliest of them.
     """
     own = {one.id: _best(one, n, scores, each) for one in criteria}

@@ -232,7 +232,7 @@ def request_key(request: ModelRequest) -> str:
 
 
 def plain_request(request: ModelRequest) -> dict[str, Any]:
-    """Return a request as a provider's parameters, pictures by identity."""
+    """Return a request as a provider's parameters, screenshots by identity."""
     provider, model = provider_of(request.model)
     downsized = {"oversized_image": "downsize"} if request.oversized_image == "downsize" else None
     return {

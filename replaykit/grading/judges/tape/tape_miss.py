@@ -60,7 +60,7 @@ def _differences(entry: TapeEntry, request: ModelRequest) -> Iterator[str]:
             yield from _texts(name, _words(recorded.get(name)), _words(wanted.get(name)))
         else:
             yield f"{name}: tape has {recorded.get(name)!r} / request has {wanted.get(name)!r}"
-    yield from _pictures(_images(recorded), _images(wanted), _steps(request))
+    yield from _image_differences(_image_names(recorded), _image_names(wanted), _steps(request))
 
 
 def _words(value: Any) -> str:
@@ -82,7 +82,7 @@ def _around(text: str, at: int) -> str:
     return ("…" if low else "") + text[low:high] + ("…" if high < len(text) else "")
 
 
-def _images(normal: Mapping[str, Any]) -> list[str]:
+def _image_names(normal: Mapping[str, Any]) -> list[str]:
     blocks = [block for message in normal.get("messages", ()) for block in message["content"]]
     return [block["sha256"] for block in blocks if block["type"] == "blob"]
 
@@ -91,7 +91,7 @@ def _steps(request: ModelRequest) -> dict[str, int]:
     return {part.sha256: part.step for part in request.content if isinstance(part, ImagePart)}
 
 
-def _pictures(recorded: list[str], wanted: list[str], steps: Mapping[str, int]) -> Iterator[str]:
+def _image_differences(recorded: list[str], wanted: list[str], steps: Mapping[str, int]) -> Iterator[str]:
     if recorded == wanted:
         return
     added = [f"step {steps[id]} ({id[:12]})" for id in wanted if id not in recorded]

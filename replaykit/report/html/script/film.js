@@ -31,10 +31,10 @@ function film_of(run, moments, choose) {
 
 function frame_of(run, moment, act) {
   const look = run.looks && run.looks[moment.frame];
-  const has = look && look.picture && (run.pictures || {})[look.picture]?.[0];
+  const has = look && look.screenshot && (run.screenshots || {})[look.screenshot]?.[0];
   return button(
     [
-      has ? lazy_picture(run, look.picture) : el("i", { class: "blank", "aria-hidden": "true" }, blank_words(run, moment)),
+      has ? lazy_screenshot(run, look.screenshot) : el("i", { class: "blank", "aria-hidden": "true" }, blank_words(run, moment)),
       el(
         "span",
         {},
@@ -51,7 +51,7 @@ function frame_of(run, moment, act) {
   );
 }
 
-// What stands where no picture is.
+// What stands where no screenshot is.
 function blank_words(run, moment) {
   if (moment.key === "end") return ending_of(run);
   return moment.step ? title_of(moment.step.tag) : "";

@@ -202,24 +202,24 @@ function transcript(run, exchange, enlarge) {
 }
 
 function part_of(run, part, enlarge) {
-  return part.picture ? seen_picture(run, part.picture, "", enlarge) : el("pre", {}, part.text);
+  return part.screenshot ? seen_screenshot(run, part.screenshot, "", enlarge) : el("pre", {}, part.text);
 }
 
 function sent(run, images, enlarge) {
   return el(
     "div",
     { class: "sent" },
-    images.map((image) => seen_picture(run, image.digest, `step ${image.step}, ${image.role}`, enlarge)),
+    images.map((image) => seen_screenshot(run, image.digest, `step ${image.step}, ${image.role}`, enlarge)),
   );
 }
 
-function seen_picture(run, id, words, enlarge) {
-  if (!(run.pictures || {})[id]?.[0])
+function seen_screenshot(run, id, words, enlarge) {
+  if (!(run.screenshots || {})[id]?.[0])
     return el("p", { class: "notes" }, `screenshot ${String(id).slice(0, 12)} is not in this file`);
   return el(
     "figure",
     {},
-    button(lazy_picture(run, id, { alt: "Screenshot that the judge saw" }), () => enlarge(id), {
+    button(lazy_screenshot(run, id, { alt: "Screenshot that the judge saw" }), () => enlarge(id), {
       class: "thumb",
     }),
     words && el("figcaption", {}, words),

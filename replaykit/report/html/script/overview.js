@@ -144,6 +144,6 @@ function notices() {
 function left_out_words() {
   const { pieces } = REPORT.left_out;
   return (
-    pieces > 0 && el("span", {}, `${pieces} pictures and pages left out to keep this file small (--max-size)`)
+    pieces > 0 && el("span", {}, `${pieces} screenshots and pages left out to keep this file small (--max-size)`)
   );
 }

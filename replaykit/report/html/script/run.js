@@ -68,7 +68,7 @@ async function run_screen(id) {
   const run = await run_data(id);
   const row = row_of(id);
   const moments = moments_of(run);
-  const state = { at: -1, tab: "verdict", kind: "picture", when: "before", graded: "after" };
+  const state = { at: -1, tab: "verdict", kind: "screenshot", when: "before", graded: "after" };
   Object.assign(state, { here: false, probes: false });
   const stage = stage_of(run, (wanted) => go({ ...where(), ...wanted }));
   const film = film_of(run, moments, (at) => go({ ...where(), at }));
@@ -112,11 +112,11 @@ async function run_screen(id) {
     const next = {
       at: Math.max(0, at),
       tab: known,
-      kind: wanted.kind === "page" ? "page" : "picture",
+      kind: wanted.kind === "page" ? "page" : "screenshot",
       when: wanted.when === "after" ? "after" : "before",
       graded: wanted.graded === "before" && run.earlier ? "before" : "after",
     };
-    if (!has_pictures(run) && wanted.kind === undefined) next.kind = "page";
+    if (!has_screenshots(run) && wanted.kind === undefined) next.kind = "page";
     Object.assign(state, next);
     film.show(state.at);
     list.show(state.at);
@@ -134,7 +134,7 @@ async function run_screen(id) {
     tabs.scrollLeft = chosen.offsetLeft + chosen.offsetWidth + 8 - tabs.clientWidth;
     panel.setAttribute("aria-labelledby", `tab-${state.tab}`);
     replace(panel, panel_of(state.tab));
-    if (state.tab === "judge") load_pictures(panel);
+    if (state.tab === "judge") load_screenshots(panel);
   }
 
   function tab_button(name, words, n) {
@@ -160,7 +160,7 @@ async function run_screen(id) {
         verdict_panel(state.graded === "before" ? { ...run, verdict: run.earlier } : run, jump),
       ],
       step: () => step_panel(run, moment),
-      judge: () => judge_panel(run, (picture) => light.open(picture), jump),
+      judge: () => judge_panel(run, (screenshot) => light.open(screenshot), jump),
       talk: () => talk_panel(run),
       network: () => network_panel(run, moment, state, changed),
       console: () => console_panel(run, moment, state, changed),
@@ -201,7 +201,7 @@ async function run_screen(id) {
   function printing(on) {
     if (on) folded = [...panel.querySelectorAll("details:not([open])")];
     for (const one of folded) one.open = on;
-    if (on) load_pictures(node);
+    if (on) load_screenshots(node);
   }
   tabs.addEventListener("keydown", (event) => {
     if (event.key === "ArrowRight" || event.key === "ArrowLeft") {
@@ -211,8 +211,8 @@ async function run_screen(id) {
     }
   });
 
-  // A browser prints at once, and waits for no picture: those of the strip are there before anybody asks.
-  (window.requestIdleCallback || setTimeout)(() => load_pictures(film.node));
+  // A browser prints at once, and waits for no screenshot: those of the strip are there before anybody asks.
+  (window.requestIdleCallback || setTimeout)(() => load_screenshots(film.node));
 
   return {
     node,
@@ -230,7 +230,7 @@ async function run_screen(id) {
       n: () => next_violation(1),
       p: () => next_violation(-1),
       b: () => go({ ...where(), when: state.when === "before" ? "after" : "before" }),
-      v: () => go({ ...where(), kind: state.kind === "picture" ? "page" : "picture" }),
+      v: () => go({ ...where(), kind: state.kind === "screenshot" ? "page" : "screenshot" }),
       "/": () => list.search.focus(),
       "]": () => neighbour(id, 1),
       "[": () => neighbour(id, -1),
@@ -240,8 +240,8 @@ async function run_screen(id) {
   };
 }
 
-function has_pictures(run) {
-  return Object.values(run.pictures || {}).some(([name]) => name);
+function has_screenshots(run) {
+  return Object.values(run.screenshots || {}).some(([name]) => name);
 }
 
 // The runs of each first screen, in its order, and the way back to it.
@@ -288,7 +288,7 @@ function run_head(row, run) {
   );
 }
 
-// A picture as large as the window.
+// A screenshot as large as the window.
 function lightbox(run) {
   const node = el("dialog", {
     class: "lightbox",
@@ -298,7 +298,7 @@ function lightbox(run) {
   return {
     node,
     async open(id) {
-      const src = await picture_address(run, id);
+      const src = await screenshot_address(run, id);
       if (!src) return;
       replace(node, el("img", { src, alt: "Screenshot that the judge saw" }));
       node.showModal();

@@ -100,7 +100,7 @@ function side_view({ id, run }, row, side) {
       el("p", { class: "empty" }, `${name} has no such step.`),
     );
   }
-  const view = { kind: filter.look || "picture", when: moment.step ? filter.when || "before" : "before" };
+  const view = { kind: filter.look || "screenshot", when: moment.step ? filter.when || "before" : "before" };
   view.kind = kind_of(run, moment, view);
   const look = look_of(run, moment, view);
   const shot = el("div", { class: "shot" });
@@ -128,7 +128,7 @@ function side_view({ id, run }, row, side) {
 }
 
 async function show_look(shot, run, moment, look, view) {
-  const made = look && (await (view.kind === "page" ? page_view : picture_view)(run, moment, look, view));
+  const made = look && (await (view.kind === "page" ? page_view : screenshot_view)(run, moment, look, view));
   replace(shot, made || el("p", { class: "empty" }, why_nothing(run, look, view)));
   if (view.kind !== "page" || !made) return;
   shot.setAttribute("tabindex", "0");

@@ -1,4 +1,4 @@
-// What the page looked like: the picture or the drawn page, before or after the action, with what was acted on.
+// What the page looked like: the screenshot or the drawn page, before or after the action, with what was acted on.
 
 // Drawn pages run nothing: their frame has no permission at all, and their policy allows nothing.
 const page_policy = window.trustedTypes
@@ -6,7 +6,7 @@ const page_policy = window.trustedTypes
   : { createHTML: (markup) => markup };
 
 function stage_of(run, changed) {
-  const view = { kind: "picture", when: "before" };
+  const view = { kind: "screenshot", when: "before" };
   const bar = el("div", { class: "stage-bar" });
   const canvas = el("div", { class: "canvas" });
   const caption = el("p", { class: "caption" });
@@ -33,7 +33,7 @@ function stage_of(run, changed) {
       choice(
         "kind",
         [
-          ["picture", "Screenshot"],
+          ["screenshot", "Screenshot"],
           ["page", "Page"],
         ],
         "What to show",
@@ -51,7 +51,7 @@ function stage_of(run, changed) {
       el("span", { class: "url", title: url_of(run, moment, look) }, url_of(run, moment, look)),
     );
     const made = look
-      ? await (view.kind === "page" ? page_view : picture_view)(run, moment, look, view)
+      ? await (view.kind === "page" ? page_view : screenshot_view)(run, moment, look, view)
       : null;
     if (mine !== drawing) return;
     replace(canvas, made || nothing(run, moment, look, view));
@@ -75,9 +75,9 @@ function stage_of(run, changed) {
   return { node, show };
 }
 
-// What is not there gives way to what is: a page to a picture, a picture to a page.
+// What is not there gives way to what is: a page to a screenshot, a screenshot to a page.
 function kind_of(run, moment, view) {
-  const other = view.kind === "page" ? "picture" : "page";
+  const other = view.kind === "page" ? "screenshot" : "page";
   const has = (kind) => look_of(run, moment, { ...view, kind })?.[kind];
   return !has(view.kind) && has(other) ? other : view.kind;
 }
@@ -109,7 +109,7 @@ function why_nothing(run, look, view) {
   const why = (look.missing || {})[view.kind];
   if (why) return `Not kept: ${why}.`;
   if (!look[view.kind]) return `No ${view.kind === "page" ? "page" : "screenshot"} was taken here.`;
-  return (run.pictures || {})[look.picture]
+  return (run.screenshots || {})[look.screenshot]
     ? "It is missing from the bundle, or damaged."
     : "Left out to keep this file small, or damaged in the bundle.";
 }
@@ -128,7 +128,7 @@ function caption_of(run, moment, look, view) {
 
 // Agents are fast: what a screenshot shows may lie before or after the action by as much as this says.
 function lag_words(step, look, view) {
-  const taken = view.kind === "picture" ? (look.shot ?? look.t) : look.t;
+  const taken = view.kind === "screenshot" ? (look.shot ?? look.t) : look.t;
   const seen = { start: "seen at the start", after: "seen later", final: "seen at the end" }[look.role] || "seen";
   const from = look.of === undefined ? seen : `seen when step ${look.of} was done`;
   if (taken === undefined || step.t === undefined) return from;
@@ -144,17 +144,17 @@ function page_words(run, look) {
   return page.cut ? `${drawn}; cut` : drawn;
 }
 
-async function picture_view(run, moment, look, view) {
-  const address = look.picture ? await picture_address(run, look.picture) : null;
+async function screenshot_view(run, moment, look, view) {
+  const address = look.screenshot ? await screenshot_address(run, look.screenshot) : null;
   if (!address) return null;
-  const [, , width, height] = run.pictures[look.picture];
+  const [, , width, height] = run.screenshots[look.screenshot];
   const wide = (look.viewport || [width])[0] || width;
   const tall = (wide * height) / width;
   const image = el("img", {
     src: address,
     width: String(width),
     height: String(height),
-    alt: picture_words(moment, look),
+    alt: screenshot_words(moment, look),
   });
   return el(
     "div",
@@ -166,7 +166,7 @@ async function picture_view(run, moment, look, view) {
   );
 }
 
-function picture_words(moment, look) {
+function screenshot_words(moment, look) {
   const when = moment.step ? `step ${moment.key}` : moment.key;
   return `The page at ${when}: ${look.title || look.url || "untitled"}`;
 }

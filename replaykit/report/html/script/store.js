@@ -1,4 +1,4 @@
-// The data blocks of this file, unpacked when they are first looked at. Pictures are kept as addresses of
+// The data blocks of this file, unpacked when they are first looked at. Screenshots are kept as addresses of
 // blobs, the latest of them only: thousands of runs cost what is on the screen.
 
 const REPORT = JSON.parse(document.getElementById("report").textContent);
@@ -12,7 +12,7 @@ function row_of(id) {
   return ROWS[BY_ID.get(id)];
 }
 
-const PICTURES_KEPT = 120;
+const SCREENSHOTS_KEPT = 120;
 const RUNS_KEPT = 8;
 
 const parsed = new Promise((done) => {
@@ -64,7 +64,7 @@ function latest(limit, forget = () => {}) {
 }
 
 const runs_kept = latest(RUNS_KEPT);
-const pictures_kept = latest(PICTURES_KEPT, async (address) => URL.revokeObjectURL(await address));
+const screenshots_kept = latest(SCREENSHOTS_KEPT, async (address) => URL.revokeObjectURL(await address));
 
 async function run_data(id) {
   const known = runs_kept.get(id);
@@ -75,14 +75,14 @@ async function run_data(id) {
   return run;
 }
 
-// An address of a picture that is in this file; null where it is not.
-async function picture_address(run, id) {
-  const [name, type] = (run.pictures || {})[id] || [];
+// An address of a screenshot that is in this file; null where it is not.
+async function screenshot_address(run, id) {
+  const [name, type] = (run.screenshots || {})[id] || [];
   if (!name) return null;
-  const known = pictures_kept.get(name);
+  const known = screenshots_kept.get(name);
   if (known) return known;
   const address = block(name).then((base64) => URL.createObjectURL(new Blob([bytes(base64)], { type })));
-  pictures_kept.set(name, address);
+  screenshots_kept.set(name, address);
   return address;
 }
 
@@ -91,7 +91,7 @@ async function page_markup(name) {
   return packed === null ? null : inflated(packed);
 }
 
-// Pictures are loaded when they come near the screen.
+// Screenshots are loaded when they come near the screen.
 const waiting = new WeakMap();
 const watcher = new IntersectionObserver(
   (seen) => {
@@ -104,8 +104,8 @@ const watcher = new IntersectionObserver(
   { rootMargin: "200px" },
 );
 
-// Every picture of a part at once, one after the other: paper does not scroll.
-async function load_pictures(node) {
+// Every screenshot of a part at once, one after the other: paper does not scroll.
+async function load_screenshots(node) {
   for (const image of node.querySelectorAll("img:not([src])")) {
     watcher.unobserve(image);
     await waiting.get(image)?.();
@@ -113,15 +113,15 @@ async function load_pictures(node) {
   }
 }
 
-function lazy_picture(run, id, given = {}) {
+function lazy_screenshot(run, id, given = {}) {
   const image = el("img", { decoding: "async", alt: "", ...given });
-  const size = (run.pictures || {})[id] || [];
+  const size = (run.screenshots || {})[id] || [];
   if (size[2]) {
     image.width = size[2];
     image.height = size[3];
   }
   waiting.set(image, async () => {
-    const address = await picture_address(run, id);
+    const address = await screenshot_address(run, id);
     if (address) image.src = address;
   });
   watcher.observe(image);
