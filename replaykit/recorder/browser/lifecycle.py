@@ -88,6 +88,7 @@ class Lifecycle(EffectRunner):
             await self._enter(target)
         else:
             self.requests.listen(context)
+            self.wrapper.listen(context, "page", self._came)
             await self._adopt(target)
 
     async def _read_flags(self, browser: Browser) -> None:
@@ -168,6 +169,12 @@ class Lifecycle(EffectRunner):
             self._unclear.append(page)
         else:
             self._adoption(page)
+
+    def _came(self, page: Page) -> None:
+        # A tab that a click with a modifier or another button opens has no opener, and is no popup.
+        openers = [tab for one, tab in self._pages.items() if one.context is page.context]
+        if any(tab.moves.take_asked() for tab in openers):
+            self._appeared(page)
 
     def _adoption(self, page: Page, actor: str = "agent") -> asyncio.Task[None]:
         if page not in self._adopting:

@@ -23,6 +23,7 @@ class Moves:
         self._types: dict[str, str] = {}
         """Frame id to the type of the navigation that is under way in it."""
         self._has_moved = False
+        self._tabs_asked = 0
 
     @property
     def is_leaving(self) -> bool:
@@ -34,6 +35,11 @@ class Moves:
         """Return whether the main frame went elsewhere since this was asked last."""
         moved, self._has_moved = self._has_moved, False
         return moved
+
+    def take_asked(self) -> bool:
+        """Return whether a link was to open a tab of its own, one that was not asked for here before."""
+        self._tabs_asked -= (is_asked := self._tabs_asked > 0)
+        return is_asked
 
     def translate(self, method: str, params: Params, via: Via) -> Iterator[Input]:
         """Yield what an event of MOVES means."""
@@ -68,7 +74,9 @@ class Moves:
 
     def _requested(self, params: Params, via: Via) -> Iterator[Input]:
         # A link that opens another tab is no navigation of this one.
-        if params.get("disposition", "currentTab") == "currentTab":
+        disposition = params.get("disposition", "currentTab")
+        self._tabs_asked += disposition in ("newTab", "newWindow")
+        if disposition == "currentTab":
             frame, url = params["frameId"], params["url"]
             yield from self._navigated(frame, url, "requested", reason=params["reason"], ahead=1)
 
