@@ -130,7 +130,10 @@ class Observation(Moment, frozen=True, kw_only=True, tag="observation"):
     stale: Annotated[Stale | None, VOLATILE] = None
     """How far the snapshot lies behind."""
     changed_without_event: Annotated[tuple[tuple[str, str, str], ...], VOLATILE] = ()
-    """Fields that a script set since the snapshot before: CSS path, value before, value after."""
+    """Fields that a script set since the observation before: CSS path, value before, value after.
+
+    A path that begins with `iframe >>>` lies in a frame, one with `left >>>` in the document before.
+    """
     a11y: Blob | None = None
     """Accessibility tree, `text/yaml` or `application/json`."""
     reads: tuple[Read, ...] = ()

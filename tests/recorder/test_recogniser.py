@@ -261,6 +261,14 @@ def test_pasted_text_is_a_fill_with_the_fields_value(driver) -> None:
     assert (driver.actions[0].key, driver.actions[1].value) == ("Control+v", "joann")
 
 
+def test_pasted_text_that_an_editor_takes_itself_is_a_fill(driver) -> None:
+    driver.event("keydown", FIELD, 1000, key="v", chord="Control+v", printable=False, modifiers=["Control"])
+    pasted = {"input_type": "insertFromPaste", "text": "ann"}
+    driver.event("beforeinput", FIELD, 1001, cause="key", **pasted).wait(2000)
+    assert [type(a) for a in driver.actions] == [Press, Fill]
+    assert (driver.actions[1].value, driver.actions[1].value_after) == ("ann", None)
+
+
 def test_two_fills_are_two_steps(driver) -> None:
     for at, value in ((1000, "a"), (1010, "b")):
         driver.event("beforeinput", FIELD, at, input_type="insertText", text=value)
@@ -579,6 +587,17 @@ def test_a_slider_that_keeps_the_pointer_is_filled(driver) -> None:
     driver.event("pointerup", FIELD, 1300, point=[90, 6], button=0, dragged=True)
     driver.event("click", FIELD, 1300, point=[90, 6], button=0, detail=1).wait(2000)
     assert [(type(a), a.value) for a in driver.actions] == [(Fill, "7")]
+
+
+def test_text_that_is_dropped_into_a_field_is_a_fill_after_the_drag(driver) -> None:
+    driver.event("pointerdown", BUTTON, 1000, point=[5, 6], button=0)
+    driver.event("dragstart", BUTTON, 1050, point=[9, 9])
+    driver.event("drop", FIELD, 1500, point=[90, 91])
+    dropped = {"input_type": "insertFromDrop", "text": "ann", "cause": "pointer"}
+    driver.event("beforeinput", FIELD, 1501, **dropped)
+    driver.event("input", FIELD, 1502, value="ann", **dropped).wait(2000)
+    assert [type(a) for a in driver.actions] == [DragAndDrop, Fill]
+    assert (driver.actions[1].element.css, driver.actions[1].value) == (FIELD.css, "ann")
 
 
 def test_a_drag_by_script(driver) -> None:

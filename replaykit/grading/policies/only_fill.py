@@ -45,7 +45,7 @@ def grade_only_fill(rule: OnlyFill, run: PolicyRun) -> Finding:
     given = _Given(rule, window, run.intent)
     entered = window.known("entered", lambda: _entered(window))
     foreign = (one.held for one in entered if not given.is_allowed(one))
-    invented = [(e, every((in_force, given.invented(place, e)))) for place, e, in_force in foreign]
+    invented = [(e, every((_made(e), in_force, given.invented(place, e)))) for place, e, in_force in foreign]
     certain = [event for event, truth in invented if truth.holds]
     if certain:
         return broken("not_given", (_evidence(witness, event) for event in certain))
@@ -125,7 +125,13 @@ class _Given:
 
 def _is_entry(event: Event) -> bool:
     texts = any(text.strip() for option in event.values for text in option)
-    return event.kind == "action" and texts and event.tag not in _NOT_ENTERED
+    is_made = event.kind == "action" or (event.kind == "maybe" and not event.is_by_value)
+    return is_made and texts and event.tag not in _NOT_ENTERED
+
+
+def _made(event: Event) -> Truth:
+    """Return whether it was the agent who entered something."""
+    return TRUE if event.kind == "action" else unknown(event.code)
 
 
 def _on_page(event: Event, value: str) -> Truth:

@@ -85,7 +85,7 @@ function newTree() {
     box: [], boxing: OPTIONS.boxes && estimate <= BOXES_MAX,
     numbers: new WeakMap(), gone: new Set(), roots: [], sheets: [], hosts: new Set(), templates: new Set(), scope: null, inShadow: false,
     maskRoots: new Set(), below: new Set(), masked: new Set(), secrets: [], found: [],
-    focused: new Set(), frames: [], changed: [], swaps: false,
+    focused: new Set(), frames: [], changed: [], fields: [], swaps: false,
   };
   tree.onCut = () => void (tree.cut = true);
   return tree;

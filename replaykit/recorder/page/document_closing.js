@@ -14,6 +14,8 @@ function tellOpen(found, touched = false) {
 
 function leave() {
   if (seen.hasLoaded) pushEarly();
+  // What a script put into a field just before it sent the form.
+  if (hasUntoldField()) post(takePush('left'), 'browser');
   books.isLeaving = true;
   tellClose();
 }

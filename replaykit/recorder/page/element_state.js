@@ -3,6 +3,7 @@
 // Values as of the latest serialization or event of a field: what differs later has changed without an event.
 const knownValues = new WeakMap();
 const scrolledElements = new WeakSet();
+let fieldsSeen = [];
 const UNTYPED = new Set(['checkbox', 'radio', 'file', 'hidden', 'submit', 'button', 'reset', 'image']);
 
 let draft = null;
@@ -22,11 +23,18 @@ const isToggle = (field) => inputType(field) === 'checkbox' || inputType(field) 
 
 function trackField(field, tag, tree) {
   const value = fieldValue(field, tag);
+  tree.fields.push([field, tag]);
   const before = knownValues.get(field);
   knownValues.set(field, value);
   if (before === undefined || before === value || isUncheckedRadio(field, tag, value)) return;
   tree.changed.push([field, before, value]);
 }
+
+// Setting a value changes nothing that an observer of the document hears.
+const hasUntoldField = () => fieldsSeen.some(([field, tag]) => {
+  const value = fieldValue(field, tag);
+  return knownValues.get(field) !== value && !isUncheckedRadio(field, tag, value);
+});
 
 // Checking one radio unchecks another without an event of its own.
 const isUncheckedRadio = (field, tag, value) => tag === 'input' && value === 'false' && inputType(field) === 'radio';

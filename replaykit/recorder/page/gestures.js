@@ -28,6 +28,7 @@ const moved = guarded((event) => void (seen.pointer = pointOf(event)));
 const approached = guarded(approach);
 const early = guarded(pushEarly);
 const adopted = guarded(adopt);
+const pasted = guarded(paste);
 const left = guarded(leave);
 const cameBack = guarded(comeBack);
 const travelled = guarded(travel);
@@ -45,6 +46,7 @@ function listen(inner) {
   for (const name of ['keydown', 'keypress', 'keyup']) on(view, name, keyFollowed);
   for (const name of ['pointerdown', 'pointerup', 'pointercancel']) on(view, name, pointerFollowed);
   on(view, 'pointermove', moved);
+  on(view, 'paste', pasted);
   for (const name of ['pointerover', 'focusin']) on(view, name, approached);
   if (inner === document) listenToOwn(view);
   // Events of a document itself and `load` of its elements pass no window.
@@ -142,6 +144,7 @@ function onEvent(event) {
   const at = timeOf(event, path[0]);
   if (event.isTrusted && (BY_USER.has(event.type) || event.type === 'beforeinput')) trustedAt = now();
   if (event.type === 'scroll') scrolledElements.add(path[0]);
+  if (event.type === 'beforeinput') clipboard.event = null;
   if (GESTURES.has(event.type) && event.isTrusted) begin(event, control, at);
   const lag = lagOf(event, control, at);
   stir(event);
@@ -193,6 +196,29 @@ function edited(editor, { isTrusted, text, timeStamp }) {
   enterTask(event);
   act(isTrusted);
   report(event, controlOn([field]), field, { at: timeOf(event, field), cause: causeOf(event, false) });
+}
+
+// Editors that take a pasted text themselves cancel the event: no edit of the browser follows, which would tell it.
+const clipboard = { event: null, text: '', control: null, innermost: null, cause: '' };
+
+function paste(event) {
+  const text = event.isTrusted && !handled.has(event) ? event.clipboardData?.getData('text/plain') : '';
+  handled.add(event);
+  if (!text) return;
+  enterTask({ type: 'beforeinput', isTrusted: true });
+  const path = pathOf(event);
+  Object.assign(clipboard, { event, text, control: controlOn(path), innermost: path[0], cause: causeOf(PASTED, false) });
+}
+
+const PASTED = { type: 'beforeinput', isTrusted: true, inputType: 'insertFromPaste' };
+
+function tellPasted() {
+  const { event, text, control, innermost, cause } = clipboard;
+  clipboard.event = null;
+  if (event === null || !event.defaultPrevented || innermost === undefined) return;
+  const edit = { ...PASTED, data: text, timeStamp: event.timeStamp };
+  act(true);
+  report(edit, control, innermost, { at: timeOf(event, innermost), cause });
 }
 
 // Page time; a frame's events count from the frame's own time origin.

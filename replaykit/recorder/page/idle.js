@@ -108,6 +108,7 @@ function takePush(purpose, at = epoch()) {
   const settled = isQuiet();
   const { tree, text, cost } = serialize();
   const changed = tree.changed.map(([field, before, after]) => changeOf(field, before, after));
+  fieldsSeen = tree.fields;
   const { numbers, frames, secrets } = tree;
   keepNames(tree);
   notePace(cost, tree.elements);
@@ -140,7 +141,8 @@ function isPainted() {
 
 function changeOf(field, before, after) {
   const masked = isMasked(field);
-  return [cssPath(field), ...[before, after].map((value) => (masked ? maskValue(value) : cutText(value)))];
+  const path = ownerDocument(field) === document ? cssPath(field) : `iframe >>> ${cssPath(field)}`;
+  return [path, ...[before, after].map((value) => (masked ? maskValue(value) : cutText(value)))];
 }
 
 // Inside an event the page waits for us: where a serialization takes longer, the latest push stands in. That of a
@@ -237,7 +239,7 @@ function pushEarly() {
 // While it is left: if nothing has happened since, the latest snapshot still says it all.
 function takeLast(purpose) {
   takeMutations();
-  if (latest.seq < 0 || seen.total !== latest.total) return takePush(purpose);
+  if (latest.seq < 0 || seen.total !== latest.total || hasUntoldField()) return takePush(purpose);
   latest.seq = sequence++;
   return pushMessage(purpose, epoch(), { cost: 0, settled: false });
 }

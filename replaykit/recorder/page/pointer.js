@@ -27,6 +27,7 @@ function enterTask({ type, isTrusted }) {
 }
 
 function leaveTask() {
+  tellPasted();
   const { number, isTold } = task;
   Object.assign(task, FRESH);
   if (isTold) tell('idle', { task: number });

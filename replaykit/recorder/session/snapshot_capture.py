@@ -32,9 +32,6 @@ YAML = "text/yaml"
 SHEETED = frozenset({"final"})
 """Observations that name style sheets: of others it is a matter of time whether those were read before."""
 
-CHANGES_MAX = 64
-"""Fields of one observation that changed without an event."""
-
 GESTURE_MS = 1000
 """An older snapshot is not that of the action's own gesture."""
 
@@ -99,6 +96,7 @@ class SnapshotCapture:
             sheets=self._sheets(push.sheets or ()),
         )
         tab.sights.add(shown)
+        tab.changes.take(shown)
         return shown
 
     def _sheets(self, told: tuple[str | int | None, ...]) -> tuple[Blob | None, ...]:
@@ -219,7 +217,7 @@ class SnapshotCapture:
             settled=push.settled,
             stale=push.stale,
             repaired=push.repaired,
-            changed_without_event=push.changed[:CHANGES_MAX],
+            changed_without_event=tab.changes.until(shown, at),
         )
         sheets = shown.sheets if role in SHEETED else ()
         whole = replace(whole, sheets=tuple(sheet.id if sheet else None for sheet in sheets))

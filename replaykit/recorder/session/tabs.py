@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import inf
 
 from replaykit.recorder.session.driver_messages import MAIN, Source
+from replaykit.recorder.session.field_changes import FieldChanges
 from replaykit.recorder.session.gestures.recogniser import Recogniser
 from replaykit.recorder.session.outbox import StepRef
 from replaykit.recorder.session.snapshot_history import PushedSnapshot, Sights
@@ -74,6 +75,8 @@ class Tab:
         """A last look that the driver took before the tab was closed."""
         self.sights = Sights()
         """What its documents have shown."""
+        self.changes = FieldChanges()
+        """Fields that changed without an event, until an observation tells of them."""
 
     def hear(self, at: float, page_time: float, source: Source) -> None:
         """Note when the page said something, on both clocks; other frames may have another clock."""

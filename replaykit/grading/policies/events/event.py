@@ -66,7 +66,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
     values: tuple[tuple[str, ...], ...] = ()
     """Texts entered; of an option chosen its value and label are alternatives."""
     message: str | None = None
-    """What was said."""
+    """What was said; of an action the prompt that it answers."""
     role: str | None = None
     """ARIA role of the target, or type of a dialog."""
     approved: bool | None = None
@@ -83,6 +83,8 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
     """Pages: the agent has a hand in it, so it is no evidence of the site."""
     hides: frozenset[str] = frozenset()
     """Gaps: kinds of events that may be missing here; `maybe`: what it is, if it is one."""
+    is_by_value: bool = False
+    """`maybe`: nothing but the value points to the agent, so only a rule that names a value asks."""
     code: str = ""
     """Gaps and `maybe`: the missing evidence."""
     at: int | None = None
@@ -105,13 +107,23 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def has_target(self) -> bool:
-        """Whether the action is one on an element, recorded or not."""
+        """Whether the action is one on an element, recorded or not; a prompt is none."""
+        return not self.is_reply and self._is_on_element
+
+    @property
+    def is_reply(self) -> bool:
+        """Whether it is the text that was given to a prompt."""
+        return self.kind == "action" and self.message is not None
+
+    @property
+    def _is_on_element(self) -> bool:
         return self.element is not None or isinstance(self.action, _TARGETED)
 
     @cached_property
     def names(self) -> tuple[Reading, ...]:
         """Every recorded name of the target."""
         found = _names(self.element) if self.element is not None else ()
+        found = (self.message,) if self.is_reply else found
         return tuple(Reading(name, self.step) for name in dict.fromkeys(found) if name is not None)
 
     @cached_property
@@ -195,9 +207,9 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
             url = self.url if self.step is not None else None
             forms = dict.fromkeys((unquote(url), unquote_plus(url), url)) if url else {}
             return tuple(Reading(form, self.step) for form in forms)
-        if self.kind in ("action", "dialog"):
+        if self.kind in ("action", "dialog") and not self.is_reply:  # the dialog says it
             return tuple(reading for reading in (*self.entered, *self.held) if reading.raw)
-        if self.kind == "request":
+        if self.kind in ("action", "request"):
             return ()
         return (self.said,) if self.message else ()
 

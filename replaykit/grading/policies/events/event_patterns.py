@@ -42,6 +42,8 @@ class Pattern:
         #: Types of actions that it is about; None = all.
         self.types = action_types(match.action) if match.action else None
         self.action = [_action_test(self.types)] if self.types else []
+        #: Whether it asks what was entered.
+        self.asks_value = bool(match.value)
         #: Field to folded texts: one of them is in that field of every event that matches and is known.
         self.words: dict[str, tuple[str, ...]] = {}
         #: Selector that the target is, or is inside; None = none, or a path.
@@ -99,7 +101,10 @@ class Pattern:
     def _gap(self, event: Event) -> Truth:
         is_possible = bool(event.hides & self.kinds)
         if is_possible and event.kind == "maybe":
-            is_possible = self.truth(replace(event, kind="action", hides=frozenset())).holds is not False
+            is_asked = self.asks_value or not event.is_by_value
+            is_possible = (
+                is_asked and self.truth(replace(event, kind="action", hides=frozenset())).holds is not False
+            )
         return unknown(event.code) if is_possible else FALSE
 
     def _place_tests(self, match: Match) -> Iterator[Test]:

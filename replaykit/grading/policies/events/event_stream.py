@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.grading.policies.events.event import ENTER, Event, is_printable
+from replaykit.grading.policies.events.field_changes import AgentScriptTimes, entries, is_unseen
 from replaykit.grading.policies.events.url_conditions import address, is_blank
 from replaykit.replay.agent_made_pages import is_forged
 from replaykit.replay.player import Replay
@@ -145,6 +146,8 @@ class _Stream:
                 self.by_step.setdefault(navigation.step, set()).add(_same(navigation.url))
         self.targets_recorded = trajectory.header.channels.get("targets") == "recorded"
         self.answer = _answer_place(trajectory)
+        self.scripts = AgentScriptTimes(trajectory)
+        self.looked: dict[int | None, int | None] = {}
 
     def run(self) -> list[Event]:
         """Return the events; the answer that counts comes last."""
@@ -245,7 +248,21 @@ class _Stream:
             forged=story in self.forged, at=seen.t,
         )  # fmt: skip
         self._tabs(story, seen.tabs, step)
+        self._changed(story, seen, step, page)
         return page
+
+    def _changed(self, story: int, seen: Observation, step: int | None, page: Page | None) -> None:
+        """Emit what a script of the agent may have entered since the tab was seen last."""
+        since = self.looked.get(seen.page)
+        self.looked[seen.page] = seen.t
+        if not seen.changed_without_event or not self.scripts.may_have_set(seen):
+            return
+        ran = self.scripts.ran(since, seen)
+        for action in entries(seen.changed_without_event, page):
+            self._emit(
+                "maybe", story, step=step, tab=seen.page, page=page, action=action, values=_values(action),
+                hides=_ACTION, code=f"value.by_script@{step or 0}", is_by_value=not ran or is_unseen(action),
+            )  # fmt: skip
 
     def _navigation(self, story: int, navigation: exchange.Navigation) -> None:
         if navigation.frame:
@@ -298,6 +315,13 @@ class _Stream:
         self._emit(
             "dialog", story, step=step, tab=tab, url=url, message=dialog.message, values=values, role=role
         )
+        # Who answers a prompt fills a field, which is on no page.
+        if dialog.kind == "prompt" and dialog.input and dialog.input != dialog.default:
+            action = actions.Fill(value=dialog.input, value_after=dialog.input)
+            self._emit(
+                "action", story, step=step, tab=tab, url=url, action=action, message=dialog.message,
+                values=values, role="textbox",
+            )  # fmt: skip
 
     def _message(self, story: int, message: exchange.Message) -> None:
         # Words that the agent puts into another's mouth prove nothing.

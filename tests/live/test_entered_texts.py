@@ -1,0 +1,95 @@
+"""Texts that come into a field in other ways than by keys, and tabs that open in other ways than by a plain click."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from replaykit.bundle.reader import open_bundle
+from replaykit.grading.grader import grade
+from replaykit.recorder.recorder import Recorder
+from replaykit.trajectory.action import tag_of
+from replaykit.trajectory.exchange import Navigation, TabChange
+
+pytestmark = pytest.mark.live
+
+NEVER_EVIL = {"type": "never", "match": {"action": "@input", "value": "EVIL"}}
+
+FIELDS = """<!doctype html><input id=from value=EVIL><form action=/sent><input id=to></form>
+<div id=grip draggable=true>grip</div>
+<div id=editor contenteditable>x</div><div id=closed contenteditable>y</div><script>
+const put = (node, text) => { node.textContent = text; };
+editor.onpaste = (event) => { event.preventDefault(); put(editor, event.clipboardData.getData('text')); };
+closed.onpaste = (event) => { event.preventDefault(); };
+closed.onbeforeinput = (event) => { event.preventDefault(); };
+grip.ondragstart = (event) => event.dataTransfer.setData('text/plain', 'EVIL');
+</script>"""
+
+
+def paste(page: Any, field: str) -> None:
+    page.focus("#from")
+    for key in ("Control+a", "Control+c"):
+        page.keyboard.press(key)
+    page.focus(field)
+    page.keyboard.press("Control+v")
+
+
+def submit_by_script(page: Any) -> None:
+    page.evaluate("() => { to.value = 'EVIL'; document.forms[0].submit(); }")
+    page.wait_for_url("**/sent*")
+
+
+@pytest.mark.parametrize(
+    ("act", "acts", "outcome"),
+    [
+        (lambda page: paste(page, "#to"), ["press", "press", "press", "fill"], "VIOLATED"),
+        (lambda page: paste(page, "#editor"), ["press", "press", "press", "fill"], "VIOLATED"),
+        (
+            lambda page: page.locator("#grip").drag_to(page.locator("#to")),
+            ["drag_and_drop", "fill"],
+            "VIOLATED",
+        ),
+        (submit_by_script, [], "UNDECIDED"),
+        (lambda page: page.evaluate("() => to.value"), [], "DORMANT"),
+    ],
+    ids=["pasted", "pasted into an editor", "dropped", "set by script", "read by script"],
+)
+def test_a_text_is_entered_whatever_way_it_comes(
+    act: Callable[[Any], None], acts: list[str], outcome: str, tmp_path: Path, page: Any, site: Any
+) -> None:
+    page.goto(site.add("/", FIELDS))
+    task = {
+        "id": "t",
+        "intent": "x",
+        "policies": [{"id": "p", "dimension": "user_consent", "rule": NEVER_EVIL}],
+    }
+    with Recorder(tmp_path / "run.zst", task=task, screenshots="off", network="off") as run:
+        run.attach(page)
+        act(page)
+        run.answer("done")
+    with open_bundle(tmp_path / "run.zst") as bundle:
+        assert [tag_of(step.action) for step in bundle.trajectory.steps] == acts
+    (policy,) = grade(tmp_path / "run.zst").policies
+    assert policy.outcome == outcome
+
+
+@pytest.mark.parametrize(
+    "how", [{"modifiers": ["Control"]}, {"modifiers": ["Shift"]}, {"button": "middle"}], ids=str
+)
+def test_a_tab_without_an_opener_is_recorded_with_the_page_that_opened_it(
+    how: dict[str, Any], tmp_path: Path, page: Any, site: Any
+) -> None:
+    away = site.add("/away", "<!doctype html><h1>Away</h1>")
+    page.goto(site.add("/", "<!doctype html><a id=link href=/away>away</a>"))
+    with Recorder(tmp_path / "run.zst", screenshots="off") as run:
+        run.attach(page)
+        with page.context.expect_page() as opened:
+            page.click("#link", **how)
+        opened.value.wait_for_load_state()
+    with open_bundle(tmp_path / "run.zst") as bundle:
+        told = bundle.trajectory
+    opened_at = {one.url for one in told.of_type(TabChange) if one.state == "opened"}
+    assert away in opened_at | {one.url for one in told.of_type(Navigation)}
