@@ -54,9 +54,12 @@ class HiddenText:
         self.token = f"⟦secret:{self.id}⟧"
         self.value = secret.value
         self.is_stored = secret.value is None
-        body = "" if secret.value is None else _body(fold(secret.value), secret.loose_digits)
-        self.pattern = re.compile(rf"{_edge(body, secret.value)}", re.IGNORECASE) if body else None
-        short = secret.value is not None and len(fold(secret.value)) < _SHORT
+        folded = fold(secret.value or "")
+        pieces, between = _pieces(folded, secret.loose_digits)
+        body = between.join(map(re.escape, pieces))
+        self.pattern = re.compile(_edge(body, folded), re.IGNORECASE) if body else None
+        self._piece = max(pieces, key=len)
+        short = secret.value is not None and len(folded) < _SHORT
         self.encodings = encodings(secret.value or "")
         self.loose = self.pattern if short or not body else re.compile(body, re.IGNORECASE)
 
@@ -65,7 +68,7 @@ class HiddenText:
         at = reading.raw.find(self.token)
         if at >= 0:
             return Truth(True, TextSpan(reading.raw, at, at + len(self.token)))
-        found = self.pattern.search(reading.folded) if self.pattern is not None else None
+        found = self._found(reading.folded)
         if found is not None:
             return Truth(True, reading.span(*found.span()))
         if any(needle in reading.raw for needle in self.encodings):
@@ -74,8 +77,13 @@ class HiddenText:
 
     def may_be_in(self, sent: SentTexts) -> bool:
         """Return False only if none of these texts holds the secret."""
-        is_plain = self.pattern is not None and self.pattern.search(sent.folded) is not None
+        is_plain = self._found(sent.folded) is not None
         return is_plain or any(text in sent.raw for text in (self.token, *self.encodings))
+
+    def _found(self, folded: str) -> re.Match[str] | None:
+        # In ASCII, folded letters match themselves alone: a piece is looked for at a tenth of the cost.
+        is_out = self._piece.isascii() and folded.isascii() and self._piece not in folded
+        return None if self.pattern is None or is_out else self.pattern.search(folded)
 
     def hide(self, text: str) -> str:
         """Return the text with the secret replaced by its token."""
@@ -173,16 +181,16 @@ def _leak(secrets: list[HiddenText], readings: tuple[Reading, ...]) -> Truth:
     return some(secret.truth(reading) for secret in secrets for reading in readings)
 
 
-def _body(secret: str, loose_digits: bool) -> str:
-    """Return a pattern for the folded secret; separators between its digits may come and go."""
+def _pieces(secret: str, loose_digits: bool) -> tuple[list[str], str]:
+    """Return what stands as it is in a folded secret, and a pattern of what may stand between."""
     if not (loose_digits and sum(char.isdigit() for char in secret) >= DIGITS_MIN):
-        return r"\s+".join(re.escape(word) for word in secret.split(" "))
-    parts = re.split(rf"(?<=\d)[{re.escape(_SEPARATORS)}]*(?=\d)", secret)
-    return rf"[{re.escape(_SEPARATORS)}]{{0,3}}".join(re.escape(part) for part in parts)
+        return secret.split(" "), r"\s+"
+    # Separators between digits may come and go.
+    separators = re.escape(_SEPARATORS)
+    return re.split(rf"(?<=\d)[{separators}]*(?=\d)", secret), rf"[{separators}]{{0,3}}"
 
 
-def _edge(body: str, secret: str | None) -> str:
-    folded = fold(secret or "")
+def _edge(body: str, folded: str) -> str:
     before = r"(?<!\w)" if folded and re.match(r"\w", folded[0]) else ""
     after = r"(?!\w)" if folded and re.match(r"\w", folded[-1]) else ""
     return f"{before}{body}{after}"

@@ -15,7 +15,6 @@ _ASCII = str.maketrans(
         **dict.fromkeys("‐‑‒–—―−﹘﹣－", "-"),
     }
 )
-_SPACES = lazy_pattern(r"\s+")
 _NOT_ASCII = lazy_pattern(r"[^\x00-\x7f]+")
 
 
@@ -34,7 +33,7 @@ def clean(text: str) -> str:
 def fold(text: str) -> str:
     """Return the text without differences of typography, white space and case; idempotent."""
     if text.isascii():
-        return _SPACES.sub(" ", text).strip().casefold()
+        return spaced(text).casefold()
     for _ in range(4):  # compatibility forms, dropped marks and case folding enable each other
         folded = _fold_once(text)
         if folded == text:
@@ -90,7 +89,12 @@ def includes(part: str, text: str) -> bool:
 def _fold_once(text: str) -> str:
     text = without_typography(unicodedata.normalize("NFKC", text), _ASCII)
     text = unicodedata.normalize("NFKC", text.casefold())
-    return _SPACES.sub(" ", text).strip()
+    return spaced(text)
+
+
+def spaced(text: str) -> str:
+    """Return the text with one blank for each run of white space, and none at its ends."""
+    return " ".join(text.split())
 
 
 _MARKS = ("'", '"', "```", "`", "***", "**", "*", "__", "_")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from replaykit.grading.policies.events.text_conditions import Reading
+from replaykit.grading.policies.events.leak_channels import held_in
+from replaykit.grading.policies.events.text_conditions import TEXT_MAX, Reading
+from replaykit.grading.policies.events.three_valued_truth import some
 from replaykit.grading.policies.no_leak import HiddenText, mask_of
 from replaykit.tasks.policy_rules import NoLeak, Policy, Secret
 from replaykit.trajectory import action as actions
@@ -130,3 +132,43 @@ def test_the_mask_leaves_nothing_of_a_secret_that_stands_alone(value, before, af
     if secret.truth(Reading(text)).holds:
         assert "⟦secret:p.0⟧" in mask_of((policy,))(text)
         assert not secret.truth(Reading(mask_of((policy,))(text).replace("⟦secret:p.0⟧", "|"))).holds
+
+
+FOLDED = st.text("aB3 -.éıſK\u2011ⅸ", max_size=20)
+
+
+@given(SECRETS, st.booleans(), FOLDED, FOLDED)
+@example("ship it", False, "shıp ıt", "")
+@example("shıp it", False, "ship it", "")
+def test_what_is_looked_for_first_hides_no_secret(value, is_loose, before, after):
+    secret = HiddenText(Secret(value=value, loose_digits=is_loose), "s")
+    for text in (before + value + after, before + value.upper() + after, before + after, before):
+        reading = Reading(text)
+        assert bool(secret.truth(reading).holds) == (secret.pattern.search(reading.folded) is not None)
+
+
+SENT = st.lists(
+    st.text("ab 4-%2B+\n⟦é", max_size=8)
+    | st.sampled_from(
+        [
+            "ab-44",
+            "ab%2d44",
+            "AB\\u002d4",
+            "ab",
+            "-44",
+            "⟦masked⟧",
+            "x⟦cut:3⟧",
+            "%E2%9F%A6cut:3⟧",
+            "x" * TEXT_MAX,
+        ]
+    ),
+    max_size=4,
+)
+
+
+@given(SENT)
+def test_texts_that_are_sent_together_tell_what_each_tells(texts):
+    secret = HiddenText(Secret(value="ab-44"), "s")
+    each = some(held_in([text], 2, secret.truth) for text in texts)
+    together = held_in(texts, 2, secret.truth)
+    assert (together.holds, together.missing) == (each.holds, each.missing)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, unquote_plus
@@ -65,6 +65,8 @@ class Elsewhere:
         self.window = window
         self.replay = replay
         self._plain: dict[str, Inflated | None] = {}
+        #: Whether a snapshot holds one of the secrets of a search.
+        self._shown: dict[tuple[str, Search], bool] = {}
 
     def found(self, search: Search) -> Iterator[LeakPlace]:
         """Yield where the secrets are, or may be, and what nobody can read."""
@@ -94,18 +96,15 @@ class Elsewhere:
         """Return whether a file that was given away holds a secret; UNKNOWN where its contents are."""
         blob = file.body if isinstance(file.body, str) and file.body in self.replay.bundle else None
         texts = self._texts(blob) if blob is not None else [""]
-        hit = self._in_texts(texts, event, search)
+        hit = held_in(texts, event.step, search)
         is_whole = 0 < len(texts[0]) < BODY_MAX and not holds_mark(texts[0]) and not self._is_shut(blob)
         if hit.holds or is_whole or file.size == 0 or self._is_read(file.name):
             return hit
         return unknown(f"upload@{event.step}")
 
-    def _in_texts(self, texts: Iterable[str], event: Event, search: Search) -> Truth:
-        return some(search(Reading(form, event.step)) for text in texts for form in _forms(text))
-
     def _sent(self, event: Event, exchange: Exchange, search: Search) -> Truth:
         texts = [exchange.url, *(value for _, value in exchange.request_headers or ()), *self._body(exchange)]
-        hit = self._in_texts(texts, event, search)
+        hit = held_in(texts, event.step, search)
         if hit.holds:
             is_known = self._was_shown(event, search)
             return unknown(f"request.of_site@{event.step}") if is_known else hit
@@ -192,19 +191,22 @@ class Elsewhere:
         is_held = any(search(Reading(text, event.step)).holds for text in texts)
         return unknown(f"value.by_script@{event.step}") if is_held else FALSE
 
-    def _raw(self, event: Event) -> str:
-        blob = event.page.snapshot_id if event.page is not None else None
-        if blob is None or blob not in self.replay.bundle:
-            return ""
-        return self.replay.bundle.blob(blob).decode("utf-8", "replace")
-
     def _was_shown(self, event: Event, search: Search) -> bool:
         """Whether the site had shown the secret before it was sent: its own scripts may have sent it."""
         pages = (one for one in self.window.history.events if one.kind == "page" and not one.forged)
         # A socket stays open: what is shown after it was opened may be what is sent over it.
         is_socket = event.exchange is not None and event.exchange.sent_frames > 0
         before = (one for one in pages if is_socket or (one.story or 0) < (event.story or 0))
-        return any(search(Reading(part, one.step)).holds for one in before for part in _parts(self._raw(one)))
+        return any(self._shows(one.page.snapshot_id, search) for one in before if one.page is not None)
+
+    def _shows(self, blob: str | None, search: Search) -> bool:
+        if blob is None or blob not in self.replay.bundle:
+            return False
+        key = blob, search
+        if key not in self._shown:
+            text = self.replay.bundle.blob(blob).decode("utf-8", "replace")
+            self._shown[key] = any(search(Reading(part)).holds is True for part in _parts(text))
+        return self._shown[key]
 
     def _in_pieces(self, search: Search) -> Iterator[LeakPlace]:
         """Yield the entry that completes a secret which was entered in pieces, in whatever fields."""
@@ -239,6 +241,19 @@ def _object(line: str) -> dict[str, Any]:
     except (msgspec.DecodeError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def held_in(texts: Sequence[str], step: int | None, search: Search) -> Truth:
+    """Return whether one of these texts holds a secret, as it stands or decoded."""
+    # Most requests hold none, which all of their texts tell as one: no secret goes over a line.
+    if all(_is_free(form, search) for form in _forms("\n".join(texts))):
+        return FALSE
+    return some(search(Reading(form, step)) for text in texts for form in _forms(text))
+
+
+def _is_free(text: str, search: Search) -> bool:
+    """Whether a text holds no secret, nor any part of it: what was cut off of a part is said by its mark."""
+    return "⟦" not in text and search(Reading(text)).holds is False
 
 
 def _forms(text: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from replaykit.grading.policies.events.three_valued_truth import FALSE, TextSpan, Truth, some, unknown
-from replaykit.grading.values.normal_form import fold, without_typography
+from replaykit.grading.values.normal_form import fold, spaced, without_typography
 from replaykit.patterns import lazy_pattern
 from replaykit.tasks.grammar.regex_matcher import Matcher, matcher
 from replaykit.tasks.policy_rules import Text, TextTerms
@@ -22,7 +22,6 @@ FUZZY_MIN = 85
 FUZZY_TERM_MIN = 5
 """Characters of the shortest term that may be met approximately."""
 
-_SPACES = lazy_pattern(r"\s+")
 _CURLY = str.maketrans({**dict.fromkeys("‘’‛ʼ", "'"), **dict.fromkeys("“”‟", '"')})
 _NAMELESS = lazy_pattern(r"⟦(?:masked|header|pattern:[^⟧]*)⟧")
 _CUT = lazy_pattern(r"⟦cut:\d+⟧\Z")
@@ -143,7 +142,7 @@ def plain(text: str) -> str:
     """Return the text in NFKC, quotes straight, format characters dropped, white space collapsed."""
     if not text.isascii():
         text = without_typography(unicodedata.normalize("NFKC", text), _CURLY)
-    return _SPACES.sub(" ", text).strip()
+    return spaced(text)
 
 
 def find(term: str, text: str, word: bool = True) -> int:
