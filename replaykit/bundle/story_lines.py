@@ -16,11 +16,12 @@ from msgspec import Raw, Struct
 from replaykit.bundle.bundle_format import FORMAT_VERSION
 from replaykit.bundle.migrate import upgrade
 from replaykit.bundle.storable_values import numbers_fit, repair
-from replaykit.decoders import check_nesting, decode_plain, decoder
+from replaykit.decoders import check_nesting, check_nesting_of_all, decode_plain, decoder
 from replaykit.errors import EventInvalid
 from replaykit.trajectory.action import Action, ToolCall, Unknown
 from replaykit.trajectory.exchange import Imported, Rest, Script
 from replaykit.trajectory.observation import Observation
+from replaykit.trajectory.scalars import WORD
 from replaykit.trajectory.step import Event, Header, Probe, Step
 
 Line: TypeAlias = Header | Event | Unknown
@@ -71,8 +72,7 @@ def decode_story(lines: Iterable[bytes], source: str, format_found: int = FORMAT
     if format_found == FORMAT_VERSION:
         # Nearly always every line is what it should be: which one is not can be found out then.
         with suppress(*_FAILURES):
-            for line in told:
-                check_nesting(line)
+            check_nesting_of_all(told)
             story: list[Line] = [_header.decode(told[0]), *map(_event.decode, told[1:])]
             if (b"".join(told).isascii() or all(map(_is_text, told))) and _are_in_range(story):
                 return story
@@ -188,4 +188,6 @@ _FREE: dict[type[Struct], Callable[[Any], Iterable[Any]]] = {
 
 def _invalid(error: Exception, number: int, source: str) -> EventInvalid:
     reason, _, path = str(error).partition(" - at `")
+    if reason.startswith("Invalid enum value"):  # of an open vocabulary
+        reason = f"Expected `str` matching regex {WORD!r}"
     return EventInvalid(source=source, number=number, path=path.rstrip("`") or "$", reason=reason)

@@ -263,3 +263,12 @@ def test_numbers_in_fields_of_any_type_have_a_range(line: bytes) -> None:
     decode_line(line % b"-9007199254740992", number, "test")
     with pytest.raises(EventInvalid, match="2\\^53"):
         decode_line(line % b"9007199254740993", number, "test")
+
+
+def test_a_word_that_is_none_is_told_by_what_words_are_made_of() -> None:
+    with pytest.raises(EventInvalid) as refused:
+        decode_line(b'{"type":"ending","kind":"not a word"}', 3, "run.zst")
+    assert refused.value.fields["path"] == "$.kind"
+    assert (
+        refused.value.fields["reason"] == "Expected `str` matching regex '^[A-Za-z][A-Za-z0-9_.-]{0,63}\\\\Z'"
+    )

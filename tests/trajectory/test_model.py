@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 from types import ModuleType
 from typing import Any, get_args
 
@@ -119,6 +120,30 @@ def test_what_contradicts_the_model_is_refused(line: bytes) -> None:
 
 def run(*events: Event | Unknown) -> Trajectory:
     return Trajectory(header=Header(channels={"actions": "recorded"}), events=events)
+
+
+TEXTS = st.sampled_from(
+    ["page", "Page", "wheel-2.x_", "9", "-inf", "", "a b", "é", "page\n", "a" * 64, "a" * 65]
+)
+
+
+@given(TEXTS | st.text(max_size=3) | st.from_regex(r"[A-Za-z][A-Za-z0-9_.-]{0,70}", fullmatch=True))
+def test_a_word_is_a_plain_text_of_its_own_letters(text: str) -> None:
+    line = msgspec.json.encode({"type": "ending", "kind": text, "cause": text})
+    if re.fullmatch("[A-Za-z][A-Za-z0-9_.-]{0,63}", text) is None:
+        with pytest.raises(msgspec.ValidationError):
+            msgspec.json.decode(line, type=Ending)
+        return
+    found = msgspec.json.decode(line, type=Ending)
+    assert found == msgspec.convert(msgspec.json.decode(line), Ending)
+    assert (type(found.kind), found.kind, found.cause) == (str, text, text)
+    assert msgspec.json.encode(found.kind) == msgspec.json.encode(text)
+
+
+@pytest.mark.parametrize("value", [5, True, None, ["page"]])
+def test_a_word_is_a_text(value: object) -> None:
+    with pytest.raises(msgspec.ValidationError, match="Expected `str`"):
+        msgspec.convert({"type": "ending", "kind": value}, Ending)
 
 
 def test_the_answer_is_the_endings_else_the_last_said_else_the_last_acted() -> None:
