@@ -181,7 +181,7 @@ class Tree(Memo):
         for row in self.snapshot.nodes:
             index[names[row]].append(row)
         if self.html:
-            for name in [name for name in index if name != ascii_lower(name)]:
+            for name in [name for name in index if not name.islower() and name != ascii_lower(name)]:
                 index[ascii_lower(name)] = sorted(index.get(ascii_lower(name), []) + index.pop(name))
         return dict(index)
 

@@ -120,10 +120,18 @@ def _line(line: bytes, decoder: msgspec.json.Decoder[_Line], place: str, *, is_f
 
 
 def _head(line: bytes) -> Head:
-    version = _line(line, _version_line, "head").snapshot
-    if version != VERSION:
-        raise SnapshotInvalid(place="head", what=f"version {version}, this release reads {VERSION}")
-    return _line(line, _head_line, "head")
+    try:
+        head = _line(line, _head_line, "head")
+    except SnapshotInvalid:
+        _check_version(_line(line, _version_line, "head"))  # another one may say other things
+        raise
+    _check_version(head)
+    return head
+
+
+def _check_version(head: Head | _Version) -> None:
+    if head.snapshot != VERSION:
+        raise SnapshotInvalid(place="head", what=f"version {head.snapshot}, this release reads {VERSION}")
 
 
 class _Version(msgspec.Struct):

@@ -141,9 +141,15 @@ def _grade(check: Check, number: int, task: Task, replay: Replay, terms: Terms, 
         found = tuple(_swallowed(one, terms.mode) for one in found)
     kind = str(type(check).__struct_config__.tag)
     mode: Mode = "strict" if _is_ours(check, terms) else terms.mode
-    result = _result(check.id or f"{kind}[{number}]", kind, _dialect(check, task, terms, mode), mode, found)
-    notes = (*result.notes, "no_peer") if mode != terms.mode else result.notes
-    return replace(result, pre=_pre(check, replay, terms, mode), notes=notes)
+    return _result(
+        check.id or f"{kind}[{number}]",
+        kind,
+        _dialect(check, task, terms, mode),
+        mode,
+        found,
+        pre=_pre(check, replay, terms, mode),
+        more=("no_peer",) if mode != terms.mode else (),
+    )
 
 
 def _swallowed(one: Graded, mode: Mode) -> Graded:
@@ -188,7 +194,16 @@ def _pre(check: Check, replay: Replay, terms: Terms, mode: Mode) -> str:
     return {Outcome.PASS: "satisfied", Outcome.FAIL: "unsatisfied"}.get(outcome, "unknown")
 
 
-def _result(name: str, kind: str, dialect: str, mode: Mode, found: Sequence[Graded]) -> CheckResult:
+def _result(
+    name: str,
+    kind: str,
+    dialect: str,
+    mode: Mode,
+    found: Sequence[Graded],
+    *,
+    pre: str,
+    more: tuple[str, ...],
+) -> CheckResult:
     is_empty = not found and mode == "strict"
     outcome = Outcome.ERROR if is_empty else combine([one.item.outcome for one in found], mode)
     reasons = [one.reason for one in found if one.item.outcome is outcome and one.reason]
@@ -202,7 +217,8 @@ def _result(name: str, kind: str, dialect: str, mode: Mode, found: Sequence[Grad
         score=1.0 if passed else 0.0,
         reason=None if passed else "no_requirements" if is_empty else next(iter(reasons), None),
         missing=_unique(code for one in found for code in one.missing),
-        notes=_unique(note for one in found for note in one.notes),
+        notes=(*_unique(note for one in found for note in one.notes), *more),
+        pre=pre,
         proof=weakest(one.proof for one in found if one.proof) if passed else None,
         items=tuple(one.item for one in found),
         evidence=tuple(one.evidence for one in found),

@@ -61,7 +61,7 @@ def _code(turn: Turn) -> str | None:
         return "A3"
     if isinstance(action, actions.Unknown):
         return "A4"
-    is_vain = isinstance(action, _POINTED) and step.seen and not has_effect(turn)
+    is_vain = not turn.is_followed and isinstance(action, _POINTED) and step.seen and not has_effect(turn)
     return "A1" if is_vain and _tag(action) not in _FIELDS else None
 
 

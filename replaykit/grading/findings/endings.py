@@ -48,8 +48,8 @@ def unsupported(replay: Replay) -> Iterator[RunFinding]:
         if one not in entered:
             doubt = _has_images(replay)
             yield found("D4", steps, is_doubtful=doubt, source="answer", excerpt=one, note="no page shows it")
-    error = error_on(replay.final) if replay.answer and not _reports(replay.answer) else ""
-    if error:
+    error = error_on(replay.final) if replay.answer else ""
+    if error and not _reports(replay.answer or ""):
         yield found("E5", steps, source="page", excerpt=error)
 
 
