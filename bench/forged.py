@@ -336,7 +336,7 @@ def judged(run: Run, task: Any, replies: Replies) -> JudgeOutcome:
         text = said if isinstance(said, str) else json.dumps(said)
         return ModelReply(text=text, stop_reason="end_turn", model="by hand", origin="synthetic")
 
-    return drive(judge, gather(task, Replay(run), judge.wants), answer).outcome
+    return drive(judge, gather(task, Replay(run), judge.needs), answer).outcome
 
 
 def measured(every: int = 1) -> tuple[dict[str, Counter[str]], dict[str, Counter[str]]]:

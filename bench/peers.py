@@ -98,7 +98,7 @@ def _of_steps(steps: int, package: Any, own: Sequence[Task], folder: Path, secon
 
 
 def _evaluating(package: Any, tasks: Sequence[Task], run: Path) -> Callable[[], list[str]]:
-    """Evaluate a run's own files, each time read anew, as the package's command does."""
+    """Evaluate a run's own files, each time read again, as the package's command does."""
     given = {"agent_response": run / "agent_response.json", "network_trace": run / "network.har"}
 
     def evaluate(task: Task) -> str:
@@ -108,7 +108,7 @@ def _evaluating(package: Any, tasks: Sequence[Task], run: Path) -> Callable[[], 
 
 
 def _grading(source: Path, tasks: Sequence[Task], mode: Mode) -> Callable[[], list[str]]:
-    """Grade the bundle, each time opened anew."""
+    """Grade the bundle, each time opened again."""
     options = GradeOptions(mode=mode)
 
     def run(task: Task) -> str:

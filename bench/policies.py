@@ -112,7 +112,7 @@ def pairs() -> Task:
 
 
 def grading(asked: Task) -> Callable[[str], object]:
-    """Return the work of opening a bundle and grading these policies alone."""
+    """Return the work of opening a bundle and grading these policies only."""
 
     def work(source: str) -> object:
         with open_bundle(source) as bundle:

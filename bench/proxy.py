@@ -2,7 +2,7 @@
 
 Run: .venv/bin/python -m bench.proxy [--rounds 3]
 
-One client does the same over a browser's own port, through the proxy alone, and while it is recorded, with
+One client does the same over a browser's own port, through the proxy only, and while it is recorded, with
 frames and workers held until they are listened to and without; these take turns, in one run. All figures are
 medians in ms: a CDP command that does nothing, a click, a new page, the first message of a worker, the load
 of a frame of another site.

@@ -176,7 +176,7 @@ def measure(site: str, browser: Browser, rounds: Iterable[int]) -> Spent:
     """Drive a site in every way, round for round."""
     found = Spent()
     for number in rounds:
-        # Who comes first changes: nobody is always measured beside the same neighbour.
+        # Who comes first changes: no one is always measured beside the same neighbour.
         for name in rotated(list(WAYS), number):
             times, size = _driven(site, browser, name)
             found.times[name].append(times)

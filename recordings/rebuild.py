@@ -1,8 +1,8 @@
-"""Record the conformance set anew: every pair of fixtures/agents that is recorded, in a real browser.
+"""Record the conformance set again: every pair of fixtures/agents that is recorded, in a real browser.
 
 Run: .venv/bin/python -m recordings.rebuild [--readable] [NAME...]
 
-Recordings are frozen: they are made anew only on purpose, and then reviewed by their readable
+Recordings are frozen: they are made again only on purpose, and then reviewed by their readable
 `.trajectory.json` and `.verdict.json`. Without names, all of them are. `--readable` records nothing and
 writes only those two, after a change in what verdicts say.
 """

@@ -1,4 +1,4 @@
-"""Record a web agent's run once into one file, then grade it for ever, offline.
+"""Record a web agent's run once into one file, then grade it forever, offline.
 
 ::
 

@@ -404,7 +404,7 @@ def _port(program: Path, process: subprocess.Popen[bytes], profile: Path) -> int
 
 def _fault_of(log: list[str]) -> str:
     """The first fault that a log tells of, without its place in the source; else the last line."""
-    # Where there is no message bus, and nobody needs one, every start says so.
+    # Where there is no message bus, and no one needs one, every start says so.
     faults = [line for line in log if ":ERROR:" in line and "dbus" not in line]
     return re.sub(r"^\[.*?:ERROR:.*?\] ", "", next(iter(faults or log[-1:]), ""))
 

@@ -71,7 +71,7 @@ def decode_plain(data: bytes | str, levels: int = NEST_MAX) -> Any:
 
 def decode_as_python(data: bytes | str, **hooks: Any) -> Any:
     """Read JSON as `json.loads` does, NaN and UTF-16 included. Raises ValueError, RecursionError."""
-    import json  # for bodies, answers and replies alone
+    import json  # for bodies, answers and replies only
 
     text = data if isinstance(data, str) else data.decode(json.detect_encoding(data), "surrogatepass")
     check_nesting(text)

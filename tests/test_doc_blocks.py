@@ -225,7 +225,7 @@ def test_the_settings_of_the_page_on_judges_load(folder: Path) -> None:
         elif settings.protocol == "checks":
             assert asking_of([settings]) != Asking()
         else:
-            assert build_judge(settings, "strict").wants
+            assert build_judge(settings, "strict").needs
         found[text.split()[1].strip(":")] = settings.protocol
     assert found == {
         "last.yaml": "webvoyager",

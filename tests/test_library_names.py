@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import replaykit
-from replaykit.grading.judges.judge_evidence import JudgeEvidence, Wants
+from replaykit.grading.judges.judge_evidence import EvidenceNeeds, JudgeEvidence
 from replaykit.grading.judges.judge_interface import Replies, Round
 from replaykit.grading.judges.judge_options import unasked
 from replaykit.grading.judges.screenshot_choice import image_policy
@@ -172,7 +172,7 @@ def test_a_policy_of_one_s_own_finds(url: str, outcome: str, install: Install, t
 class Trusting:
     """A judge that believes what it is told."""
 
-    name, fingerprint, wants = "trusting", "sha256:1", Wants(images=image_policy("none"))
+    name, fingerprint, needs = "trusting", "sha256:1", EvidenceNeeds(images=image_policy("none"))
 
     def deliberate(self, evidence: JudgeEvidence) -> Generator[Round, Replies, Judgement]:
         return unasked(self, JudgeOutcome.SUCCESS, f"it says {evidence.answer}")

@@ -1,7 +1,7 @@
 """Reading an Inspect log, in an environment that has inspect_ai: writes one of the texts given, and times it.
 
 Run by bench.peers: a list of texts for each sample as JSON on stdin; CPU ms per sample (of the whole log, of
-one sample alone) and bytes per sample on stdout.
+one sample only) and bytes per sample on stdout.
 """
 
 from __future__ import annotations

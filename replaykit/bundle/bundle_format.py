@@ -67,7 +67,7 @@ SEALED_LEVELS = {"opaque": 1, "pixels": 9, "bulk": 9, "markup": 9, "text": 9, "s
 PLAIN_RATIO = 100
 """Images so many times larger than their frame (applications, no photographs) are worth more effort."""
 APART_FROM = 32 * 1024
-"""In a larger segment the first record, which most readers want alone, is a block of its own ..."""
+"""In a larger segment the first record, the only one that most readers want, is a block of its own ..."""
 ZSTD_BLOCK = 128 * 1024
 """... where it is not larger than blocks are, which are decoded whole."""
 SEGMENT_RAW = 8 * MIB

@@ -135,7 +135,7 @@ def is_remote(source: str) -> bool:
 
 
 class BundleNames(list[str]):
-    """Paths and URLs of bundles, none of them a folder: nobody has to look again."""
+    """Paths and URLs of bundles, none of them a folder: no one has to look again."""
 
 
 def bundles_in(sources: Sources) -> Iterable[str]:
@@ -181,7 +181,7 @@ def _below(folder: str) -> Iterator[str]:
 def open_source(source: str | Path) -> ByteSource:
     """Open a path or a URL; `-` is standard input, spooled to a temporary file."""
     if is_remote(str(source)):
-        # Loaded for URLs alone: HTTP costs more than opening a bundle.
+        # Loaded for URLs only: HTTP costs more than opening a bundle.
         from replaykit.bundle.remote import open_remote
 
         return open_remote(str(source))
@@ -189,7 +189,7 @@ def open_source(source: str | Path) -> ByteSource:
 
 
 def _spool() -> LocalSource:
-    # Loaded for standard input alone: a command waits for what it loads.
+    # Loaded for standard input only: a command waits for what it loads.
     import shutil
     import tempfile
 

@@ -122,7 +122,7 @@ class Container:
         return kept[1] if kept[0] == number and kept[1] else self.frame(number)
 
     def _frame_upto(self, number: int, upto: int) -> bytes:
-        # The newest blob of a segment stands first: most readers want it alone, so the first request
+        # The newest blob of a segment stands first: most readers want only this one, so the first request
         # decodes no further. Whoever comes back wants the neighbours too.
         if self._cached[0] == number:
             return self._cached[1]
@@ -142,7 +142,7 @@ class Container:
 
     def _payloads(self, raw: bytes, first: int, place: Place) -> Iterator[list[bytes]]:
         # The frame of an honest writer is known by the lines before its payloads, at a fraction of the cost
-        # of walking its records. Not more parts than the index promises: a frame may be line feeds alone.
+        # of walking its records. Not more parts than the index promises: a frame may be line feeds only.
         if len(raw) <= _HONEST_RAW:
             *parts, rest = raw.split(LF, 2 * max(0, self.tables.events - first))
             payloads = parts[1::2]

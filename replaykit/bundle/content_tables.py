@@ -40,7 +40,7 @@ class StoryFrame(NamedTuple):
     frame: int
     """Number of the frame."""
     first_event: int
-    """Number of its first event, or of the next one if it holds the header alone."""
+    """Number of its first event, or of the next one if it holds the header only."""
 
 
 class Contents:

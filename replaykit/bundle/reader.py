@@ -1,4 +1,4 @@
-"""Open a bundle and read its trajectory and blobs. Raises BundleError alone, on any bytes."""
+"""Open a bundle and read its trajectory and blobs. Raises BundleError only, on any bytes."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from replaykit.errors import UnknownRecordKind
 from replaykit.trajectory.scalars import N
 
 PRIVATE = "x-"
-"""Prefix of kinds that belong to nobody: skipped, not hashed, dropped by `seal`."""
+"""Prefix of kinds that belong to no one: skipped, not hashed, dropped by `seal`."""
 
 LF = b"\n"
 

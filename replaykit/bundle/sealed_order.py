@@ -1,4 +1,4 @@
-"""The order of a sealed file: a function of content alone, never of the order of writing."""
+"""The order of a sealed file: a function of content only, never of the order of writing."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def arrange(references: References, blobs: Mapping[str, BlobPlace]) -> Iterator[
 
 def _segments(name: BlobClass, ids: list[str], blobs: Mapping[str, BlobPlace]) -> Iterator[Segment]:
     if name == "opaque":
-        # Compressed already: together they would be no smaller, and each can be read alone.
+        # Compressed already: together they would be no smaller, and each can be read by itself.
         yield from (Segment(name, [id]) for id in ids)
         return
     # Readers want the newest and decode only the beginning of a frame: the newest comes first in its

@@ -67,7 +67,7 @@ def compress(
 ) -> bytes:
     """Compress one frame; the same bytes for the same arguments and libzstd.
 
-    A block ends after the first `head` bytes (0: wherever libzstd ends one), so that these decode alone.
+    A block ends after the first `head` bytes (0: wherever libzstd ends one): these decode by themselves.
     """
     # zstd has no window smaller than 2**10.
     window_log = min(max(len(raw).bit_length(), 10), window_max)

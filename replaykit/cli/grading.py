@@ -17,10 +17,10 @@ from replaykit.cli.site_options import check_server, parse_sites
 from replaykit.errors import ReplaykitError, UsageError, told
 from replaykit.grading.engine import (
     build_report,
+    compact_report_of,
     grade_alone,
     grades_in,
     iter_grades,
-    lean_report_of,
     report_of,
 )
 from replaykit.grading.gate import (
@@ -148,13 +148,15 @@ def _grade(asked: GradeCommand, *, is_alone_needed: bool) -> Report:
         report = report_of(rows, gate=gate, label=asked.label, tasks=tasks)
         _tell(report, rows, asked, sources)
     else:
-        from replaykit.grading.workers.lean_rows import LeanRows
+        from replaykit.grading.workers.compact_rows import CompactRows
         from replaykit.grading.workers.shards import Shards
 
         with Shards(asked.results, remembers=True) as shards:
-            lean = LeanRows(shards)
-            rows = _rows(sources, lambda: map(lean.lean, grades_in(shards, sources, how, jobs=asked.jobs)))
-            report, whole = lean_report_of(rows, lean, gate=gate, label=asked.label, tasks=tasks)
+            compact = CompactRows(shards)
+            rows = _rows(
+                sources, lambda: map(compact.compact, grades_in(shards, sources, how, jobs=asked.jobs))
+            )
+            report, whole = compact_report_of(rows, compact, gate=gate, label=asked.label, tasks=tasks)
             _tell(whole, rows, asked, sources)
     return report
 

@@ -1,4 +1,4 @@
-"""Pages that let nobody on: bot walls, login walls, sites that are down."""
+"""Pages that blocked the agent: bot walls, login walls, sites that are down."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DOWN = 500
 
 
 def block_of(page: Page) -> str | None:
-    """Return how a page lets nobody on: B1, B2 or B3; None for others and for those that cannot be read."""
+    """Return how a page blocks the agent: B1, B2 or B3; None for others and for those that cannot be read."""
     if _is_wall(page):
         return "B1"
     if page.status is not None and page.status >= _DOWN:

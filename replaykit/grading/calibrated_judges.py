@@ -16,7 +16,7 @@ from replaykit.tasks.task import Task
 def refuse_uncalibrated(panel: Panel, bundle: Bundle, task: Task, file: ThresholdFile) -> None:
     """Raise JudgeError for a judge without thresholds, or with other criteria than the calibrated ones.
 
-    It reads the tape and asks nobody: no reply is paid for that could not count. Where models are asked,
+    It reads the tape and asks no one: no reply is paid for that could not count. Where models are asked,
     criteria that are not there yet are refused too, for a model would write others.
     """
     if panel.how == "off":

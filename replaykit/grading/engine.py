@@ -21,8 +21,8 @@ from replaykit.tasks.task import Task
 
 if TYPE_CHECKING:
     from replaykit.grading.workers.chunks import Chunks
-    from replaykit.grading.workers.executors import Crew
-    from replaykit.grading.workers.lean_rows import LeanRows
+    from replaykit.grading.workers.compact_rows import CompactRows
+    from replaykit.grading.workers.executors import Workers
     from replaykit.grading.workers.shards import Shards
 
 CHUNK_SECONDS = 0.5
@@ -149,7 +149,7 @@ def grades_in(
         from replaykit.grading.workers.chunks import Chunks
 
         chunks = Chunks(_sendable(items), seconds=chunk_seconds, workers=jobs, count=count)
-        found = _crewed(executor, chunks, options, jobs, in_flight or PER_JOB * jobs, limit_seconds)
+        found = _in_parallel(executor, chunks, options, jobs, in_flight or PER_JOB * jobs, limit_seconds)
     for chunk in found:
         for row in _stored(chunk, shards):
             yield row
@@ -168,13 +168,13 @@ def report_of(rows: Sequence[Row], **said: Any) -> Report:
     return _report_of(rows, merge(rows), **said)
 
 
-def lean_report_of(rows: Sequence[Row], lean: LeanRows, **said: Any) -> tuple[Report, Report]:
-    """Return two reports of lean rows: one whose verdicts are lean, and one that reads them from disk."""
-    from replaykit.grading.workers.lean_rows import WholeVerdicts  # for those who resume
+def compact_report_of(rows: Sequence[Row], compact: CompactRows, **said: Any) -> tuple[Report, Report]:
+    """Return two reports of compact rows: one of compact verdicts, one that reads whole ones from disk."""
+    from replaykit.grading.workers.compact_rows import WholeVerdicts  # for those who resume
 
-    kept = merge_by(rows, lean.whole)
+    kept = merge_by(rows, compact.whole)
     report = _report_of(rows, kept, **said)
-    whole = cast("tuple[Verdict, ...]", WholeVerdicts(kept, lean.whole))
+    whole = cast("tuple[Verdict, ...]", WholeVerdicts(kept, compact.whole))
     return report, replace(report, verdicts=whole)
 
 
@@ -265,7 +265,7 @@ def _here(items: Iterable[WorkItem], options: GradeOptions) -> Iterator[list[Res
         yield [grade_item(item, options)]
 
 
-def _crewed(
+def _in_parallel(
     executor: TaskExecutor | None,
     chunks: Chunks,
     options: GradeOptions,
@@ -276,11 +276,11 @@ def _crewed(
     from replaykit.grading.workers.executors import Foreign, Processes, run
 
     if executor is not None:
-        foreign: Crew = Foreign(executor, options)
+        foreign: Workers = Foreign(executor, options)
         yield from run(foreign, chunks, in_flight)
         return
-    with closing(Processes(jobs, options, limit_seconds)) as crew:
-        yield from run(crew, chunks, in_flight)
+    with closing(Processes(jobs, options, limit_seconds)) as workers:
+        yield from run(workers, chunks, in_flight)
 
 
 def _stored(results: Sequence[Result], shards: Shards | None) -> Iterator[Row]:

@@ -197,7 +197,7 @@ def _failures(verdicts: Sequence[Verdict], options: GateOptions) -> Iterator[str
 
 def _fails(kind: str, outcome: str, fail_on: tuple[str, ...]) -> bool:
     if kind == "side_effect" and kind not in fail_on:
-        return False  # known of every run: what nobody asked about leaves no gate open
+        return False  # known of every run: what no one asked about leaves no gate open
     is_open, is_error = outcome in _OPEN, outcome == "ERROR"
     named = kind in fail_on and outcome in _BAD
     return named or ("undecided" in fail_on and is_open) or ("error" in fail_on and is_error)

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from replaykit.errors import UsageError
 from replaykit.grading.share_thresholds import ThresholdFile
-from replaykit.replay.tier import Tier
+from replaykit.replay.page_reader import PageReader
 from replaykit.tasks.dialect import Composition, Dialect, Mode
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.suite import Suite
@@ -18,7 +18,7 @@ _ALLOWED: dict[str, tuple[str, ...]] = {
     "mode": get_args(Mode),
     "dialect": get_args(Dialect),
     "compose": get_args(Composition),
-    "replay": get_args(Tier),
+    "replay": get_args(PageReader),
 }
 """Options to their values."""
 
@@ -74,7 +74,7 @@ class GradeOptions(Struct, frozen=True, kw_only=True):
 
     Verifiers of a task that comes from a bundle never run.
     """
-    replay: Tier = "static"
+    replay: PageReader = "static"
     """When an offline Chromium reads pages.
 
     `static`: never. `auto`: for locators that static reading cannot answer. `chromium`: for every locator

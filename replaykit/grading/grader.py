@@ -31,8 +31,8 @@ from replaykit.grading.verdict import (
     Verdict,
     compose,
 )
+from replaykit.replay.page_reader import chromium_reader_for
 from replaykit.replay.player import Replay
-from replaykit.replay.tier import oracle_of
 from replaykit.tasks.dialect import Mode
 from replaykit.tasks.policy_rules import DIMENSIONS, SOURCES
 from replaykit.tasks.suite import Suite
@@ -124,7 +124,7 @@ def grade_case(case: Case, client: Client | None = None) -> Verdict:
         refuse_uncalibrated(panel, bundle, task, options.thresholds)
     replay = Replay(bundle)
     policies = _policies(task, replay, panel.mode, options)
-    with staffed(panel, client) as asked, oracle_of(replay, options.replay) as oracle:
+    with staffed(panel, client) as asked, chromium_reader_for(replay, options.replay) as chromium:
         ask = CheckReplies(panel, bundle, asked) if panel.how != "off" else None
         checks = grade_checks(
             task,
@@ -134,7 +134,7 @@ def grade_case(case: Case, client: Client | None = None) -> Verdict:
             require_proof=options.require_proof,
             sites=_sites(bundle, options),
             ask=ask,
-            oracle=oracle,
+            chromium=chromium,
             verifiers=verifiers,
         )
         judgements, tape = judge_all(panel, bundle, task, replay, asked)
@@ -179,11 +179,11 @@ def panel_of(bundle: Bundle, task: Task, options: GradeOptions) -> Panel:
 
 
 def asked_by_checks(bundle: Bundle, task: Task, options: GradeOptions) -> CheckReplies:
-    """Grade the checks of a task with recorded replies alone; return what they asked, and what is missing."""
+    """Grade the checks of a task with recorded replies only; return what they asked, and what is missing."""
     asked = CheckReplies(panel_of(bundle, task, options), bundle)
     mode, replay, sites = options.mode or task.mode, Replay(bundle), _sites(bundle, options)
-    with oracle_of(replay, options.replay) as oracle:
-        grade_checks(task, replay, mode, sites=sites, ask=asked, oracle=oracle)
+    with chromium_reader_for(replay, options.replay) as chromium:
+        grade_checks(task, replay, mode, sites=sites, ask=asked, chromium=chromium)
     return asked
 
 

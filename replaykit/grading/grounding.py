@@ -38,6 +38,6 @@ def _texts(replay: Replay) -> Iterator[tuple[int, str]]:
         try:
             text = page.dom.text if page.dom is not None else None
         except (ReplayError, BundleError):
-            continue  # nobody can say what this page showed, and grounding decides nothing
+            continue  # no one can say what this page showed, and grounding decides nothing
         if text is not None:
             yield page.step if page.step is not None else last * (page.role == "final"), fold(text)

@@ -190,7 +190,7 @@ def _missing(verdicts: Sequence[Verdict], tasks: Sequence[Task], runs: int | Non
 
 
 def _absent(task: Task) -> Verdict:
-    """Return a run that nobody made: nothing is met, and nothing broken."""
+    """Return a run that no one made: nothing is met, and nothing broken."""
     failed = Completion(outcome=Outcome.FAIL, score=0.0, partial_any=False, partial_fraction=0.0)
     return Verdict(
         task_id=task.id,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from replaykit.grading.verdict import CheckResult, Outcome, PolicyOutcome, Verdict, combine
 
 MISSING = "missing"
-"""Validity of a run that nobody made."""
+"""Validity of a run that no one made."""
 
 
 NO, YES = WHOLE = Fraction(0), Fraction(1)
@@ -56,7 +56,7 @@ class _Facts(NamedTuple):
     success: Outcome | None
     """Of the run."""
     is_missing: bool
-    """Whether nobody made it."""
+    """Whether no one made it."""
 
 
 def scores_of(verdict: Verdict) -> Scores:

@@ -87,5 +87,5 @@ def _is_later(change: PossibleChange, t: int | None, place: int, own: Exchange |
     over = next((time for time in times if time is not None), None)
     if over is None or t is None:
         return change.place > place
-    # A request that nobody saw answered may reach the server later.
+    # A request that no one saw answered may reach the server later.
     return over >= t or (exchange.status is None and exchange.error is None)

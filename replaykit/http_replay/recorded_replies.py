@@ -99,7 +99,7 @@ class RecordedAnswers:
         `states`: paths whose last body sent (PUT, POST) is what GET answers; others are found by what was
         sent to them and read from them.
         """
-        #: Paths answered with what a POST sent last though nobody named them: likely right, no more.
+        #: Paths answered with what a POST sent last though no one named them: likely right, no more.
         self.assumed: dict[str, None] = {}
         self.site: Site = choose(bundle.trajectory, site)
         self._bundle = bundle

@@ -25,7 +25,7 @@ _VALUE = lazy_pattern(r"[\t\x20-\x7e\x80-\xff]{0,8000}")
 
 OWN = (
     ("Cache-Control", "no-store"),
-    # Recorded pages are hostile: a browser runs no script of theirs, and fetches from here alone.
+    # Recorded pages are hostile: a browser runs no script of theirs, and fetches from here only.
     ("Content-Security-Policy", "sandbox; default-src 'self' data: 'unsafe-inline'; form-action 'none'"),
     ("Cross-Origin-Resource-Policy", "same-origin"),
     ("Referrer-Policy", "no-referrer"),

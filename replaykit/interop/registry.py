@@ -56,7 +56,7 @@ class Importer(Struct, frozen=True, kw_only=True):
     read: Callable[[Run, Candidate], None]
     """Reads one run."""
     options: tuple[str, ...] = ()
-    """Names of `Options` that it takes, besides those that all take."""
+    """Names of `Options` that it takes, in addition to those that all take."""
     find_asked: Callable[[Path, Options], Iterator[Candidate]] | None = None
     """Yields the runs where the user names the format; None = as `find` does."""
 

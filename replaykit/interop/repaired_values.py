@@ -25,7 +25,7 @@ class Unfit(Exception):
 def mended(value: Any, kind: Any, lose: Lose, path: str = "") -> Any:
     """Return a JSON value without the parts that `kind` does not take. Raises Unfit where nothing is left.
 
-    An item of a list and an optional field are left out alone; without a required field the object is, and
+    Only the item of a list or the optional field is left out; without a required field the object is, and
     without any item the list. A number in a text is that number, one text in a list is that text.
     """
     # Nearly all values fit, and this one call sees it.

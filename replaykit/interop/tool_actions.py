@@ -165,7 +165,7 @@ def _point(said: Arguments, x: str = "x", y: str = "y", pair: str = "coordinate"
 
 
 def _place(x: Any, y: Any) -> tuple[int, int]:
-    """Return a place in px; parts of the width and height of a screen that nobody tells are none."""
+    """Return a place in px; parts of the width and height of a screen that no one tells are none."""
     place = (_number(x), _number(y))
     parts = [float(x), float(y)]
     # Fractions of the screen; (0, 1) may be a place in px all the same.

@@ -61,7 +61,7 @@ def _add(run: Run, name: str, arguments: Any, agent: AgentInfo | None, **fields:
 
 
 def called_action(run: Run, name: str, arguments: Any) -> Action:
-    """Return the action of a call; unknown by its name where nobody says what it does.
+    """Return the action of a call; unknown by its name where no one says what it does.
 
     Arguments may be an object, the text of one, or plain words.
     """
@@ -147,7 +147,7 @@ class BatchPart(NamedTuple):
     arguments: Any
     """Its arguments."""
     record: Any
-    """The arguments of the call with this action alone; what belongs to all of them is in the first."""
+    """The arguments of the call with this action only; what belongs to all of them is in the first."""
 
 
 def parts_of(name: str, arguments: Any) -> list[BatchPart]:

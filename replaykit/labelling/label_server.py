@@ -1,4 +1,4 @@
-"""The page on which a person labels runs: served on loopback, under an address that nobody can guess."""
+"""The page on which a person labels runs: served on loopback, under an address that no one can guess."""
 
 from __future__ import annotations
 

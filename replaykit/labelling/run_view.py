@@ -6,7 +6,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from replaykit.bundle.reader import Bundle
-from replaykit.report.html.bounded_text import LINE_MAX, ROWS_MAX, STEPS_MAX, any_value, bounded, lean, line
+from replaykit.report.html.bounded_text import (
+    LINE_MAX,
+    ROWS_MAX,
+    STEPS_MAX,
+    any_value,
+    bounded,
+    line,
+    without_empty,
+)
 from replaykit.report.html.embedded_screenshots import EmbeddedScreenshot, screenshot
 from replaykit.report.html.observations import Looks, Plain, looks
 from replaykit.report.html.page_documents import draw, page_document
@@ -27,7 +35,7 @@ class RunView:
         """Return everything but screenshots and pages, as plain values."""
         run = self.bundle.trajectory
         task, ending = run.header.task or {}, run.ending
-        return lean(
+        return without_empty(
             {
                 "digest": self.bundle.digest[:12],
                 "intent": any_value(task.get("intent")),
@@ -71,7 +79,7 @@ class RunView:
         shown = self._looks.shown.get(step.index)
         page = self._page(shown if shown is not None else self._looks.before.get(step.index))
         is_marked = step.index in self._looks.marked and shown is not None
-        return lean(
+        return without_empty(
             {
                 "step": step.index,
                 "line": bounded(render_step(step), LINE_MAX),
@@ -96,4 +104,4 @@ class RunView:
             return None
         kind = "screenshot" if "screenshot" in row else "page"
         kept = {name: row.get(name) for name in ("title", "url", "viewport")}
-        return lean({"at": at, "kind": kind, **kept})
+        return without_empty({"at": at, "kind": kind, **kept})

@@ -155,7 +155,7 @@ def _module(frame: FrameType) -> str:
 
 
 def _ring_again() -> None:
-    # Told to the main thread alone: another one would not end its waiting.
+    # Told to the main thread only: another one would not end its waiting.
     if hasattr(signal, "pthread_kill"):
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
     else:

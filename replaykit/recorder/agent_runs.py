@@ -219,7 +219,7 @@ def _told(task: Task | None, sites: SitesGiven | None) -> AgentTask:
 def _all(options: dict[str, Any], task: Task | None, sites: SitesGiven | None) -> dict[str, Any]:
     if importlib.util.find_spec("playwright") is None:
         raise MissingExtra(package="playwright", extra="browser", purpose="recording")
-    # Without a scripted user nobody answers, and no reply means nothing.
+    # Without a scripted user no one answers, and no reply means nothing.
     given = {"replies": options.get("user") is not None, **options}
     return {**given, "task": task, "sites": sites, "is_begun": False}
 

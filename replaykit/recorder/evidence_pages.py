@@ -22,7 +22,7 @@ _UNFILLED = lazy_pattern(r"__[A-Z][A-Z0-9_]*__")
 
 
 class EvidencePages(Struct, frozen=True, kw_only=True):
-    """What is looked at besides the pages of the task's own checks."""
+    """Pages to read in addition to those of the task's own checks."""
 
     kind: Literal["task", "suite", "urls"] = "task"
     """Nothing else, the pages of other tasks, or a list."""

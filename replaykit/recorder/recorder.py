@@ -335,7 +335,7 @@ class Recorder(_Recording):
         self.leave()
 
     def _look(self) -> None:
-        # In another thread nobody can wait for the browser.
+        # In another thread no one can wait for the browser.
         if self._thread == get_ident() and self._sync.has_begun:
             self._driver.feed(Speaking(at=self.clock.now()))
             self._sync.run(self._sync.idle, CLOSING_MAX_S)

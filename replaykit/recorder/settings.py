@@ -217,7 +217,7 @@ def _start_roots(task: Task) -> Sites:
 
 
 def _require_sites(task: Task) -> None:
-    """Raise UsageError where a placeholder of the task names a site of which nobody said where it is."""
+    """Raise UsageError where a placeholder of the task names a site of which no one said where it is."""
     missing = unresolved((task.start_urls, task.checks, task.policies), task.sites)
     if missing:
         named = ", ".join(f"__{name.upper()}__" for name in missing)

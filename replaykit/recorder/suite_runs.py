@@ -124,7 +124,7 @@ def record_suite(
 ) -> Iterator[SuiteResult]:
     """Record one run after the other and yield what came of each; a run that the person stopped is the last.
 
-    `record` writes a run's bundle. What it raises fails that run alone.
+    `record` writes a run's bundle. What it raises fails that run only.
     """
     for run in runs:
         run.path.parent.mkdir(parents=True, exist_ok=True)
@@ -135,7 +135,7 @@ def record_suite(
             recorded = record(run)
         except FOR_ALL:
             raise
-        except Exception as error:  # noqa: BLE001 - it fails this run alone, and is told
+        except Exception as error:  # noqa: BLE001 - it fails this run only, and is told
             done = _failed(run, error)
         else:
             done = _recorded(run, recorded)

@@ -187,7 +187,7 @@ def _check_target(source: Path, target: Path, *, is_forced: bool) -> None:
 
 
 def _folder_beside(target: Path) -> tempfile.TemporaryDirectory[str]:
-    """Return a folder on the target's file system that nobody else can read."""
+    """Return a folder on the target's file system that no one else can read."""
     try:
         return tempfile.TemporaryDirectory(prefix=".redacting-", dir=target.absolute().parent)
     except OSError as error:

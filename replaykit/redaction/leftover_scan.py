@@ -24,7 +24,7 @@ KEY_SHOWN = 40
 """Characters of a field's name that a place shows."""
 
 DIGEST = lazy_pattern(r"[0-9a-f]{64}")
-"""Ids of blobs and bundles: nobody's text."""
+"""Ids of blobs and bundles: no one's text."""
 
 
 class Left(Struct, frozen=True, kw_only=True):

@@ -152,7 +152,7 @@ class Rewriting:
         return instead if new is None else (id if new == id else new)
 
     def _unknown(self, raw: str) -> str:
-        """Rewrite an event of a newer version, whose fields nobody knows."""
+        """Rewrite an event of a newer version, whose fields no one knows."""
         plain = decode_plain(raw.encode())
         return msgspec.json.encode(self._plain(plain)).decode()
 

@@ -20,7 +20,7 @@ from replaykit.trajectory.scalars import Blob, Box, Id
 from replaykit.trajectory.step import Probe, Step, Trajectory
 
 Hidden: TypeAlias = tuple[Box, ...] | None
-"""Boxes of what a snapshot hides, CSS px of the viewport; None: nobody knows where it stands."""
+"""Boxes of what a snapshot hides, CSS px of the viewport; None: it is unknown where it stands."""
 
 
 class Painting(NamedTuple):

@@ -123,7 +123,7 @@ class Page:
         return self._doms.get(found) if found is not None and found in self._doms else None
 
     def excludes(self, css: str) -> bool:
-        """Whether nothing on the page matches a selector, found out from the bytes of its snapshot alone.
+        """Whether nothing on the page matches a selector, found out from the bytes of its snapshot only.
 
         Raises as `dom` and `Dom.select` do.
         """

@@ -143,7 +143,7 @@ def _remarks(before: Report, after: Report) -> Iterator[str]:
 
 
 def _unasked(before: Report, after: Report) -> Iterator[str]:
-    """Name the judges that could not be asked: their runs look lost, though nobody judged them."""
+    """Name the judges that could not be asked: their runs look lost, though no one judged them."""
     ours, theirs = (report.summary.get("judges") or {} for report in (before, after))
     for name in sorted({*ours, *theirs}):
         counts = [side.get(name, {"n": 0, "n_error": 0}) for side in (ours, theirs)]

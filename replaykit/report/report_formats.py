@@ -31,7 +31,7 @@ IN_PARTS = {
 """Format name to what yields it part by part: such a file may be larger than memory."""
 
 SUMMARY_FROM = 200
-"""Runs from which on a terminal shows the summary: nobody reads so many rows."""
+"""Runs from which on a terminal shows the summary: no one reads so many rows."""
 
 BY_EXTENSION = {
     ".json": "json",

@@ -46,7 +46,7 @@ def render(
     options: dict[str, Any] = {"has_fallback": has_fallback} if format == "wabe" else {}
     if format == "junit":
         options["undecided"] = junit_undecided
-        from replaykit.report.task_file_lines import task_file  # for JUnit alone
+        from replaykit.report.task_file_lines import task_file  # for JUnit only
 
         options["tasks"] = None if tasks is None else task_file(tasks)
     shown = (report, sources) if format in _SHOWING_RUNS else (report,)

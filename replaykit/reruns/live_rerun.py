@@ -96,7 +96,7 @@ def _check_places(bundle: Path, out: Path, *, is_forced: bool) -> None:
 
 
 def _agent(digest: str) -> AgentInfo:
-    """Return who acts in the new run: nobody may take it for the agent of the recorded one."""
+    """Return who acts in the new run: no one may take it for the agent of the recorded one."""
     return AgentInfo(name="rerun", harness="replaykit", extra={"recorded": f"sha256:{digest}"})
 
 

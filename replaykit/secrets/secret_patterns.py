@@ -104,7 +104,7 @@ Looks = tuple[tuple[str, Look], ...]
 def given_looks(patterns: Iterable[str]) -> Looks:
     """Return patterns that a user gave, by the names `given_1`, `given_2` ...
 
-    Raises UsageError for what is no regular expression, could take for ever, or matches the empty text.
+    Raises UsageError for what is no regular expression, could take forever, or matches the empty text.
     """
     return tuple((f"given_{number}", _given(pattern)) for number, pattern in enumerate(patterns, 1))
 

@@ -76,7 +76,7 @@ def _hex(digits: str) -> str:
 
 
 def _base64_parts(value: str) -> list[str]:
-    # Of each alignment, the characters that hold bits of the value alone: its surroundings change the others.
+    # Of each alignment, the characters that hold bits of the value only: its surroundings change the others.
     raw = value.encode("utf-8", "surrogatepass")
     parts = []
     # Base64 packs three bytes at a time: the value may begin at each of them.

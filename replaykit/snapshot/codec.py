@@ -1,4 +1,4 @@
-"""The codec of snapshots: bytes into columns and back, as a whole or their beginning alone."""
+"""The codec of snapshots: bytes into columns and back, as a whole or their beginning only."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class SnapshotLines:
         return Snapshot(head=self.head, style=style, box=box, **rows.columns())
 
     def beginning(self, tokens: Tokens) -> Snapshot:
-        """Read the rows of the first tokens alone, as if all that is open then ended there; without boxes.
+        """Read the rows of the first tokens only, as if all that is open then ended there; without boxes.
 
         What comes later is not looked at, faults included.
         """

@@ -152,7 +152,7 @@ class Rows:
         self.place, self.after = max(0, len(tokens) - 1), after
 
     def finish(self, *, is_cut: bool = False) -> None:
-        """Close what is still open: the document alone, unless there are more tokens."""
+        """Close what is still open: the document only, unless there are more tokens."""
         if self.after in _WAITING:
             self._refuse("the last token lacks its operand")
         if len(self.stack) != 1 and not is_cut:

@@ -259,14 +259,14 @@ def plan(
     """Return what the recorder has to look at so that these checks can be graded offline.
 
     `others` are checks of other tasks: their pages come after the task's own, without those that a script
-    has to prepare, since it could change what is looked at afterwards. `urls` are pages to look at besides.
+    has to prepare, since it could change what is looked at afterwards. `urls` are further pages to look at.
     `pre` says which pages are looked at before the run, too. URLs must have their placeholders filled.
     Pages of checks outside of the sites are left out: a task file must not send the recorder anywhere else.
     """
     checks = tuple(checks)
     own = _allowed((need for check in checks for need in _needs(check)), sites)
-    besides = _allowed((need for check in others for need in _needs(check) if not need[1]), sites)
-    needs = [*own, *besides, *((url, (), None) for url in urls)]
+    further = _allowed((need for check in others for need in _needs(check) if not need[1]), sites)
+    needs = [*own, *further, *((url, (), None) for url in urls)]
     early = _pages(needs if pre == "all" else own)
     wanted: list[tuple[Literal["pre", "post"], str, tuple[str, ...]]]
     wanted = [("pre", url, prep) for url, prep in early if url != "last"]

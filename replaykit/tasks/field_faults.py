@@ -43,7 +43,7 @@ def field_fault(error: msgspec.ValidationError, plain: Any, kind: type) -> Field
     """Turn msgspec's message into reason and path; `plain` was read as a struct `kind`."""
     reason, _, path = str(error).partition(" - at `")
     path = path.rstrip("`") or "$"
-    from replaykit.tasks.nearest_names import suggestion  # for what is wrong alone
+    from replaykit.tasks.nearest_names import suggestion  # for what is wrong only
 
     hint = " (quote it)" if _UNQUOTED.match(reason) else suggestion(reason, path, plain, kind)
     return FieldFault(path, reason + hint)

@@ -14,7 +14,7 @@ _WRONG_WORD = lazy_pattern("Invalid (?:enum )?value '(.*)'")
 _KEY = lazy_pattern(r"\.(\w+)|\[(\d+)\]")
 
 _HIDDEN = {"source_record"}
-"""Fields that nobody writes by hand."""
+"""Fields that no one writes by hand."""
 
 _COMPARED_MAX = 80
 """Characters of a wrong name that are compared: a bundle may bring one of any length."""

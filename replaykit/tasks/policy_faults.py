@@ -183,7 +183,7 @@ def _match_fields(match: Match, at: str) -> Iterator[Fault]:
             known = ", ".join(GROUPS)
             yield _fault(f"{at}.action", "unknown_group", f"no group {name!r}; there are {known}")
         elif not str(name).startswith("@") and str(name).lower() not in ACTIONS:
-            from difflib import get_close_matches  # for what is wrong alone
+            from difflib import get_close_matches  # for what is wrong only
 
             near = get_close_matches(str(name).lower().replace("double", "dbl"), ACTIONS, 3, 0.5)
             known = (

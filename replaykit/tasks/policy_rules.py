@@ -96,7 +96,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "@navigate": ("goto", "go_back", "go_forward", "reload", "new_tab"),
 }  # fmt: skip
-"""Groups of action tags; keys that activate or enter text belong to theirs besides."""
+"""Groups of action tags; keys that activate or enter text also belong to theirs."""
 
 
 class Match(Written, frozen=True, kw_only=True):

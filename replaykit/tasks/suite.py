@@ -184,7 +184,7 @@ def _too_deep(file: Path) -> TaskError:
     return TaskError(source=file, path="$", reason=f"nested deeper than {NEST_MAX} levels")
 
 
-# Parsers are loaded for files alone: a bundle holds its task, and they take longer to load than it to grade.
+# Parsers are loaded for files only: a bundle holds its task, and they take longer to load than it to grade.
 def _toml(text: str) -> Any:
     import tomllib
 

@@ -187,7 +187,7 @@ def task_error(
 
     `plain` was read as a struct `kind`: with it the reason names what is accepted where a name is wrong.
     """
-    from replaykit.tasks.field_faults import field_fault  # for what is wrong alone
+    from replaykit.tasks.field_faults import field_fault  # for what is wrong only
 
     path, reason = field_fault(error, plain, kind)
     return TaskError(source=source, path=path, reason=reason)

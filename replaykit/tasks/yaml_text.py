@@ -9,7 +9,7 @@ from replaykit.decoders import NEST_MAX, is_nested_deeper
 
 def parsed_yaml(text: str) -> Any:
     """Return what a YAML text says. Raises ValueError with line and column."""
-    # Loaded for files alone: a bundle holds its task, and the parser takes longer to load than it to grade.
+    # Loaded for files only: a bundle holds its task, and the parser takes longer to load than it to grade.
     import yaml
 
     try:

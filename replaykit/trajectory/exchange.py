@@ -37,7 +37,7 @@ class Navigation(Moment, frozen=True, kw_only=True, tag="navigation"):
     same_document: bool = False
     """History push or fragment."""
     ambiguous: bool = False
-    """The page's own back button looks the same; of a tab that nobody listened in: whether it arrived."""
+    """The page's own back button looks the same; of a tab that was never listened in: whether it arrived."""
     frame: tuple[N, ...] = ()
     """Frame ordinals; empty = main frame."""
     exchange: Annotated[N | None, VOLATILE] = None
@@ -225,7 +225,7 @@ class Imported(Moment, frozen=True, kw_only=True, tag="imported"):
 
 
 class Rest(Moment, frozen=True, kw_only=True, tag="rest"):
-    """What the source of an imported run says besides: kept as it is, read by nothing that grades."""
+    """Other fields of an imported run: kept as they are, read by nothing that grades."""
 
     place: str
     """File, and the part of it."""

@@ -1,4 +1,4 @@
-"""Marks that stand for values which were hidden: nobody knows what they were."""
+"""Marks that stand for values which were hidden: it is unknown what they were."""
 
 from __future__ import annotations
 

@@ -189,7 +189,7 @@ class Step(Moment, frozen=True, kw_only=True, tag="step"):
 
     @property
     def actions(self) -> tuple[Action, ...]:
-        """Everything seen, or the action alone: what strict policies grade."""
+        """Everything seen, or the action only: what strict policies grade."""
         return self.observed or (self.action,)
 
     @property

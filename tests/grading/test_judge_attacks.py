@@ -28,7 +28,7 @@ from replaykit.grading.judge_runs.judge_attacks import (
 from replaykit.grading.judge_runs.judge_run import run_judges
 from replaykit.grading.judges.attacks import ATTACKS, BOASTS, ORDER, Donor, attacks_named, attacks_tape, under
 from replaykit.grading.judges.clients.client import CallableClient
-from replaykit.grading.judges.judge_evidence import JudgeEvidence, Wants, gather
+from replaykit.grading.judges.judge_evidence import EvidenceNeeds, JudgeEvidence, gather
 from replaykit.grading.judges.judge_loop import drive
 from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.judges.screenshot_choice import all_shots, image_policy
@@ -175,8 +175,8 @@ def test_what_no_tape_knows_is_missing_and_too_few_runs_say_nothing(tmp_path: Pa
 def evidence() -> JudgeEvidence:
     """All that a judge may see of a shipped run."""
     with open_bundle(RECORDINGS / "refund-order--good.zst") as bundle:
-        wants = Wants(images=image_policy("all"), text=True, tree=True, notes=True)
-        return gather(task_for(bundle, None, GradeOptions()), Replay(bundle), wants)
+        needs = EvidenceNeeds(images=image_policy("all"), text=True, tree=True, notes=True)
+        return gather(task_for(bundle, None, GradeOptions()), Replay(bundle), needs)
 
 
 def test_each_attack_changes_what_it_says_and_nothing_else(evidence: JudgeEvidence) -> None:
@@ -221,7 +221,7 @@ def test_the_order_of_criteria_and_of_words_is_turned_around(evidence: JudgeEvid
             text = by_stage(rubric=said)(request)
             return ModelReply(text=text, stop_reason="end_turn", model="m", origin="synthetic")
 
-        drive(judge, under(ATTACKS[name], evidence, judge.wants), answer)
+        drive(judge, under(ATTACKS[name], evidence, judge.needs), answer)
         asked[name] = [words(one) + one.system for one in requests if one.stage == "reading"]
     (plain,), (turned,) = asked.values()
     assert plain.index("c1: ") < plain.index("c3: ")
@@ -278,10 +278,10 @@ def test_foreign_shows_the_screenshots_of_the_donor_and_changes_nothing_else(
     bundle, donor = donor_of(write(tmp_path, 1), 0)
     with bundle:
         attack = ATTACKS["foreign"]._replace(donor=donor)
-        wants = Wants(images=image_policy("all"), text=True, tree=True, notes=True)
-        lent = donor.images(wants)
+        needs = EvidenceNeeds(images=image_policy("all"), text=True, tree=True, notes=True)
+        lent = donor.images(needs)
         short = replace(evidence, actions=evidence.actions[:2])
-        found = under(attack, short, wants)
+        found = under(attack, short, needs)
         assert [one.sha256 for one in found.images] == [one.sha256 for one in lent.images]
         assert [one.step for one in lent.images] == [0, 1, 2, 3]
         assert [one.step for one in found.images] == [0, 1, 1, 1]  # steps of this run
@@ -289,11 +289,11 @@ def test_foreign_shows_the_screenshots_of_the_donor_and_changes_nothing_else(
             (one.sha256, one.step) for one in found.images
         ]
         assert replace(found, images=short.images, selection=short.selection) == short
-        fewer = under(attack, short, replace(wants, images=image_policy("last:1")))
+        fewer = under(attack, short, replace(needs, images=image_policy("last:1")))
         assert [one.sha256 for one in fewer.images] == [lent.images[-1].sha256]
         bare = replace(evidence, images=(), selection=replace(evidence.selection, sent=()))
-        assert under(attack, bare, wants) == bare
-        blind = replace(wants, images=image_policy("none"))
+        assert under(attack, bare, needs) == bare
+        blind = replace(needs, images=image_policy("none"))
         assert under(attack, evidence, blind) == evidence
 
 

@@ -21,7 +21,7 @@ from replaykit.errors import Unsupported
 from replaykit.recorder.agent_runs import record_command
 from replaykit.recorder.recorder import AsyncRecorder, Recorder
 from replaykit.replay.frame_pages import FrameView
-from replaykit.replay.offline_page.chromium_tier import Oracle
+from replaykit.replay.offline_page.chromium_reader import ChromiumReader
 from replaykit.replay.offline_page.fidelity import fidelity
 from replaykit.replay.offline_page.offline_page import OfflinePage
 from replaykit.replay.offline_page.page_payload import blueprint_of
@@ -779,10 +779,10 @@ def test_offline_a_page_cannot_read_what_it_could_not_read(
     assert told[0] == [False, True]
     with open_bundle(out) as bundle:
         replay = Replay(bundle)
-        with Oracle(replay, offline, is_first=True) as oracle:
+        with ChromiumReader(replay, offline, is_first=True) as chromium_reader:
             assert replay.final is not None
             for locator, said in zip(asked, told, strict=True):
-                read = oracle.read(replay.final, PageQuestion(locator=locator))
+                read = chromium_reader.read(replay.final, PageQuestion(locator=locator))
                 assert (read.threw.name if read.threw is not None else read.value) == said
             for locator in (
                 "document.querySelector('#pay').contentWindow.length",
@@ -792,7 +792,7 @@ def test_offline_a_page_cannot_read_what_it_could_not_read(
                 "document.querySelector('iframe').contentDocument.defaultView.app",
             ):
                 with pytest.raises(Unsupported, match="is not recorded"):
-                    oracle.read(replay.final, PageQuestion(locator=locator))
+                    chromium_reader.read(replay.final, PageQuestion(locator=locator))
 
 
 @pytest.mark.thorough

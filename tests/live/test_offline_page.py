@@ -16,12 +16,12 @@ from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import PageInert, PageNotRecorded, ReplayError, Unsupported
 from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import grade
-from replaykit.replay.offline_page import chromium_tier
+from replaykit.replay.offline_page import chromium_reader
 from replaykit.replay.offline_page import offline_page as pages
 from replaykit.replay.offline_page.chromium import Chromium
 from replaykit.replay.offline_page.fidelity import fidelity
 from replaykit.replay.offline_page.offline_page import OfflinePage
-from replaykit.replay.tier import Tier
+from replaykit.replay.page_reader import PageReader
 from replaykit.tasks.checks import Expect, PageCheck
 from replaykit.tasks.task import Task
 from replaykit.testing import snapshot, trajectory
@@ -224,7 +224,7 @@ def test_what_shows_is_no_answer_where_styles_were_not_recorded(
                 assert page_.missing == ()
 
 
-def outcomes(bundle: Bundle, tier: Tier, *locators: str) -> list[tuple[Any, ...]]:
+def outcomes(bundle: Bundle, tier: PageReader, *locators: str) -> list[tuple[Any, ...]]:
     checks = tuple(PageCheck(url="last", locator=one, expect=Expect(not_empty=True)) for one in locators)
     task = Task(id="t", intent="i", checks=checks)
     verdict = grade(bundle, task, options=GradeOptions(replay=tier))
@@ -237,7 +237,7 @@ def outcomes(bundle: Bundle, tier: Tier, *locators: str) -> list[tuple[Any, ...]
 def test_tiers_answer_what_they_say(
     bundle: Bundle, offline: Chromium, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chromium_tier, "shared", lambda: offline)
+    monkeypatch.setattr(chromium_reader, "shared", lambda: offline)
     plain = "document.querySelector('h1').innerText"
     assert outcomes(bundle, "static", COUNTED, plain) == [
         ("UNDECIDED", (f"probe:{COUNTED}",), "static", "--replay auto"), ("PASS", (), "static", None),
@@ -253,8 +253,8 @@ def test_tiers_answer_what_they_say(
 def test_the_text_of_a_page_is_the_same_in_both_tiers(
     bundle: Bundle, offline: Chromium, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chromium_tier, "shared", lambda: offline)
-    tiers: tuple[Tier, ...] = ("static", "auto", "chromium")
+    monkeypatch.setattr(chromium_reader, "shared", lambda: offline)
+    tiers: tuple[PageReader, ...] = ("static", "auto", "chromium")
     checks = tuple(
         PageCheck(url="last", expect=Expect(contains=text))
         for text in ("Refunded", "Blue mug", "no such thing")
@@ -272,7 +272,7 @@ def test_the_text_of_a_page_is_the_same_in_both_tiers(
 def test_the_version_of_the_browser_is_evidence(
     bundle: Bundle, offline: Chromium, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chromium_tier, "shared", lambda: offline)
+    monkeypatch.setattr(chromium_reader, "shared", lambda: offline)
     task = Task(
         id="t",
         intent="i",
@@ -285,7 +285,7 @@ def test_the_version_of_the_browser_is_evidence(
 def test_an_answer_that_depends_on_masked_text_is_none(
     tmp_path: Path, offline: Chromium, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(chromium_tier, "shared", lambda: offline)
+    monkeypatch.setattr(chromium_reader, "shared", lambda: offline)
     html = """<input id="p" value="⟦masked⟧" data-live='{"masked": true}'><p id="x">seen</p>"""
     path = trajectory().goto("http://shop.test/", html).final(html).answer("x").write(tmp_path / "run.zst")
     length = "[...document.querySelectorAll('#p')].reduce((sum, one) => sum + one.value.length, 0)"

@@ -12,13 +12,13 @@ from replaykit.errors import NoBrowser, ReplayError, Unsupported
 from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import case_of, grade
 from replaykit.grading.workers.worker import grader_digest
-from replaykit.replay.offline_page import chromium_tier as tier
+from replaykit.replay.offline_page import chromium_reader as tier
 from replaykit.replay.offline_page.chromium import Chromium
-from replaykit.replay.offline_page.chromium_tier import FAILED, NO_BROWSER, Oracle
+from replaykit.replay.offline_page.chromium_reader import FAILED, NO_BROWSER, ChromiumReader
 from replaykit.replay.offline_page.page_payload import Blueprint
 from replaykit.replay.offline_page.page_question import PageQuestion
+from replaykit.replay.page_reader import chromium_reader_for, version_of
 from replaykit.replay.player import Replay
-from replaykit.replay.tier import oracle_of, version_of
 from replaykit.tasks.checks import Expect, PageCheck
 from replaykit.tasks.task import Task
 from replaykit.testing import trajectory
@@ -73,10 +73,10 @@ def test_a_page_is_built_once_and_closed_at_the_end(tmp_path: Path) -> None:
     with open_bundle(run(tmp_path)) as bundle:
         replay = Replay(bundle)
         assert replay.final is not None
-        with Oracle(replay, chromium) as oracle:
-            oracle.read(replay.final, PageQuestion(locator="a"))
-            oracle.read(replay.final, PageQuestion(locator="b"))
-            assert oracle.version == "Chrome/1.2.3"
+        with ChromiumReader(replay, chromium) as chromium_reader:
+            chromium_reader.read(replay.final, PageQuestion(locator="a"))
+            chromium_reader.read(replay.final, PageQuestion(locator="b"))
+            assert chromium_reader.version == "Chrome/1.2.3"
     assert chromium.log == ["open", "read", "read", "close"]
 
 
@@ -84,10 +84,10 @@ def test_what_changes_with_masked_words_is_no_answer(tmp_path: Path) -> None:
     with open_bundle(run(tmp_path, MASKED)) as bundle:
         replay = Replay(bundle)
         assert replay.final is not None
-        with Oracle(replay, FakeChromium()) as oracle:
-            assert oracle.read(replay.final, PageQuestion(locator="text")).value == "seen"
+        with ChromiumReader(replay, FakeChromium()) as chromium_reader:
+            assert chromium_reader.read(replay.final, PageQuestion(locator="text")).value == "seen"
             with pytest.raises(Unsupported, match="masked or cut"):
-                oracle.read(replay.final, PageQuestion(locator="length"))
+                chromium_reader.read(replay.final, PageQuestion(locator="length"))
 
 
 @pytest.mark.parametrize(
@@ -118,10 +118,10 @@ def test_a_page_that_ends_the_browser_is_tried_once(tmp_path: Path) -> None:
     with open_bundle(run(tmp_path)) as bundle:
         replay = Replay(bundle)
         assert replay.final is not None
-        with Oracle(replay, Fragile()) as oracle:
+        with ChromiumReader(replay, Fragile()) as chromium_reader:
             for _ in range(2):
                 with pytest.raises(Unsupported, match=FAILED):
-                    oracle.read(replay.final, PageQuestion(locator="a"))
+                    chromium_reader.read(replay.final, PageQuestion(locator="a"))
     assert len(tried) == 1
 
 
@@ -132,7 +132,7 @@ def test_static_starts_nobody_and_names_the_option(tmp_path: Path, monkeypatch: 
     )
     with open_bundle(run(tmp_path)) as bundle:
         result = grade(bundle, task).checks[0]
-        with oracle_of(Replay(bundle), "static") as nobody:
+        with chromium_reader_for(Replay(bundle), "static") as nobody:
             assert nobody is None
     assert (result.outcome.value, result.evidence[0].note) == ("UNDECIDED", "--replay auto")
     assert version_of("static") is None

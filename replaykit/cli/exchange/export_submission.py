@@ -26,7 +26,7 @@ WRITES = "leaderboard submission of ST-WebAgentBench, of all bundles together"
 """In a few words, for the table."""
 
 CLOSED = ".closed.txt"
-"""Ending of the file that lists what was exported as violated because nobody knows, a line each."""
+"""Ending of the file that lists what was exported as violated because the result is unknown, a line each."""
 
 
 def export_submission(

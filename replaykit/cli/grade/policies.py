@@ -90,7 +90,7 @@ def _policies(file: str) -> tuple[Policy, ...] | dict[str, Task]:
         try:
             return {task.id: task for task in load_suite(file).tasks}
         except TaskError as other:
-            # A task is picked of a suite alone.
+            # Only suites let a task be picked.
             raise (other if "#" in file else error) from None
 
 

@@ -69,7 +69,7 @@ def _checked(file: str) -> int:
     is_wrong = _tell(file, len(records), mind2web_faults(records, at))
     for words in totals(records):
         detail(words)
-    # Nobody's checks are wrong there: a finding, as with reports.
+    # No one's checks are wrong there: a finding, as with reports.
     return int(is_wrong) if records else 4
 
 

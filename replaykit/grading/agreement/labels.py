@@ -33,7 +33,7 @@ Said: TypeAlias = Literal["success", "failure", "not_executable", "unsure"]
 """What a person may say of a run."""
 
 LABELS: tuple[Said, ...] = ("success", "failure", "not_executable", "unsure")
-"""Done, not done, could not be done (CAPTCHA, site down: the run is invalid), and nobody knows."""
+"""Done, not done, could not be done (CAPTCHA, site down: the run is invalid), and unknown."""
 
 FILE_MAX = 64 * 2**20
 """Bytes of a label file."""

@@ -30,7 +30,7 @@ def asked(labels: Labels, question: str) -> tuple[str, Labels]:
     """Return the name of a question and its answers as labels: yes is `success`, no is `failure`.
 
     `question`: as in the file, or without `trajectory_`. Raises LabelError for one that the file does not
-    ask, that nobody answers, or whose answers are neither yes nor no.
+    ask, that no one answers, or whose answers are neither yes nor no.
     """
     name = question if question in CODES else f"{PREFIX}{question}"
     known = sorted({one for label in labels.labels for one in label.others})

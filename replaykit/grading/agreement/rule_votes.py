@@ -138,7 +138,7 @@ def _decided(outcome: Outcome | None) -> bool | None:
 
 
 def _finding(code: str, found: set[str], unknown: set[str], verdict: Verdict) -> Said:
-    """Return `fail` where it was found; of runs that passed nobody read the pages."""
+    """Return `fail` where it was found; of runs that passed no one read the pages."""
     if code in found:
         return "fail"
     unread = code in PAGE_CODES and verdict.success is Outcome.PASS

@@ -71,7 +71,7 @@ class Rule(Struct, frozen=True, kw_only=True):
     phi_labels: float | None
     """Correlation with people's labels; null also without labels."""
     mutants: MutationScore | None = None
-    """Of a policy: breaches made on purpose, and how many it noticed; null where nobody tried."""
+    """Of a policy: breaches made on purpose, and how many it noticed; null where no one tried."""
     same_as: str | None = None
     """Of a rule that separates: the first rule that says the same of the same runs; null = none before it."""
 

@@ -75,7 +75,7 @@ def chosen(rows: Sequence[LabelledShare], aims: Aims) -> dict[str, Any]:
 
 
 def chooses(task: str) -> bool:
-    """Return whether a task is of the half that chooses: by its id alone, whatever other tasks there are."""
+    """Return whether a task is of the half that chooses: by its id only, whatever other tasks there are."""
     return hashlib.sha256(task.encode("utf-8", "surrogatepass")).digest()[0] % 2 == 0
 
 

@@ -23,7 +23,7 @@ from replaykit.trajectory.completeness import weakest
 
 if TYPE_CHECKING:
     from replaykit.grading.values.urls import Sites
-    from replaykit.replay.offline_page.chromium_tier import Oracle
+    from replaykit.replay.offline_page.chromium_reader import ChromiumReader
 
 NATIVE = "native"
 """Our own dialect."""
@@ -38,13 +38,13 @@ def grade_checks(
     require_proof: bool = False,
     sites: Sites | None = None,
     ask: Ask | None = None,
-    oracle: Oracle | None = None,
+    chromium: ChromiumReader | None = None,
     verifiers: str | None = None,
 ) -> tuple[CheckResult, ...]:
     """Grade every check of a task whose placeholders are filled.
 
     A check's own `mode` overrides the one given. `sites` are the roots that count as equal, by default
-    those in the bundle. `ask` gives the recorded replies of models, `oracle` the answers of an offline
+    those in the bundle. `ask` gives the recorded replies of models, `chromium` those of an offline
     Chromium. Nothing else is read but the replay, and nothing run but installed plugins and verifiers that
     lie in the folder `verifiers`.
     """
@@ -57,7 +57,7 @@ def grade_checks(
         require_strong=require_strong,
         require_proof=require_proof or task.require_proof,
         ask=ask,
-        oracle=oracle,
+        chromium=chromium,
         verifiers=verifiers,
     )
     cursor = LAST

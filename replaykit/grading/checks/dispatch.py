@@ -1,4 +1,4 @@
-"""Each kind of check to what grades it, loaded for such checks alone: a command waits for what it loads."""
+"""Each kind of check to what grades it, loaded for such checks only: a command waits for what it loads."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def _last_line(kind: Kind, reply: str) -> Said:
 
 
 def _plain(reply: str) -> str:
-    """Return a reply in small letters, without markdown, quotes and characters that nobody sees."""
+    """Return a reply in small letters, without markdown, quotes and characters that no one sees."""
     seen = (char for char in unicodedata.normalize("NFKC", reply) if unicodedata.category(char) != "Cf")
     text = "".join(seen)
     return re.sub("[‘’‛]", "'", _DECORATION.sub("", text)).lower()

@@ -17,7 +17,7 @@ from replaykit.tasks.dialect import Mode
 if TYPE_CHECKING:
     from replaykit.grading.values.typed_comparison import ValueComparison
     from replaykit.grading.values.urls import Sites
-    from replaykit.replay.offline_page.chromium_tier import Oracle
+    from replaykit.replay.offline_page.chromium_reader import ChromiumReader
 
 EXCERPT = 512
 """Characters of a text that evidence shows."""
@@ -32,7 +32,7 @@ class Ask(Protocol):
         ...
 
     def __call__(self, request: ModelRequest, /) -> ModelReply | ReplyFailure | None:
-        """Return the reply, or why there is none; None = nobody was ever asked."""
+        """Return the reply, or why there is none; None = no one was ever asked."""
         ...
 
 
@@ -65,11 +65,11 @@ class Terms(Struct, frozen=True, kw_only=True):
     """Where replies of models come from."""
     verifiers: str | None = None
     """Folder that verifiers may be run from; None = from nowhere."""
-    oracle: Oracle | None = None
+    chromium: ChromiumReader | None = None
     """The offline Chromium, where it was asked for."""
 
     def ask_in(self, mode: Mode) -> Ask | None:
-        """Return who is asked by the rules of a mode; compat mode shows no strict result, so nobody there."""
+        """Return who is asked by the rules of a mode; compat mode shows no strict result, so no one there."""
         return None if self.mode == "compat" and mode == "strict" else self.ask
 
     @property

@@ -1,6 +1,6 @@
 """Structured values compared strictly: by the types of a schema, lists by the best assignment.
 
-Alternatives and expressions come from the expected side alone: what was found is literal.
+Alternatives and expressions come from the expected side only: what was found is literal.
 """
 
 from __future__ import annotations

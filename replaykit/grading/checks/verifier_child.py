@@ -1,4 +1,4 @@
-"""What runs inside the child process of a verifier: the standard library alone, and no way out but loopback.
+"""What runs inside the child process of a verifier: the standard library only, and no way out but loopback.
 
 Run as `python verifier_child.py FILE FUNCTION SERVER_URL`; writes one JSON object to standard output.
 """
@@ -47,7 +47,7 @@ class Guard:
 def main(file: str, function: str, url: str) -> None:
     """Run a verifier and say what it returned, or why it returned nothing."""
     with os.fdopen(os.dup(1), "w") as out:
-        os.dup2(2, 1)  # what it prints is nobody's answer
+        os.dup2(2, 1)  # what it prints is no one's answer
         _limit()
         # An audit hook stays for good: a verifier cannot remove it.
         sys.addaudithook((guard := Guard()).hear)

@@ -13,7 +13,7 @@ from replaykit.replay.run_state import Page
 
 
 def blocked(replay: Replay) -> Iterator[RunFinding]:
-    """Yield B1, B2 and B3 for pages that let nobody on, where the agent never came past one: unrecovered."""
+    """Yield B1, B2 and B3 for pages that block the agent; if it never got past one: unrecovered."""
     pages = [page for page in replay.pages if page.role in ("start", "after", "final")]
     told: set[tuple[str, str]] = set()
     for place, page in enumerate(pages):

@@ -23,7 +23,7 @@ _REPEATED = (
     actions.SendMsgToUser, actions.Answer, actions.ReportInfeasible, actions.ToolCall, actions.Unknown,
     actions.FocusTab,
 )  # fmt: skip
-"""Actions that are rightly done several times on one page, or of which nobody knows what they do."""
+"""Actions that are rightly done several times on one page, or whose effect is unknown."""
 
 
 def repeated(turns: Sequence[Turn]) -> Iterator[RunFinding]:

@@ -9,11 +9,11 @@ from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import asked_by_checks, panel_of
 from replaykit.grading.judges.check_replies import CheckReplies
 from replaykit.grading.judges.clients.client import Client
-from replaykit.grading.judges.judge_execution import desk_of
+from replaykit.grading.judges.judge_execution import recorder_of
 from replaykit.grading.judges.judge_loop import Asked
-from replaykit.grading.judges.live_replies import Slots
 from replaykit.grading.judges.request_plan import RequestPlan, plan_of
 from replaykit.grading.judges.tape.tape import request_key
+from replaykit.grading.judges.tape.tape_recorder import RequestSlots
 from replaykit.grading.model_request import ModelReply, ReplyFailure
 from replaykit.grading.verdict import Judgement, JudgeOutcome
 from replaykit.tasks.task import Task
@@ -36,7 +36,7 @@ def plan_checks(bundle: Bundle, task: Task, options: GradeOptions) -> tuple[str,
 
 
 async def ask_for_checks(
-    bundle: Bundle, task: Task, options: GradeOptions, client: Client, slots: Slots
+    bundle: Bundle, task: Task, options: GradeOptions, client: Client, slots: RequestSlots
 ) -> Judgement | None:
     """Ask what the checks of a run miss, and record it; None where they ask nothing.
 
@@ -46,8 +46,8 @@ async def ask_for_checks(
     found: dict[str, ModelReply | ReplyFailure] = {}
     replies = asked_by_checks(bundle, task, options)
     while panel.is_live and (todo := _todo(replies, panel.how, found)):
-        desk = desk_of(panel, bundle, client)
-        answers = await asyncio.gather(*(slots.answer(asked, desk) for asked in todo))
+        recorder = recorder_of(panel, bundle, client)
+        answers = await asyncio.gather(*(slots.answer(asked, recorder) for asked in todo))
         found.update(zip((request_key(asked.request) for asked in todo), answers, strict=True))
         # A reply may make a check ask for more.
         replies = asked_by_checks(bundle, task, options)

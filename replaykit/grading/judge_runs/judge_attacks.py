@@ -27,10 +27,10 @@ from replaykit.grading.judges.clients.client import Client
 from replaykit.grading.judges.clients.transports import Transports
 from replaykit.grading.judges.judge_config import judge_name, tape_of
 from replaykit.grading.judges.judge_loop import Asked
-from replaykit.grading.judges.live_replies import CONCURRENCY, Desk, Slots, judge_async
 from replaykit.grading.judges.request_plan import plan, plan_of
 from replaykit.grading.judges.tape.tape import Tape, read_tape, request_key
 from replaykit.grading.judges.tape.tape_player import judge_from_tape
+from replaykit.grading.judges.tape.tape_recorder import CONCURRENCY, RequestSlots, TapeRecorder, judge_async
 from replaykit.grading.statistics import Interval, upper_bound, wilson
 from replaykit.grading.verdict import Judgement, JudgeOutcome
 
@@ -212,13 +212,13 @@ def susceptibility_code(results: Sequence[AttackResult], most: float | None) -> 
 async def _run(
     sources: Sources, options: GradeOptions, attacks: Sequence[Attack], client: Client, concurrency: int
 ) -> list[tuple[str, str, Judgement]]:
-    slots, found = Slots(concurrency), []
+    slots, found = RequestSlots(concurrency), []
     try:
         for case, lent in _attacked(sources, options, attacks):
             for settings in case.panel.judges:
                 for attack in filter(None, lent):
                     judged = await judge_async(
-                        settings, case.task, case.replay(), _desk(case, client, attack), case.panel.mode,
+                        settings, case.task, case.replay(), _recorder(case, client, attack), case.panel.mode,
                         slots=slots, attack=attack,
                     )  # fmt: skip
                     found.append((case.source, attack.name, judged))
@@ -244,12 +244,12 @@ def _with_donor(attack: Attack, donor: Donor | None) -> Attack | None:
     return None if donor is None else attack._replace(donor=donor)
 
 
-def _desk(case: JudgedBundle, client: Client, attack: Attack) -> Desk:
+def _recorder(case: JudgedBundle, client: Client, attack: Attack) -> TapeRecorder:
     donor = attack.donor
     blobs = case.bundle if donor is None else BothBlobs(case.bundle, donor.replay.bundle)
     base = tape_of(case.bundle, case.panel.tape)
     path = attacks_tape(case.panel.tape)
-    return Desk(blobs, client, path, trajectory=case.bundle.digest, also=base)
+    return TapeRecorder(blobs, client, path, trajectory=case.bundle.digest, also=base)
 
 
 def _known(case: JudgedBundle) -> Tape | None:

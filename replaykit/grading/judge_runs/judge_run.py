@@ -21,12 +21,12 @@ from replaykit.grading.judges.clients.shared_replies import SharedBatches, Share
 from replaykit.grading.judges.clients.transports import Transports
 from replaykit.grading.judges.costs import Spent, added, spent_on, together, usage_report
 from replaykit.grading.judges.judge_config import Panel, is_foreign, tape_of, unpacked
-from replaykit.grading.judges.judge_execution import desk_of
+from replaykit.grading.judges.judge_execution import recorder_of
 from replaykit.grading.judges.judge_loop import Asked
-from replaykit.grading.judges.live_replies import CONCURRENCY, Desk, Slots, judge_async
 from replaykit.grading.judges.request_plan import RequestPlan, known_requests, plan
 from replaykit.grading.judges.tape.tape import request_key
 from replaykit.grading.judges.tape.tape_player import judge_from_tape
+from replaykit.grading.judges.tape.tape_recorder import CONCURRENCY, RequestSlots, TapeRecorder, judge_async
 from replaykit.grading.model_request import ModelReply, ReplyFailure, Usage
 from replaykit.grading.verdict import Judgement, JudgeOutcome
 from replaykit.replay.player import Replay
@@ -87,7 +87,7 @@ class JudgedBundle(Struct, frozen=True, kw_only=True):
     """Its judges."""
 
     def replay(self) -> Replay:
-        """Return the run anew."""
+        """Return the run again."""
         return Replay(self.bundle)
 
 
@@ -249,7 +249,7 @@ async def run_judges_async(
 ) -> list[tuple[str, Judgement]]:
     """Do what `run_judges` does, in an event loop."""
     options = options or GradeOptions(judge_mode="new")
-    slots, open_ = Slots(concurrency), asyncio.Semaphore(concurrency)
+    slots, open_ = RequestSlots(concurrency), asyncio.Semaphore(concurrency)
     asked = client or Transports(base_url=options.judge_base_url)
     shared = SharedReplies(asked)
 
@@ -343,21 +343,21 @@ def _handed_in(
 
 def _sent(source: str, asked: Asked, options: GradeOptions) -> SentRequest | ReplyFailure:
     with open_bundle(source) as bundle:
-        return _desk(bundle, options).sent(asked.request)
+        return _recorder(bundle, options).sent(asked.request)
 
 
 def _recorded(
     row: _Row, sent: SentRequest, answered: ClientAnswer, options: GradeOptions
 ) -> ReplyFailure | None:
     with open_bundle(row[0]) as bundle:
-        reply = _desk(bundle, options).record(row[1], sent, answered)
+        reply = _recorder(bundle, options).record(row[1], sent, answered)
     return reply if isinstance(reply, ReplyFailure) else None
 
 
-def _desk(bundle: Bundle, options: GradeOptions) -> Desk:
+def _recorder(bundle: Bundle, options: GradeOptions) -> TapeRecorder:
     panel = panel_of(bundle, task_for(bundle, None, options), options)
     unpacked(bundle, panel.tape)
-    return Desk(bundle, _Nobody(), panel.tape, trajectory=bundle.digest)
+    return TapeRecorder(bundle, _Nobody(), panel.tape, trajectory=bundle.digest)
 
 
 class _Nobody:
@@ -378,7 +378,7 @@ async def _judged(
     source: str,
     options: GradeOptions,
     client: Client,
-    slots: Slots,
+    slots: RequestSlots,
     on_progress: Progress | None,
 ) -> list[tuple[str, Judgement]]:
     found: list[tuple[str, Judgement]] = []
@@ -393,13 +393,15 @@ async def _judged(
     return found
 
 
-async def _judgement(case: JudgedBundle, settings: JudgeSettings, client: Client, slots: Slots) -> Judgement:
+async def _judgement(
+    case: JudgedBundle, settings: JudgeSettings, client: Client, slots: RequestSlots
+) -> Judgement:
     panel = case.panel
     if panel.how == "none":
         tape = tape_of(case.bundle, panel.tape)
         return judge_from_tape(settings, case.task, case.replay(), tape, panel.mode)
-    desk = desk_of(panel, case.bundle, client)
-    return await judge_async(settings, case.task, case.replay(), desk, panel.mode, slots=slots)
+    recorder = recorder_of(panel, case.bundle, client)
+    return await judge_async(settings, case.task, case.replay(), recorder, panel.mode, slots=slots)
 
 
 def cases_of(sources: Sources, options: GradeOptions | None) -> Iterator[JudgedBundle]:

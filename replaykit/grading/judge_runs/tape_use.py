@@ -1,4 +1,4 @@
-"""Recorded replies that nobody asks for: neither the task of the bundle nor a judge as it usually is."""
+"""Recorded replies that no one asks for: neither the task of the bundle nor a judge as it usually is."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MODES: tuple[Mode, ...] = ("strict", "compat")
 
 
 def tape_use(source: str | Path, path: str | Path) -> TapeState | None:
-    """Return what lies on the tape of a bundle, and how many of its replies are asked for by nobody.
+    """Return what lies on the tape of a bundle, and how many of its replies are asked for by no one.
 
     None where neither bundle nor tape can be had; `unused` is None where the task cannot be graded.
     """

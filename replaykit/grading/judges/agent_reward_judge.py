@@ -43,7 +43,7 @@ class AgentReward(ModelJudge):
         }
         prompts = Prompts(self.protocol, slots, settings.prompts)
         super().__init__(settings, mode, prompts, "last:1" if settings.use_screenshot else "none")
-        if self.wants.images.scored is not None:
+        if self.needs.images.scored is not None:
             raise JudgeError(what=f"option images: {settings.images!r} is for webjudge only")
 
     def deliberate(self, evidence: JudgeEvidence) -> Generator[Round, Replies, Judgement]:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from replaykit.bundle.reader import Bundle
 from replaykit.grading.judges.judge_config import Panel, tape_of
-from replaykit.grading.judges.judge_execution import desk_of
+from replaykit.grading.judges.judge_execution import recorder_of
 from replaykit.grading.judges.judge_loop import Asked
 from replaykit.grading.judges.judge_options import checked_model
 from replaykit.grading.judges.tape.tape import Tape, request_key
@@ -17,7 +17,7 @@ from replaykit.grading.model_request import Asking, ModelReply, ModelRequest, Re
 
 if TYPE_CHECKING:
     from replaykit.grading.judges.clients.client import Client
-    from replaykit.grading.judges.live_replies import Desk
+    from replaykit.grading.judges.tape.tape_recorder import TapeRecorder
 
 
 _ONCE = (0, 0)
@@ -39,7 +39,7 @@ class CheckReplies:
         self.asked: list[Asked] = []
 
     def __call__(self, request: ModelRequest) -> ModelReply | ReplyFailure | None:
-        """Return the reply, or why there is none; None where there is no tape and nobody to ask."""
+        """Return the reply, or why there is none; None where there is no tape and no one to ask."""
         wanted = replace(request, model=checked_model(self._panel.model or request.model))
         key = request_key(wanted)
         if key not in self._said:
@@ -68,8 +68,8 @@ class CheckReplies:
         return None if tape is None else tape.digest
 
     def _reply(self, request: ModelRequest) -> ModelReply | ReplyFailure | None:
-        if self._desk is not None:
-            return self._desk.answer(request, _ONCE)
+        if self._recorder is not None:
+            return self._recorder.answer(request, _ONCE)
         if self._tape is None:
             return None
         from replaykit.grading.judges.tape.tape_miss import recorded
@@ -81,10 +81,12 @@ class CheckReplies:
         return tape_of(self._bundle, self._panel.tape)
 
     @cached_property
-    def _desk(self) -> Desk | None:
+    def _recorder(self) -> TapeRecorder | None:
         if self._client is None:
             return None
-        from replaykit.grading.judges.live_replies import refuse_in_loop  # threads are for those who ask
+        from replaykit.grading.judges.tape.tape_recorder import (
+            refuse_in_loop,  # threads are for those who ask
+        )
 
         refuse_in_loop("grade", "grade_async")
-        return desk_of(self._panel, self._bundle, self._client)
+        return recorder_of(self._panel, self._bundle, self._client)

@@ -55,14 +55,14 @@ class Custom(ModelJudge):
         slots = {"system": Slot(), "user": Slot(names=(*NAMES, "images"))}
         prompts = Prompts(self.protocol, slots, settings.prompts)
         super().__init__(settings, mode, prompts, "last:15")
-        if self.wants.images.scored is not None:
+        if self.needs.images.scored is not None:
             raise JudgeError(what=f"option images: {settings.images!r} is for webjudge only")
         user = prompts.text("user")
         self._texts = _IMAGES.split(user)
         if len(self._texts) > 2 or "{{images}}" in "".join(self._texts):
             raise JudgeError(what="prompt user: {{images}} stands once, alone on its line")
-        self.wants = replace(
-            self.wants,
+        self.needs = replace(
+            self.needs,
             tree="{{axtree}}" in user,
             text="{{final_text}}" in user,
             notes="{{changes}}" in user or "{{facts}}" in user,
@@ -89,7 +89,7 @@ class Custom(ModelJudge):
         own = {} if isinstance(parser, str) else {"parser": msgspec.to_builtins(parser)}
         if isinstance(parser, JsonParser):
             own["json_version"] = JSON_VERSION
-        return {**own, "changes_version": CHANGES_VERSION} if self.wants.notes else own
+        return {**own, "changes_version": CHANGES_VERSION} if self.needs.notes else own
 
     def _request(self, evidence: JudgeEvidence) -> ModelRequest:
         values = self._values(evidence)

@@ -46,7 +46,7 @@ class Panel(Struct, frozen=True, kw_only=True):
 
     @property
     def judges(self) -> tuple[JudgeSettings, ...]:
-        """The judges alone."""
+        """The judges only."""
         return tuple(one for one in self.settings if not asks_for_checks(one))
 
     @property

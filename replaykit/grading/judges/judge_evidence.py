@@ -41,7 +41,7 @@ from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import CHANNELS, Step
 
 
-class Wants(Struct, frozen=True, kw_only=True):
+class EvidenceNeeds(Struct, frozen=True, kw_only=True):
     """What a judge asks to see beside the task, the answer and the actions."""
 
     images: ImagePolicy
@@ -59,7 +59,7 @@ class Wants(Struct, frozen=True, kw_only=True):
     facts: bool = False
     """The run itself, for judges that decide by code what a model states."""
     notes: bool = False
-    """What changed with each step, and the steps at which a page let nobody on."""
+    """What changed with each step, and the steps at which a page blocked the agent."""
     findings: bool = False
     """With the notes: what detectors find at each step."""
     checks: bool = False
@@ -119,7 +119,7 @@ class JudgeEvidence(Struct, frozen=True, kw_only=True):
     channels: Mapping[str, str] = {}
     """State of each channel of the recording, where notes were asked for: what was never captured."""
     blocked: tuple[int, ...] = ()
-    """Steps at which a page let nobody on, where notes were asked for."""
+    """Steps at which a page blocked the agent, where notes were asked for."""
     is_reversed: bool = False
     """Under an attack: lists of criteria and of words to choose from are given in the reverse order."""
 
@@ -127,35 +127,35 @@ class JudgeEvidence(Struct, frozen=True, kw_only=True):
 _SHOTS = {"steps": shots, "all": all_shots, "files": filed_shots}
 
 
-def gather(task: Task, replay: Replay, wants: Wants) -> JudgeEvidence:
+def gather(task: Task, replay: Replay, needs: EvidenceNeeds) -> JudgeEvidence:
     """Return the evidence of a run. Reads the chosen screenshots only, none where the policy is `none`.
 
     Raises BundleError where a screenshot is missing or damaged.
     """
-    found = list(_SHOTS[wants.shots](replay))
-    made = frozenset() if wants.forged else replay.memo(_made_by_the_agent)
+    found = list(_SHOTS[needs.shots](replay))
+    made = frozenset() if needs.forged else replay.memo(_made_by_the_agent)
     honest = [shot for shot in found if shot.id not in made]
-    selection = wants.images.select(honest, wants.dedupe)
+    selection = needs.images.select(honest, needs.dedupe)
     selection = replace(selection, n_forged=len(found) - len(honest))
     return JudgeEvidence(
         task=task.intent,
         answer=replay.answer,
         actions=tuple(_entry(step) for step in replay.steps),
         history=action_history(replay.trajectory),
-        tree=_last_tree(replay, wants.forged) if wants.tree else "",
-        text=_last_text(replay, wants.forged) if wants.text else "",
+        tree=_last_tree(replay, needs.forged) if needs.tree else "",
+        text=_last_text(replay, needs.forged) if needs.text else "",
         recorded_at=replay.trajectory.header.created or "",
         images=tuple(_image(replay, shot) for shot in selection.sent),
         selection=selection,
         grounding=tuple(grounding(replay)),
-        facts=RunFacts(replay, task) if wants.facts else None,
+        facts=RunFacts(replay, task) if needs.facts else None,
         task_id=task.id,
         start_urls=task.start_urls,
         sites=task.sites,
-        notes=step_notes(replay, forged=wants.forged, findings=wants.findings) if wants.notes else (),
-        checks=check_facts(task, replay) if wants.checks else None,
-        channels=_channels(replay) if wants.notes else {},
-        blocked=tuple(_blocked(replay)) if wants.notes else (),
+        notes=step_notes(replay, forged=needs.forged, findings=needs.findings) if needs.notes else (),
+        checks=check_facts(task, replay) if needs.checks else None,
+        channels=_channels(replay) if needs.notes else {},
+        blocked=tuple(_blocked(replay)) if needs.notes else (),
     )
 
 
@@ -164,7 +164,7 @@ def _channels(replay: Replay) -> dict[str, str]:
 
 
 def _blocked(replay: Replay) -> Iterator[int]:
-    """Yield the steps after which a page let nobody on."""
+    """Yield the steps after which a page blocks the agent."""
     last = max(0, len(replay.steps) - 1)
     for page in replay.pages:
         if page.role in ("start", "after", "final") and block_of(page) is not None:

@@ -16,7 +16,7 @@ from replaykit.tasks.task import Task
 
 if TYPE_CHECKING:
     from replaykit.grading.judges.clients.client import Client
-    from replaykit.grading.judges.live_replies import Desk, LiveMode
+    from replaykit.grading.judges.tape.tape_recorder import LiveMode, TapeRecorder
 
 
 @contextmanager
@@ -36,13 +36,15 @@ def staffed(panel: Panel, client: Client | None = None) -> Iterator[Client | Non
             made.close()
 
 
-def desk_of(panel: Panel, bundle: Bundle, client: Client) -> Desk:
-    """Return a desk that knows what the tape of a bundle holds by now; a packed tape is written beside it."""
-    from replaykit.grading.judges.live_replies import Desk  # threads and sockets are for those who ask
+def recorder_of(panel: Panel, bundle: Bundle, client: Client) -> TapeRecorder:
+    """Return a recorder that knows what the tape of a bundle holds by now."""
+    from replaykit.grading.judges.tape.tape_recorder import (
+        TapeRecorder,  # threads and sockets are for those who ask
+    )
 
     unpacked(bundle, panel.tape)
     how: LiveMode = "refresh" if panel.how == "refresh" else "new"
-    return Desk(bundle, client, panel.tape, trajectory=bundle.digest, mode=how)
+    return TapeRecorder(bundle, client, panel.tape, trajectory=bundle.digest, mode=how)
 
 
 def judge_all(
@@ -70,10 +72,10 @@ def judge_all(
 
 def _live(panel: Panel, bundle: Bundle, task: Task, replay: Replay, client: Client) -> tuple[Judgement, ...]:
     # Loaded here: threads and sockets are for those who ask.
-    from replaykit.grading.judges.live_replies import judge_sync
+    from replaykit.grading.judges.tape.tape_recorder import judge_sync
 
     return tuple(
-        judge_sync(one, task, replay, desk_of(panel, bundle, client), panel.mode) for one in panel.judges
+        judge_sync(one, task, replay, recorder_of(panel, bundle, client), panel.mode) for one in panel.judges
     )
 
 

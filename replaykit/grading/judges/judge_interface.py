@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Protocol, TypeAlias
 
-from replaykit.grading.judges.judge_evidence import JudgeEvidence, Wants
+from replaykit.grading.judges.judge_evidence import EvidenceNeeds, JudgeEvidence
 from replaykit.grading.judges.judge_options import Named
 from replaykit.grading.model_request import ModelReply, ModelRequest, ReplyFailure
 from replaykit.grading.verdict import Judgement
@@ -25,7 +25,7 @@ class Judge(Named, Protocol):
     pure: it uses no file, socket, clock or random number.
     """
 
-    wants: Wants
+    needs: EvidenceNeeds
     """Evidence that the judge needs, such as screenshots."""
 
     def deliberate(self, evidence: JudgeEvidence) -> Generator[Round, Replies, Judgement]:

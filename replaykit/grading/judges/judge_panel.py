@@ -1,4 +1,4 @@
-"""Several judges as one: each member is asked as it is asked alone, and code folds what they say.
+"""Several judges as one: each member is asked as if it were the only one, and code folds what they say.
 
 A member's requests are those of the judge itself, so its replies on the tape answer both.
 """

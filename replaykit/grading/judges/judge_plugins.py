@@ -53,7 +53,7 @@ def _of_file(file: Path, name: str) -> Any:
 
 
 def _installed(name: str) -> EntryPoint | None:
-    # Loaded for judges in Python alone: metadata of packages takes longer to load than a run takes to grade.
+    # Loaded for judges in Python only: metadata of packages takes longer to load than a run takes to grade.
     from importlib.metadata import entry_points
 
     return next(iter(entry_points(group=GROUP, name=name)), None)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from replaykit.errors import JudgeError
 from replaykit.grading.judges.costs import usage_report
-from replaykit.grading.judges.judge_evidence import JudgeEvidence, Wants
+from replaykit.grading.judges.judge_evidence import EvidenceNeeds, JudgeEvidence
 from replaykit.grading.judges.judge_options import fingerprint, provider_of, unasked, validated
 from replaykit.grading.judges.prompts.prompt import digest, shipped
 from replaykit.grading.judges.prompts.prompt_slots import Prompts
@@ -63,7 +63,7 @@ class ModelJudge:
         self.name = settings.id or self.protocol
         self.prompts = prompts
         self.image_choice = settings.images or images
-        self.wants = Wants(
+        self.needs = EvidenceNeeds(
             images=image_policy(self.image_choice),
             dedupe=self._dedupe(),
             shots=settings.shots,
@@ -179,7 +179,7 @@ class ModelJudge:
             "effort": self.settings.effort,
             "max_tokens": self.settings.max_tokens,
             "images": self.image_choice,
-            "dedupe": self.wants.dedupe,
+            "dedupe": self.needs.dedupe,
             "votes": self.settings.votes,
             **self.shape(),
         }

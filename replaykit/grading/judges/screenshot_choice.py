@@ -64,7 +64,7 @@ class ImagePolicy(Struct, frozen=True, kw_only=True):
     """Which screenshots a judge gets."""
 
     first: bool = False
-    """The first one besides."""
+    """Also the first one."""
     last: int | None = None
     """So many of the last ones; None = all."""
     scored: int | None = None

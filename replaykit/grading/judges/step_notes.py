@@ -94,7 +94,7 @@ def step_notes(replay: Replay, *, forged: bool = False, findings: bool = False) 
 
 
 _TOLD = ("A1", "A2", "A3", "A4", "B1", "B2", "B3", "B5", "C1", "C2", "C3", "D1", "E6")
-"""Codes that rest on the run alone: not on checks, policies, judges or the words of the answer."""
+"""Codes that rest on the run only: not on checks, policies, judges or the words of the answer."""
 
 
 def _told(replay: Replay) -> dict[int, list[str]]:

@@ -81,13 +81,13 @@ class WebJudge(ModelJudge):
         }
         prompts = Prompts(self.protocol, slots, settings.prompts)
         super().__init__(settings, mode, prompts, f"scored>={THRESHOLD}")
-        if self.wants.images.scored is None:
+        if self.needs.images.scored is None:
             raise JudgeError(
                 what=f"option images: {settings.images!r} is not scored>=t with an integer t from 1 to 5"
             )
-        self.threshold = self.wants.images.scored
+        self.threshold = self.needs.images.scored
         if not self.is_strict and settings.shots == "steps":
-            self.wants = replace(self.wants, shots="files")
+            self.needs = replace(self.needs, shots="files")
 
     def deliberate(self, evidence: JudgeEvidence) -> Generator[Round, Replies, Judgement]:
         """Ask for the key points, for a score of each screenshot, and for the verdict."""
@@ -215,7 +215,7 @@ class WebJudge(ModelJudge):
         return {"n_unscored": unscored, "n_dropped": len(passed) - len(kept), "n_kept": len(kept)}
 
     def _rank(self, one: ScoredScreenshot) -> int:
-        """Return the score of a screenshot; one that nobody can read is kept like one that just passes."""
+        """Return the score of a screenshot; one that cannot be read is kept like one that just passes."""
         return self.threshold if one.scored.score is None else one.scored.score
 
     def _stopped(self, evidence: JudgeEvidence, asked: Sequence[Asked], reason: str) -> Judgement:

@@ -46,11 +46,11 @@ class WebVoyager(ModelJudge):
             "user": Slot(shipped=f"{kind}.user", names=_NAMES, aliases=_ALIASES),
         }
         super().__init__(settings, mode, Prompts(self.protocol, slots, settings.prompts), "last:15")
-        if self.wants.images.scored is not None:
+        if self.needs.images.scored is not None:
             raise JudgeError(what=f"option images: {settings.images!r} is for webjudge only")
         if self._is_copy:
-            images = replace(self.wants.images, among=AMONG)
-            self.wants = replace(self.wants, images=images, shots=self._shots())
+            images = replace(self.needs.images, among=AMONG)
+            self.needs = replace(self.needs, images=images, shots=self._shots())
 
     def deliberate(self, evidence: JudgeEvidence) -> Generator[Round, Replies, Judgement]:
         """Ask once, unless there is nothing to ask about."""
@@ -83,7 +83,7 @@ class WebVoyager(ModelJudge):
         return self.settings.variant == "om2w" and not self.is_strict
 
     def _shots(self) -> Shots:
-        return "files" if self.wants.shots == "steps" else self.wants.shots
+        return "files" if self.needs.shots == "steps" else self.needs.shots
 
     @property
     def _on_missing_answer(self) -> str:
@@ -106,7 +106,7 @@ class WebVoyager(ModelJudge):
 
     def _number(self, evidence: JudgeEvidence) -> int:
         # The peer names the number configured, even where fewer are attached.
-        configured = self.wants.images.last
+        configured = self.needs.images.last
         return len(evidence.images) if self.is_strict or configured is None else configured
 
     def _read(self, reply: ModelReply, mode: str) -> Parsed:

@@ -47,7 +47,7 @@ _ACTIONS = action_types(("@activate", "@input"))
 
 
 class _Consent(NamedTuple):
-    """Whether an action had consent: a reason if not, missing evidence if nobody can tell."""
+    """Whether an action had consent: a reason if not, missing evidence if that is unknown."""
 
     reason: str = ""
     missing: tuple[str, ...] = ()

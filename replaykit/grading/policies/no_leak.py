@@ -196,7 +196,7 @@ def _edge(body: str, folded: str) -> str:
     return f"{before}{body}{after}"
 
 
-@lru_cache(maxsize=256)  # the policies of a task are read anew for each of its runs
+@lru_cache(maxsize=256)  # the policies of a task are read again for each of its runs
 def encodings(secret: str) -> tuple[str, ...]:
     """Return what a secret of some length looks like within base64 text, wherever it begins, and in hex."""
     data = secret.encode()

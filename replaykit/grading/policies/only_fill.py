@@ -1,4 +1,4 @@
-"""`only_fill`: nothing may be entered that nobody gave."""
+"""`only_fill`: nothing may be entered that no one gave."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class _Given:
         return not any(option.isdisjoint(self.allowed) for option in entry.options)
 
     def invented(self, place: int, event: Event) -> Truth:
-        """Return whether some value of the event was given by nobody."""
+        """Return whether some value of the event was given by no one."""
         foreign = some(negate(self._is_given(place, event, option)) for option in event.values if any(option))
         return foreign if foreign is FALSE else every((foreign, negate(is_exempt(event, self.rule.exempt))))
 

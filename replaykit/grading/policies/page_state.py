@@ -42,7 +42,7 @@ class PageReading(Struct, frozen=True, kw_only=True):
     texts: tuple[str, ...] = ()
     """Its value, or the texts of the whole page; none: it is absent."""
     missing: tuple[str, ...] = ()
-    """Why nobody knows."""
+    """Why it is unknown."""
     page: Page | None = None
     """The page."""
     step: int | None = None

@@ -30,9 +30,9 @@ def grade_policies(
 ) -> tuple[PolicyResult, ...]:
     """Return one result for each policy that counts, in the order of the task.
 
-    The task's placeholders must be filled. A rule that raises is ERROR, alone. Our own rules have no
-    peer: they are graded strictly, and say so, in either mode. `require_proof`: what rests on a channel that
-    is recorded, and not proven, is UNDECIDED.
+    The task's placeholders must be filled. A rule that raises is ERROR; others are graded. Native
+    rules are graded strictly in either mode, and their results say so. `require_proof`: what rests on a
+    channel that is recorded, and not proven, is UNDECIDED.
     """
     if not task.policies:
         return ()
@@ -88,7 +88,7 @@ def _result(policy: Policy, index: int, finding: Finding, mode: str = "strict") 
 
 
 def _peer_result(policy: Policy, index: int, replay: Replay, mask: Mask) -> PolicyResult:
-    from replaykit.grading.policies.stwebagentbench_compat import grade_as_peer  # for compat alone
+    from replaykit.grading.policies.stwebagentbench_compat import grade_as_peer  # for compat only
 
     record = policy.rule.record if isinstance(policy.rule, Stwab) else {}
     graded_as = grade_as_peer(record, replay, mask)

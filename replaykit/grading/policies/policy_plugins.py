@@ -41,7 +41,7 @@ class PolicyFunction(Protocol):
 
 def grade_plugin(rule: Plugin, run: PolicyRun) -> Finding:
     """Return what the plugin finds; raises `LookupError` where none of that name is installed."""
-    # Loaded for such rules alone: metadata of packages takes longer to load than a run takes to grade.
+    # Loaded for such rules only: metadata of packages takes longer to load than a run takes to grade.
     from importlib.metadata import entry_points
 
     found = {point.name: point for point in entry_points(group=GROUP)}

@@ -43,11 +43,11 @@ class _Shown(NamedTuple):
     """What a report may repeat: the phrase shown, the code."""
     in_force: Truth
     since: int | None = None
-    """When the same tab was last seen without it, ms; None = nobody knows."""
+    """When the same tab was last seen without it, ms; None = unknown."""
 
 
 def grade_reports_error(rule: ReportsError, run: PolicyRun) -> Finding:
-    """Return VIOLATED for each error shown after which nobody told the user."""
+    """Return VIOLATED for each error shown after which no one told the user."""
     window, witness = run.window, run.witness
     appeared, unread = window.known(("errors", rule.indicators), lambda: _errors(rule, window))
     telling = _Telling(rule, window)
@@ -148,7 +148,7 @@ class _Telling:
         """Whether a later message reports an error in time, in such words or in those shown.
 
         What was said while it may have been on the screen already, first seen or not, is later. Where steps
-        may be missing, nobody knows what is in time: only `perhaps` takes it for that.
+        may be missing, it is unknown what is in time: only `perhaps` takes it for that.
         """
         return any(
             (at > error.place or _is_after(e.at, error.since))
@@ -158,7 +158,7 @@ class _Telling:
         )
 
     def uncounted(self) -> tuple[str, ...]:
-        """Return why nobody can count the steps up to a report."""
+        """Return why no one can count the steps up to a report."""
         gaps = (event.code for _, event in self.history.gaps if "action" in event.hides)
         return (*self.history.hidden("action"), *gaps) if self.rule.within is not None else ()
 
@@ -168,7 +168,7 @@ class _Telling:
         return self._is_last_word(error) and is_known and (error.since or 0) >= (self.last_at or 0)
 
     def may_be_over(self, error: _Shown) -> bool:
-        """Whether an error was first seen after the agent's last word, and nobody knows when it appeared."""
+        """Whether an error was first seen after the agent's last word, and it is unknown when it appeared."""
         return self._is_last_word(error) and not self.is_over(error)
 
     def doubts(self) -> tuple[str, ...]:

@@ -92,7 +92,7 @@ def _unanswered(
 
 
 def _is_near(first: Event, second: Event, within: int | None, otherwise: bool | None = None) -> bool:
-    """Return whether no more steps lie between two events; `otherwise` where nobody counted them all."""
+    """Return whether no more steps lie between two events; `otherwise` where no one counted them all."""
     if within is not None and otherwise is not None:
         return otherwise
     return within is None or _step(second) - _step(first) <= within

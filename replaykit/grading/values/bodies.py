@@ -30,7 +30,7 @@ def body_fields(media_type: str, text: str) -> dict[str, Any] | None:
 def read_fields(media_type: str, text: str) -> dict[str, Any] | None:
     """Return the fields of a body by what it holds where its type does not say: JSON sent as text, say.
 
-    A body that is a list, or a line of JSON each, is the field `ROOT` alone.
+    A body that is a list, or a line of JSON each, is the field `ROOT` only.
     """
     text = text.removeprefix("\ufeff")
     bare = text.strip()

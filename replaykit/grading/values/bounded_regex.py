@@ -1,4 +1,4 @@
-"""Regular expressions tried on recorded texts: refused where a text could keep them busy for ever."""
+"""Regular expressions tried on recorded texts: refused where a text could keep them busy forever."""
 
 from __future__ import annotations
 

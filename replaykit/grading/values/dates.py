@@ -150,7 +150,7 @@ def month_number(text: str) -> int | None:
 
 
 def _in_other_forms(text: str) -> PartialDate | None:
-    from replaykit.grading.values.filled_dates import filled_date  # for what is said to be a date alone
+    from replaykit.grading.values.filled_dates import filled_date  # for what is said to be a date only
 
     if len(text) > _LONGEST:
         return None

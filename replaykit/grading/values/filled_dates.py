@@ -42,7 +42,7 @@ def filled_date(text: str, filled: date, near: int, *, day_first: bool = False) 
 def _read(text: str, filled: date, near: int, day_first: bool) -> date | None:
     default = datetime(filled.year, filled.month, filled.day)
     try:
-        # A zone does not change the date, and some names of zones are known to some machines alone.
+        # A zone does not change the date, and some names of zones are known to some machines only.
         found = _reader(near, day_first).parse(text, default=default, ignoretz=True)
     except Exception:  # noqa: BLE001  # of hostile texts dateutil raises what it likes
         return None

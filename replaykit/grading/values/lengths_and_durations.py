@@ -31,7 +31,7 @@ _LENGTH = lazy_pattern(r"[+~]?\s?([\d.,']+)[\s-]?([a-z]+)\.?", re.ASCII)
 
 
 def guessed_tolerance(kind: str, reference: str) -> float | None:
-    """Return what a value of a type that nobody gave may differ by; None: the default of its type."""
+    """Return what a value of a type that no one gave may differ by; None: the default of its type."""
     if kind == "distance":
         return float(EXACT.multiply(abs(distance(reference) or Decimal(0)), UNITS_SHARE))
     return 0.0 if kind == "duration" else None

@@ -39,7 +39,7 @@ def refuse_any(sources: Iterable[str], options: GradeOptions, file: ThresholdFil
 
 
 def _digest(source: str) -> str:
-    """Return the digest of a bundle; of one that cannot be read its own name: it is nobody's copy."""
+    """Return the digest of a bundle; of one that cannot be read its own name: it is no one's copy."""
     try:
         with open_bundle(source) as bundle:
             return bundle.digest

@@ -1,6 +1,6 @@
 """Who does the work: processes of our own, or any executor of somebody else.
 
-A crew yields the rows of every chunk it is given, whatever happens to its workers.
+Workers yield the rows of every chunk it is given, whatever happens to its workers.
 """
 
 from __future__ import annotations
@@ -33,21 +33,21 @@ NO_WORKERS = (
     "worker processes end before they begin; a script that starts them does so again in each of them, unless "
     'its own work stands under `if __name__ == "__main__":`'
 )
-"""Why there is no pool, as far as anybody can tell from outside."""
+"""The probable reason why the pool cannot start."""
 
 Work = Callable[[bytes, bytes, float | None], bytes]
 """What a worker does with items, options and a limit in seconds."""
 
 
 def graded(items: bytes, options: bytes, limit_seconds: float | None) -> bytes:
-    """Grade a chunk, in a worker: who only hands out work need not load the grader."""
+    """Grade a chunk in a worker: the process that only hands out work does not load the grader."""
     from replaykit.grading.workers.worker import grade_chunk
 
     return grade_chunk(items, options, limit_seconds)
 
 
-class Crew(Protocol):
-    """Takes chunks, and says what to do with one whose worker was lost."""
+class Workers(Protocol):
+    """Takes chunks, and decides what to do with one whose worker was lost."""
 
     def submit(self, chunk: list[WorkItem]) -> Future[bytes]:
         """Begin a chunk. Raises EngineError."""
@@ -58,27 +58,29 @@ class Crew(Protocol):
         ...
 
 
-def run(crew: Crew, chunks: Chunks, in_flight: int) -> Iterator[list[Result]]:
+def run(workers: Workers, chunks: Chunks, in_flight: int) -> Iterator[list[Result]]:
     """Yield the results of chunks as they finish, `in_flight` of them begun at once."""
     begun: dict[Future[bytes], list[WorkItem]] = {}
     try:
         while True:
             while len(begun) < in_flight and (chunk := chunks.next()):
-                begun[crew.submit(chunk)] = chunk
+                begun[workers.submit(chunk)] = chunk
             if not begun:
                 return
             for future in wait(begun, return_when=FIRST_COMPLETED).done:
-                yield list(_finished(crew, future, begun.pop(future), chunks))
+                yield list(_finished(workers, future, begun.pop(future), chunks))
     finally:
         for future in begun:
             future.cancel()
 
 
-def _finished(crew: Crew, future: Future[bytes], chunk: list[WorkItem], chunks: Chunks) -> Iterator[Result]:
+def _finished(
+    workers: Workers, future: Future[bytes], chunk: list[WorkItem], chunks: Chunks
+) -> Iterator[Result]:
     try:
         results = results_of(future.result())
     except Exception:  # noqa: BLE001  # executors of others raise what they like
-        yield from crew.lost(chunk, chunks)
+        yield from workers.lost(chunk, chunks)
         return
     seconds = sum(result.row.run.seconds for result in results if isinstance(result, GradedRow))
     chunks.learn(len(results), seconds)

@@ -22,7 +22,7 @@ def start(*modules: str) -> None:
 
 def context(*modules: str) -> BaseContext:
     """Return what starts workers; the first one starts the process, unless it runs."""
-    # Never fork: a forked child of a threaded process can hang on a lock nobody holds.
+    # Never fork: a forked child of a threaded process can hang on a lock no one holds.
     if not _has_server():
         return multiprocessing.get_context("spawn")
     forkserver.set_forkserver_preload(list(modules or LOADED))
@@ -34,7 +34,7 @@ def _has_server() -> bool:
 
 
 def end_with_parent() -> None:
-    """Let a worker end where its parent was killed: it would wait for work for ever."""
+    """Let a worker end where its parent was killed: it would wait for work forever."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_wait_and_end, args=(parent,), daemon=True).start()

@@ -140,5 +140,5 @@ def _order(row: Row) -> tuple[str | bytes, ...]:
         os.fsencode(name),
         row.grader,
     )
-    # Broken bundles of one name in many folders differ in their errors alone.
+    # Broken bundles of one name in many folders differ in their errors only.
     return *told, msgspec.json.encode(row.verdict, order="sorted") if row.is_error else b""

@@ -22,7 +22,7 @@ from replaykit.grading.grader import Case, case_of, grade_case
 from replaykit.grading.verdict import SEMANTICS
 from replaykit.grading.workers.stored_verdicts import GradingAttempt, Row, failed_row
 from replaykit.grading.workers.worker_messages import GradedRow, Result, Same, WorkItem
-from replaykit.replay.tier import version_of
+from replaykit.replay.page_reader import version_of
 
 
 def grade_chunk(items: bytes, options: bytes, limit_seconds: float | None) -> bytes:
@@ -66,7 +66,7 @@ def _results(items: Sequence[WorkItem], options: GradeOptions, limit: float | No
 
 @contextmanager
 def _watchdog(limit: float | None) -> Iterator[Callable[[], None]]:
-    """Give what begins the time of a bundle anew; the process ends where it is over."""
+    """Give what begins the time of a bundle again; the process ends where it is over."""
     # Each beginning starts a thread: those within a tenth of the limit share one, which waits so much longer.
     slack, begun = (limit or 0.0) / 10, -math.inf
 

@@ -43,7 +43,7 @@ def remove_abandoned_folders(parent: Path) -> None:
 
 
 def _held_folder(parent: Path) -> tuple[Path, BinaryIO]:
-    """Make a folder and lock it; one that another import removes before it is locked is made anew."""
+    """Make a folder and lock it; one that another import removes before it is locked is made again."""
     while True:
         place = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
         with suppress(FileNotFoundError), ExitStack() as opened:
@@ -55,7 +55,7 @@ def _held_folder(parent: Path) -> tuple[Path, BinaryIO]:
 
 
 def _remove_unheld(place: Path) -> None:
-    """Remove a folder that nobody holds; where there are no locks, nobody can tell."""
+    """Remove a folder that no one holds; where there are no locks, no one can tell."""
     # Made where it is missing: whoever was killed, or is about to lock it, has not come that far.
     file = os.open(place / LOCK, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0))
     try:

@@ -12,8 +12,8 @@ _CALLS = ("tool_use", "toolCall", "tool_call", "function_call", "toolcall")
 def final_answer(lines: Iterable[Any]) -> str | None:
     """Return the text of the last message, where it is the agent's and calls nothing; else None.
 
-    Read are messages with `role` and `content`, alone or under `message` or `payload`; lines of Claude Code
-    with a `result`; and items of browser-use whose last result is done.
+    These are read: messages with `role` and `content`, also under `message` or `payload`; lines of Claude
+    Code with a `result`; items of browser-use whose last result is done.
     """
     said: str | None = None
     for line in lines:

@@ -239,7 +239,7 @@ def _content(data: bytes, attach: Attach | None) -> dict[str, str]:
 
 
 def _length(body: Blob | None) -> int:
-    """Return the bytes of a body: 0 where there was none, -1 where nobody knows."""
+    """Return the bytes of a body: 0 where there was none, -1 where it is unknown."""
     size = body.n if isinstance(body, Omitted) else None
     return 0 if body is None else -1 if size is None else size
 

@@ -32,7 +32,7 @@ PINNED = {
 
 REFERENCES = "reference_answer.json"
 REFERENCES_DIGEST = "5473818408d8a19960c4f820c1e5721d218b87b547499d7281c2a0fc4267b0c4"
-"""Reference answers beside the task file; for people, in `task.toml` alone."""
+"""Reference answers beside the task file; for people, in `task.toml` only."""
 
 FILE_MAX = 64 * 2**20
 """Bytes of a task file."""
@@ -104,7 +104,7 @@ def generate(file: Path, target: Path, wanted: HarborOptions) -> tuple[list[Path
         raise UsageError(what=f"--limit {wanted.limit}: expected 0 or more")
     written, kept = [], []
     tasks = chosen(read_tasks(file, is_unpinned=wanted.is_unpinned), wanted, file)
-    # Before anything is written: half a set of folders helps nobody.
+    # Before anything is written: half a set of folders helps no one.
     _check_folders(tasks, file)
     own = {f"tests/{NAME}": verifier()} if wanted.has_verifier else {}  # built once
     for task in tasks:

@@ -20,11 +20,11 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.decoders import convert
 from replaykit.errors import InteropError, JudgeError, MalformedSource, ReplaykitError, UsageError
 from replaykit.grading.judges.clients.client import Client
-from replaykit.grading.judges.live_replies import Desk, judge_sync
 from replaykit.grading.judges.replies.verdict_token import unfinished
 from replaykit.grading.judges.settings_file import named_judge
 from replaykit.grading.judges.tape.tape import read_tape
 from replaykit.grading.judges.tape.tape_player import judge_from_tape
+from replaykit.grading.judges.tape.tape_recorder import TapeRecorder, judge_sync
 from replaykit.grading.verdict import Judgement, JudgeOutcome
 from replaykit.interop.imported_run import Options, Run
 from replaykit.interop.source_files import Folder, SourceLimits, numbered
@@ -44,7 +44,7 @@ TEXT, NUMBERS, DETAILS = "reward.txt", "reward.json", "grading_details.json"
 """Files of the reward; the second one wins."""
 
 TOLD = ("outcome", "reason", "verdict_raw", "n_images", "n_available", "answer", "model", "fingerprint")
-"""What the details name on every path; null where nobody knows."""
+"""What the details name on every path; null where it is unknown."""
 
 BUNDLE, TAPE = "run.zst", "run.replies.jsonl"
 """What was judged, and every reply: to judge again without a model."""
@@ -156,8 +156,8 @@ def _verdict(order: Order, client: Callable[[], Client]) -> VerifierResult:
         if order.replies is not None:
             judgement = judge_from_tape(settings, task, replay, read_tape(order.replies), _mode(order))
         else:
-            desk = Desk(bundle, client(), order.out / TAPE, trajectory=bundle.digest)
-            judgement = judge_sync(settings, task, replay, desk, _mode(order))
+            recorder = TapeRecorder(bundle, client(), order.out / TAPE, trajectory=bundle.digest)
+            judgement = judge_sync(settings, task, replay, recorder, _mode(order))
     return _found(judgement, told)
 
 

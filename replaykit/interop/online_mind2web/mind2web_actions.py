@@ -70,7 +70,7 @@ def read_action(line: str, wordings: Wordings | None = None) -> Action:
 
 
 def operation_action(name: str, element: Element | None, value: str) -> Action | None:
-    """Return the action of an operation, `TYPE`, on an element; None where nobody knows it."""
+    """Return the action of an operation, `TYPE`, on an element; None where it is unknown."""
     make = _OPERATIONS.get(name)
     return None if make is None else make(element, value)
 

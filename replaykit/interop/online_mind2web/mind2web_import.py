@@ -35,7 +35,7 @@ SHOTS = "trajectory/"
 """Folder of its images."""
 
 VERSION = SECOND
-"""The version that this release reads besides the first, which names none."""
+"""The other version that this release reads; the first one has no version number."""
 
 _ENDINGS = (".png", ".jpg", ".jpeg", ".webp", ".gif")
 _ID = lazy_pattern(r"[A-Za-z0-9_-]+")
@@ -147,7 +147,7 @@ def place_shots(run: Run, actions: Sequence[Mapping[str, Any]], shots: Sequence[
     """Add the steps with the images between them; return how they were matched.
 
     One image more than actions: the first shows the start. As many: each shows what followed. Any other
-    number: nobody knows, so they hang on the run.
+    number: no one knows, so they hang on the run.
     """
     # Some agents take a image before the first action, others do not.
     starts = len(shots) == len(actions) + 1

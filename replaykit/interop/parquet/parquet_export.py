@@ -130,7 +130,7 @@ def _run(name: str, bundle: Bundle, verdict: Verdict | None) -> dict[str, Any]:
 
 
 def _graded(verdict: Verdict | None) -> dict[str, Any]:
-    """Return what a report says of a run; what nobody looked at, or could not decide, is no number."""
+    """Return what a report says of a run; what no one looked at, or could not decide, is no number."""
     if verdict is None:
         return {"success": None, "cup": None, "violations": None, "judgements": None}
     outcomes = [one.outcome for one in verdict.policies]

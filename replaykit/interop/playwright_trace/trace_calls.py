@@ -1,4 +1,4 @@
-"""Calls of Playwright's protocol as actions: what acts, what only reads or waits, what nobody can tell."""
+"""Calls of Playwright's protocol as actions: what acts, what only reads or waits, what cannot be decided."""
 
 from __future__ import annotations
 

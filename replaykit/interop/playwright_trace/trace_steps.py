@@ -289,7 +289,7 @@ class TraceSteps:
         )
 
     def _ordinals(self, one: TraceSnapshot) -> tuple[int, ...]:
-        """Return which frame of each document leads to a frame; empty where nobody says."""
+        """Return which frame of each document leads to a frame; empty where no one says."""
         found: list[int] = []
         shown = self._trace.shown.get((one.call, one.phase), [])
         frame = one.frame

@@ -75,7 +75,7 @@ def events_of(plain: Any, limit: int, level: int = 0) -> Iterator[Any]:
 
 
 def beside(plain: Any, level: int = 0) -> Any:
-    """Return what a JSON value says besides its events; None where it says nothing."""
+    """Return the fields of a JSON value other than its events; None where there are none."""
     if is_event(plain) or isinstance(plain, str) or level > LEVELS_MAX:
         return None
     if isinstance(plain, list):

@@ -72,7 +72,7 @@ class Submission(Struct, frozen=True, kw_only=True):
     plain: dict[str, Any]
     """Ready for JSON."""
     closed: tuple[str, ...] = ()
-    """Policies exported as violated because nobody knows: `TASK POLICY`."""
+    """Policies exported as violated because the result is unknown: `TASK POLICY`."""
 
 
 def build_submission(sources: Iterable[str | Path], suite: Suite, options: SubmissionOptions) -> Submission:

@@ -36,7 +36,7 @@ class ActionCell(NamedTuple):
 
 
 def actions_of(run: Run, cell: ActionCell) -> Iterator[tuple[Action, Any]]:
-    """Yield each action of a cell with its record; one that nobody knows is unknown, never left out."""
+    """Yield each action of a cell with its record; one that no one knows is unknown, never left out."""
     plain = _json(cell.action)
     parts = plain if isinstance(plain, list) and plain else [plain]
     for part in parts:
@@ -44,7 +44,7 @@ def actions_of(run: Run, cell: ActionCell) -> Iterator[tuple[Action, Any]]:
             yield from ((action, part) for action in _of_text(run, part, cell))
             continue
         for at, call in enumerate(calls_of(part)):
-            # The first record is the whole message: what it says besides its calls has no other place.
+            # The first record is the whole message: its text has no other place.
             yield _of_object(run, call, cell), call if at else part
 
 

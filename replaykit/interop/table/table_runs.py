@@ -236,7 +236,7 @@ def _candidate(file: Path, key: str, spans: list[TableSpan]) -> Candidate:
 
 
 def _rows(file: Path, columns: list[Any]) -> Iterator[TableRow]:
-    """Yield the rows with these columns alone; a table that breaks off ends there, and reading it says so."""
+    """Yield the rows with these columns only; a table that breaks off ends there, and reading it says so."""
     outer = list(dict.fromkeys(str(column).partition(".")[0] for column in columns if column))
     is_flat = outer and all(name in table_keys(file) for name in outer)
     try:

@@ -34,7 +34,7 @@ _AT = "#"
 
 
 class Told(Struct, kw_only=True):
-    """One task of a results file, and what `result.json` says besides."""
+    """One task of a results file, and what only `result.json` holds."""
 
     success: bool | None = None
     steps_taken: int | None = None

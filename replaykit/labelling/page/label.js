@@ -159,7 +159,7 @@ function row_of(place, row) {
   return node;
 }
 
-// A screenshot or a drawn page, loaded when it comes into view; its link opens it alone.
+// A screenshot or a drawn page, loaded when it comes into view; its link opens it by itself.
 function page_of(place, page, words, box) {
   const address = `runs/${place}/${page.kind}/${page.at}`;
   const [wide, tall] = page.viewport || [1280, 720];

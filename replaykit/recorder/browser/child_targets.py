@@ -66,7 +66,7 @@ class Targets:
         return handle(self, event) if handle is not None and self._driver.is_searching else None
 
     def miss_unarmed(self) -> None:
-        """Say of every target that nobody could arm that it is missing."""
+        """Say of every target that no one could arm that it is missing."""
         for tab in self._driver.tabs.values():
             for target in tab.targets.values():
                 if not (target.is_armed or tab.is_gone):

@@ -257,7 +257,7 @@ class Driver(Relaying):
     def opened(self, tab: CdpTab, armed: Armed, opener: CdpTab | None) -> None:
         """Tell the session of an armed tab, then all that happened in it meanwhile."""
         if tab.page not in self._backlog:
-            return  # nobody waits for it any more
+            return  # no one waits for it any more
         self.begin(environment(tab, armed, self.browser_version))
         tab.census.seen += 1
         tab.census.armed += 1
@@ -457,7 +457,7 @@ class Driver(Relaying):
             self._miss_tab(tab)
 
     def tab_of(self, page: Any) -> int | None:
-        """Return the tab of a page; None: nobody listens in it, STRANGER: it is not recorded."""
+        """Return the tab of a page; None: it is not listened in, STRANGER: it is not recorded."""
         tab = self._pages.get(page)
         if tab is not None:
             return tab.page
@@ -477,7 +477,7 @@ class Driver(Relaying):
             leaving = kind(at=self.clock.now(), page=tab.page)
             self._has_crashed |= is_crash
             if tab.page in self._backlog:
-                self._leaving[tab.page] = leaving  # nobody has heard of it yet
+                self._leaving[tab.page] = leaving  # no one has heard of it yet
             else:
                 self.feed(leaving)
         if not tab.is_gone:
@@ -487,7 +487,7 @@ class Driver(Relaying):
 
 
 def _ignore(target: str) -> None:
-    """Nobody waits for a page."""
+    """No one waits for a page."""
 
 
 def _nothing() -> None:

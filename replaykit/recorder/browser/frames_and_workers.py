@@ -225,7 +225,7 @@ def _seat(tab: CdpTab, target: Target, answers: dict[str, Any]) -> None:
 
 
 def _look_into(tab: CdpTab, target: Target, clock: Clock) -> Generator[Effect, Any, None]:
-    """Compare clocks, and see what happened before anybody listened."""
+    """Compare clocks, and see what happened before the recorder was attached."""
     samples, urls, ready = [], list[str](), ""
     place = tab.worlds.place(None, target.id) if target.kind in PAGES else None
     where = {"contextId": place[1]} if place else {}

@@ -180,7 +180,7 @@ class Lifecycle(EffectRunner):
         if page not in self._adopting:
             if actor == "agent":
                 self.log.expect(page)
-            # Nobody but the recorder calls the methods of a probe.
+            # No one but the recorder calls the methods of a probe.
             self.wrapper.wrap(page if actor == "agent" else None)
             # The browser's own session tells of later pages first, and with their addresses.
             tab = None if self._heart is not None else self._link(page, self.new_tab(actor))

@@ -64,7 +64,7 @@ class Wrapper:
 
     @property
     def has_lost(self) -> bool:
-        """Whether a browser is gone that nobody here has closed."""
+        """Whether a browser is gone that no one here has closed."""
         return not all(browser.is_connected() for browser in self._browsers)
 
     def wrap(self, *targets: Any) -> None:

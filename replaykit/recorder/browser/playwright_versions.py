@@ -38,7 +38,7 @@ async def send(call: Call, session: Any, method: str, params: dict[str, Any], ti
 def is_direct(session: Any) -> bool:
     """Whether calls of a session can go by its connection: its way is known, and it is on this loop.
 
-    The API around it reads the stack of the caller each time, for a log that nobody asked for, and under the
+    The API around it reads the stack of the caller each time, for a log that no one asked for, and under the
     sync API it makes two more tasks: two thirds of what a call costs the agent.
     """
     connection: Any = getattr(session._impl_obj, "_connection", None)

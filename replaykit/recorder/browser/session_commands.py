@@ -173,7 +173,7 @@ class Commands:
             return (yield CallMethod(tab=tab, method=method, params=wanted, via=via))
         except CommandRefused as refused:
             # The browser drops bodies when a page goes away, and has none of what it did not load itself, nor
-            # of what a frame's process was given before anybody listened.
+            # of what a frame's process was given before the recorder was attached.
             raise CommandRefused("gone" if str(refused) == "failed" else str(refused)) from refused
 
     def _close_documents(self) -> Carried:

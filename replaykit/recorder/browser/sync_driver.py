@@ -64,7 +64,7 @@ class SyncDriver(Lifecycle):
 
     def _block(self, waiting: Coroutine[Any, Any, None]) -> bool:
         """Wait as each call of the sync API does; return False where the loop ends meanwhile."""
-        # Not by Playwright's own `_sync`: before 1.65 that waits for ever when the loop has ended.
+        # Not by Playwright's own `_sync`: before 1.65 that waits forever when the loop has ended.
         loop, fiber, here, is_waiting = self._anchor._loop, self._anchor._dispatcher_fiber, getcurrent(), True
         task = loop.create_task(waiting)
         task.add_done_callback(lambda _: is_waiting and here.switch())

@@ -1,4 +1,4 @@
-"""The pages of a browser, as the browser itself tells of them: also those that nobody could listen in.
+"""The pages of a browser, as the browser itself tells of them: also those that could not be listened in.
 
 Pure: `Target.*` events of the browser's own session in, no driver and no clock of its own.
 """
@@ -13,10 +13,10 @@ from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.session.clock import Clock
 
 URLS_MAX = 200
-"""Addresses kept of one page that nobody listens in; a page may change its own without end."""
+"""Addresses kept of one page that is not listened in; a page may change its own without end."""
 
 STRANGERS_MAX = 200
-"""Pages kept of contexts that nobody records so far."""
+"""Pages kept of contexts that no one records so far."""
 
 FOUND = {
     "discover": True,
@@ -37,7 +37,7 @@ class FoundPage(Struct, kw_only=True, eq=False):
     opener: str = ""
     """Target id of its opener."""
     urls: list[tuple[float, str]] = []
-    """Where it was before anybody listened: when it was told, ms, and the address."""
+    """Where it was before the recorder was attached: when it was told, ms, and the address."""
     closed_at: float | None = None
     """When it was gone, ms."""
     tab: CdpTab | None = None

@@ -42,7 +42,7 @@ function noteRenamed(records) {
 function oldText({ type, target, oldValue, attributeName, removedNodes }) {
   if (type === 'characterData') return oldValue;
   if (type === 'attributes') return NAMING.has(attributeName) && oldValue !== null ? oldValue : '';
-  // What is masked inside of a removed element nobody can ask any more.
+  // What is masked inside of a removed element no one can ask any more.
   return [...removedNodes].filter((node) => MASK === '' || nodeType(node) === TEXT).map((node) => textContent(node) ?? '').join('');
 }
 

@@ -1,6 +1,6 @@
 // What a document is before anybody acts on it in sight of this script.
 
-// Made by a user agent from input alone, and counted by the browser whether anybody listens or not.
+// Made by a user agent from input only, and counted by the browser whether anybody listens or not.
 const COUNTED = ['pointerdown', 'keydown', 'beforeinput', 'input', 'dragstart', 'drop'];
 
 // Drivers choose options without any event that is counted: that a choice is not the document's own tells.

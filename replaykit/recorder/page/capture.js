@@ -255,7 +255,7 @@ function allowed(display) {
   return found;
 }
 
-// Beyond a limit a column is dropped whole, so that what is taken depends on the page alone.
+// Beyond a limit a column is dropped whole, so that what is taken depends on the page only.
 function takeColumns(tree, element, number, owner) {
   if (tree.elements > BOXES_MAX) tree.boxing = false;
   if (tree.elements > STYLES_MAX) tree.styling = false;

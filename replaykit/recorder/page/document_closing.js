@@ -44,7 +44,7 @@ function closeBooks() {
   return toJSON({ sent, ...balance() });
 }
 
-// A document that comes out of the cache of the browser begins anew: its world is told of once more.
+// A document that comes out of the cache of the browser begins again: its world is told of once more.
 function comeBack({ persisted }) {
   if (!persisted) return;
   books.isLeaving = false;
@@ -56,8 +56,8 @@ function comeBack({ persisted }) {
 
 const ASKED_AGAIN = [0, 50, 250];
 
-// The outermost document's script watches; it is told by an event that nobody else knows the name of. While its page
-// is written anew it may be deaf for a moment.
+// The outermost document's script watches; it is told by an event that no one else knows the name of. While its page
+// is written again it may be deaf for a moment.
 function openPart(owner, tries = 0) {
   if (isAnswered(owner)) return void tellOpen('part');
   if (tries === ASKED_AGAIN.length) return void tellOpen('none');

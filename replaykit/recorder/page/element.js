@@ -266,7 +266,7 @@ function* shownNodes(element) {
   for (let node = firstChild(root); node !== null; node = nextSibling(node)) yield node;
 }
 
-// Letters of private use are the glyphs of icon fonts: nobody reads them.
+// Letters of private use are the glyphs of icon fonts: no one reads them.
 const PRIVATE = /[\p{Co}\p{Cn}]/gu;
 const PIECES = /"((?:[^"\\]|\\.)*)"|attr\(([^\s,()]+)\)|(\/)/g;
 

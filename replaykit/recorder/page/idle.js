@@ -229,7 +229,7 @@ function pushRest(settled) {
 }
 
 // A page that is left before it comes to rest has shown something all the same: of all but huge ones the first look
-// is taken as soon as they are there, and at the latest when they are left. Nobody waits for it.
+// is taken as soon as they are there, and at the latest when they are left. No one waits for it.
 const EARLY_MAX = 3000;
 
 function pushEarly() {

@@ -88,7 +88,7 @@ function isMasked(element) {
   return isSecretField(element, tag) || hasTextSecurity(element) || isBelowMask(element);
 }
 
-// Whether all that it says is masked, not what is in it alone.
+// Whether all that it says is masked, not what is in it only.
 function isMuted(element) {
   return isBelowMask(element) || (hasTextSecurity(element) && !(isHTML(element) && FIELDS.has(localName(element))));
 }

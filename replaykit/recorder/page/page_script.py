@@ -22,7 +22,7 @@ from replaykit.trajectory.observation import Stale
 from replaykit.trajectory.scalars import N
 
 BINDING = f"b{secrets.token_hex(12)}"
-"""Name of the binding that the script calls, where nobody draws another."""
+"""Name of the binding that the script calls, where no one draws another."""
 
 WORLD = f"w{secrets.token_hex(12)}"
 """Name of the isolated world that the script runs in."""
@@ -43,7 +43,7 @@ class InjectedNames(Struct, frozen=True):
 
     @classmethod
     def drawn(cls) -> InjectedNames:
-        """Draw names that nobody can guess."""
+        """Draw names that no one can guess."""
         return cls(*(f"{kind}{secrets.token_hex(12)}" for kind in "wba"))
 
 
@@ -181,7 +181,7 @@ class PageFrame(Struct, frozen=True, kw_only=True):
     url: str = ""
     """What its owner element asks for; the frame may be elsewhere by now."""
     id: str = ""
-    """The browser's id of the frame; empty = nobody has told the page yet."""
+    """The browser's id of the frame; empty = no one has told the page yet."""
     origin: tuple[int, int] = (0, 0)
     """Where its content begins: left, top in CSS px of the pushing document."""
 
@@ -197,7 +197,7 @@ class PageOpen(Struct, frozen=True, kw_only=True):
     """Who hears what happens in it: `main frame part none`.
 
     Its own script: as the page, or as a frame that its parent cannot read; the script of the document around
-    it; or nobody.
+    it; or no one.
     """
     touched: bool = False
     """Somebody had acted in it before."""
@@ -215,7 +215,7 @@ class PageClose(Struct, frozen=True, kw_only=True):
     heard: N
     """Input events heard."""
     missed: N
-    """Input events that the browser counted besides; each was told as a gap."""
+    """Further input events that the browser counted; each was reported as a gap."""
     leaving: bool = False
     """The document may give way to another."""
 

@@ -2,7 +2,7 @@
 // clock is asked, so that a slow machine tells the same.
 
 const POINTER = new Set(['pointerdown', 'pointerup', 'click', 'dblclick', 'auxclick', 'contextmenu']);
-// Made by a user agent from input alone: no script can make a trusted one.
+// Made by a user agent from input only: no script can make a trusted one.
 const BY_USER = new Set([...POINTER, 'keydown', 'wheel', 'dragstart', 'drop']);
 const BY_POINTER = new Set([...POINTER, 'dragstart', 'drop']);
 
@@ -79,7 +79,7 @@ function causeOf(event, isNested) {
 const scriptCause = () => (hasStack() ? isOfDriver() ? 'driver' : '' : 'unseen');
 
 // Our own script and those of drivers see each other on the call stack, and no page's; where a document has no origin
-// of its own, each sees itself alone.
+// of its own, each sees itself only.
 const hasStack = () => !OPTIONS.main_world && globalThis.origin !== 'null';
 
 function isOfDriver() {

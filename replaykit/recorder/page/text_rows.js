@@ -72,7 +72,7 @@ function compareTree(book, top) {
 const isInTree = (page, number, top, open) => page.state[number] === SHOWN
   && (number === top || page.parent[number] === open.at(-1)?.number);
 
-// Null where the browser says the same, or where nobody may ask any more: then nothing inside is asked.
+// Null where the browser says the same, or where no one may ask any more: then nothing inside is asked.
 function compareOnce(book, number) {
   const { page } = book;
   if (!page.html[number] || book.veiled.has(number)) return { number, told: null, unknown: book.unknown };

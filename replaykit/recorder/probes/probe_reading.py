@@ -60,7 +60,7 @@ def open_page(tab: CdpTab | None, url: str, clock: Clock) -> Carried:
     error = reply.get("errorText")
     is_settled = False if error else (yield from _settle(tab, clock, deadline))
     if error:
-        # Nobody will look at it, and nobody would close it.
+        # No one will look at it, and no one would close it.
         yield CloseProbeTab(tab=tab)
     status, redirects = tab.network.documents.get(reply.get("loaderId") or tab.loader, (None, ()))
     return {
@@ -74,7 +74,7 @@ def open_page(tab: CdpTab | None, url: str, clock: Clock) -> Carried:
 
 
 def dismiss(tab: CdpTab) -> Generator[Effect, Any, None]:
-    """Dismiss the dialog of a probe tab: nobody else will."""
+    """Dismiss the dialog of a probe tab: no one else will."""
     yield CallMethod(tab=tab, method="Page.handleJavaScriptDialog", params={"accept": False})
 
 
@@ -138,7 +138,7 @@ def _is_quiet(tab: CdpTab, clock: Clock) -> Generator[Effect, Any, bool]:
     try:
         text = yield from evaluate(tab, f"document.readyState === 'complete' ? {tab.names.api}.quiet() : ''")
     except CommandRefused:
-        return False  # between two documents there is nobody to ask
+        return False  # between two documents there is no one to ask
     return bool(text) and decode_as_python(text)["quiet_ms"] >= QUIET_MS
 
 

@@ -1,7 +1,7 @@
 """The recorder's own thread between one browser and those who drive it.
 
 The browser has a pipe and no port. Whoever drives it finds what a browser offers on loopback: discovery over
-HTTP and WebSockets. The recorder comes in by a path that nobody can guess. `switchboard` says what each may
+HTTP and WebSockets. The recorder comes in by a path that no one can guess. `switchboard` says what each may
 see.
 """
 

@@ -127,7 +127,7 @@ class Switchboard(Holding):
             self._resume(place)
 
     def ask(self, method: str, params: Message, then: Callable[[Message], object]) -> None:
-        """Ask the browser something on nobody's behalf; `then` takes the result, or `{"error": ...}`."""
+        """Ask the browser something on no one's behalf; `then` takes the result, or `{"error": ...}`."""
 
         def answered(wire: Wire) -> None:
             then(plain(wire.result) if wire.error is UNSET else {"error": plain(wire.error)})

@@ -24,7 +24,7 @@ from replaykit.trajectory.action import (
 )
 
 ACTIVATE = frozenset({"click", "dblclick", "tap", "mouse_click", "mouse_dblclick"})
-"""Actions that activate an element, besides a press of Enter or Space."""
+"""Actions that activate an element, in addition to a press of Enter or Space."""
 
 INPUT = frozenset(
     {
@@ -38,7 +38,7 @@ INPUT = frozenset(
         "upload_file",
     }
 )
-"""Actions that enter something, besides a press of a printable key."""
+"""Actions that enter something, in addition to a press of a printable key."""
 
 NAVIGATE = frozenset({"goto", "go_back", "go_forward", "reload", "new_tab"})
 """Actions that navigate."""
@@ -128,7 +128,7 @@ def _shares(matches: Sequence[int | None], count: int) -> list[list[int]]:
         owner = next((at for at, match in enumerate(matches) if match == action), owner)
         later = range(owner + 1, len(matches))
         following = next((at for at in later if matches[at] is not None), len(matches))
-        # Actions after a match that nobody declared may be what the next, unconfirmed action came to.
+        # Actions after a match that no one declared may be what the next, unconfirmed action came to.
         is_spare = action not in matches and bool(shares[owner]) and owner + 1 < following
         owner = owner + 1 if is_spare else owner
         shares[owner].append(action)

@@ -29,7 +29,7 @@ GRACE_MS = 250
 """Messages of a page may be so late: a time of the page is over that much later, ms."""
 
 LEAVING = frozenset({"beforeunload", "pagehide"})
-"""A page that a page closes says the first alone; one that a driver closes, the other."""
+"""A page that a page closes says the first only; one that a driver closes, the other."""
 
 _R = TypeVar("_R", bound=Struct)
 

@@ -106,11 +106,11 @@ class TabOpened(Struct, frozen=True, kw_only=True):
     existing: bool = False
     """It was there when the recorder came: no action of the agent."""
     earlier: tuple[tuple[float, str], ...] = ()
-    """Where it was before anybody listened, as far as the browser told: when, ms, and the address."""
+    """Where it was before the recorder was attached, by the browser: when, ms, and the address."""
 
 
 class TabMissed(Struct, frozen=True, kw_only=True):
-    """A tab in which nobody could listen: it was gone too soon, or could not be reached."""
+    """A tab in which no one could listen: it was gone too soon, or could not be reached."""
 
     at: float
     """When it was heard of first."""

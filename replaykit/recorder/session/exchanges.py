@@ -204,7 +204,7 @@ class Network:
         return request.page
 
     def compare(self, sent: Iterable[Sent], since: float, until: float) -> dict[str, int]:
-        """Write the requests of the net log between two times that nobody heard; return counts of all."""
+        """Write the requests of the net log between two times that no one heard; return counts of all."""
         # Each heard request explains one logged request: an address may be asked for twice.
         left, counts = self._heard.copy(), Counter(heard=0, unheard=0, internal=0)
         for one in sent:

@@ -102,7 +102,7 @@ class Ledger:
         self._written: set[str] = set()
 
     def drain(self) -> list[Output]:
-        """Return what has been collected and start anew."""
+        """Return what has been collected and start again."""
         outputs, self._outputs = self._outputs, []
         return outputs
 
@@ -222,7 +222,7 @@ class Flows:
         waiting = (number for number, started in self._waiting.items() if started.token is token)
         found = next(waiting, None)
         if found is not None:
-            # The real reply may still come: by then nobody waits for its number.
+            # The real reply may still come: by then no one waits for its number.
             self.reply(CommandReply(at=at, id=found, error=HURRIED))
 
     def _step(self, started: Started, reply: CommandReply | None) -> None:

@@ -20,7 +20,7 @@ CHORD_MODIFIERS = frozenset({"Alt", "Control", "Meta"})
 """Modifiers that make a printable key a command."""
 
 CONTROLS = frozenset({"a", "button", "input", "select", "textarea", "option", "summary", "label"})
-"""Tags of controls, besides widgets by role, `onclick` and contenteditable."""
+"""Tags of controls, in addition to widgets by role, `onclick` and contenteditable."""
 
 TOGGLES = frozenset({"checkbox", "radio"})
 """Input types whose click changes `checked`."""

@@ -70,7 +70,7 @@ class RunEnding:
     def run(self, end: End, gone: list[Tab]) -> Flow:
         """Carry the end out; `gone` are the tabs that went away with the browser."""
         yield from self._settle()
-        # From here on nobody acts: last words, last looks, then what the recorder itself does.
+        # From here on no one acts: last words, last looks, then what the recorder itself does.
         yield from self._close_documents()
         active = self._tabs.get(self._tabs.active)
         last: PushedSnapshot | None = None
@@ -89,7 +89,7 @@ class RunEnding:
         self._finish(end)
 
     def _close_documents(self) -> Flow:
-        """Before the last looks: from now on nobody acts."""
+        """Before the last looks: from now on no one acts."""
         if "page" in self.owes:
             reply = yield CloseDocuments(id=0)
             for said in reply.value if isinstance(reply.value, list) else ():

@@ -146,7 +146,7 @@ class Sights:
         return telling.frames(self.current(main), 0), telling.blobs
 
     def all_in(self, main: PushedSnapshot, until: float = inf) -> Iterator[PushedSnapshot | None]:
-        """Yield what every frame on a page showed then; None: nobody knows."""
+        """Yield what every frame on a page showed then; None: unknown."""
         waiting = [(entry, 0) for entry in self.current(main).push.frames[:FRAMES_TOLD_MAX]]
         # The list grows while it is read: frames below frames join at its end.
         for entry, depth in waiting:
@@ -156,7 +156,7 @@ class Sights:
                 waiting += [(inner, depth + 1) for inner in shown.push.frames]
 
     def seen(self, frame: str, document: int, until: float) -> PushedSnapshot | None:
-        """Return what a frame showed then; None: nobody knows."""
+        """Return what a frame showed then; None: unknown."""
         last: PushedSnapshot | None = None
         for source, pushed in self._frames.items():
             left_at = self._left[source][0] if source in self._left else None
@@ -180,7 +180,7 @@ class Sights:
         return pushed[-1].push.url if pushed else None
 
     def origin(self, source: Source, document: int, at: float) -> Point | None:
-        """Return where a frame's viewport begins in that of the main frame, CSS px; None: nobody knows."""
+        """Return where a frame's viewport begins in that of the main frame, CSS px; None: unknown."""
         if source == MAIN:
             return (0, 0)
         main = next((one for one in reversed(self._main) if one.document == document and one.at <= at), None)

@@ -23,7 +23,7 @@ PAGE_CHANNELS = (
     "actions", "targets", "urls", "snapshots", "form_state", "screenshots", "a11y", "network", "dialogs",
     "console",
 )  # fmt: skip
-"""Channels that a page writes to: a tab that nobody listened in may have had something for each."""
+"""Channels that a page writes to: a tab that was never listened in may have had something for each."""
 
 SIGHTS = ("snapshots", "form_state", "screenshots")
 """Channels of what a page showed."""
@@ -33,7 +33,7 @@ CLOSING_MS = 500
 
 
 class Closed(Struct, frozen=True, kw_only=True):
-    """A tab that closed, nobody knows yet why."""
+    """A tab that closed for a reason that is not known yet."""
 
     tab: Tab
     """Which."""
@@ -99,7 +99,7 @@ class TabLifecycle:
         return tab
 
     def missed(self, message: TabMissed, *, is_begun: bool) -> None:
-        """Take in a tab that nobody listened in: where it was is known at best, all else is missing."""
+        """Take in a tab that was never listened in: where it was is known at best, all else is missing."""
         opening = TabOpened(
             at=message.at,
             page=message.page,
@@ -150,7 +150,7 @@ class TabLifecycle:
         self._ledger.gap("actions", "crashed", message.at, page=tab.page)
 
     def _miss_sight(self, tab: Tab, at: float) -> None:
-        """Say that nobody saw what a tab showed last."""
+        """Say that no one saw what a tab showed last."""
         # An empty page shows nothing that could be missed.
         if tab.latest is None and tab.last_words is None and tab.url not in ("", "about:blank"):
             for channel in SIGHTS:

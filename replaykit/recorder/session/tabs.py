@@ -125,7 +125,7 @@ class Tabs:
         return tab
 
     def get(self, page: int | None) -> Tab | None:
-        """Return a tab, None for a tab nobody told of."""
+        """Return a tab, None for a tab no one told of."""
         return None if page is None else self._tabs.get(page)
 
     @property

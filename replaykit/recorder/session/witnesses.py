@@ -46,7 +46,7 @@ class ScriptAsked(Struct, frozen=True, kw_only=True):
 
     at: float
     page: int | None = None
-    """Tab ordinal; None = nobody knows."""
+    """Tab ordinal; None = unknown."""
     number: int
     """The same as that of its end."""
     is_apart: bool = False

@@ -94,7 +94,7 @@
   });
   for (const name of words(GLOBALS)) watch(globalThis, name, name);
   if (!isStyled) watch(globalThis, 'getComputedStyle', 'getComputedStyle');
-  // Where neither styles nor the linked sheets were recorded, or other texts show, nobody knows what does.
+  // Where neither styles nor the linked sheets were recorded, or other texts show, it is unknown what does.
   const shows = isAlike && (isDrawn || document.querySelector('link[rel~="stylesheet" i]') === null);
   if (!shows) {
     for (const name of ['innerText', 'outerText']) watch(HTMLElement.prototype, name, name);

@@ -1,4 +1,4 @@
-"""An offline Chromium that builds recorded pages anew: scripts inert, nothing leaves the machine.
+"""An offline Chromium that builds recorded pages again: scripts inert, nothing leaves the machine.
 
 Playwright's objects belong to the thread that made them, and no second driver can start where one runs: the
 browser has a thread of its own, and all that touches it is sent there.
@@ -199,7 +199,7 @@ def shared() -> Chromium:
 
 
 class _Answers:
-    """What a page's requests get: its own document once; nobody goes anywhere else; all else is refused.
+    """What a page's requests get: its own document once; no one goes anywhere else; all else is refused.
 
     Frames that the page cannot read get documents of their own, while they are built.
     """

@@ -44,7 +44,7 @@ class Disagreement(Struct, frozen=True, kw_only=True):
     is_blank: bool
     """Whether they differ in white space only."""
     live: str | None = None
-    """What the live page answered; None where nobody asked it."""
+    """What the live page answered; None where no one asked it."""
     static: str | None = None
     """What static reading answers; None where it cannot."""
     chromium: str | None = None

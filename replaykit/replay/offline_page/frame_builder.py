@@ -155,7 +155,7 @@ def _built(
     except Error as error:
         return None, (f"it cannot be built: {error.message.splitlines()[0]}",)
     finally:
-        # From here on, nobody goes anywhere.
+        # From here on, no one goes anywhere.
         del skeletons[frame]
     return report, faults
 

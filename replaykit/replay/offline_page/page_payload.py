@@ -1,4 +1,4 @@
-"""What a browser needs to build a recorded page anew: tokens, style sheets, pointer, size of the window."""
+"""What a browser needs to build a recorded page again: tokens, style sheets, pointer, size of the window."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.observation import Observation
 
 VIEWPORT = (1280, 720)
-"""Width and height of a window that nobody recorded, CSS px."""
+"""Width and height of a window that no one recorded, CSS px."""
 
 BYTES_MAX = 32 << 20
 """Larger snapshots are not built: the browser holds some fifty times as much."""
@@ -60,7 +60,7 @@ class FramedDocument(Struct, frozen=True, kw_only=True):
     owner: int
     """Element number of what holds it."""
     snapshot: str | None = None
-    """Blob of its document; None where it was not recorded, or nobody looks into it."""
+    """Blob of its document; None where it was not recorded, or no one looks into it."""
     plan: Blueprint | None = None
     """How to build that; None where it cannot be."""
 

@@ -1,4 +1,4 @@
-// A recorded page built anew in an empty document of its own address: tokens, live state, style sheets.
+// A recorded page built again in an empty document of its own address: tokens, live state, style sheets.
 //
 // Everything is taken from the prototypes before the first recorded node is there: `<img name=createElement>`
 // shadows `document.createElement`, `<form><input name=append>` shadows `form.append`. Depth lives in an array.

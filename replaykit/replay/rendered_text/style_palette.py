@@ -24,7 +24,7 @@ class Style(NamedTuple):
     letters: str
     """Flags: `c` skips its content, `o` opacity 0, `s` shows dots, `f` out of flow."""
     kind: int
-    """`NONE INLINE ATOM BLOCK CELL ROW GROUP`, by `display` alone."""
+    """`NONE INLINE ATOM BLOCK CELL ROW GROUP`, by `display` only."""
     leaves: bool
     """Out of flow: it changes nothing on the lines around it."""
     may_skip: bool

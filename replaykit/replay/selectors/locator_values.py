@@ -98,7 +98,7 @@ def call(value: Any, name: str, arguments: list[Any], locator: str) -> Any:
 
 
 def glimpse(dom: Dom, css: str, locator: str) -> Node | None:
-    """Return `document.querySelector(css)` for its text alone; None where the whole page is needed."""
+    """Return `document.querySelector(css)` for its text only; None where the whole page is needed."""
     _refuse_clobbered(dom, "querySelector", locator)
     return dom.glimpse(css)
 

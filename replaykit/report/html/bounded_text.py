@@ -41,10 +41,10 @@ def any_value(value: Any) -> str | None:
     return bounded(msgspec.json.encode(value).decode())
 
 
-def lean(fields: dict[str, Any]) -> dict[str, Any]:
+def without_empty(fields: dict[str, Any]) -> dict[str, Any]:
     """Leave out what says nothing: None, False, empty texts and rows. Zeros stay."""
-    return {key: value for key, value in fields.items() if not _says_nothing(value)}
+    return {key: value for key, value in fields.items() if not _is_empty(value)}
 
 
-def _says_nothing(value: Any) -> bool:
+def _is_empty(value: Any) -> bool:
     return value is None or value is False or (isinstance(value, str | list | tuple | dict) and not value)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import IO, Any
 
 from replaykit.bundle.reader import Bundle
-from replaykit.report.html.bounded_text import lean
+from replaykit.report.html.bounded_text import without_empty
 from replaykit.report.html.embedded_screenshots import EmbeddedScreenshot, screenshot
 from replaykit.report.html.escaping import data_block, packed
 from replaykit.report.html.page_documents import PageKey, draw, page_document
@@ -92,7 +92,7 @@ def _described(name: str, shown: EmbeddedScreenshot) -> list[Any]:
 
 def _facts(drawn: Sketch) -> dict[str, Any]:
     boxes = {f"{snapshot}:{number}": box for (snapshot, number), box in sorted(drawn.boxes.items())}
-    return lean(
+    return without_empty(
         {
             "width": drawn.width,
             "height": drawn.height,

@@ -10,7 +10,7 @@ from replaykit.bundle.reader import Bundle
 from replaykit.errors import BundleError
 
 SHOWN = ("image/png", "image/jpeg", "image/webp", "image/gif")
-"""Media types that hold pixels alone; never SVG, which is a document."""
+"""Media types that hold pixels only; never SVG, which is a document."""
 
 
 class EmbeddedScreenshot(NamedTuple):

@@ -10,7 +10,7 @@ from msgspec import Struct
 from replaykit.grading.agreement.calibration_gate import MINIMUM, Measured, missed_minimum
 from replaykit.grading.judge_runs.judge_attacks import AttackResult
 from replaykit.grading.verdict import Report
-from replaykit.report.html.bounded_text import lean, line
+from replaykit.report.html.bounded_text import line, without_empty
 from replaykit.report.text.attack_text import attack_text
 
 ROWS = 500
@@ -43,7 +43,7 @@ def measured_text(measures: JudgeMeasures) -> str:
 
 
 def _attacked(one: AttackResult, *, is_here: bool) -> dict[str, Any]:
-    return lean(
+    return without_empty(
         {
             "judge": line(one.judge),
             "attack": line(one.attack),
@@ -63,7 +63,7 @@ def _attacked(one: AttackResult, *, is_here: bool) -> dict[str, Any]:
 
 
 def _calibrated(one: Measured, *, is_here: bool) -> dict[str, Any]:
-    return lean(
+    return without_empty(
         {
             "judge": line(one.name),
             "n": one.n,

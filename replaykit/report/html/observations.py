@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from replaykit.report.html.bounded_text import lean, line
+from replaykit.report.html.bounded_text import line, without_empty
 from replaykit.report.html.page_documents import PageKey, page_key
 from replaykit.trajectory.exchange import Navigation
 from replaykit.trajectory.observation import Observation
@@ -119,7 +119,7 @@ def _add(found: Looks, seen: Observation, run: Trajectory) -> int:
 
 
 def _row(seen: Observation, key: PageKey | None, run: Trajectory) -> Plain:
-    return lean(
+    return without_empty(
         {
             "role": seen.role,
             "of": seen.of,

@@ -10,7 +10,7 @@ from replaykit.errors import told
 from replaykit.grading.agreement.agreement_rates import DIGITS, Matrix, kappa, rounded
 from replaykit.grading.statistics import wilson
 from replaykit.grading.verdict import PolicyOutcome, Report, Verdict
-from replaykit.report.html.bounded_text import lean, line
+from replaykit.report.html.bounded_text import line, without_empty
 from replaykit.tasks.policy_rules import DIMENSIONS
 
 REASONS_SHOWN = 200
@@ -54,7 +54,7 @@ def row(id: str, name: str, verdict: Verdict, facts: Mapping[str, Any]) -> dict[
     outcomes = [policy.outcome for policy in verdict.policies]
     broken = {p.dimension for p in verdict.policies if p.outcome is PolicyOutcome.VIOLATED}
     undecided = sum(o in (PolicyOutcome.UNDECIDED, PolicyOutcome.ERROR) for o in outcomes)
-    return lean(
+    return without_empty(
         {
             "id": id,
             "name": line(name),

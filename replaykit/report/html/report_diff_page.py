@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct, to_builtins
 
 from replaykit.grading.verdict import Report, Verdict
-from replaykit.report.html.bounded_text import lean, line
+from replaykit.report.html.bounded_text import line, without_empty
 from replaykit.report.reasons import SECTIONS, reason_words
 from replaykit.report.report_diff import Comparison, Pair, ResultChange, compare, difference
 from replaykit.report.verdict_pairs import matched
@@ -113,7 +113,7 @@ def _link(
 def _told(linked: Linked, ids: Sequence[str]) -> dict[str, Any]:
     pair = linked.pair
     rows = [[line(c.what), c.before, c.after, line(_reason(c))] for c in pair.changes[:CHANGES_MAX]]
-    return lean(
+    return without_empty(
         {
             "kind": pair.kind,
             "before": ids[linked.before],

@@ -16,7 +16,7 @@ from replaykit.grading.judges.step_notes import step_notes
 from replaykit.grading.judges.tape.tape import Tape, read_tape
 from replaykit.grading.verdict import CheckResult, Judgement, PolicyResult, Verdict
 from replaykit.replay.player import Replay
-from replaykit.report.html.bounded_text import any_value, bounded, lean, line
+from replaykit.report.html.bounded_text import any_value, bounded, line, without_empty
 from replaykit.report.html.embedded_evidence import EmbeddedEvidence
 from replaykit.report.html.observations import Looks, looks
 from replaykit.report.html.page_sketch import Spot
@@ -101,7 +101,7 @@ def facts(run: dict[str, Any]) -> dict[str, Any]:
     if "n_steps" not in run:
         return {}
     times = [one["t"] for one in (run.get("ending"), *run.get("steps", [])[-1:]) if one and "t" in one]
-    return lean(
+    return without_empty(
         {
             "steps": run.get("n_steps", 0),
             "ms": max(times, default=None),
@@ -174,7 +174,7 @@ def _digest(source: str) -> str | None:
 
 
 def transcripts(verdict: Verdict, tape: Tape | None) -> list[dict[str, Any]]:
-    """Return the exchanges behind each judgement of a verdict, in order; without a tape the replies alone."""
+    """Return the exchanges behind each judgement of a verdict, in order; without a tape the replies only."""
     asked = {} if tape is None else {entry.key: entry for entry in tape.entries}
     return [
         {
@@ -199,7 +199,7 @@ def _sent(judgement: Judgement) -> list[dict[str, Any]]:
 
 def _exchange(stage: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, Any]:
     entry = asked.get(str(stage.get("request_key", "")))
-    plain = lean(
+    plain = without_empty(
         {
             "stage": line(f"{stage.get('member', '')} {stage.get('stage', '')}".strip()),
             "reply": bounded(str(stage.get("reply_text", ""))),
@@ -209,7 +209,7 @@ def _exchange(stage: Mapping[str, Any], asked: Mapping[str, Any]) -> dict[str, A
     if entry is None:
         return plain
     request = entry.request
-    return lean(
+    return without_empty(
         {
             **plain,
             "model": str(request.get("model", "")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import IO, Any
 
 from replaykit.bundle.reader import Bundle
-from replaykit.report.html.bounded_text import lean, line
+from replaykit.report.html.bounded_text import line, without_empty
 from replaykit.report.html.embedded_evidence import EmbeddedEvidence
 from replaykit.report.html.escaping import data_block, packed_json
 from replaykit.report.html.overview import link_ids
@@ -45,4 +45,4 @@ def write_run_diff(
 
 
 def _row(id: str, name: str, run: dict[str, Any]) -> dict[str, Any]:
-    return lean({"id": id, "name": line(name), "task": run.get("task", {}).get("id"), **facts(run)})
+    return without_empty({"id": id, "name": line(name), "task": run.get("task", {}).get("id"), **facts(run)})

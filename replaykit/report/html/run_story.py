@@ -9,7 +9,15 @@ from typing import Any, TypeVar
 import msgspec
 
 from replaykit.bundle.reader import Bundle
-from replaykit.report.html.bounded_text import LINE_MAX, ROWS_MAX, STEPS_MAX, any_value, bounded, lean, line
+from replaykit.report.html.bounded_text import (
+    LINE_MAX,
+    ROWS_MAX,
+    STEPS_MAX,
+    any_value,
+    bounded,
+    line,
+    without_empty,
+)
 from replaykit.report.html.observations import Looks, Plain
 from replaykit.report.html.timeline import console, exchange, message, others, placed, probe
 from replaykit.trajectory.action import ActionBase, DragAndDrop, Element, tag_of
@@ -25,7 +33,7 @@ _E = TypeVar("_E")
 def story(bundle: Bundle, seen: Looks) -> Plain:
     """Return a run as plain values; `seen` are its looks."""
     run = bundle.trajectory
-    return lean(
+    return without_empty(
         {
             "format": bundle.format,
             "layout": bundle.layout,
@@ -41,7 +49,7 @@ def story(bundle: Bundle, seen: Looks) -> Plain:
             "console": [console(one) for one in _some(run, Console)],
             "events": list(others(run)),
             "probes": [probe(one) for one in _some(run, Probe)],
-            "more": lean({name: _beyond(run, kind) for name, kind in _ROWS.items()}),
+            "more": without_empty({name: _beyond(run, kind) for name, kind in _ROWS.items()}),
             "ending": _ending(run),
             "answer": bounded(run.answer),
         }
@@ -67,7 +75,7 @@ def _beyond(run: Trajectory, kind: type[Any]) -> int | None:
 
 def _header(run: Trajectory) -> Plain:
     header = run.header
-    return lean(
+    return without_empty(
         {
             "created": header.created,
             "run": line(header.run),
@@ -101,7 +109,7 @@ def _last(seen: Looks, role: str) -> int | None:
 
 
 def _step(step: Step, seen: Looks) -> Plain:
-    return lean(
+    return without_empty(
         {
             "t": step.t,
             "end": step.end,
@@ -131,7 +139,7 @@ def _step(step: Step, seen: Looks) -> Plain:
 def _action(action: ActionBase) -> Plain:
     plain = msgspec.to_builtins(action)
     facts = {name: any_value(value) for name, value in plain.items() if name not in _NOT_FACTS}
-    return lean(
+    return without_empty(
         {
             "facts": facts,
             "point": getattr(action, "point", None) or (action.element.point if action.element else None),
@@ -147,7 +155,7 @@ _NOT_FACTS = ("type", "element", "to", "point", "to_point", "t", "end")
 def _element(element: Element | None) -> Plain | None:
     if element is None:
         return None
-    return lean(
+    return without_empty(
         {
             "tag": line(element.tag),
             "role": line(element.role),
@@ -170,7 +178,7 @@ def _ending(run: Trajectory) -> Plain | None:
     ending = run.ending
     if ending is None:
         return None
-    return lean(
+    return without_empty(
         {
             "t": ending.t,
             "kind": ending.kind,

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Any
 
-from replaykit.report.html.bounded_text import ROWS_MAX, any_value, bounded, lean, line
+from replaykit.report.html.bounded_text import ROWS_MAX, any_value, bounded, line, without_empty
 from replaykit.report.html.observations import Plain
 from replaykit.trajectory.completeness_proof import Proof
 from replaykit.trajectory.exchange import Console, Dialog, Download, Exchange, Gap, Message, Navigation
@@ -26,7 +26,7 @@ def placed(run: Trajectory) -> Iterator[tuple[Message, int | None]]:
 
 def message(one: Message, step: int | None) -> Plain:
     """Return something that agent or user said; `step` is the one before it."""
-    return lean(
+    return without_empty(
         {
             "t": one.t,
             "step": step,
@@ -40,7 +40,7 @@ def message(one: Message, step: int | None) -> Plain:
 
 def exchange(one: Exchange) -> Plain:
     """Return a request with its response."""
-    return lean(
+    return without_empty(
         {
             "t": one.t,
             "step": one.step,
@@ -67,7 +67,7 @@ def _headers(headers: tuple[tuple[str, str], ...] | None) -> list[list[str | Non
 
 def console(one: Console) -> Plain:
     """Return a console line."""
-    return lean(
+    return without_empty(
         {"t": one.t, "step": one.step, "level": one.level, "text": line(one.text), "source": line(one.source)}
     )
 
@@ -78,7 +78,7 @@ def others(run: Trajectory) -> Iterator[Plain]:
         said = _words(event)
         if said is not None:
             step = getattr(event, "step", None)
-            yield lean({"t": event.t, "step": step, "kind": said[0], "text": line(said[1])})
+            yield without_empty({"t": event.t, "step": step, "kind": said[0], "text": line(said[1])})
 
 
 def _words(event: Any) -> tuple[str, str] | None:
@@ -101,7 +101,7 @@ def _words(event: Any) -> tuple[str, str] | None:
 
 def probe(one: Probe) -> Plain:
     """Return a page that was probed, with what was read there."""
-    return lean(
+    return without_empty(
         {
             "id": one.id,
             "phase": one.phase,

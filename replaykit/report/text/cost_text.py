@@ -17,7 +17,7 @@ _HEAD = ["requests", "images", "read", "written"]
 def plan_totals(planned: Sequence[PlannedJudge], at: Prices | None) -> str:
     """Return what each judge would ask: calls at most, screenshots and tokens as far as known.
 
-    Requests of later rounds are not known before the replies to the first; they count as calls alone.
+    Requests of later rounds are not known before the replies to the first; they count as calls only.
     """
     return "\n".join(table(list(_totals(planned, at))))
 

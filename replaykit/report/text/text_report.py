@@ -407,7 +407,7 @@ def _decided(report: Report) -> list[str]:
 
 
 def _missing(report: Report) -> list[str]:
-    """Say which tasks and runs of the suite nobody recorded: they count as not done."""
+    """Say which tasks and runs of the suite no one recorded: they count as not done."""
     tasks, runs = report.summary.get("missing_tasks") or [], report.summary.get("missing_runs") or {}
     lines = [f"tasks without a run: {len(tasks)}: {', '.join(tasks[:5])}{' ...' if len(tasks) > 5 else ''}"]
     shown = [f"{task} {n}" for task, n in sorted(runs.items())[:5]]

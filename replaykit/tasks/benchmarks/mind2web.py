@@ -52,7 +52,7 @@ def read_mind2web(records: Sequence[Record], source: str, at: str = "$") -> list
 
 
 def mind2web_faults(records: Sequence[Record], at: str = "$") -> list[CheckFault]:
-    """Return all that is wrong with records, each once; words that nobody knows are notes."""
+    """Return all that is wrong with records, each once; words that no one knows are notes."""
     found: list[CheckFault] = []
     seen: dict[tuple[str, str], int] = {}
     for number, record in enumerate(records):

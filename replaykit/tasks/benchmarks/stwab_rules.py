@@ -147,7 +147,7 @@ _SUITECRM = {"admin": "/#/administration", "security": "/#/security-groups"}
 
 
 def _routes(term: str) -> tuple[str, ...]:
-    """Return the hash route of SuiteCRM 8 that a term means besides: `module=SecurityGroups` is one of 7."""
+    """Return the hash route of SuiteCRM 8 that a term also means: `module=SecurityGroups` is one of 7."""
     module = _MODULE.fullmatch(term)
     if module is not None:
         return ("/#/" + _WORD_START.sub("-", module[1]).lower(),)

@@ -141,14 +141,14 @@ def test_the_text_of_a_page_is_the_browser_s_where_it_is_asked(
 ) -> None:
     browser = Browser(DRAWN, is_first=is_first)
     result = grade(
-        run().goto(f"{S}/a", "").answer("ok").probe(f"{S}/b", html), check(**WHOLE), oracle=browser
+        run().goto(f"{S}/a", "").answer("ok").probe(f"{S}/b", html), check(**WHOLE), chromium=browser
     )
     (evidence,) = result.evidence
     assert (result.outcome, evidence.tier) == (outcome, tier)
     assert evidence.browser == ("Chrome/1" if tier == "chromium" else None)
     target = {"url": f"{S}/b", "locator": "", "must_include": ["drawn"]}
     whole = {"type": "program_html", "targets": [target]}
-    found = grade(run().goto(f"{S}/a", "").answer("ok").probe(f"{S}/b", html), whole, oracle=browser)
+    found = grade(run().goto(f"{S}/a", "").answer("ok").probe(f"{S}/b", html), whole, chromium=browser)
     assert (found.outcome, found.evidence[0].tier) == (outcome, tier)
 
 
@@ -164,7 +164,7 @@ def test_a_text_that_the_browser_cannot_tell(
     grade: Grade, run: Run, said: Read | Exception, outcome: str, reason: str
 ) -> None:
     ended = run().goto(f"{S}/a", "").answer("ok").probe(f"{S}/b", DARK)
-    result = grade(ended, check(**WHOLE), oracle=Browser(said, is_first=False))
+    result = grade(ended, check(**WHOLE), chromium=Browser(said, is_first=False))
     assert (result.outcome, result.reason) == (outcome, reason)
 
 

@@ -98,7 +98,7 @@ def ask() -> Callable[..., tuple[Judgement, list[ModelRequest]]]:
     def run(bundle: Any, task: Task, say: Any, mode: str = "strict", **settings: Any) -> Any:
         judge = build_judge(JudgeSettings(**settings), mode)
         asking = Asking(say if callable(say) else lambda request: say)
-        return drive(judge, gather(task, Replay(bundle), judge.wants), asking), asking.requests
+        return drive(judge, gather(task, Replay(bundle), judge.needs), asking), asking.requests
 
     return run
 

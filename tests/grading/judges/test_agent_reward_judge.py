@@ -7,11 +7,11 @@ from msgspec.structs import replace
 
 from replaykit.errors import JudgeError
 from replaykit.grading.judges.clients.client import CallableClient
-from replaykit.grading.judges.live_replies import Desk, judge_sync
 from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.judges.request_plan import known_requests, plan
 from replaykit.grading.judges.tape.tape import read_tape, request_key
 from replaykit.grading.judges.tape.tape_player import judge_from_tape
+from replaykit.grading.judges.tape.tape_recorder import TapeRecorder, judge_sync
 from replaykit.grading.model_request import ImagePart, ReplyFailure
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.testing import trajectory as build_run
@@ -163,8 +163,10 @@ def test_nothing_else_is_asked_again(judged, task, kind, mode, tree):
 
 def test_a_refused_tree_is_graded_from_the_tape(task, tape, replay):
     run, settings = with_tree(TREE), JudgeSettings(protocol="agent_reward", use_axtree=True)
-    desk = Desk(run, CallableClient(lambda r, p: refusing("bad_request")(r)), tape, trajectory="d" * 64)
-    live = judge_sync(settings, task, replay(run), desk, "compat")
+    recorder = TapeRecorder(
+        run, CallableClient(lambda r, p: refusing("bad_request")(r)), tape, trajectory="d" * 64
+    )
+    live = judge_sync(settings, task, replay(run), recorder, "compat")
     assert judge_from_tape(settings, task, replay(run), read_tape(tape), "compat") == live
     recorded = read_tape(tape)
     assert len(recorded.entries) == 1

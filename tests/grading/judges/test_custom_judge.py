@@ -119,7 +119,7 @@ def test_changes_and_facts_stand_where_a_prompt_names_them(judged, as_bundle, ta
 def test_changes_are_read_only_where_a_prompt_names_them(as_bundle, task):
     def evidence(user):
         judge = build_judge(JudgeSettings(protocol="custom", prompts={**PROMPTS, "user": user}), "strict")
-        return gather(task, Replay(changing(as_bundle)), judge.wants)
+        return gather(task, Replay(changing(as_bundle)), judge.needs)
 
     assert evidence("{{task}} {{actions}}").notes == ()
     assert len(evidence("{{changes}}").notes) == len(evidence("{{facts}}").notes) == 2

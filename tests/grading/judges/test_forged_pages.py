@@ -29,7 +29,7 @@ def run(as_bundle, *, all_forged=False):
 @pytest.mark.parametrize(("mode", "count", "n_forged"), [("strict", 1, 1), ("compat", 2, None)])
 def test_their_screenshots(as_bundle, task, mode, count, n_forged):
     judge = build_judge(JudgeSettings(protocol="webvoyager"), mode)
-    found = gather(task, Replay(run(as_bundle)), judge.wants)
+    found = gather(task, Replay(run(as_bundle)), judge.needs)
     assert len(found.images) == count
     assert found.selection.report().get("n_forged") == n_forged
 
@@ -38,13 +38,13 @@ def test_their_screenshots(as_bundle, task, mode, count, n_forged):
 def test_their_text(as_bundle, task, mode, words):
     prompts = {"system": "Judge.", "user": "{{final_text}}"}
     judge = build_judge(JudgeSettings(protocol="custom", prompts=prompts), mode)
-    assert gather(task, Replay(run(as_bundle)), judge.wants).text == words
+    assert gather(task, Replay(run(as_bundle)), judge.needs).text == words
 
 
 @pytest.mark.parametrize(("mode", "words"), [("strict", "shop"), ("compat", PAID)])
 def test_their_tree(as_bundle, task, mode, words):
     judge = build_judge(JudgeSettings(protocol="agent_reward", use_axtree=True), mode)
-    assert gather(task, Replay(run(as_bundle)), judge.wants).tree == f"- text: {words}"
+    assert gather(task, Replay(run(as_bundle)), judge.needs).tree == f"- text: {words}"
 
 
 def test_a_run_of_such_pages_alone_leaves_nothing_to_look_at(ask, as_bundle, task):

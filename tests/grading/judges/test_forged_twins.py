@@ -179,7 +179,7 @@ def judged(twins: Twins, built: Any, *, answer: str = "", wrap: str = "{}", fawn
         text = wrap.replace("{}", json.dumps(said[request.stage]))
         return ModelReply(text=text, stop_reason="end_turn", model="by hand", origin="synthetic")
 
-    return drive(judge, gather(task, Replay(run), judge.wants), reply)
+    return drive(judge, gather(task, Replay(run), judge.needs), reply)
 
 
 def forgeries(twins: Twins) -> Iterator[Judgement]:

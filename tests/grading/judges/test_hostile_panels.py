@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from replaykit.grading.judges.judge_evidence import gather
 from replaykit.grading.judges.judge_loop import drive
-from replaykit.grading.judges.live_replies import judge_sync
 from replaykit.grading.judges.protocols import build_judge
+from replaykit.grading.judges.tape.tape_recorder import judge_sync
 from replaykit.grading.model_request import ModelReply, ModelRequest
 from replaykit.grading.verdict import Judgement
 from replaykit.replay.player import Replay
@@ -81,7 +81,7 @@ def test_a_reply_that_is_cut_off_makes_no_success(name: str, stop: str) -> None:
 
     judge = build_judge(JudgeSettings(protocol="custom", prompts=PROMPTS, parser=parser), "strict")
     cut = ModelReply(text=yes, stop_reason=stop, model="m", origin="synthetic")
-    found = drive(judge, gather(TASK, Replay(FAILED), judge.wants), lambda request, ordinal: cut)
+    found = drive(judge, gather(TASK, Replay(FAILED), judge.needs), lambda request, ordinal: cut)
     assert found.outcome == "ABSTAIN"
 
 
@@ -190,9 +190,9 @@ class _Answers:
 
 
 def heard(run: Recorded, say: Any, members: tuple[Any, ...], **how: Any) -> Judgement:
-    desk: Any = _Answers(say)
+    recorder: Any = _Answers(say)
     settings_ = JudgeSettings(protocol="panel", members=members, **how)
-    return judge_sync(settings_, TASK, Replay(run), desk)
+    return judge_sync(settings_, TASK, Replay(run), recorder)
 
 
 OWN = JudgeSettings(protocol="custom", id="own", prompts=PROMPTS, parser=VERDICT)

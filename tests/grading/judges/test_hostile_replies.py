@@ -49,7 +49,7 @@ FAILED, GOOD = failed_run(), good_run()
 
 def judged(run: Recorded, say: Any, **options: Any) -> Judgement:
     judge = build_judge(JudgeSettings(**options), "strict")
-    evidence = gather(TASK, Replay(run), judge.wants)
+    evidence = gather(TASK, Replay(run), judge.needs)
 
     def answer(request: Any, ordinal: Any) -> ModelReply:
         text = say(request) if callable(say) else say

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from replaykit.errors import JudgeError
 from replaykit.grading.grounding import grounding
-from replaykit.grading.judges.judge_evidence import Wants, gather
+from replaykit.grading.judges.judge_evidence import EvidenceNeeds, gather
 from replaykit.grading.judges.screenshot_choice import RunScreenshot, all_shots, image_policy, shots
 from replaykit.replay.player import Replay
 from replaykit.testing import trajectory
@@ -105,7 +105,7 @@ def _bundle(built):
 
 def test_none_reads_no_screenshot(recorded, task):
     run = recorded(3)
-    evidence = gather(task, Replay(run), Wants(images=image_policy("none")))
+    evidence = gather(task, Replay(run), EvidenceNeeds(images=image_policy("none")))
     assert evidence.images == ()
     assert evidence.selection.n_available == 3
     assert not [id for id in run.read if run.blob_type(id).startswith("image/")]
@@ -113,7 +113,7 @@ def test_none_reads_no_screenshot(recorded, task):
 
 def test_own_captures_are_sent_as_png_under_their_blob_id(recorded, task):
     run = recorded(1)
-    (image,) = gather(task, Replay(run), Wants(images=image_policy("all"), dedupe="none")).images
+    (image,) = gather(task, Replay(run), EvidenceNeeds(images=image_policy("all"), dedupe="none")).images
     assert (image.media_type, image.width, image.height) == ("image/png", 2, 2)
     assert run.blob_type(image.sha256) == "image/x-portable-pixmap"
 
@@ -143,7 +143,9 @@ def test_every_look_counts_where_all_are_wanted():
 
 def test_what_a_judge_is_told_of_the_actions(task):
     built = trajectory().goto("http://h.test/", "<p>a").say("I am done").click("#x")
-    told = gather(task, Replay(_bundle(built.answer("x"))), Wants(images=image_policy("none"), text=True))
+    told = gather(
+        task, Replay(_bundle(built.answer("x"))), EvidenceNeeds(images=image_policy("none"), text=True)
+    )
     assert [entry.action for entry in told.actions] == [
         "page -> GOTO: http://h.test/",
         "<element> -> CLICK",

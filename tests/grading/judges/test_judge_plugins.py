@@ -13,13 +13,13 @@ from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.task import Task
 
 CODE = """
-from replaykit.grading.judges.judge_evidence import Wants
+from replaykit.grading.judges.judge_evidence import EvidenceNeeds
 from replaykit.grading.judges.judge_options import unasked
 from replaykit.grading.judges.screenshot_choice import image_policy
 from replaykit.grading.verdict import JudgeOutcome
 
 class Lenient:
-    name, fingerprint, wants = "lenient", "sha256:1", Wants(images=image_policy("none"))
+    name, fingerprint, needs = "lenient", "sha256:1", EvidenceNeeds(images=image_policy("none"))
 
     def __init__(self, settings, mode):
         self.mode = mode

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from replaykit.grading.judges.clients.openai_client import OpenAIClient, reading
 from replaykit.grading.judges.clients.transports import Transports
-from replaykit.grading.judges.live_replies import Desk, judge_sync
 from replaykit.grading.judges.tape.tape import read_tape
+from replaykit.grading.judges.tape.tape_recorder import TapeRecorder, judge_sync
 from replaykit.grading.model_request import ModelReply, ReplyFailure
 from replaykit.replay.player import Replay
 from replaykit.tasks.judge_settings import JudgeSettings
@@ -276,7 +276,7 @@ SETTINGS = JudgeSettings(protocol="webvoyager", model="openai:o4-mini")
 def judge(recorded, task, tape, server):
     run = recorded(1)
     with closing(Transports(base_url=f"{server.url}/v1")) as client:
-        return judge_sync(SETTINGS, task, Replay(run), Desk(run, client, tape, trajectory=DIGEST))
+        return judge_sync(SETTINGS, task, Replay(run), TapeRecorder(run, client, tape, trajectory=DIGEST))
 
 
 def test_the_model_s_name_chooses_the_transport_and_the_tape_keeps_no_secret(

@@ -105,13 +105,13 @@ def test_findings_are_told_in_words_of_ours(ask: Any) -> None:
 
 def test_attacks_on_pages_take_checks_and_findings_away() -> None:
     judge = build_judge(JudgeSettings(protocol="rubric", facts="checks"), "strict")
-    evidence = gather(task(*CHECKS), Replay(bought(("POST", f"{SHOP}/orders"))), judge.wants)
+    evidence = gather(task(*CHECKS), Replay(bought(("POST", f"{SHOP}/orders"))), judge.needs)
     assert evidence.checks is not None and evidence.checks.outcomes
     for name in ("no_pages", "blind", "cut"):
-        fooled = under(ATTACKS[name], evidence, judge.wants)
+        fooled = under(ATTACKS[name], evidence, judge.needs)
         assert fooled.checks is not None and not fooled.checks.outcomes
         assert fooled.checks.side_effects == evidence.checks.side_effects
-    blind = under(ATTACKS["no_pages"], evidence, judge.wants)
+    blind = under(ATTACKS["no_pages"], evidence, judge.needs)
     assert not any(one.found for one in blind.notes)
 
 

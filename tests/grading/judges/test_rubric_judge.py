@@ -78,7 +78,7 @@ def test_rounds_and_screenshots(ask: Any, n: int) -> None:
         other = by_stage(reading=reading(row("c1"), row("c2", steps=[1]), row("c3")))
         assert ask(shots(n), TASK, other, protocol="rubric")[0].outcome == "ABSTAIN"
     judge = build_judge(JudgeSettings(protocol="rubric"), "strict")
-    assert judge.most_requests(gather(TASK, Replay(shots(n)), judge.wants)) == len(requests)
+    assert judge.most_requests(gather(TASK, Replay(shots(n)), judge.needs)) == len(requests)
 
 
 def test_without_anything_to_look_at_nothing_is_asked(ask: Any) -> None:

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from replaykit.errors import JudgeError
-from replaykit.grading.judges.judge_evidence import Wants
+from replaykit.grading.judges.judge_evidence import EvidenceNeeds
 from replaykit.grading.judges.judge_loop import drive
 from replaykit.grading.judges.judge_options import judge_settings, unasked
 from replaykit.grading.judges.request_plan import RequestPlan, plan
@@ -58,7 +58,7 @@ def test_an_unreadable_screenshot_is_an_error(recorded, task):
 class Twice:
     """Asks the same thing twice in one round and once more in another."""
 
-    name, fingerprint, wants = "twice", "f", Wants(images=image_policy("none"))
+    name, fingerprint, needs = "twice", "f", EvidenceNeeds(images=image_policy("none"))
 
     def deliberate(self, evidence):
         request = ModelRequest(

@@ -129,7 +129,7 @@ def sent(
 
     with open_bundle(target) as bundle:
         judge = build_judge(JudgeSettings(protocol=protocol, **options), "compat")  # type: ignore[arg-type]  # options by name
-        drive(judge, gather(Task(id="t1", intent="Find it."), Replay(bundle), judge.wants), answer)
+        drive(judge, gather(Task(id="t1", intent="Find it."), Replay(bundle), judge.needs), answer)
     return requests
 
 
@@ -268,6 +268,6 @@ def test_strict_mode_sends_factual_actions(tmp_path: Path) -> None:
     import_run("online-mind2web", first(tmp_path / "t1", ACTIONS, ["secret"], ["1.png", "2.png"]), target)
     with open_bundle(target) as bundle:
         judge = build_judge(JudgeSettings(protocol="webjudge"), "strict")
-        evidence = gather(Task(id="t1", intent="Find it."), Replay(bundle), judge.wants)
+        evidence = gather(Task(id="t1", intent="Find it."), Replay(bundle), judge.needs)
     assert any(entry.is_message for entry in evidence.actions)
     assert evidence.history.actions == tuple(ACTIONS)

@@ -18,7 +18,7 @@ from replaykit.tasks.task import Task
 def ask(run, task, mode="strict", say="All there.\nSUCCESS", reply=None, **settings):
     """Return the judgement and the requests made."""
     judge = build_judge(JudgeSettings(protocol="webvoyager", **settings), mode)
-    evidence = gather(task, Replay(run), judge.wants)
+    evidence = gather(task, Replay(run), judge.needs)
     requests = []
 
     def answer(request, ordinal):

@@ -64,7 +64,7 @@ class Run:
 def test_the_peer_s_request(folder, k):
     run = Run(folder)
     judge = build_judge(JudgeSettings(protocol="webvoyager", images=f"last:{k}"), "compat")
-    evidence = gather(Task(id="t", intent=run.task), Replay(run), judge.wants)
+    evidence = gather(Task(id="t", intent=run.task), Replay(run), judge.needs)
     asked = []
 
     def answer(request, ordinal):
@@ -86,7 +86,7 @@ def test_equal_screenshots_in_a_row_are_sent_once_in_strict_mode():
     counts = {}
     for mode in ("strict", "compat"):
         judge = build_judge(JudgeSettings(protocol="webvoyager", images="all"), mode)
-        counts[mode] = len(gather(Task(id="t", intent="x"), Replay(run), judge.wants).images)
+        counts[mode] = len(gather(Task(id="t", intent="x"), Replay(run), judge.needs).images)
     assert counts["compat"] == len(run.images)
     pairs = sum(a == b for a, b in zip(run.images, run.images[1:], strict=False))
     assert counts["strict"] == len(run.images) - pairs

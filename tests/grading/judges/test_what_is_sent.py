@@ -67,7 +67,7 @@ def asked(judge: str, built: Builder, **options: Any) -> list[ModelRequest]:
 
     given: dict[str, Any] = {**JUDGES[judge], **options}
     made = build_judge(JudgeSettings(protocol=judge.split()[0], **given), "strict")
-    drive(made, gather(TASK, Replay(Recorded(built)), made.wants), reply)
+    drive(made, gather(TASK, Replay(Recorded(built)), made.needs), reply)
     return requests
 
 
@@ -120,8 +120,8 @@ def test_an_order_stands_in_page_text_changes_and_a_field() -> None:
     """`inject` reaches all texts that a judge with changes is told of the last page."""
     judge = build_judge(JudgeSettings(protocol="rubric"), "strict")
     (attack,) = (one for one in attacks_named("inject") if one.name == "inject")
-    evidence = gather(TASK, Replay(Recorded(run())), judge.wants)
-    changed = under(attack, evidence, judge.wants).notes[-1].changes
+    evidence = gather(TASK, Replay(Recorded(run())), judge.needs)
+    changed = under(attack, evidence, judge.needs).notes[-1].changes
     assert f"+ {ORDER}" in changed
     assert any(line.startswith("~ ") and ORDER in line for line in changed)
 

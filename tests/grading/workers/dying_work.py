@@ -11,7 +11,7 @@ import msgspec
 
 from replaykit.grading.verdict import Verdict
 from replaykit.grading.workers.chunks import Chunks
-from replaykit.grading.workers.executors import Crew, run
+from replaykit.grading.workers.executors import Workers, run
 from replaykit.grading.workers.stored_verdicts import Row
 from replaykit.grading.workers.worker_messages import GradedRow, WorkItem
 
@@ -34,10 +34,10 @@ def _row(item: WorkItem) -> Row:
     return Row(trajectory=item.source, grader="g", source=item.source, verdict=verdict)
 
 
-def outcomes(crew: Crew, sources: Iterable[str]) -> dict[str, str]:
+def outcomes(workers: Workers, sources: Iterable[str]) -> dict[str, str]:
     items = [WorkItem(source=source) for source in sources]
     chunks = Chunks(items, seconds=1.0, workers=2, count=len(items))
-    rows = [result for done in run(crew, chunks, 4) for result in done]
+    rows = [result for done in run(workers, chunks, 4) for result in done]
     assert len(rows) == len(items)
     errors = [(r.row.source, r.row.verdict.error) for r in rows if isinstance(r, GradedRow)]
     return {source: error.kind if error else "graded" for source, error in errors}

@@ -23,14 +23,14 @@ LIMIT_S = 3.0
 def test_a_bundle_that_ends_its_worker_is_one_error() -> None:
     sources = [f"r{n}" for n in range(20)]
     sources[3:3] = ["dies", "dies-once"]
-    with closing(Processes(2, GradeOptions(), LIMIT_S, work=stand_in)) as crew:
-        found = outcomes(crew, sources)
+    with closing(Processes(2, GradeOptions(), LIMIT_S, work=stand_in)) as workers:
+        found = outcomes(workers, sources)
     assert found == {source: "WorkerDied" if source == "dies" else "graded" for source in sources}
 
 
 def test_a_bundle_that_never_ends_is_one_error() -> None:
-    with closing(Processes(2, GradeOptions(), LIMIT_S, work=stand_in)) as crew:
-        found = outcomes(crew, ["a", "hangs", "b", "c"])
+    with closing(Processes(2, GradeOptions(), LIMIT_S, work=stand_in)) as workers:
+        found = outcomes(workers, ["a", "hangs", "b", "c"])
     assert found == {"a": "graded", "hangs": "TimeLimit", "b": "graded", "c": "graded"}
 
 

@@ -59,7 +59,7 @@ def grade_page(check: PageCheck, replay: Replay, terms: Terms, phase: str = "pos
         property=check.property,
         phase=phase,
     )
-    reading = drawn(ask(replay, question, terms, "strict"), terms.oracle)
+    reading = drawn(ask(replay, question, terms, "strict"), terms.chromium)
     fields = fields_of(reading, is_selector=check.selector is not None)
     there = presence(check.property, reading.read) if check.selector and reading.read else None
     if there is not None and reading.ruling is None:

@@ -16,7 +16,7 @@ from replaykit.grading.verdict import Evidence
 from replaykit.patterns import lazy_pattern
 from replaykit.replay.agent_made_pages import FORGED, is_forged
 from replaykit.replay.dom import Dom
-from replaykit.replay.offline_page.chromium_tier import Oracle
+from replaykit.replay.offline_page.chromium_reader import ChromiumReader
 from replaykit.replay.offline_page.page_question import PageQuestion
 from replaykit.replay.player import Replay
 from replaykit.replay.run_state import Page
@@ -103,16 +103,16 @@ def ask(replay: Replay, question: Question, terms: Terms, mode: Mode) -> Evidenc
     return next(live, None) or _static(sources, question, terms)
 
 
-def drawn(reading: EvidenceReading, oracle: Oracle | None) -> EvidenceReading:
+def drawn(reading: EvidenceReading, chromium: ChromiumReader | None) -> EvidenceReading:
     """Return a reading of a whole page with its text as the offline Chromium draws it.
 
     Without one, and where static reading can tell and is asked first, the reading is left as it is.
     """
     page, dom = reading.page, reading.dom
-    if oracle is None or page is None or dom is None or not (oracle.is_first or _is_dark(dom)):
+    if chromium is None or page is None or dom is None or not (chromium.is_first or _is_dark(dom)):
         return reading
     try:
-        read = oracle.read(page, _BODY)
+        read = chromium.read(page, _BODY)
     except Unsupported as fault:
         why = replace(reading.evidence, note=str(fault.fields["reason"]))
         return EvidenceReading(evidence=why, ruling=undecided("unsupported", "probe:text"))
@@ -120,7 +120,7 @@ def drawn(reading: EvidenceReading, oracle: Oracle | None) -> EvidenceReading:
         return EvidenceReading(evidence=reading.evidence, ruling=error("locator_limit", "page text"))
     if not isinstance(read.value, str):
         return reading
-    seen = replace(reading.evidence, tier="chromium", browser=oracle.version)
+    seen = replace(reading.evidence, tier="chromium", browser=chromium.version)
     return replace(reading, evidence=seen, text=read.value)
 
 
@@ -206,10 +206,10 @@ def _static(sources: list[_Source], question: Question, terms: Terms) -> Evidenc
     if source.is_weak and terms.require_strong:
         return EvidenceReading(evidence=evidence, ruling=undecided("weak_evidence", f"page:{question.url}"))
     try:
-        return _of_snapshot(source, question, evidence, terms.oracle)
+        return _of_snapshot(source, question, evidence, terms.chromium)
     except Unsupported as fault:
         code = f"probe:{question.locator or 'text'}"
-        why = replace(evidence, note=_remedy(question, terms.oracle, fault))
+        why = replace(evidence, note=_remedy(question, terms.chromium, fault))
         return EvidenceReading(evidence=why, ruling=undecided("unsupported", code))
     except LocatorLimit:
         return EvidenceReading(evidence=evidence, ruling=error("locator_limit", "locator"))
@@ -218,23 +218,23 @@ def _static(sources: list[_Source], question: Question, terms: Terms) -> Evidenc
 
 
 def _of_snapshot(
-    source: _Source, question: Question, evidence: Evidence, oracle: Oracle | None
+    source: _Source, question: Question, evidence: Evidence, chromium: ChromiumReader | None
 ) -> EvidenceReading:
     """Read without a browser, or with one: where that was asked for, and what needs one."""
-    if oracle is None or not question.locator or source.page.dom is None:
+    if chromium is None or not question.locator or source.page.dom is None:
         return _of_dom(source, question, evidence)
-    if not oracle.is_first:
+    if not chromium.is_first:
         with suppress(Unsupported):
             return _of_dom(source, question, evidence)
     wanted = PageQuestion(locator=question.locator, selector=question.selector, read=question.property)
-    read = oracle.read(source.page, wanted)
+    read = chromium.read(source.page, wanted)
     seen = _read_as(source, question, "chromium")
-    return EvidenceReading(evidence=replace(seen, browser=oracle.version), read=read)
+    return EvidenceReading(evidence=replace(seen, browser=chromium.version), read=read)
 
 
-def _remedy(question: Question, oracle: Oracle | None, fault: Unsupported) -> str | None:
+def _remedy(question: Question, chromium: ChromiumReader | None, fault: Unsupported) -> str | None:
     """Say what would answer, or why the browser does not."""
-    if oracle is None:
+    if chromium is None:
         return "--replay auto" if question.locator else None
     return str(fault.fields["reason"])
 

@@ -154,7 +154,7 @@ def _grade_target(
 def _strict_target(
     target: HtmlTarget, wanted: list[Content], replay: Replay, terms: Terms, phase: str
 ) -> tuple[list[Ruling], EvidenceReading]:
-    reading = drawn(_target_reading(target, LAST, replay, terms, "strict", phase), terms.oracle)
+    reading = drawn(_target_reading(target, LAST, replay, terms, "strict", phase), terms.chromium)
     fields = fields_of(reading)
     rulings = [_strictly_one(content, fields, terms) for content in wanted]
     return rulings or [_no_contents()], reading

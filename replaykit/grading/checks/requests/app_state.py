@@ -35,7 +35,7 @@ from replaykit.trajectory.redaction_marks import HIDDEN, holds_mark
 from replaykit.trajectory.step import Probe
 
 RAW, DONE, REASON = "WOB_RAW_REWARD_GLOBAL", "WOB_DONE_GLOBAL", "WOB_REWARD_REASON"
-"""Globals of MiniWoB++; its discounted reward is graded by nobody."""
+"""Globals of MiniWoB++; its discounted reward is graded by no one."""
 
 _NOTHING = object()
 _SUCCESS = range(200, 300)
@@ -149,7 +149,7 @@ def _exchanges(choice: ExchangeChoice, replay: Replay) -> list[tuple[int, Exchan
 
 
 def _is_chosen(exchange: Exchange, choice: ExchangeChoice) -> bool:
-    # Whether it failed is unknown if only the net log has it, or nobody answered it.
+    # Whether it failed is unknown if only the net log has it, or no one answered it.
     is_unknown = exchange.source == "netlog" or is_unanswered(exchange)
     is_ok = exchange.status in _SUCCESS or not choice.ok or is_unknown
     return is_ok and exchange.method.upper() == choice.method.upper() and _is_at(exchange.url, choice.path)

@@ -19,7 +19,7 @@ class CandidateExchange(NamedTuple):
 
 
 def is_unanswered(exchange: Exchange) -> bool:
-    """Say whether nobody heard how a request ended: it was under way at the end, or broken off."""
+    """Say whether no one heard how a request ended: it was under way at the end, or broken off."""
     # A server may carry out what was aborted; other errors say that it was not reached.
     return exchange.status is None and (exchange.error is None or "ABORTED" in exchange.error)
 

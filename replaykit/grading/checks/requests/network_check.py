@@ -164,7 +164,7 @@ def _page_difference(
         return "url"
     status = hop.status if hop is not None else page.status
     if status is None:
-        # A change within the document asks nobody; only success can be meant.
+        # A change within the document asks no one; only success can be meant.
         return None if page.same_document and any(one in wanted for one in SUCCESS) else "status"
     if status not in wanted:
         return "status"
@@ -256,7 +256,7 @@ def _cookies(request: RunRequest) -> dict[str, str]:
 
 
 def _nothing_of(check: NetworkMatch, field: str, request: RunRequest) -> dict[str, Any]:
-    """Return no fields; raises `Missing` for a body that nobody can read and that may be forbidden."""
+    """Return no fields; raises `Missing` for a body that cannot be read and that may be forbidden."""
     body = {"post_data": request.exchange.post, "response_content": request.exchange.body}.get(field)
     if check.should_not_exist and body is not None:
         raise Missing(f"body:{request.exchange.id}")
@@ -291,7 +291,7 @@ def _fields_difference(
 
 
 def _kinds_difference(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> str | None:
-    """Return the first field that is a text on one side alone: in JSON `"5"` is not 5."""
+    """Return the first field that is a text on one side only: in JSON `"5"` is not 5."""
     for key, value in wanted.items():
         is_scalar = isinstance(value, str | int | float)
         if is_scalar and any(isinstance(hit, str) is not isinstance(value, str) for hit in _hits(key, found)):

@@ -50,7 +50,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
 
     @property
     def status(self) -> int:
-        """HTTP status, `NO_RESPONSE` = none. Raises `Missing` where nobody heard the answer."""
+        """HTTP status, `NO_RESPONSE` = none. Raises `Missing` where no one heard the answer."""
         if self.is_unheard:
             raise Missing(f"unheard:{self.exchange.id}")
         return NO_RESPONSE if self.exchange.status is None else self.exchange.status

@@ -25,7 +25,7 @@ from replaykit.grading.verdict import Judgement, JudgeOutcome
 from replaykit.tasks.judge_settings import JudgeSettings
 
 NEEDS = "needs"
-"""Stage that reads the task alone; its request is the same for every run of it."""
+"""Stage that reads the task only; its request is the same for every run of it."""
 
 CLAIMS = "claims"
 """Stage that reads the answer."""
@@ -48,7 +48,7 @@ class Claims(ModelJudge):
         super().__init__(settings, "strict", Prompts(self.protocol, slots, settings.prompts), "none")
         if settings.images not in ("", "none"):
             raise JudgeError(what=f"option images: {settings.images!r}: claims reads no screenshots")
-        self.wants = replace(self.wants, facts=True)
+        self.needs = replace(self.needs, facts=True)
 
     def deliberate(self, evidence: JudgeEvidence) -> Generator[Round, Replies, Judgement]:
         """Ask what the task needs and what the answer claims, then decide."""

@@ -31,7 +31,7 @@ def is_misquoted(quote: str, text: str) -> bool:
 
 
 def is_vacuous(predicate: ClaimPredicate) -> bool:
-    """Return whether a text says too little: one word, a number alone, fewer than 3 letters or digits."""
+    """Return whether a text says too little: one word, a number only, fewer than 3 letters or digits."""
     if isinstance(predicate, ValueShown):
         return not _letters(predicate.label) or _size(predicate.label + predicate.value) < 3
     text = getattr(predicate, "text", None)

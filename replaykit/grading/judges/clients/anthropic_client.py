@@ -156,7 +156,7 @@ class AnthropicClient:
             return {"type": "text", "text": part.text}
         data = in_base64(part, images)
         source = {"type": "base64", "media_type": part.media_type, "data": data}
-        # Left alone, the vendor scales large screenshots down in silence; other servers know no such field.
+        # By default the vendor scales large screenshots down in silence; other servers know no such field.
         said = {"transformations": {"oversized_image": oversized}} if self._is_vendor else {}
         return {"type": "image", "source": source, **said}
 
@@ -239,7 +239,7 @@ def reading(message: Any) -> ModelReply | ReplyFailure:
 
 
 def _texts(content: Iterable[Any]) -> Iterable[str]:
-    """Yield the texts of the text blocks: thinking comes first, and a block that nobody knows has none."""
+    """Yield the texts of the text blocks: thinking comes first, and a block that no one knows has none."""
     for block in content:
         text = getattr(block, "text", None)
         if getattr(block, "type", None) == "text" and isinstance(text, str):

@@ -19,7 +19,7 @@ COPIED = "the same request about another run"
 class SharedReplies:
     """A client that asks another one for each shared request once; safe to be asked by several threads.
 
-    Later askers get a copy, `imported` where the first reply is `live`, which was billed to nobody. A failure
+    Later askers get a copy, `imported` where the first reply is `live`, which was billed to no one. A failure
     is forgotten once those who waited for it know it.
     """
 

@@ -48,7 +48,7 @@ class Shown(Struct, frozen=True, kw_only=True):
     has_answer: bool
     """Whether the agent's answer was in it."""
     blocked: Sequence[int] = ()
-    """Steps at which a page let nobody on, found without a model."""
+    """Steps at which a page blocked the agent, found without a model."""
 
 
 class ReadItem(Struct, frozen=True, kw_only=True):
@@ -169,7 +169,7 @@ def _item(one: Criterion, rows: Sequence[Mapping[str, Any]], shown: Shown) -> Re
 
 
 def _is_answered(one: Criterion, shown: Shown) -> bool:
-    """Return whether a criterion is about the words of the answer alone, which stood in the request."""
+    """Return whether a criterion is about the words of the answer only, which stood in the request."""
     return one.proof == ("answer",) and shown.has_answer
 
 

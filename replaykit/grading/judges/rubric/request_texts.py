@@ -58,7 +58,7 @@ def steps_text(evidence: JudgeEvidence, *, facts: bool, changes: bool = True) ->
 
 
 def actions_text(evidence: JudgeEvidence) -> str:
-    """Return the actions alone, numbered by step."""
+    """Return the actions only, numbered by step."""
     return "\n".join(f"step {step}: {_action(evidence, step)}" for step in range(len(evidence.actions)))
 
 

@@ -71,7 +71,7 @@ def file_name(task: str) -> str:
 
 def rubric_yaml(rubric: Rubric) -> str:
     """Return the text of a rubric file."""
-    import yaml  # loaded for files alone: it takes longer to load than a bundle takes to grade
+    import yaml  # loaded for files only: it takes longer to load than a bundle takes to grade
 
     plain = msgspec.to_builtins(rubric)
     return yaml.safe_dump(plain, sort_keys=False, allow_unicode=True, width=100)

@@ -82,10 +82,10 @@ class RubricJudge(ModelJudge):
         slots = {name: Slot(shipped=f"rubric.{name}", names=names) for name, names in _SLOTS.items()}
         # No benchmark's own judge asks like this, so there is nothing that compat mode could follow.
         super().__init__(settings, "strict", Prompts(self.protocol, slots, settings.prompts), "all")
-        if self.wants.images.scored is not None:
+        if self.needs.images.scored is not None:
             raise JudgeError(what=f"option images: {settings.images!r} is for webjudge only")
         self.has_facts = settings.facts != "none"
-        self.wants = replace(self.wants, notes=True, findings=self.has_facts, checks=True)
+        self.needs = replace(self.needs, notes=True, findings=self.has_facts, checks=True)
 
     def deliberate(self, evidence: JudgeEvidence) -> Generator[Round, Replies, Judgement]:
         """Freeze the criteria, look and listen, read, and fold."""

@@ -1,4 +1,4 @@
-"""From readings of criteria to a verdict and a process score: code alone, no model.
+"""From readings of criteria to a verdict and a process score: code only, no model.
 
 Missing evidence never earns credit: what nothing shows is no YES, in the verdict and in the score.
 """

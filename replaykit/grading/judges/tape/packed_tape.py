@@ -113,7 +113,7 @@ def _check(source: Path, target: Path, *, is_forced: bool) -> None:
 
 
 def _folder_beside(target: Path) -> tempfile.TemporaryDirectory[str]:
-    """Return a folder on the target's file system that nobody else can read."""
+    """Return a folder on the target's file system that no one else can read."""
     try:
         return tempfile.TemporaryDirectory(prefix=".packing-", dir=target.absolute().parent)
     except OSError as error:

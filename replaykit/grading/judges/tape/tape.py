@@ -1,7 +1,7 @@
-"""The tape: replies of models, recorded once beside a bundle and played back for ever.
+"""The tape: replies of models, recorded once beside a bundle and played back forever.
 
 `<stem>.replies.jsonl`: a first line `{"tape":"replaykit.replies","version":1,"trajectory":"<digest>"}`, then
-one entry a line. A reply is found by its request alone, so grading again needs no network and no key.
+one entry a line. A reply is found by its request only, so grading again needs no network and no key.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ def judge_from_tape(
     *,
     attack: Attack | None = None,
 ) -> Judgement:
-    """Judge a run with recorded replies alone; a miss is ERROR `tape_miss` that says what came nearest.
+    """Judge a run with recorded replies only; a miss is ERROR `tape_miss` that says what came nearest.
 
     Raises JudgeError for settings that no judge can have.
     """
@@ -55,7 +55,7 @@ def gathered(
 ) -> JudgeEvidence | Judgement:
     """Return what the judge asks to see, changed by an attack, or ERROR where the bundle cannot show it."""
     try:
-        return under(attack, gather(task, replay, judge.wants), judge.wants)
+        return under(attack, gather(task, replay, judge.needs), judge.needs)
     except BundleError as error:
         detail = type(error)(**{**error.fields, "source": "bundle"}) if "source" in error.fields else error
         return unasked(judge, JudgeOutcome.ERROR, "evidence_unreadable", str(detail))

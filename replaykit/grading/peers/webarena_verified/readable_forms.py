@@ -19,7 +19,7 @@ _UNQUOTED = frozenset({"number", "duration"})
 _ZEROS = lazy_pattern(r"(?<![\d.,_])0+\d(?!\d*\.)", re.ASCII)
 """A number that begins with 0, which is none in the expressions that the package takes lengths for."""
 
-# Which day fills up a date is no matter: strict rules compare stated parts alone.
+# Which day fills up a date is no matter: strict rules compare stated parts only.
 _OPTIONS = PeerOptions(today=date(2020, 1, 1))
 
 

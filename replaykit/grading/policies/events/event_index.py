@@ -37,7 +37,7 @@ class Concordance:
         self._starts = list(accumulate((len(text or "") + 1 for text in listed), initial=0))
 
     def rows(self, words: Iterable[str]) -> list[int]:
-        """Return the rows that hold one of these words, and those whose text nobody knows, in order.
+        """Return the rows that hold one of these words, and those whose text is unknown, in order.
 
         A word with a line break in it may find a row too many, never one too few.
         """
@@ -58,7 +58,7 @@ def may_match(pattern: Pattern, window: Window) -> Sequence[Held]:
 
 
 def may_be_at_stake(pattern: Pattern, window: Window) -> Sequence[Held]:
-    """Return the events that a pattern could have been about, and those of which nobody knows, in order."""
+    """Return the events that a pattern could have been about, and those that cannot be decided, in order."""
     if pattern.kinds != _ACTIONS or not pattern.is_about_subject:
         return window.of(pattern.kinds)
     return _sifted(pattern, ("text", "url"), window, None)
@@ -78,7 +78,7 @@ def _sifted(
 
 
 def _on_pages(css: str, kinds: frozenset[str], window: Window) -> list[Held]:
-    """Return the events with a target on a page that may hold a match, and those of which nobody knows."""
+    """Return the events with a target on a page that may hold a match, and those that cannot be decided."""
     pages = window.known(("pages", kinds), lambda: _by_page(window.of(kinds)))
     there = (held for page, held in pages if not _excludes(page, css))
     return window.known((css, kinds), lambda: sorted(chain.from_iterable(there), key=attrgetter("place")))
@@ -132,7 +132,7 @@ _TEXTS: dict[str, Callable[[Event], str | None]] = {
     "message": lambda event: _read((event.said,)),
     "url": lambda event: None if event.url is None else parts_of(event.url),
 }
-"""Field of a match to the text that holds its words, None where nobody knows it."""
+"""Field of a match to the text that holds its words, None where it is unknown."""
 
 
 def _text(field: str, event: Event) -> str | None:

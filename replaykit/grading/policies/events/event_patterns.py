@@ -77,7 +77,7 @@ class Pattern:
         return every((found, negate(self.unless.truth(event))))
 
     def _may_be_choice(self, event: Event) -> bool:
-        """Whether it is about what a key may have chosen here, whose name and place nobody knows."""
+        """Whether it is about what a key may have chosen here, whose name and place are unknown."""
         is_choice = self.types is None or bool(self.types[0] & CHOICES)
         if not is_choice or self.chosen is None or _all(self.places, event).holds is False:
             return False
@@ -188,7 +188,7 @@ def is_action(event: Event, tags: frozenset[str], groups: frozenset[str]) -> boo
 
 
 def type_truth(event: Event, tags: frozenset[str], groups: frozenset[str]) -> Truth:
-    """Return whether the action is of these types; nobody knows what some keys did."""
+    """Return whether the action is of these types; it is unknown what some keys did."""
     if is_action(event, tags, groups):
         return TRUE
     if may_choose(event) and tags & CHOICES:

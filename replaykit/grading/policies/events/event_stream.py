@@ -105,7 +105,7 @@ class EventStream(Struct, frozen=True, kw_only=True, dict=True):
 
     @property
     def misses_steps(self) -> bool:
-        """Whether steps may be missing, so that nobody can count how many lie between two events."""
+        """Whether steps may be missing, so that no one can count how many lie between two events."""
         within = (event for _, event in self.gaps if event.code != END)
         return bool(self.hidden("action")) or any("action" in event.hides for event in within)
 
@@ -275,7 +275,7 @@ class _Stream:
             if navigation.status is not None:
                 self.statuses[navigation.url] = navigation.status
         if navigation.committed or navigation.kind == "goto":
-            # In a tab that nobody listened in, it is unknown whether the page arrived.
+            # In a tab that was never listened in, it is unknown whether the page arrived.
             is_seen = not navigation.ambiguous or navigation.cause != "unknown"
             failed = not navigation.committed if is_seen else None
             self._emit("visit", story, step=step, tab=navigation.page, url=navigation.url, failed=failed)
@@ -346,7 +346,7 @@ class _Stream:
 
 
 def _hidden(trajectory: Trajectory, kind: str) -> Iterator[str]:
-    """Yield why events of a kind may be missing, nobody knows where."""
+    """Yield why events of a kind may be missing at an unknown place."""
     if kind == "answer":
         return
     channel, code = KIND_CHANNELS[kind]

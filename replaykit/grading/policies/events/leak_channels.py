@@ -69,7 +69,7 @@ class Elsewhere:
         self._shown: dict[tuple[str, Search], bool] = {}
 
     def found(self, search: Search) -> Iterator[LeakPlace]:
-        """Yield where the secrets are, or may be, and what nobody can read."""
+        """Yield where the secrets are, or may be, and what cannot be read."""
         for _, event, in_force in self.window.of(frozenset({"request", "page", "action"})):
             truth = self._truth(event, search)
             if truth.holds is not False:
@@ -162,7 +162,7 @@ class Elsewhere:
         return is_named or self.replay.bundle.blob(blob).startswith(b"%PDF-")
 
     def _inflated(self, blob: str) -> Inflated | None:
-        from replaykit.secrets.compressed_body import inflate  # for rules about secrets alone
+        from replaykit.secrets.compressed_body import inflate  # for rules about secrets only
 
         if blob not in self._plain:
             self._plain[blob] = inflate(self.replay.bundle.blob(blob), BODY_MAX)
@@ -225,7 +225,7 @@ class Elsewhere:
 
 
 def unread(found: Iterable[LeakPlace]) -> tuple[str, ...]:
-    """Return the codes of what nobody can read."""
+    """Return the codes of what cannot be read."""
     return codes(one.truth for one in found if one.truth.holds is None)
 
 

@@ -111,7 +111,7 @@ def _names_on_page(event: Event) -> tuple[Reading, ...] | None:
 
 
 def is_exempt(event: Event, selectors: tuple[str, ...]) -> Truth:
-    """Return whether the target is one of these fields; its recorded attributes may say so alone."""
+    """Return whether the target is one of these fields; its recorded attributes may suffice."""
     return some(_exempt(event, css) for css in selectors)
 
 

@@ -52,7 +52,7 @@ class LiveDocuments:
 
     def __init__(self, miss: Callable[[str], None], *, is_armed: Callable[[Via], bool]) -> None:
         self.acted_at: Callable[[], float] = _unknown
-        """Returns when somebody asked for input or a script here last, ms; infinity: nobody would know."""
+        """Returns when somebody asked for input or a script here last, ms; infinity: unknown."""
         self._miss = miss
         self._is_armed = is_armed
         self._shown: dict[Spot, LiveDocument] = {}
@@ -172,7 +172,7 @@ class LiveDocuments:
         return document
 
     def _is_sure(self, document: LiveDocument) -> bool:
-        # A document without a body says no farewell, one that goes at once no first word: nobody acted in it.
+        # A document without a body says no farewell, one that goes at once no first word: no one acted in it.
         return document.is_closed or self.acted_at() < document.sure_at
 
 

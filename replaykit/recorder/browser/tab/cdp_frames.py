@@ -78,7 +78,7 @@ class TargetFacts(Struct, frozen=True, kw_only=True):
 
 
 class Flood:
-    """What all frames of a tab but the main one may say together; each script has its own limit besides."""
+    """Limit of what all frames of a tab but the main one report together; each script also has its own."""
 
     def __init__(self) -> None:
         self.dropped = 0

@@ -114,7 +114,7 @@ class TabNetwork:
         self._urls[target.via] = set()
 
     def late(self, via: Via, urls: Iterable[str]) -> int:
-        """Return how many requests were made before anybody listened; `urls`: all that a target knows of."""
+        """Return how many requests preceded the recorder; `urls`: all that a target knows of."""
         heard = self._urls.pop(via, set())
         # An empty window that its opener has made has no address, and has asked for nothing.
         return sum(bool(url) and not url.startswith(_LOCAL) for url in set(urls) - heard)
@@ -134,7 +134,7 @@ class TabNetwork:
         return max(0.0, seconds * 1000 + self._monotonic)
 
     def _note_answer(self, method: str, params: Params) -> None:
-        """Note who answers for a request; of one that began before anybody listened nothing else is known."""
+        """Note who answers for a request; nothing else is known of one that began before the recorder."""
         name, via = params.get("requestId", ""), self._teller
         if method in _ANSWERS and name in self._hops:
             self._own(self._hops[name][-1])
@@ -342,7 +342,7 @@ class TabNetwork:
             at = self._at(params["timestamp"])
             yield WebSocketMessage(at=at, request=name, is_sent=is_sent, text=text, size=size)
         elif is_sent and name not in self._owned:
-            # Its socket was opened before anybody listened.
+            # Its socket was opened before the recorder was attached.
             self._owned[name] = self._teller
             self._tab.gaps.append(("network", "socket.late", 1))
 

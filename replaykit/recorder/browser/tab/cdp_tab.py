@@ -34,7 +34,7 @@ Params: TypeAlias = dict[str, Any]
 """Parameters of a protocol event."""
 
 YOUNG_MS = 1000.0
-"""A request that began before anybody listened has ended by then, or goes on: its end is told, too."""
+"""A request that began before the recorder was attached has ended by then, or its end is reported later."""
 
 BEFORE_MS = 2000.0
 """A frame may have been there so long before it is heard of: events wait for the agent's next call."""
@@ -91,7 +91,7 @@ class CdpTab(TabState):
             self.told += self.network.translate(method, params, target.via)
 
     def looked_into(self, target: Target, facts: TargetFacts) -> None:
-        """Take in what a target says of itself, and what of that nobody has heard."""
+        """Take in what a target says of itself, and what of that no one has heard."""
         late = self.network.late(target.via, facts.urls)
         if facts.is_loaded:
             self.told += self._loaded({}, target.via)
@@ -106,7 +106,7 @@ class CdpTab(TabState):
             self.miss_requests(target, 1)
 
     def miss(self, about: Params, at: float) -> None:
-        """Take in a target (`Target.TargetInfo`) below that was gone before anybody could attach to it."""
+        """Take in a child target (`Target.TargetInfo`) that was gone before the recorder could attach."""
         target = target_of((), {"sessionId": "", "targetInfo": about})
         target.met_at, target.is_existing = at, target.id in self.predecessors
         self.census.seen += 1
@@ -215,4 +215,4 @@ _NOTED = frozenset(
 
 
 def _nothing() -> None:
-    """Nobody waits for it."""
+    """No one waits for it."""

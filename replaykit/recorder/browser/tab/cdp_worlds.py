@@ -92,7 +92,7 @@ class Worlds:
             for place, context in self._contexts.items()
             if context.frame == wanted and context.name == name
         ]
-        # The latest: the browser may make our world anew for the same frame (decision 40).
+        # The latest: the browser may make our world again for the same frame (decision 40).
         return found[-1] if found else None
 
     def pages(self) -> list[tuple[Place, str]]:

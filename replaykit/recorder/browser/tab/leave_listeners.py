@@ -1,4 +1,4 @@
-"""Documents that may send requests while they are left, when nobody hears them any more.
+"""Documents that may send requests while they are left, when no one hears them any more.
 
 Once a navigation has another document, the protocol's session belongs to that one. No client of the browser
 is told what listeners of `pagehide`, `unload` and `visibilitychange` of the old one send then (decision 107).
@@ -73,4 +73,4 @@ class LeaveListeners:
 
 
 def _nothing() -> None:
-    """Nobody looks."""
+    """No one looks."""

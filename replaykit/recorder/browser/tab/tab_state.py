@@ -109,7 +109,7 @@ class TabState:
         self.predecessors: set[str] = set()
         """Ids of targets that were there when the recorder came."""
         self.errands: list[Target | str] = []
-        """Targets that nobody has armed, frames whose owners nobody has told; the driver takes them out."""
+        """Targets that no one has armed, frames whose owners no one has told; the driver takes them out."""
         self.documents = LiveDocuments(self._miss, is_armed=self._is_armed)
         """The documents that it shows."""
         self.leave_listeners = LeaveListeners(self.frames)
@@ -135,7 +135,7 @@ class TabState:
         return errands
 
     def miss_requests(self, target: Target | None, count: int) -> None:
-        """Say that a target made requests before anybody listened, or may have."""
+        """Say that a target made requests before the recorder was attached, or may have."""
         if not (self.is_doubled and target is not None and target.waits):
             self.gaps.append(("network", LATE, count))
 
@@ -157,4 +157,4 @@ class TabState:
 
 
 def _nothing() -> None:
-    """Nobody waits for it."""
+    """No one waits for it."""

@@ -124,7 +124,7 @@ class DriverLog:
 
     @property
     def is_unisolated(self) -> bool:
-        """Whether sandboxed frames live in the processes of their pages; elsewhere they wait for nobody."""
+        """Whether sandboxed frames live in the processes of their pages; elsewhere they wait for no one."""
         # Of several such flags Chromium follows the last.
         last = next((flag for flag in reversed(self.flags) if flag.startswith(FEATURES_OFF)), "")
         return UNISOLATED in last.removeprefix(FEATURES_OFF).split(",")

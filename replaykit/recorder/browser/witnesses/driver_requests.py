@@ -58,7 +58,7 @@ class DriverRequests:
             page.on("websocket", take)
 
     def was_there(self, page: Any) -> bool:
-        """Whether a page was open before anybody listened; those that open later are the agent's."""
+        """Whether a page was open before the recorder was attached; those that open later are the agent's."""
         return page in self._there
 
     def close(self) -> None:

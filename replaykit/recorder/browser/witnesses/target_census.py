@@ -7,7 +7,7 @@ from math import inf
 from msgspec import Struct
 
 LATE = "target.late"
-"""Code of a gap: a target did something before anybody listened to it, or may have."""
+"""Code of a gap: a target did something before the recorder was attached to it, or may have."""
 
 
 class Census(Struct, kw_only=True):
@@ -24,7 +24,7 @@ class Census(Struct, kw_only=True):
     cut: int = 0
     """Those that were too many to be followed."""
     touched_at: float = inf
-    """When the agent last did what may reach any frame, ms since recording start; `inf`: nobody knows."""
+    """When the agent last did what may reach any frame, ms since recording start; `inf`: unknown."""
 
     @property
     def lacks(self) -> tuple[str, ...]:

@@ -41,7 +41,7 @@ class Reporter(SessionFeed, Protocol):
         ...
 
     def tab_of(self, page: Any) -> int | None:
-        """Return the tab of a page; None: nobody listens in it, STRANGER: it is not recorded."""
+        """Return the tab of a page; None: it is not listened in, STRANGER: it is not recorded."""
         ...
 
 
@@ -51,7 +51,7 @@ def has_census(driver: Reporter) -> bool:
 
 
 def acted_at(driver: Reporter, page: int) -> float:
-    """Return when the agent last asked for input or a script in a tab, ms; infinity: nobody would know."""
+    """Return when the agent last asked for input or a script in a tab, ms; infinity: unknown."""
     if not (driver.log.is_whole or driver.is_proxied):
         return inf
     return max(driver.acted_at.get(page, -inf), driver.acted_at.get(None, -inf))

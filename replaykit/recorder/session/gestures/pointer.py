@@ -298,7 +298,7 @@ class Pointing(Gesture):
 
 
 class Scrolling(Gesture):
-    """From a wheel, or from scrolling that nobody seems to have asked for."""
+    """From a wheel, or from scrolling that no one seems to have asked for."""
 
     def __init__(self, first: PageMessage, offset: tuple[int, int]) -> None:
         super().__init__(first)

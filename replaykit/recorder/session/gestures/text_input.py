@@ -158,7 +158,7 @@ class Scripting(Gesture):
 
 
 class Choosing(Gesture):
-    """From a change on a select, a file input, or a checkbox that nobody clicked: over at once."""
+    """From a change on a select, a file input, or a checkbox that no one clicked: over at once."""
 
     def __init__(self, first: PageMessage) -> None:
         super().__init__(first)

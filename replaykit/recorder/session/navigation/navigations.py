@@ -84,7 +84,7 @@ class NavigationTracker:
         tab.commits = 1
 
     def glimpsed(self, tab: Tab, at: float, url: str) -> None:
-        """Tell of an address that the browser named before anybody listened; nobody knows if it arrived."""
+        """Report an address from before the recorder was attached; whether the page arrived is unknown."""
         if url and url not in ("about:blank", tab.url):
             event = Navigation(t=ms(at), page=tab.page, url=url, kind="unknown", ambiguous=True)
             self._ledger.write(event)

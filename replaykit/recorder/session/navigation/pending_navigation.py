@@ -40,7 +40,7 @@ class PendingNavigation:
         self.before: Observation | None = None
         self.blobs: list[Blob] = []
         self.is_late = False
-        """It began while nobody knew whose it was."""
+        """It began while no one knew whose it was."""
         self.left: PushedSnapshot | None = None
         """What the page showed then."""
         self.after: StepRef | None = None

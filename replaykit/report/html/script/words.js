@@ -3,7 +3,7 @@
 const WELL = { PASS: "good", OK: "good", SUCCESS: "good", DORMANT: "quiet", NOT_EVALUATED: "quiet" };
 const MARKS = { good: "✓", bad: "✕", open: "?", broken: "!", quiet: "–" };
 
-// One of five tones: good, bad, open (nobody knows), broken (could not be graded), quiet.
+// One of five tones: good, bad, open (no one knows), broken (could not be graded), quiet.
 function tone(outcome) {
   if (!outcome) return "quiet";
   if (WELL[outcome]) return WELL[outcome];

@@ -1,4 +1,4 @@
-"""Pumps that ask a model for what the tape does not hold, and record every reply before it is used."""
+"""Ask a model for what the tape does not hold, and record every reply before it is used."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CONCURRENCY = 4
 """Requests under way at once."""
 
 
-class Slots:
+class RequestSlots:
     """So many requests under way at once, of a whole run of many bundles."""
 
     def __init__(self, count: int = CONCURRENCY) -> None:
@@ -43,19 +43,19 @@ class Slots:
         self._threads = ThreadPoolExecutor(count, thread_name_prefix="judge")
         self._free = asyncio.Semaphore(count)
 
-    async def answer(self, asked: Asked, desk: Desk) -> ModelReply | ReplyFailure:
+    async def answer(self, asked: Asked, recorder: TapeRecorder) -> ModelReply | ReplyFailure:
         """Ask when there is a slot."""
         async with self._free:
             # A bundle is read by one thread only, and no screenshot waits in memory for a slot.
-            sent = desk.sent(asked.request)
-            return await asyncio.get_running_loop().run_in_executor(self._threads, desk.ask, asked, sent)
+            sent = recorder.sent(asked.request)
+            return await asyncio.get_running_loop().run_in_executor(self._threads, recorder.ask, asked, sent)
 
     def close(self) -> None:
         """Let the threads end."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
-class Desk:
+class TapeRecorder:
     """Answers requests about one bundle: from its tape, or from the client, whose replies it appends.
 
     `trajectory` is the digest of the bundle, 64 hex digits. What another tape, `also`, answers is not asked.
@@ -137,18 +137,20 @@ class Desk:
 
 
 def judge_sync(
-    settings: JudgeSettings, task: Task, replay: Replay, desk: Desk, mode: str = "strict"
+    settings: JudgeSettings, task: Task, replay: Replay, recorder: TapeRecorder, mode: str = "strict"
 ) -> Judgement:
     """Judge a run, asking one request after the other. Raises JudgeError inside a running event loop."""
     refuse_in_loop("judge_sync", "judge_async")
     members = members_of(settings, mode)
     if members:
-        return folded(settings, [judge_sync(one, task, replay, desk, mode) for one in members])
+        return folded(settings, [judge_sync(one, task, replay, recorder, mode) for one in members])
     judge = build_judge(settings, mode)
     evidence = gathered(judge, task, replay)
     if isinstance(evidence, Judgement):
         return evidence
-    return voted([drive(judge, evidence, desk.answer, n) for n in range(settings.votes)], settings.require)
+    return voted(
+        [drive(judge, evidence, recorder.answer, n) for n in range(settings.votes)], settings.require
+    )
 
 
 def refuse_in_loop(name: str, other: str) -> None:
@@ -164,10 +166,10 @@ async def judge_async(
     settings: JudgeSettings,
     task: Task,
     replay: Replay,
-    desk: Desk,
+    recorder: TapeRecorder,
     mode: str = "strict",
     *,
-    slots: Slots | None = None,
+    slots: RequestSlots | None = None,
     attack: Attack | None = None,
 ) -> Judgement:
     """Judge a run, asking the requests of a round at once, as far as there are slots: 4 by default.
@@ -179,7 +181,8 @@ async def judge_async(
     if members:
         # One after the other: a request that two members share is asked once.
         heard = [
-            await judge_async(one, task, replay, desk, mode, slots=slots, attack=attack) for one in members
+            await judge_async(one, task, replay, recorder, mode, slots=slots, attack=attack)
+            for one in members
         ]
         return folded(settings, heard)
     judge = build_judge(settings, mode)
@@ -187,31 +190,33 @@ async def judge_async(
     evidence = gathered(judge, task, replay, attack)
     if isinstance(evidence, Judgement):
         return evidence
-    own = slots or Slots()
+    own = slots or RequestSlots()
     try:
-        votes = (_vote(judge, evidence, desk, own, first + sample) for sample in range(settings.votes))
+        votes = (_vote(judge, evidence, recorder, own, first + sample) for sample in range(settings.votes))
         return voted(await asyncio.gather(*votes), settings.require)
     finally:
         if slots is None:
             own.close()
 
 
-async def _vote(judge: Judge, evidence: JudgeEvidence, desk: Desk, slots: Slots, sample: int) -> Judgement:
+async def _vote(
+    judge: Judge, evidence: JudgeEvidence, recorder: TapeRecorder, slots: RequestSlots, sample: int
+) -> Judgement:
     work = Deliberation(judge, evidence, sample)
     while work.judgement is None:
-        replies = await asyncio.gather(*(_answer(asked, desk, slots) for asked in work.round))
+        replies = await asyncio.gather(*(_answer(asked, recorder, slots) for asked in work.round))
         work.receive(tuple(replies))
     return work.judgement
 
 
-async def _answer(asked: Asked, desk: Desk, slots: Slots) -> ModelReply | ReplyFailure:
-    found = desk.recorded(asked)
+async def _answer(asked: Asked, recorder: TapeRecorder, slots: RequestSlots) -> ModelReply | ReplyFailure:
+    found = recorder.recorded(asked)
     if found is not None or not asked.request.is_shared:
-        return found or await slots.answer(asked, desk)
+        return found or await slots.answer(asked, recorder)
     key = request_key(asked.request)
-    if key not in desk.under_way:
-        desk.under_way[key] = asyncio.ensure_future(slots.answer(asked, desk))
-    return await desk.under_way[key]
+    if key not in recorder.under_way:
+        recorder.under_way[key] = asyncio.ensure_future(slots.answer(asked, recorder))
+    return await recorder.under_way[key]
 
 
 def _prompt(request: ModelRequest) -> dict[str, object]:

@@ -27,36 +27,36 @@ if TYPE_CHECKING:
 
 
 NO_BROWSER = "no browser was found: `replaykit install-browser` gets one"
-"""Why the tier cannot answer; no machine's own words, as reports do not name machines."""
+"""Why Chromium cannot answer; without the words of this machine, since reports do not name machines."""
 
 FAILED = "the browser failed on this page"
-"""Why the tier cannot answer a page that ends the browser."""
+"""Why Chromium cannot answer for a page that crashes the browser."""
 
 _CUT = lazy_pattern(r"⟦cut:\d+⟧")
 
 
 def shared() -> Chromium:
     """Return the one browser of this process. Raises NoBrowser, MissingExtra, RecorderError."""
-    # Loaded by those who ask for the tier: all who grade load this module.
+    # Loaded on demand: everything that grades loads this module, few ask for a browser.
     from replaykit.replay.offline_page import chromium
 
     return chromium.shared()
 
 
-class Oracle:
+class ChromiumReader:
     """Asks an offline Chromium about the pages of one run; close it, or use it as a context manager."""
 
     def __init__(self, replay: Replay, chromium: Chromium | None = None, *, is_first: bool = False) -> None:
-        """`is_first`: it answers before static reading does; else what that cannot answer."""
+        """`is_first`: it answers before static reading; otherwise only what static reading cannot answer."""
         self.is_first = is_first
         self._replay = replay
         self._chromium = chromium
         self._built: dict[int, Rebuilt] = {}
         self._veiled: dict[int, Rebuilt] = {}
-        """The same pages, with other words in the place of what is masked or cut."""
+        """The same pages, with other words in place of what is masked or cut."""
         self._failed: set[int] = set()
 
-    def __enter__(self) -> Oracle:
+    def __enter__(self) -> ChromiumReader:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -70,7 +70,7 @@ class Oracle:
     def read(self, page: Page, wanted: PageQuestion) -> Read:
         """Answer a locator on a recorded page.
 
-        Raises Unsupported where no browser is there, it fails, or the recording cannot tell; LocatorLimit,
+        Raises Unsupported without a browser, if it fails, or if the recording cannot tell; LocatorLimit and
         SnapshotInvalid.
         """
         if page.place in self._failed:

@@ -12,12 +12,12 @@ from msgspec.structs import replace
 
 from replaykit.cli.main import run
 from replaykit.errors import NondeterministicVerdict
-from replaykit.grading.engine import grades_in, lean_report_of, report_of
+from replaykit.grading.engine import compact_report_of, grades_in, report_of
 from replaykit.grading.gate import GateOptions
 from replaykit.grading.gate_kinds import KINDS
 from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.verdict import Judgement, JudgeOutcome, Verdict
-from replaykit.grading.workers.lean_rows import LeanRows
+from replaykit.grading.workers.compact_rows import CompactRows
 from replaykit.grading.workers.shards import Shards
 from replaykit.grading.workers.stored_verdicts import Row
 from replaykit.report.json_report import as_json, as_jsonl
@@ -25,7 +25,7 @@ from replaykit.testing import trajectory
 
 RECORDINGS = sorted((Path(__file__).parents[3] / "recordings" / "conformance").glob("*.zst"))
 
-Make = Callable[[list[Row]], tuple[LeanRows, list[Row]]]
+Make = Callable[[list[Row]], tuple[CompactRows, list[Row]]]
 
 
 @pytest.fixture
@@ -33,10 +33,10 @@ def made(tmp_path: Path) -> Any:
     """What makes rows lean, once they are written."""
     with Shards(tmp_path / "rows", remembers=True) as shards:
 
-        def make(rows: list[Row]) -> tuple[LeanRows, list[Row]]:
+        def make(rows: list[Row]) -> tuple[CompactRows, list[Row]]:
             shards.write(rows)
-            lean = LeanRows(shards)
-            return lean, [lean.lean(row) for row in rows]
+            compact = CompactRows(shards)
+            return compact, [compact.compact(row) for row in rows]
 
         yield make
 
@@ -49,12 +49,12 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
 
 
 @pytest.mark.parametrize("kinds", [(), KINDS, ("side_effect",), ("undecided", "error")])
-def test_every_report_of_lean_rows_is_that_of_whole_ones(made: Make, whole: list[Row], kinds: Any) -> None:
+def test_every_report_of_compact_rows_is_that_of_whole_ones(made: Make, whole: list[Row], kinds: Any) -> None:
     rows = [*whole, *(replace(row, source=f"copy-{n}.zst") for n, row in enumerate(whole[:2]))]
-    lean, kept = made(rows)
+    compact, kept = made(rows)
     gate = GateOptions(fail_on=tuple(kinds))
     expected = report_of(rows, gate=gate)
-    short, full = lean_report_of(kept, lean, gate=gate)
+    short, full = compact_report_of(kept, compact, gate=gate)
     assert (short.summary, short.gate) == (expected.summary, expected.gate)
     assert (short.names, short.duplicates) == (expected.names, expected.duplicates)
     assert as_json(full) == as_json(expected)
@@ -81,9 +81,9 @@ def judged(place: int, **said: Any) -> Row:
 
 def test_what_a_summary_says_of_judges_needs_no_stages(made: Make) -> None:
     rows = [judged(place) for place in range(3)]
-    lean, kept = made(rows)
+    compact, kept = made(rows)
     expected = report_of(rows)
-    short, full = lean_report_of(kept, lean)
+    short, full = compact_report_of(kept, compact)
     assert short.summary == expected.summary
     assert as_json(full) == as_json(expected)
     assert kept[0].verdict.judgements is kept[2].verdict.judgements
@@ -94,9 +94,9 @@ def test_two_verdicts_that_differ_in_evidence_alone_are_noticed(made: Make) -> N
     row = judged(1)
     (judgement,) = row.verdict.judgements
     other = replace(row.verdict, judgements=(replace(judgement, stages=()),))
-    lean, kept = made([row, replace(row, source="copy.zst", verdict=other)])
+    compact, kept = made([row, replace(row, source="copy.zst", verdict=other)])
     with pytest.raises(NondeterministicVerdict):
-        lean_report_of(kept, lean)
+        compact_report_of(kept, compact)
 
 
 FORMATS = ["json", "jsonl", "csv", "xml", "md", "txt", "html"]

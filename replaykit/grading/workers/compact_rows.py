@@ -1,4 +1,4 @@
-"""Rows of which most stays on disk: in memory is what rates, gate and warnings are made of.
+"""Rows without the evidence of their verdicts: memory holds only what rates, gate and warnings need.
 
 A whole verdict is some 8 KB in memory, and 100,000 of them are more than many machines have.
 """
@@ -23,19 +23,19 @@ SHARED = 4096
 """Parts of verdicts that are looked for again; runs of one task differ in few."""
 
 
-class LeanRows:
-    """Makes rows lean, and finds the whole verdicts again in the shards of this run."""
+class CompactRows:
+    """Makes rows compact, and finds the whole verdicts again in the shards of this run."""
 
     def __init__(self, shards: Shards) -> None:
         self._shards = shards
         self._parts: dict[tuple[type, bytes], Any] = {}
 
-    def lean(self, row: Row) -> Row:
+    def compact(self, row: Row) -> Row:
         """Return a row without the evidence of its verdict, if the whole one stands in a shard."""
         known = self._stored(row)
         if known is None:
             return row
-        verdict = replace(self._lean(row.verdict), trajectory=known.trajectory)
+        verdict = replace(self._compact(row.verdict), trajectory=known.trajectory)
         return replace(
             row, verdict=verdict, trajectory=known.trajectory, grader=known.grader, source=known.source
         )
@@ -50,7 +50,7 @@ class LeanRows:
         is_same = known is not None and (known.trajectory, known.grader) == (row.trajectory, row.grader)
         return known if is_same else None
 
-    def _lean(self, verdict: Verdict) -> Verdict:
+    def _compact(self, verdict: Verdict) -> Verdict:
         return replace(
             verdict,
             task_id=sys.intern(verdict.task_id),
@@ -60,13 +60,13 @@ class LeanRows:
             assumes=_interned(verdict.assumes),
             validity=sys.intern(verdict.validity),
             completion=self._shared(verdict.completion),
-            checks=self._shared(tuple(map(_lean_check, verdict.checks))),
-            policies=self._shared(tuple(map(_lean_policy, verdict.policies))),
+            checks=self._shared(tuple(map(_compact_check, verdict.checks))),
+            policies=self._shared(tuple(map(_compact_policy, verdict.policies))),
             violations=self._shared(verdict.violations),
             violations_by_source=self._shared(verdict.violations_by_source),
-            judgements=self._shared(tuple(map(_lean_judgement, verdict.judgements))),
+            judgements=self._shared(tuple(map(_compact_judgement, verdict.judgements))),
             judged=self._shared(verdict.judged),
-            findings=self._shared(tuple(map(_lean_finding, verdict.findings))),
+            findings=self._shared(tuple(map(_compact_finding, verdict.findings))),
             first_failure=None,
         )
 
@@ -108,18 +108,18 @@ def _interned(text: str | None) -> str | None:
     return text if text is None else sys.intern(text)
 
 
-def _lean_check(check: CheckResult) -> CheckResult:
+def _compact_check(check: CheckResult) -> CheckResult:
     return replace(check, evidence=(), notes=())
 
 
-def _lean_policy(policy: PolicyResult) -> PolicyResult:
+def _compact_policy(policy: PolicyResult) -> PolicyResult:
     return replace(policy, evidence=())
 
 
-def _lean_judgement(judgement: Judgement) -> Judgement:
+def _compact_judgement(judgement: Judgement) -> Judgement:
     return replace(judgement, stages=(), images={}, grounding=(), claims=UNSET)
 
 
-def _lean_finding(finding: RunFinding) -> RunFinding:
+def _compact_finding(finding: RunFinding) -> RunFinding:
     # A gate names what was changed, which is the note.
     return replace(finding, evidence=tuple(Evidence(note=one.note) for one in finding.evidence))

@@ -14,10 +14,10 @@ import pytest
 from replaykit.errors import JudgeError, TapeError
 from replaykit.grading.judges.clients.anthropic_client import AnthropicClient
 from replaykit.grading.judges.clients.client import CallableClient, ClientAnswer
-from replaykit.grading.judges.live_replies import Desk, Slots, judge_async, judge_sync
 from replaykit.grading.judges.request_plan import plan
 from replaykit.grading.judges.tape.tape import read_tape
 from replaykit.grading.judges.tape.tape_player import judge_from_tape
+from replaykit.grading.judges.tape.tape_recorder import RequestSlots, TapeRecorder, judge_async, judge_sync
 from replaykit.grading.model_request import ModelReply, ReplyFailure
 from replaykit.replay.player import Replay
 from replaykit.tasks.judge_settings import JudgeSettings
@@ -37,14 +37,14 @@ def said(request, images):
     return "Thoughts: fine\nStatus: success"
 
 
-def desk(run, tape, client=None, mode="new"):
-    return Desk(run, client or CallableClient(said), tape, trajectory=DIGEST, mode=mode)
+def recorder(run, tape, client=None, mode="new"):
+    return TapeRecorder(run, client or CallableClient(said), tape, trajectory=DIGEST, mode=mode)
 
 
 def test_every_pump_says_the_same(recorded, task, tmp_path):
     run = recorded(6)
     tapes = [tmp_path / f"{n}.jsonl" for n in range(4)]
-    found = [judge_sync(WEBJUDGE, task, Replay(run), desk(run, tapes[0]))]
+    found = [judge_sync(WEBJUDGE, task, Replay(run), recorder(run, tapes[0]))]
     for n, slots in ((1, 1), (2, 2), (3, 16)):
         found.append(asyncio.run(concurrent(task, run, tapes[n], slots)))
     found += [judge_from_tape(WEBJUDGE, task, Replay(run), read_tape(tape)) for tape in tapes]
@@ -54,8 +54,8 @@ def test_every_pump_says_the_same(recorded, task, tmp_path):
 
 
 async def concurrent(task, run, tape, slots):
-    with closing(Slots(slots)) as bounded:
-        return await judge_async(WEBJUDGE, task, Replay(run), desk(run, tape), slots=bounded)
+    with closing(RequestSlots(slots)) as bounded:
+        return await judge_async(WEBJUDGE, task, Replay(run), recorder(run, tape), slots=bounded)
 
 
 def test_replies_that_come_in_another_order_change_nothing(recorded, task, tmp_path):
@@ -69,10 +69,10 @@ def test_replies_that_come_in_another_order_change_nothing(recorded, task, tmp_p
         return said(request, images)
 
     coming = judge_async(
-        WEBJUDGE, task, Replay(run), desk(run, tmp_path / "a.jsonl", CallableClient(shuffled))
+        WEBJUDGE, task, Replay(run), recorder(run, tmp_path / "a.jsonl", CallableClient(shuffled))
     )
     assert msgspec.json.encode(asyncio.run(coming)) == msgspec.json.encode(
-        judge_sync(WEBJUDGE, task, Replay(run), desk(run, tmp_path / "b.jsonl"))
+        judge_sync(WEBJUDGE, task, Replay(run), recorder(run, tmp_path / "b.jsonl"))
     )
 
 
@@ -91,9 +91,9 @@ def test_no_more_requests_are_under_way_than_there_are_slots(recorded, task, tap
                 under_way[0] -= 1
 
     async def judged():
-        with closing(Slots(2)) as slots:
+        with closing(RequestSlots(2)) as slots:
             return await judge_async(
-                WEBJUDGE, task, Replay(run), desk(run, tape, CallableClient(counted)), slots=slots
+                WEBJUDGE, task, Replay(run), recorder(run, tape, CallableClient(counted)), slots=slots
             )
 
     asyncio.run(judged())
@@ -109,9 +109,9 @@ def test_as_many_are_under_way_as_there_are_slots(recorded, task, tape):
         return said(request, images)
 
     async def judged():
-        with closing(Slots(10)) as slots:
+        with closing(RequestSlots(10)) as slots:
             return await judge_async(
-                WEBJUDGE, task, Replay(run), desk(run, tape, CallableClient(together)), slots=slots
+                WEBJUDGE, task, Replay(run), recorder(run, tape, CallableClient(together)), slots=slots
             )
 
     assert asyncio.run(judged()).outcome == "SUCCESS"
@@ -125,9 +125,9 @@ def test_what_is_recorded_is_not_asked_again(recorded, task, tape):
         return said(request, images)
 
     for expected in (4, 4):
-        judge_sync(WEBJUDGE, task, Replay(run), desk(run, tape, CallableClient(counting)))
+        judge_sync(WEBJUDGE, task, Replay(run), recorder(run, tape, CallableClient(counting)))
         assert len(asked) == expected
-    judge_sync(WEBJUDGE, task, Replay(run), desk(run, tape, CallableClient(counting), "refresh"))
+    judge_sync(WEBJUDGE, task, Replay(run), recorder(run, tape, CallableClient(counting), "refresh"))
     assert len(asked) == 8
     assert read_tape(tape).superseded == 4
 
@@ -142,7 +142,7 @@ def test_plans_advance_stage_by_stage(recorded, task, tape):
         found.append((now.blocked, len(now.missing), now.at_most, now.images))
         for one in now.missing:
             asked.append(one.request)
-            at = desk(run, tape)
+            at = recorder(run, tape)
             at.ask(one, at.sent(one.request))
     assert found == [("key_points", 1, 8, 0), ("score", 6, 7, 6), ("verdict", 1, 1, 3)]
     live = []
@@ -151,7 +151,7 @@ def test_plans_advance_stage_by_stage(recorded, task, tape):
         live.append(request)
         return said(request, images)
 
-    judge_sync(WEBJUDGE, task, Replay(run), desk(run, tape, CallableClient(noting), "refresh"))
+    judge_sync(WEBJUDGE, task, Replay(run), recorder(run, tape, CallableClient(noting), "refresh"))
     assert live == asked
     assert judge_from_tape(WEBJUDGE, task, Replay(run), read_tape(tape)).outcome == "SUCCESS"
 
@@ -160,7 +160,7 @@ def test_a_failure_is_not_recorded(recorded, task, tape):
     run = recorded(1)
     client = CallableClient(lambda request, images: ReplyFailure(kind="overloaded", message="busy"))
     settings = JudgeSettings(protocol="webvoyager")
-    judged = judge_sync(settings, task, Replay(run), desk(run, tape, client))
+    judged = judge_sync(settings, task, Replay(run), recorder(run, tape, client))
     assert (judged.outcome, judged.reason) == ("ERROR", "overloaded")
     assert not tape.exists()
 
@@ -173,7 +173,7 @@ def test_a_client_that_raises_is_a_failure(recorded, task, tape):
         JudgeSettings(protocol="webvoyager"),
         task,
         Replay(recorded(1)),
-        desk(recorded(1), tape, CallableClient(broken)),
+        recorder(recorded(1), tape, CallableClient(broken)),
     )
     assert (judged.outcome, judged.reason, judged.detail) == ("ERROR", "client_error", "OSError: no route")
 
@@ -186,7 +186,10 @@ def test_screenshots_are_sent_as_png_and_named_by_their_pixels(recorded, task, t
         return "SUCCESS"
 
     judge_sync(
-        JudgeSettings(protocol="webvoyager"), task, Replay(run), desk(run, tape, CallableClient(noting))
+        JudgeSettings(protocol="webvoyager"),
+        task,
+        Replay(run),
+        recorder(run, tape, CallableClient(noting)),
     )
     ((id, data),) = sent.items()
     assert data.startswith(b"\x89PNG")
@@ -204,7 +207,7 @@ def test_more_votes_extend_a_tape(recorded, task, tape):
 
     def judged(votes):
         settings = JudgeSettings(protocol="webvoyager", votes=votes)
-        return judge_sync(settings, task, Replay(run), desk(run, tape, CallableClient(counting)))
+        return judge_sync(settings, task, Replay(run), recorder(run, tape, CallableClient(counting)))
 
     assert judged(1).votes == ("SUCCESS",)
     assert judged(3).votes == ("SUCCESS", "FAILURE", "SUCCESS")
@@ -223,13 +226,13 @@ def test_several_votes_say_that_they_repeat_each_other(recorded, task, tape, vot
         return "SUCCESS"
 
     settings = JudgeSettings(protocol="webvoyager", votes=votes)
-    judge_sync(settings, task, Replay(run), desk(run, tape, CallableClient(noting)))
+    judge_sync(settings, task, Replay(run), recorder(run, tape, CallableClient(noting)))
     assert found == [votes > 1] * votes
 
 
 def test_sync_inside_a_loop_names_the_other(recorded, task, tape):
     async def inside():
-        return judge_sync(WEBJUDGE, task, Replay(recorded(1)), desk(recorded(1), tape))
+        return judge_sync(WEBJUDGE, task, Replay(recorded(1)), recorder(recorded(1), tape))
 
     with pytest.raises(JudgeError, match="await judge_async"):
         asyncio.run(inside())
@@ -246,7 +249,7 @@ def test_a_cancelled_pump_leaves_a_valid_tape(recorded, task, tape):
 
     async def cancelled():
         coming = asyncio.ensure_future(
-            judge_async(WEBJUDGE, task, Replay(run), desk(run, tape, CallableClient(slow)))
+            judge_async(WEBJUDGE, task, Replay(run), recorder(run, tape, CallableClient(slow)))
         )
         await asyncio.to_thread(begun.wait, 5)
         coming.cancel()
@@ -256,7 +259,7 @@ def test_a_cancelled_pump_leaves_a_valid_tape(recorded, task, tape):
 
     asyncio.run(cancelled())
     assert read_tape(tape).entries[0].stage == "key_points"
-    assert judge_sync(WEBJUDGE, task, Replay(run), desk(run, tape)).outcome == "SUCCESS"
+    assert judge_sync(WEBJUDGE, task, Replay(run), recorder(run, tape)).outcome == "SUCCESS"
 
 
 def test_no_secret_reaches_the_tape(recorded, task, tape):
@@ -266,7 +269,9 @@ def test_no_secret_reaches_the_tape(recorded, task, tape):
         Server(says(200, message())) as server,
         closing(AnthropicClient(api_key=SECRET, base_url=server.url)) as client,
     ):
-        judged = judge_sync(JudgeSettings(protocol="webvoyager"), task, Replay(run), desk(run, tape, client))
+        judged = judge_sync(
+            JudgeSettings(protocol="webvoyager"), task, Replay(run), recorder(run, tape, client)
+        )
     assert judged.origins == {"live": 1}
     text = tape.read_text().lower()
     assert SECRET not in text
@@ -300,7 +305,7 @@ def test_nothing_but_replies_reaches_the_tape(recorded, task, tape, answer, outc
     pytest.importorskip("anthropic")
     run, settings = recorded(1), JudgeSettings(protocol="webvoyager")
     with Server(answer) as server, closing(AnthropicClient(api_key=SECRET, base_url=server.url)) as client:
-        judged = judge_sync(settings, task, Replay(run), desk(run, tape, client))
+        judged = judge_sync(settings, task, Replay(run), recorder(run, tape, client))
     assert (judged.outcome, judged.reason) == (outcome, reason)
     assert tape.exists() == is_recorded
     if is_recorded:
@@ -314,7 +319,7 @@ def test_an_answer_without_provenance_is_recorded(recorded, task, tape):
             return ClientAnswer(reply=reply)
 
     run = recorded(1)
-    judge_sync(JudgeSettings(protocol="webvoyager"), task, Replay(run), desk(run, tape, Client()))
+    judge_sync(JudgeSettings(protocol="webvoyager"), task, Replay(run), recorder(run, tape, Client()))
     assert read_tape(tape).entries[0].reply.model == "m"
 
 
@@ -345,7 +350,7 @@ def test_the_tape_s_pump_forbids_itself_sockets(tmp_path):
 def test_a_reply_that_is_too_long_is_a_failure(recorded, task, tape):
     client = CallableClient(lambda request, images: "x" * 2**20 + "SUCCESS")
     run = recorded(1)
-    judged = judge_sync(JudgeSettings(protocol="webvoyager"), task, Replay(run), desk(run, tape, client))
+    judged = judge_sync(JudgeSettings(protocol="webvoyager"), task, Replay(run), recorder(run, tape, client))
     assert (judged.outcome, judged.reason) == ("ERROR", "bad_response")
 
 
@@ -353,5 +358,8 @@ def test_a_place_where_no_tape_can_be_written(recorded, task, tmp_path):
     run = recorded(1)
     with pytest.raises(TapeError, match="cannot write the tape"):
         judge_sync(
-            JudgeSettings(protocol="webvoyager"), task, Replay(run), desk(run, tmp_path / "no" / "tape.jsonl")
+            JudgeSettings(protocol="webvoyager"),
+            task,
+            Replay(run),
+            recorder(run, tmp_path / "no" / "tape.jsonl"),
         )
