@@ -99,9 +99,11 @@ def check_nesting(data: bytes | str, levels: int = NEST_MAX) -> None:
 def check_nesting_of_all(texts: Iterable[bytes]) -> None:
     """Do so for texts that are then read as JSON: what ends before all is closed is refused there."""
     for text in texts:
-        # What is opened and closed so often is longer. Counting is inlined: stories have many short lines.
-        if len(text) > 2 * NEST_MAX and text.count(b"[") + text.count(b"{") > NEST_MAX:
-            _refuse_deeper(_depths(text), NEST_MAX)
+        # An array takes two bytes, an object around another value five: lines of a story are seldom longer.
+        if len(text) > 2 * NEST_MAX:
+            arrays = text.count(b"[")
+            if len(text) + 3 * arrays >= 5 * NEST_MAX and arrays + text.count(b"{") > NEST_MAX:
+                _refuse_deeper(_depths(text), NEST_MAX)
 
 
 def _refuse_deeper(depths: Iterator[int], levels: int) -> None:

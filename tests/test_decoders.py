@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from replaykit import decoders
@@ -18,6 +18,7 @@ from replaykit.decoders import (
     NEST_MAX,
     STORED_NEST_MAX,
     check_nesting,
+    check_nesting_of_all,
     decode,
     decode_as_python,
     decode_plain,
@@ -63,6 +64,24 @@ def test_the_depth_of_a_text_is_that_of_its_value(value: Any, levels: int, part:
         assert is_refused(lambda: check_nesting(text, levels)) is expected
         assert is_refused(lambda: check_nesting(text.encode(), levels)) is expected
         assert is_nested_deeper(value, levels) is expected
+
+
+CHAINS = st.lists(st.sampled_from(["[{}]", '{{"":{}}}']), max_size=9)
+
+
+@given(VALUES, CHAINS, st.integers(0, 8), st.booleans())
+@example(None, ["[{}]"] * 7, 6, True)
+@example({}, ['{{"":{}}}'] * 6, 6, True)
+def test_the_shortest_text_of_a_depth_is_counted(
+    value: Any, around: list[str], levels: int, is_short: bool
+) -> None:
+    text = json.dumps(value, separators=(",", ":") if is_short else None)
+    for form in around:
+        text = form.format(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(decoders, "NEST_MAX", levels)
+        refused = is_refused(lambda: check_nesting_of_all([b"{}", text.encode()]))
+    assert refused is (levels_of(value) + len(around) > levels or levels == 0)
 
 
 @given(VALUES, st.text('[]{}" a'), st.integers(0, 6))

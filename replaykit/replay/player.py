@@ -110,7 +110,7 @@ class Replay(Memo):
     def exchanges(self) -> tuple[Exchange, ...]:
         """Requests of the agent's pages; those of probes are left out."""
         found = self.trajectory.of_type(Exchange)
-        return tuple(exchange for exchange in found if exchange.actor != "probe")
+        return tuple([exchange for exchange in found if exchange.actor != "probe"])
 
     @cached_property
     def navigations(self) -> tuple[Navigation, ...]:

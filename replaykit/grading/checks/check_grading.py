@@ -216,12 +216,12 @@ def _result(
         outcome=outcome,
         score=1.0 if passed else 0.0,
         reason=None if passed else "no_requirements" if is_empty else next(iter(reasons), None),
-        missing=_unique(code for one in found for code in one.missing),
-        notes=(*_unique(note for one in found for note in one.notes), *more),
+        missing=_unique([code for one in found for code in one.missing]),
+        notes=(*_unique([note for one in found for note in one.notes]), *more),
         pre=pre,
-        proof=weakest(one.proof for one in found if one.proof) if passed else None,
-        items=tuple(one.item for one in found),
-        evidence=tuple(one.evidence for one in found),
+        proof=weakest([one.proof for one in found if one.proof]) if passed else None,
+        items=tuple([one.item for one in found]),
+        evidence=tuple([one.evidence for one in found]),
     )
 
 
