@@ -145,7 +145,7 @@ class Limits(Struct, frozen=True, kw_only=True):
     """Size of the index, bytes."""
 
 
-class Place(NamedTuple):
+class Place(Struct, frozen=True, gc=False):
     """A byte of a source: where an error is raised."""
 
     source: str

@@ -150,7 +150,7 @@ def post_url(url: str) -> str:
 
 def _peer_parts(url: str) -> tuple[str, dict[str, list[str]]]:
     parts = urlparse(url.rstrip("/"))
-    return parts.netloc + parts.path, parse_qs(parts.query)
+    return parts.netloc + parts.path, parse_qs(parts.query) if parts.query else {}
 
 
 def _decoded_parts(url: str) -> tuple[str, dict[str, list[str]]]:
