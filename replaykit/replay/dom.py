@@ -10,7 +10,7 @@ from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.replay import form_values, page_source
 from replaykit.replay.dom_tree import Tree, ascii_lower
 from replaykit.replay.link_resolution import resolve
-from replaykit.replay.rendered_text.inner_text import InnerTexts, check_composed
+from replaykit.replay.rendered_text.element_texts import InnerTexts, check_composed
 from replaykit.replay.rendered_text.style_palette import NONE, Style
 from replaykit.replay.selectors.prefilter import Prefilter, beginning, reach
 from replaykit.replay.selectors.pseudo_classes import disabled

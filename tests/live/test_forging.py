@@ -131,7 +131,7 @@ with sync_playwright() as playwright:
     browser = playwright.chromium.connect_over_cdp(os.environ["REPLAYKIT_CDP_URL"])
     page = browser.contexts[0].pages[0]
     start = page.url
-    {act}
+    {action}
     page.goto(start)
     page.locator("#state").wait_for()
 """

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import replaykit.recorder.page
 from replaykit.replay.dom import Dom
-from replaykit.replay.rendered_text.composition import Composition, joined
 from replaykit.replay.rendered_text.element_states import SHOWN
+from replaykit.replay.rendered_text.inner_text import Composition, joined
 from replaykit.snapshot.text_rows import edited
 from tests.needed import missing
 from tests.replay.token_streams import Stream

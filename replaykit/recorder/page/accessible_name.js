@@ -1,141 +1,205 @@
-// What shows where an action meets a page, beside what the target itself says: what was read there a moment before, and
-// whether a closed shadow tree stands there, which no script can read.
+// What an element is called: its accessible name, and each text that it could be made of.
 
-// ---- Earlier names ---------------------------------------------------------------------------------------------
-
-const EARLIER_MS = 1000;
-const EARLIER_MAX = 8;
-const approaches = [];
-
-// In the capture phase, before the page can change what the pointer or the focus comes to.
-function approach(event) {
-  const path = pathOf(event);
-  if (!event.isTrusted || path.length === 0) return;
-  const control = controlOn(path);
-  // Pointer and focus arrive together: one name is enough.
-  if (!approaches.some((known) => known.control === control && now() - known.at < 50)) noteName(control);
-}
-
-function noteName(control) {
-  const text = nameOf(control);
-  if (text !== '') approaches.push({ control, box: boxOf(control), text, at: now() });
-  if (approaches.length > EARLIER_MAX) approaches.shift();
-}
-
-const nameOf = (control) => limited(accessibleName(control, roleOf(control)) || shownText(control));
-
-// A timer changes a label without any event: what it was is told with the change.
-const RENAMED_MAX = 32;
-const RECORDS_MAX = 64;
-const NAMING = new Set(['aria-label', 'title', 'alt']);
-const renamed = [];
-
-function noteRenamed(records) {
-  for (const record of records.slice(0, RECORDS_MAX)) {
-    const text = limited(oldText(record).replace(/\s+/g, ' ').trim());
-    const control = text === '' ? null : controlAround(record.target);
-    if (control !== null) renamed.push({ control, text, at: now() });
-  }
-  renamed.splice(0, renamed.length - RENAMED_MAX);
-}
-
-function oldText({ type, target, oldValue, attributeName, removedNodes }) {
-  if (type === 'characterData') return oldValue;
-  if (type === 'attributes') return NAMING.has(attributeName) && oldValue !== null ? oldValue : '';
-  // What is masked inside of a removed element no one can ask any more.
-  return [...removedNodes].filter((node) => MASK === '' || nodeType(node) === TEXT).map((node) => textContent(node) ?? '').join('');
-}
-
-function controlAround(node) {
-  const element = nodeType(node) === ELEMENT ? node : parentNode(node);
-  if (element === null || nodeType(element) !== ELEMENT || isMasked(element)) return null;
-  return MASK !== '' && closest(element, MASK) !== null ? null : closest(element, CONTROL);
-}
-
-// Of the element, or of what stood in its place.
-function earlierNames(element, event) {
-  const point = POINTER.has(event.type) ? pointOf(event) : null;
-  const own = nameOf(element);
-  const read = approaches.filter(({ control, box, at }) => (
-    now() - at <= EARLIER_MS && (control === element || (point !== null && !isConnected(control) && holds(box, point)))));
-  const changed = renamed.filter(({ control, at }) => control === element && now() - at <= EARLIER_MS);
-  const still = stillNames.has(element) ? [stillNames.get(element)] : [];
-  const texts = [...[...read, ...changed].slice(-EARLIER_MAX).map(({ text }) => text), ...still];
-  return [...new Set(texts)].filter((text) => text !== own);
-}
-
-const holds = ([x, y, width, height], [left, top]) => left >= x && top >= y && left <= x + width && top <= y + height;
-
-// Style sheets may show other words while the pointer is there: what the page says untouched is kept with a snapshot.
-const stillNames = new WeakMap();
-const STILL_MAX = 100;
-
-function keepNames(tree) {
-  if (!tree.swaps) return;
-  for (const control of [...queryDocument(document, CONTROL)].slice(0, STILL_MAX)) {
-    if (!matches(control, ':hover, :focus-within, :active')) stillNames.set(control, nameOf(control));
-  }
-}
-
-// ---- What lies over a target without being in the way ----------------------------------------------------------
-
-// A pointer goes through it, a person reads it: known from the latest snapshot, which reads every style.
-const VEILS_MAX = 32;
-let veils = [];
-
-function noteVeil(element, style) {
-  const position = propertyValue(style, 'position');
-  if ((position !== 'absolute' && position !== 'fixed') || veils.length >= VEILS_MAX) return;
-  if (ownerDocument(element) === document) veils.push(element);
-}
-
-function veilNames(element, event) {
-  if (veils.length === 0 || !POINTER.has(event.type) || event.clientX === undefined) return [];
-  const point = pointOf(event);
-  const over = veils.filter((veil) => isConnected(veil) && !contains(element, veil) && !contains(veil, element)
-    && isDisplayed(veil, { opacityProperty: true, visibilityProperty: true }) && holds(boxOf(veil), point));
-  return [...new Set(over.map((veil) => limited(shownText(veil))).filter((text) => text !== ''))];
-}
-
-// ---- Closed shadow trees ---------------------------------------------------------------------------------------
-
-const HOSTS = new Set([
-  'article', 'aside', 'blockquote', 'body', 'div', 'footer', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'header', 'main', 'nav',
-  'p', 'section', 'span',
+const NAMED_BY_CONTENT = new Set([
+  'button', 'cell', 'checkbox', 'columnheader', 'gridcell', 'heading', 'link', 'menuitem', 'menuitemcheckbox',
+  'menuitemradio', 'option', 'radio', 'row', 'rowheader', 'switch', 'tab', 'tooltip', 'treeitem',
 ]);
+const BUTTON_INPUTS = { __proto__: null, submit: 'Submit', reset: 'Reset', button: '' };
 
-const mayHost = (element) => isHTML(element) && shadowRoot(element) === null
-  && (HOSTS.has(localName(element)) || localName(element).includes('-'));
+const collapsed = (text) => text.replace(/[\t\n\f\r ]+/g, ' ').trim();
 
-// A caret in a closed tree is told as one outside of its host.
-function isSealed(innermost, event) {
-  if (innermost === undefined || caretAt === null) return false;
-  const host = mayHost(innermost) ? innermost : hostAround(innermost);
-  if (host === null) return false;
-  const inner = ownerDocument(host);
-  const hasPoint = host === innermost && POINTER.has(event.type) && event.clientX !== undefined;  // scripts send plain events
-  const points = hasPoint ? [[event.clientX, event.clientY]] : pointsOn(host);
-  return points.some(([x, y]) => elementsAt(inner, x, y)[0] === host && isOutside(host, caretAt(inner, x, y, openRoots(host))));
+function namesOf(element, text, masked) {
+  const value = buttonText(element) ?? '';
+  return withoutEmpty({
+    text,
+    shown: text === '' || hasOther(element) ? limited(shownText(element)) : '',
+    value: limited(masked ? maskText(value) : value),
+    aria_label: limited(toldAttribute(element, 'aria-label') ?? ''),
+    labelledby: limited(referencedText(element)),
+    label: limited(labelText(element)),
+    alt: limited(altText(element) ?? ''),
+    title: limited(toldAttribute(element, 'title') ?? ''),
+    placeholder: limited(toldAttribute(element, 'placeholder') ?? ''),
+  });
 }
 
-const isOutside = (host, caret) => caret !== null && !contains(host, caret.offsetNode);
-
-function openRoots(element) {
-  const shadowRoots = [];
-  for (let root = rootNode(element); isShadowRoot(root); root = rootNode(shadowHost(root))) shadowRoots.push(root);
-  return { shadowRoots };
+// More, or else, shows than the text in it.
+function hasOther(element) {
+  if (shadowRoot(element) !== null || closedRoots.has(element)) return true;
+  return ['::before', '::after'].some((name) => generatedText(element, name) !== '')
+    || [...descendants(element, '*')].slice(0, VISITS).some((inner) => isHTML(inner, 'slot') || shadowRoot(inner) !== null);
 }
 
-// What is pressed may be the content of a button that only a closed tree shows.
-function hostAround(element) {
-  for (let at = element; at !== null && nodeType(at) === ELEMENT && !matches(at, CONTROL); at = parentNode(at)) {
-    if (at !== element && mayHost(at) && localName(at) !== 'body' && localName(at).includes('-')) return at;
+const limited = (text) => cutText(text, TEXT_LIMIT);
+const withoutEmpty = (names) => Object.fromEntries(Object.entries(names).filter(([, text]) => text !== ''));
+
+// `value` of an input that is a button: what the button says.
+function buttonText(element) {
+  if (!isHTML(element, 'input') || BUTTON_INPUTS[inputType(element)] === undefined) return null;
+  return attribute(element, 'value');
+}
+
+function referencedText(element, left = allVisits()) {
+  const ids = attribute(element, 'aria-labelledby')?.trim().split(/\s+/, Math.max(left.visits, 0)).filter((id) => id !== '') ?? [];
+  const named = (ids.length > 0 ? ids.map((id) => besideBy(element, id)) : labelledBy(element)).filter((found) => found !== null);
+  return collapsed(named.map((found) => shownText(found, { isReferenced: true, left })).join(' '));
+}
+
+// In the tree of an element.
+function besideBy(element, id) {
+  const root = rootNode(element);
+  return isShadowRoot(root) ? inShadow(root, id) : elementById(ownerDocument(element), id);
+}
+
+// What a key acts on where the focus stays on a list, menu or combobox around it.
+function activeText(element) {
+  const id = attribute(element, 'aria-activedescendant')?.trim() ?? '';
+  const found = id === '' ? activeElement?.(element) ?? null : besideBy(element, id);
+  return found === null ? '' : limited(collapsed(shownText(found)));
+}
+
+// Elements that a script gave as labels; such may stand in a tree around that of the element.
+const labelledBy = (element) => labelElements?.(element) ?? [];
+
+function labelText(element) {
+  const labels = [...((isHTML(element) && labelLists[localName(element)]?.(element)) || [])];
+  return collapsed(labels.map((label) => shownText(label, { except: element })).join(' '));
+}
+
+function altText(element) {
+  const own = toldAttribute(element, 'alt');
+  if (own !== null) return own;
+  const image = descendants(element, 'img')[0];
+  return image === undefined ? null : toldAttribute(image, 'alt');
+}
+
+const attributeText = (element, name) => collapsed(toldAttribute(element, name) ?? '');
+
+// Source: Accessible Name and Description Computation, the steps that pages depend on, in its order.
+function accessibleName(element, role) {
+  const own = referencedText(element) || attributeText(element, 'aria-label') || nativeName(element);
+  const content = () => (NAMED_BY_CONTENT.has(role) || isHTML(element, 'summary') ? shownText(element) : '');
+  return own || content() || attributeText(element, 'title') || promptOf(element);
+}
+
+function promptOf(element) {
+  const isPrompted = isHTML(element, 'textarea') || (isHTML(element, 'input') && !isToggle(element));
+  return isPrompted ? attributeText(element, 'placeholder') : '';
+}
+
+const OWN_CAPTION = { __proto__: null, fieldset: 'legend', table: 'caption', figure: 'figcaption' };
+
+function nativeName(element) {
+  const tag = localName(element);
+  if (tag === 'img' || tag === 'area') return attributeText(element, 'alt');
+  if (tag === 'option') return attributeText(element, 'label');
+  if (tag === 'svg') return drawingTitle(element);
+  const caption = OWN_CAPTION[tag] === undefined ? undefined : descendants(element, OWN_CAPTION[tag])[0];
+  if (caption !== undefined) return shownText(caption);
+  return labelText(element) || (isHTML(element, 'input') ? inputName(element) : '');
+}
+
+function drawingTitle(element, left) {
+  const title = firstElement(element);
+  return title !== null && localName(title) === 'title' ? shownText(title, { left }) : '';
+}
+
+function inputName(element) {
+  const type = inputType(element);
+  if (type === 'image') return collapsed(toldAttribute(element, 'alt') ?? 'Submit');
+  return BUTTON_INPUTS[type] === undefined ? '' : collapsed(toldAttribute(element, 'value') ?? BUTTON_INPUTS[type]);
+}
+
+// Nodes that may be visited for one name, what it references included.
+const VISITS = 500;
+const allVisits = () => ({ visits: VISITS });
+
+// Text of a subtree as a screen reader has it: parts by their own names; `except` and what is hidden left out, unless
+// all of it is hidden. What is referenced follows no references of its own. Fields inside and generated content say
+// nothing, unlike in Chromium: the one changes as it is filled, the other is mostly glyphs of icon fonts.
+function shownText(element, { except = null, isReferenced = false, left = allVisits() } = {}) {
+  const hasHidden = !isShown(element, { visibilityProperty: true });
+  const text = collapsed(gather(element, { except, isReferenced, hasHidden, left }));
+  return isMasked(element) ? maskText(text) : text;
+}
+
+const displayOf = (element) => propertyValue(styleOf(element), 'display');
+
+// Without a box of its own an element may still show what is in it.
+const isShown = (element, asked) => isDisplayed(element, asked) || displayOf(element) === 'contents';
+
+function gather(element, way) {
+  let text = isSeen(element, way) ? generatedText(element, '::before') : '';
+  for (const node of shownNodes(element)) {
+    way.left.visits -= 1;
+    if (way.left.visits < 0 || text.length > TEXT_LIMIT) break;
+    if (nodeType(node) === TEXT) text += isSeen(holderOf(node, element), way) ? characterData(node) : '';
+    else if (nodeType(node) === ELEMENT && node !== way.except) text += gatherElement(node, way);
   }
-  return null;
+  return text + (isSeen(element, way) ? generatedText(element, '::after') : '');
 }
 
-function pointsOn(element) {
-  const { left, top, width, height } = clientRect(element);
-  const at = (across, down) => [left + Math.min(Math.max(1, width * across), width - 1), top + Math.min(Math.max(1, height * down), height - 1)];
-  return [at(0.5, 0.5), at(0, 0.5), at(1, 0.5), at(0.5, 0), at(0.5, 1)];
+// The element whose style a text has; one directly in a shadow tree has that of the host.
+const holderOf = (node, element) => (nodeType(parentNode(node)) === ELEMENT ? parentNode(node) : element);
+
+// What stands in an element on the screen: of a host its shadow tree, of a slot what it holds, else its own content.
+function* shownNodes(element) {
+  const held = isHTML(element, 'slot') ? assignedNodes(element) : [];
+  if (held.length > 0) return yield* held;
+  const root = shadowRoot(element) ?? closedRoots.get(element) ?? element;
+  for (let node = firstChild(root); node !== null; node = nextSibling(node)) yield node;
+}
+
+// Letters of private use are the glyphs of icon fonts: no one reads them.
+const PRIVATE = /[\p{Co}\p{Cn}]/gu;
+const PIECES = /"((?:[^"\\]|\\.)*)"|attr\(([^\s,()]+)\)|(\/)/g;
+
+function generatedText(element, name) {
+  const style = styleOf(element, name);
+  const content = propertyValue(style, 'content');
+  if (content === 'none' || content === 'normal' || content === '') return '';
+  if (propertyValue(style, 'visibility') !== 'visible' || propertyValue(style, 'display') === 'none') return '';
+  const text = alternativeOf(content, element).replace(PRIVATE, '');
+  return BLOCK.test(propertyValue(style, 'display')) ? ` ${text} ` : text;
+}
+
+// Behind a stroke stands the alternative, which is read in place of what shows.
+function alternativeOf(content, element) {
+  let text = '';
+  for (const [, quoted, named, stroke] of content.matchAll(PIECES)) {
+    if (stroke !== undefined) text = '';
+    else text += named === undefined ? unescaped(quoted) : (toldAttribute(element, named) ?? '');
+  }
+  return text;
+}
+
+const unescaped = (text) => text.replace(/\\(?:([\da-f]{1,6}) ?|(.))/gi, (_, code, letter) => (
+  code === undefined ? letter : String.fromCodePoint(Math.min(parseInt(code, 16) || 0xfffd, 0x10ffff))));
+
+const BLOCK = /^(?:block|flex|grid|list-item|table|table-cell|table-row|flow-root|inline-block)/;
+
+const isSeen = (element, way) => way.hasHidden || propertyValue(styleOf(element), 'visibility') === 'visible';
+
+function gatherElement(element, way) {
+  if (attribute(element, 'aria-hidden') === 'true' || (!way.hasHidden && !isShown(element))) return '';
+  const isOwn = isSeen(element, way);
+  const name = isOwn ? partName(element, way) : '';
+  if (name !== '') return ` ${name} `;
+  const text = gatherContent(element, way) || (isOwn ? attributeText(element, 'title') : '');
+  return BLOCK.test(displayOf(element)) || isHTML(element, 'br') ? ` ${text} ` : text;
+}
+
+function partName(element, { isReferenced, left }) {
+  const referenced = isReferenced ? '' : referencedText(element, left);
+  return referenced || attributeText(element, 'aria-label') || imageName(element, left);
+}
+
+function imageName(element, left) {
+  const tag = localName(element);
+  return tag === 'img' ? attributeText(element, 'alt') : tag === 'svg' ? drawingTitle(element, left) : '';
+}
+
+function gatherContent(element, way) {
+  const content = FIELDS.has(localName(element)) ? '' : gather(element, way);
+  return isMasked(element) ? maskText(content) : content;
 }

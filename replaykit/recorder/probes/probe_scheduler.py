@@ -138,7 +138,7 @@ class ProbeScheduler:
         if shown is None:
             self._ledger.write(probe)
             return
-        frames, blobs = tab.sights.frames(shown)
+        frames, blobs = tab.snapshots.frames(shown)
         self._ledger.write(replace(probe, snapshot=shown.blob.id, frames=frames), [shown.blob, *blobs])
 
 

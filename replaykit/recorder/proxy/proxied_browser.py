@@ -11,9 +11,9 @@ from typing import Any
 from replaykit.browser import Browser
 from replaykit.errors import RecorderError
 from replaykit.recorder.agent_events_file import Spoken
+from replaykit.recorder.browser.witnesses.agent_made_documents import forges
 from replaykit.recorder.browser.witnesses.command_kinds import BLIND, BLINDED, blinds, cdp_kind
 from replaykit.recorder.browser.witnesses.command_log import shown
-from replaykit.recorder.browser.witnesses.forged_documents import forges
 from replaykit.recorder.live_run import LiveRun
 from replaykit.recorder.proxy.cdp_proxy import Proxy
 from replaykit.recorder.proxy.protocol_messages import ASKED, Message

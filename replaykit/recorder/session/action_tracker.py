@@ -74,10 +74,10 @@ class ActionTracker:
         tab.hear(message.at, message.event.at, message.source)
         if message.source == MAIN and message.event.name in LEAVING:
             tab.left_by = message.event.name
-        # Clicks in frames are placed on the page by these offsets (`Sights.origin`).
+        # Clicks in frames are placed on the page by these offsets (`FrameOrigins.origin`).
         if message.event.name == "scroll" and is_root(message.event.element):
             offset = (number_of(message, "left"), number_of(message, "top"))
-            tab.sights.scrolled(message.source, message.at, offset)
+            tab.frame_origins.scrolled(message.source, message.at, offset)
         self._tell(tab, tab.recogniser.feed(message))
         latest = tab.recogniser.latest
         if latest is not None and latest[1] == message.at:
@@ -190,15 +190,15 @@ class ActionTracker:
         if ref is not None:
             tab.touched_at = max(tab.touched_at, notice.at)
             self._refs[tab.page, notice.serial] = ref
-            if tab.sights.has_frames:
+            if tab.snapshots.has_frames:
                 self._flows.start(_stirring(tab, notice.source), counts=False)
 
     def _acted(self, tab: Tab, acted: Acted) -> None:
         ref = self._ref(tab, acted)
         if ref is None:
             return
-        shown = tab.sights.before(acted.document, acted.source, acted.seq, acted.at)
-        own = tab.sights.told_from(acted.document, acted.source, acted.seq)
+        shown = tab.snapshots.before(acted.document, acted.source, acted.seq, acted.at)
+        own = tab.snapshots.of_frame(acted.document, acted.source, acted.seq)
         before, blobs = self._viewer.before(tab, shown, acted.at, own)
         if before is not None and acted.lag is not None:
             before = replace(before, stale=_older(before.stale, acted.lag))
@@ -289,12 +289,12 @@ class _Whence:
     """The document that told of an action. In a frame it counts frames and pixels from itself."""
 
     def __init__(self, tab: Tab, document: int, frame: tuple[int, ...], source: Source, at: float) -> None:
-        self._sights = tab.sights
+        self._snapshots = tab.snapshots
         self._document = document
         self._frame = frame
         self._source = source
-        self._url = tab.sights.url(source)
-        self._origin = tab.sights.origin(source, document, at)
+        self._url = tab.snapshots.url(source)
+        self._origin = tab.frame_origins.origin(source, document, at)
 
     def place(self, element: Element, node: PageNode | None) -> tuple[Element, list[Blob]]:
         """Return an element with its place in a snapshot, and that snapshot."""
@@ -304,7 +304,7 @@ class _Whence:
             frame_url=element.frame_url or self._url,
             box=self._box(element.box),
         )
-        found = self._sights.node(node, self._document, self._source)
+        found = self._snapshots.node(node, self._document, self._source)
         if found is None:
             return replace(element, node=None), []
         return replace(element, node=found[0]), [found[1].blob]

@@ -105,13 +105,13 @@ class ObservationScheduler:
         """Take in that a frame's document is no more."""
         tab = self._tabs.get(message.page)
         if tab is not None:
-            tab.sights.leave(message.source, message.at, message.why)
+            tab.snapshots.leave(message.source, message.at, message.why)
 
     def owned(self, message: FrameOwned) -> None:
         """Take in whose frame an element holds."""
         tab = self._tabs.get(message.page)
         if tab is not None:
-            tab.sights.own(message.source, message.node, message.id)
+            tab.snapshots.own(message.source, message.node, message.id)
 
     def hurry(self, at: float) -> None:
         """Take the screenshots that still wait: something new begins."""
@@ -183,7 +183,7 @@ class ObservationScheduler:
             self._release(older, at)
         ref.looks += 1
         seen, blobs = self._viewer.observation("after", tab, shown, at)
-        asks = tab.sights.has_frames and shown.at == at
+        asks = tab.snapshots.has_frames and shown.at == at
         look = PendingObservation(tab=tab, ref=ref, shown=shown, seen=seen, blobs=blobs, asks_frames=asks)
         self._waiting.append(look)
         self._flows.start(self._rested(look), token=look)

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from replaykit.recorder.browser.witnesses.forged_documents import forge
+from replaykit.recorder.browser.witnesses.agent_made_documents import forge
 from replaykit.recorder.probes.probe_scheduler import ProbeScheduler
 from replaykit.recorder.session import driver_messages, request_messages, witnesses
 from replaykit.recorder.session.action_tracker import ActionTracker

@@ -95,7 +95,8 @@ class SnapshotCapture:
             status=tab.status if is_present else None,
             sheets=self._sheets(push.sheets or ()),
         )
-        tab.sights.add(shown)
+        tab.snapshots.add(shown)
+        tab.frame_origins.scrolled(shown.source, shown.at, shown.push.scroll)
         tab.changes.take(shown)
         return shown
 
@@ -201,7 +202,7 @@ class SnapshotCapture:
         )  # fmt: skip
         if shown is None:
             return replace(seen, tabs=self._tabs.views()), []
-        frames, blobs = tab.sights.frames(shown, until)
+        frames, blobs = tab.snapshots.frames(shown, until)
         push = shown.push
         whole = replace(
             seen,
@@ -260,7 +261,7 @@ class SnapshotCapture:
 
 
 def _frames(tab: Tab, shown: PushedSnapshot | None) -> list[str | None]:
-    found = tab.sights.all_in(shown) if shown is not None else ()
+    found = tab.snapshots.all_in(shown) if shown is not None else ()
     return [one.blob.id if one is not None else None for one in found]
 
 

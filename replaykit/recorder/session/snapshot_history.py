@@ -20,7 +20,7 @@ from replaykit.recorder.session.driver_messages import MAIN, Source
 from replaykit.recorder.session.outbox import Blob
 from replaykit.trajectory.action import NodeRef
 from replaykit.trajectory.observation import Frame, TabView
-from replaykit.trajectory.scalars import Box, Point
+from replaykit.trajectory.scalars import Box
 
 PUSHES_MAX = 16
 """Snapshots kept of a main frame: an action refers to the latest ones only."""
@@ -65,14 +65,13 @@ class PushedSnapshot(Struct, frozen=True, kw_only=True):
     """Its style sheets in the order of the head, as far as the page told of them."""
 
 
-class Sights:
+class SnapshotHistory:
     """Snapshots of one tab."""
 
     def __init__(self) -> None:
         self._main: deque[PushedSnapshot] = deque(maxlen=PUSHES_MAX)
         self._frames: dict[Source, deque[PushedSnapshot]] = {}
         self._left: dict[Source, tuple[float, str]] = {}
-        self._scrolls: dict[Source, deque[tuple[float, Point]]] = {}
 
     @property
     def has_frames(self) -> bool:
@@ -81,7 +80,6 @@ class Sights:
 
     def add(self, shown: PushedSnapshot) -> None:
         """Take in a snapshot."""
-        self.scrolled(shown.source, shown.at, shown.push.scroll)
         if shown.source == MAIN:
             self._main.append(shown)
             return
@@ -94,7 +92,7 @@ class Sights:
 
     def leave(self, source: Source, at: float, why: str) -> None:
         """Note that a frame's document is no more, or was never watched."""
-        _remember(self._left, source, (at, why))
+        remember(self._left, source, (at, why))
 
     def own(self, source: Source, node: PageNode, frame: str) -> None:
         """Note whose frame an element of a snapshot holds."""
@@ -103,15 +101,13 @@ class Sights:
             if shown.push.seq == node.push:
                 pushed[place] = replace(shown, push=_owned(shown.push, node.number, frame))
 
-    def scrolled(self, source: Source, at: float, offset: Point) -> None:
-        """Note how far a document is scrolled."""
-        moves = self._scrolls.pop(source, None) or deque(maxlen=FRAME_PUSHES_MAX)
-        _remember(self._scrolls, source, moves)
-        moves.append((at, offset))
-
     def latest(self, document: int) -> PushedSnapshot | None:
         """Return the latest snapshot of that document in the main frame."""
         return next((one for one in reversed(self._main) if one.document == document), None)
+
+    def at(self, document: int, at: float) -> PushedSnapshot | None:
+        """Return the latest snapshot of that document in the main frame until then."""
+        return next((one for one in reversed(self._main) if one.document == document and one.at <= at), None)
 
     def before(self, document: int, source: Source, seq: int, at: float) -> PushedSnapshot | None:
         """Return the main frame's latest snapshot at or before a message of that document."""
@@ -119,7 +115,7 @@ class Sights:
         # Another document counts its own messages: only time compares.
         return next((one for one in own if (one.push.seq <= seq if source == MAIN else one.at <= at)), None)
 
-    def told_from(self, document: int, source: Source, seq: int) -> PushedSnapshot | None:
+    def of_frame(self, document: int, source: Source, seq: int) -> PushedSnapshot | None:
         """Return a frame's latest snapshot at or before its message."""
         pushed = (one for one in reversed(self._frames.get(source, ())) if one.document == document)
         return next((one for one in pushed if one.push.seq <= seq), None)
@@ -142,8 +138,8 @@ class Sights:
 
     def frames(self, main: PushedSnapshot, until: float = inf) -> tuple[tuple[Frame, ...], list[Blob]]:
         """Return the frames that a page cannot read, as they were then, and their snapshots."""
-        telling = _Telling(self, main.document, until)
-        return telling.frames(self.current(main), 0), telling.blobs
+        tree = _FrameTree(self, main.document, until)
+        return tree.frames(self.current(main), 0), tree.blobs
 
     def all_in(self, main: PushedSnapshot, until: float = inf) -> Iterator[PushedSnapshot | None]:
         """Yield what every frame on a page showed then; None: unknown."""
@@ -179,40 +175,18 @@ class Sights:
         pushed = self._frames.get(source)
         return pushed[-1].push.url if pushed else None
 
-    def origin(self, source: Source, document: int, at: float) -> Point | None:
-        """Return where a frame's viewport begins in that of the main frame, CSS px; None: unknown."""
-        if source == MAIN:
-            return (0, 0)
-        main = next((one for one in reversed(self._main) if one.document == document and one.at <= at), None)
-        waiting: list[tuple[PushedSnapshot, Point]] = [(main, (0, 0))] if main is not None else []
-        for shown, (left, top) in waiting:
-            x, y = self._offset(shown.source, at)
-            for entry in shown.push.frames:
-                # Origins count from the top of the document, which may have scrolled since the snapshot.
-                place = (left + entry.origin[0] - x, top + entry.origin[1] - y)
-                if entry.id == source[0]:
-                    return place
-                inner = self.seen(entry.id, document, at)
-                if inner is not None and len(waiting) < FRAMES_TOLD_MAX:
-                    waiting.append((inner, place))
-        return None
-
-    def _offset(self, source: Source, at: float) -> Point:
-        moves = [offset for moved, offset in self._scrolls.get(source, ()) if moved <= at]
-        return moves[-1] if moves else (0, 0)
-
 
 def _owned(push: PagePush, number: int, frame: str) -> PagePush:
     entries = (replace(one, id=frame) if one.number == number else one for one in push.frames)
     return replace(push, frames=tuple(entries))
 
 
-class _Telling:
+class _FrameTree:
     """One observation's frames in the making."""
 
-    def __init__(self, sights: Sights, document: int, until: float) -> None:
+    def __init__(self, snapshots: SnapshotHistory, document: int, until: float) -> None:
         self.blobs: list[Blob] = []
-        self._sights = sights
+        self._snapshots = snapshots
         self._document = document
         self._until = until
         self._left = FRAMES_TOLD_MAX
@@ -223,15 +197,16 @@ class _Telling:
         return tuple(self._frame(entry, depth) for entry in entries)
 
     def _frame(self, entry: PageFrame, depth: int) -> Frame:
-        shown = self._sights.seen(entry.id, self._document, self._until)
+        shown = self._snapshots.seen(entry.id, self._document, self._until)
         if shown is None:
-            return Frame(url=entry.url or None, why=self._sights.why_not(entry.id))
+            return Frame(url=entry.url or None, why=self._snapshots.why_not(entry.id))
         self.blobs.append(shown.blob)
         inner = self.frames(shown, depth + 1) if depth < DEPTH_MAX else ()
         return Frame(snapshot=shown.blob.id, url=shown.push.url, frames=inner)
 
 
-def _remember(known: dict[Source, _V], source: Source, value: _V) -> None:
+def remember(known: dict[Source, _V], source: Source, value: _V) -> None:
+    """Keep what is known of a document; of too many, the one that was noted first goes."""
     known[source] = value
     while len(known) > 4 * FRAMES_MAX:
         del known[next(iter(known))]

@@ -6,9 +6,10 @@ from math import inf
 
 from replaykit.recorder.session.driver_messages import MAIN, Source
 from replaykit.recorder.session.field_changes import FieldChanges
+from replaykit.recorder.session.frame_origins import FrameOrigins
 from replaykit.recorder.session.gestures.recogniser import Recogniser
 from replaykit.recorder.session.outbox import StepRef
-from replaykit.recorder.session.snapshot_history import PushedSnapshot, Sights
+from replaykit.recorder.session.snapshot_history import PushedSnapshot, SnapshotHistory
 from replaykit.trajectory.observation import Observation, TabView
 
 TOUCH_MS = 1000.0
@@ -73,8 +74,9 @@ class Tab:
         """Latest observation of what an action led to."""
         self.last_words: PushedSnapshot | None = None
         """A last look that the driver took before the tab was closed."""
-        self.sights = Sights()
+        self.snapshots = SnapshotHistory()
         """What its documents have shown."""
+        self.frame_origins = FrameOrigins(self.snapshots)
         self.changes = FieldChanges()
         """Fields that changed without an event, until an observation tells of them."""
 
@@ -96,11 +98,11 @@ class Tab:
     @property
     def latest(self) -> PushedSnapshot | None:
         """The latest snapshot of the main frame's present document."""
-        return self.sights.latest(self.document)
+        return self.snapshots.latest(self.document)
 
     def can_paint(self, shown: PushedSnapshot) -> bool:
         """Whether a screenshot's secrets can be found in it; only those of the main frame can."""
-        frames = self.sights.all_in(shown)
+        frames = self.snapshots.all_in(shown)
         return shown.paint is not None and all(one is not None and one.paint == () for one in frames)
 
 

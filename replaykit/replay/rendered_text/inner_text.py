@@ -1,161 +1,296 @@
-"""`innerText` of recorded elements: composed, and edited as the rows of the snapshot say."""
+"""`innerText` of elements, composed by the rule of docs/snapshot-format.md, section 5.1.
+
+`replaykit/recorder/page/rendered_text.js` is the same rule in the page: a change here is one there, too.
+"""
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from functools import cached_property
+from functools import cache
+from itertools import chain
 
-from replaykit.errors import Unsupported
-from replaykit.replay.dom_tree import Tree
-from replaykit.replay.rendered_text.composition import MARKS, Composition, Item, joined
-from replaykit.replay.rendered_text.element_states import SHOWN, SKIPPED, ElementStates
-from replaykit.replay.rendered_text.style_palette import GROUP, INLINE
-from replaykit.snapshot.snapshot_format import refuse
-from replaykit.snapshot.text_rows import SPENT, UNKNOWN, Edits, edited, text_rows
+from replaykit.patterns import lazy_pattern
+from replaykit.replay.rendered_text.element_states import MENU_PART, PLAIN, SHOWN, ElementStates, Inside
+from replaykit.replay.rendered_text.style_palette import (
+    ATOM,
+    BLOCK,
+    CELL,
+    GROUP,
+    INLINE,
+    ROW,
+    Style,
+    style_of,
+)
+from replaykit.snapshot.snapshot_format import DOCUMENT, HTML, OTHER, SHADOW, TEXT
 
-_MASK, _CUT = MARKS
-# A recorder asks no more than this, in items and pieces of text, per node and piece of text of a page.
-_EFFORT = 16
-_EFFORT_LEAST = 1000
-_PIECE = 256
+Item = str | int
+"""A text, or a number of line breaks that are requested."""
+
+MARKS = ("\u27e6masked\u27e7", "\u27e6cut:")
+"""What stands for a text that was masked; what ends a text that was cut."""
+
+# How a line ends: with nothing to hold a blank, with a collapsible blank, with something solid.
+_NOTHING, _BLANK, _SOLID = range(3)
+_NO_ITEM = -1
+
+_BLANKS = " \t\n\r"
+_RUNS = lazy_pattern(f"[{_BLANKS}]+")
+_OPTION_BLANKS = lazy_pattern("[ \t\n\f\r]+")
+_TREE = style_of("block|visible|collapse|none")
 
 
-def unsupported(tree: Tree, row: int, reason: str) -> Unsupported:
-    """Build the refusal to read the text of an element."""
-    return Unsupported(locator=f"innerText of <{tree.name[row]}>", reason=reason)
+class Composition:
+    """The items of one element, and which of them belong to each element inside of it."""
+
+    def __init__(self, states: ElementStates, top: int) -> None:
+        """Compose an element that is shown, or a whole tree by the row of its document or shadow root."""
+        self.items: list[Item] = []
+        #: Per row of an element that is shown: its first item, and the one after its last.
+        self.spans: dict[int, tuple[int, int]] = {}
+        #: Items whose text was masked or cut.
+        self.marked: list[int] = []
+        self._states = states
+        self._tree = states.tree
+        self._marks = MARKS if "cut" in states.tree.snapshot.head.flags else MARKS[:1]
+        self._open = [_Box(_TREE, _Lines(), PLAIN, states.tree.end[top], _Lines())]
+        self._compose(top)
+
+    def _compose(self, top: int) -> None:
+        tree, boxes = self._tree, self._open
+        kinds, names, end = tree.kind, tree.name, tree.end
+        row, last = top, end[top]
+        if kinds[top] > OTHER:
+            row += 1
+        else:
+            boxes[0].inside = self._states.around(top)
+        while row < last:
+            while boxes[-1].end <= row:
+                self._leave(boxes.pop())
+            kind = kinds[row]
+            if kind == TEXT:
+                if names[row] and boxes[-1].inside.holds_text:
+                    self._text(names[row], boxes[-1])
+                row += 1
+            elif kind <= OTHER:
+                row = self._element(row)
+            else:
+                row = end[row] if kind in (SHADOW, DOCUMENT) else row + 1
+        while boxes:
+            self._leave(boxes.pop())
+
+    def _element(self, row: int) -> int:
+        """Begin an element; return the row to go on with."""
+        around, tree = self._open[-1], self._tree
+        state = self._states.state_in(row, around.inside)
+        if state > MENU_PART:
+            return tree.end[row]
+        tag = tree.name[row] if tree.kind[row] == HTML else ""
+        if tag == "br":
+            self._line_break(row, around.lines)
+        box = self._box(row, tag, state, around)
+        if tag == "option":  # lists give them, visible or not
+            self._option(row, box.style)
+        self._open.append(box)
+        if box.inside.state == SHOWN:
+            return row + 1
+        self._leave(self._open.pop())
+        return box.end
+
+    def _line_break(self, row: int, lines: _Lines) -> None:
+        self._end(lines)
+        if self._states.style(row).is_visible:
+            self.items.append("\n")
+
+    def _box(self, row: int, tag: str, state: int, around: _Box) -> _Box:
+        states = self._states
+        style, kind = states.style(row), states.kind(row)
+        inside = states.inside(row, state, around.inside)
+        lines = self._lines(row, around.lines, style, kind)
+        box = _Box(style, lines, inside, self._tree.end[row], around.lines)
+        box.row, box.kind, box.start = row if state == SHOWN else _NO_ITEM, kind, len(self.items)
+        box.breaks = _breaks(tag, style, kind) if style.is_visible else 0
+        if box.breaks:
+            self.items.append(box.breaks)
+        return box
+
+    def _lines(self, row: int, lines: _Lines, style: Style, kind: int) -> _Lines:
+        """Return the lines of what is inside, after what the box does to those around it."""
+        if kind == INLINE:
+            if self._tree.shadow(row) < 0:
+                return lines
+            lines.solid()
+        elif style.leaves:
+            pass
+        elif kind == ATOM:
+            lines.solid()
+        else:
+            self._end(lines)
+            self._part(lines, kind)
+        return _Lines(lines.table if kind == GROUP else None)
+
+    def _part(self, lines: _Lines, kind: int) -> None:
+        """Part cells by tabs and rows by line breaks, written where the one before ended."""
+        if kind == CELL and lines.cell != _NO_ITEM:
+            self.items[lines.cell] = "\t"
+        if kind == ROW and lines.table.row != _NO_ITEM:
+            self.items[lines.table.row] = "\n"
+        lines.cell = _NO_ITEM
+        if kind != GROUP:
+            lines.table.row = _NO_ITEM
+
+    def _option(self, row: int, style: Style) -> None:
+        text = self._tree.text_content(row)
+        self.items.append(1)
+        self._mark(text, style)
+        self.items += [_OPTION_BLANKS.sub(" ", text).strip(" "), 1]
+
+    def _leave(self, box: _Box) -> None:
+        if box.lines is not box.outer:
+            self._end(box.lines)
+        if box.breaks:
+            self.items.append(box.breaks)
+        if box.row >= 0:
+            self.spans[box.row] = (box.start, len(self.items))
+        if box.kind in (CELL, ROW) and box.style.is_visible and not box.style.leaves:
+            if box.kind == CELL:
+                box.outer.cell = len(self.items)
+            else:
+                box.outer.table.row = len(self.items)
+            self.items.append("")
+
+    def _end(self, lines: _Lines) -> None:
+        """End a line: a collapsible blank at its end vanishes."""
+        if lines.ends == _BLANK and lines.item != _NO_ITEM:
+            self.items[lines.item] = str(self.items[lines.item])[:-1]
+        lines.ends = _NOTHING
+
+    def _text(self, text: str, box: _Box) -> None:
+        style, lines = box.style, box.lines
+        if style.is_visible:
+            self._mark(text, style)
+        text = transformed(text, style.transform)
+        item = len(self.items) if style.is_visible else _NO_ITEM
+        if style.collapse == "collapse":
+            text = lines.collapsed(text, item)
+        elif style.collapse == "preserve-breaks":
+            text = self._broken(text, lines, item)
+        else:
+            lines.ends = _NOTHING if text[-1] == "\n" else _SOLID
+            if text.strip(_BLANKS):
+                lines.part()
+        if style.is_visible:
+            self.items.append(text)
+
+    def _mark(self, text: str, style: Style) -> None:
+        is_dotted = "s" in style.letters and text.strip(_BLANKS)
+        if is_dotted or ("\u27e6" in text and any(mark in text for mark in self._marks)):
+            self.marked.append(len(self.items))
+
+    def _broken(self, text: str, lines: _Lines, item: int) -> str:
+        """Collapse a text line by line; blanks around a line break go."""
+        pieces: list[str] = []
+        for place, line in enumerate(text.split("\n")):
+            if place:
+                self._break(lines, pieces)
+            pieces.append(lines.collapsed(line, item))
+        return "".join(pieces)
+
+    def _break(self, lines: _Lines, pieces: list[str]) -> None:
+        if not pieces[-1]:
+            self._end(lines)
+        elif lines.ends == _BLANK:
+            pieces[-1] = pieces[-1][:-1]
+        lines.ends = _NOTHING
+        pieces.append("\n")
 
 
-class InnerTexts:
-    """The rendered texts of one page."""
+class _Lines:
+    """One line after the other, in a box that has lines of its own."""
 
-    def __init__(self, tree: Tree) -> None:
-        self.tree = tree
-        self.states = ElementStates(tree)
-        self._latest: tuple[int, Composition] | None = None
+    __slots__ = ("cell", "ends", "item", "row", "table")
 
-    @cached_property
-    def _rows(self) -> dict[int, Edits]:
-        return text_rows(self.tree.snapshot.head)
+    def __init__(self, table: _Lines | None = None) -> None:
+        self.ends = _NOTHING
+        #: The item that the collapsible blank at the end is in.
+        self.item = _NO_ITEM
+        #: Where the separator after the last cell, or row, would be.
+        self.cell = self.row = _NO_ITEM
+        #: Those whose rows follow each other: their own, unless this is a section of a table.
+        self.table = table or self
 
-    @cached_property
-    def _numbers(self) -> list[int]:
-        return list(self._rows)
+    def part(self) -> None:
+        """Note that something stands between cells or rows."""
+        self.cell = self.table.row = _NO_ITEM
 
-    @cached_property
-    def _effort(self) -> int:
-        names = self.tree.name
-        return _EFFORT * (len(names) + _EFFORT_LEAST + sum(map(len, names)) // _PIECE)
+    def solid(self) -> None:
+        """Put something on the line that is no text and takes room."""
+        self.ends = _SOLID
+        self.part()
 
-    def text(self, row: int) -> str:
-        """Return what `innerText` gives for an element.
-
-        Raises Unsupported where the snapshot cannot tell: styles not recorded, texts not compared with the
-        browser's, text masked or cut. Raises SnapshotInvalid where its rows do not fit the text.
-        """
-        check_composed(self.tree, row)
-        edits = self._edits_inside(row)
-        state = self.states.state(row)
-        if state == SHOWN:
-            return self._shown(row, edits)
-        text = "" if state == SKIPPED else self.tree.text_content(row)
-        if row in edits:
-            text = edited(text, edits[row])
-        self._refuse_gaps(row, text)
+    def collapsed(self, text: str, item: int) -> str:
+        """Put a text on the line; `item`: where it shows."""
+        text = _RUNS.sub(" ", text)
+        if self.ends != _SOLID and text[:1] == " ":
+            text = text[1:]
+        if text:
+            self.ends, self.item = _BLANK if text[-1] == " " else _SOLID, item
+            if text != " ":
+                self.part()
         return text
 
-    def _edits_inside(self, row: int) -> dict[int, Edits]:
-        """Return the edits of an element and of those inside of it, by row. Raises Unsupported."""
-        tree, numbers = self.tree, self._numbers
-        if not numbers:
-            return {}
-        nodes = tree.snapshot.nodes
-        low = bisect_left(numbers, tree.number[row])
-        high = bisect_left(numbers, bisect_left(nodes, tree.end[row]))
-        inside = {nodes[number]: self._rows[number] for number in numbers[low:high]}
-        found = {at: edits for at, edits in inside.items() if tree.scope[at] == tree.scope[row]}
-        if UNKNOWN in found.values() or SPENT in found.values() or self._is_spent_around(row):
-            raise unsupported(tree, row, "the recorder could not compare it with what the browser showed")
-        return found
 
-    def _is_spent_around(self, row: int) -> bool:
-        rows, number = self._rows, self.tree.number
-        is_spent = SPENT in rows.values()
-        return is_spent and any(rows.get(number[above]) == SPENT for above in self.tree.ancestors(row))
+class _Box:
+    """An element whose content is being composed."""
 
-    def _shown(self, row: int, edits: dict[int, Edits]) -> str:
-        composition = self._composition(row)
-        start, end = composition.spans[row]
-        self._refuse_marks(row, composition, start, end)
-        items = composition.items[start:end]
-        if edits:
-            items = self._edited(row, items, edits, composition)
-        text = joined(items)
-        self._refuse_gaps(row, text)
+    __slots__ = ("breaks", "end", "inside", "kind", "lines", "outer", "row", "start", "style")
+
+    def __init__(self, style: Style, lines: _Lines, inside: Inside, end: int, outer: _Lines) -> None:
+        self.style = style
+        self.lines = lines
+        self.inside = inside
+        self.end = end
+        #: The lines around it.
+        self.outer = outer
+        self.row = _NO_ITEM
+        self.kind = BLOCK
+        self.start = self.breaks = 0
+
+
+def _breaks(tag: str, style: Style, kind: int) -> int:
+    """Return how many line breaks an element requests around its content."""
+    if kind in (CELL, ROW) or style.display == "contents":
+        return 0
+    return 2 if tag == "p" else int(kind == BLOCK)
+
+
+def joined(items: list[Item]) -> str:
+    """Join items: requests at both ends vanish, several between two texts become the largest."""
+    parts: list[str] = []
+    breaks = 0
+    for item in items:
+        if isinstance(item, int):
+            breaks = max(breaks, item) if parts else 0
+        elif item:
+            if breaks:
+                parts.append("\n" * breaks)
+                breaks = 0
+            parts.append(item)
+    return "".join(parts)
+
+
+_BLOCKS = ((0x0000, 0x024F), (0x0370, 0x052F), (0x0531, 0x0587), (0x1E00, 0x1FFF))
+# Unicode 16 gave this small letter its capital.
+_UNSTABLE = frozenset({0x019B})
+
+
+def transformed(text: str, transform: str) -> str:
+    """Write a text in upper or lower case, letter by letter; any other transform changes nothing."""
+    if transform not in ("uppercase", "lowercase"):
         return text
-
-    def _edited(
-        self, row: int, items: list[Item], edits: dict[int, Edits], composition: Composition
-    ) -> list[Item]:
-        """Apply the rows of all elements that are shown, those inside before those around them."""
-        offset, effort = composition.spans[row][0], self._effort
-        for at in sorted(edits.keys() & composition.spans.keys(), reverse=True):
-            first, last = (place - offset for place in composition.spans[at])
-            text = edited(joined(items[first:last]), edits[at])
-            effort -= 1 + last - first + len(text) // _PIECE
-            if effort < 0:
-                refuse("head", "text rows take more effort than a recorder makes")
-            if at == row:
-                return [text]
-            put(items, first, last, text)
-        return items
-
-    def _composition(self, row: int) -> Composition:
-        """Compose the box that decides what an element shows; the latest one is kept."""
-        top = self._top(row)
-        if self._latest is None or self._latest[0] != top:
-            self._latest = (top, Composition(self.states, top))
-        return self._latest[1]
-
-    def _top(self, row: int) -> int:
-        while not self.stands_apart(row):
-            above = self.tree.up[row]
-            if above < 0:
-                return self.tree.scope[row]
-            row = above
-        return row
-
-    def stands_apart(self, row: int) -> bool:
-        """Whether nothing outside of the element changes what it shows."""
-        return self.states.kind(row) not in (INLINE, GROUP)
-
-    def _refuse_marks(self, row: int, composition: Composition, start: int, end: int) -> None:
-        low, high = bisect_left(composition.marked, start), bisect_left(composition.marked, end)
-        for item in composition.marked[low:high]:
-            text = str(composition.items[item])
-            if text:
-                raise unsupported(self.tree, row, "text is cut" if _CUT in text else "text is masked")
-
-    def _refuse_gaps(self, row: int, text: str) -> None:
-        if _MASK in text:
-            raise unsupported(self.tree, row, "text is masked")
-        snapshot = self.tree.snapshot
-        if "cut" not in snapshot.head.flags:
-            return
-        if _CUT in text or any(row < omitted < self.tree.end[row] for omitted in snapshot.omitted):
-            raise unsupported(self.tree, row, "text is cut")
+    return text.translate(_table(transform == "uppercase"))
 
 
-def check_composed(tree: Tree, row: int) -> None:
-    """Raise Unsupported where the recorder did not compare texts with what the browser showed."""
-    snapshot = tree.snapshot
-    if snapshot.nodes and not snapshot.style:
-        raise unsupported(tree, row, "no_style")
-    if "composed" not in snapshot.head.flags:
-        raise unsupported(tree, row, "the recorder took no rendered texts: record the run again")
-
-
-def put(items: list[Item], first: int, last: int, text: str) -> None:
-    """Put a text in place of all texts of a slice, from the first to the last that is not empty."""
-    told = [at for at in range(first, last) if isinstance(items[at], str) and items[at]]
-    if told:
-        items[told[0] : told[-1] + 1] = [text, *[""] * (told[-1] - told[0])]
+@cache
+def _table(is_upper: bool) -> dict[int, str]:
+    points = chain.from_iterable(range(first, last + 1) for first, last in _BLOCKS)
+    letters = {point: chr(point) for point in points if point not in _UNSTABLE}
+    return {point: char.upper() if is_upper else char.lower() for point, char in letters.items()}

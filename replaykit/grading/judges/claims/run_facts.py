@@ -120,7 +120,7 @@ class RunFacts:
 
     @cached_property
     def at_start(self) -> tuple[SeenPage, ...]:
-        """Sights of pages before the first action."""
+        """SnapshotHistory of pages before the first action."""
         return tuple(one for one in self.looks if one.page.place <= self._first)
 
     @cached_property

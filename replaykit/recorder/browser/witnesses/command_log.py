@@ -20,6 +20,7 @@ from weakref import WeakKeyDictionary
 from replaykit.browser import FEATURES_OFF, UNISOLATED
 from replaykit.recorder.browser.driver_parts import SessionFeed
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
+from replaykit.recorder.browser.witnesses.agent_made_documents import forges
 from replaykit.recorder.browser.witnesses.command_kinds import (
     BLIND,
     BLINDED,
@@ -28,7 +29,6 @@ from replaykit.recorder.browser.witnesses.command_kinds import (
     cdp_kind,
     runs_in_page,
 )
-from replaykit.recorder.browser.witnesses.forged_documents import forges
 from replaykit.recorder.session.request_messages import Failed, Finished, Requested, Responded
 from replaykit.recorder.session.witnesses import Answered, Commanded, ScriptAsked, ScriptEnded
 

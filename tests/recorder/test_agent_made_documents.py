@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.recorder.browser.witnesses.forged_documents import forges, has_code
+from replaykit.recorder.browser.witnesses.agent_made_documents import forges, has_code
 from replaykit.recorder.session.witnesses import Commanded
 
 BASE = "http://site.test/"

@@ -1,0 +1,97 @@
+// What a target was called a moment before an action, and what lies over it: a page may change both as it is acted on.
+
+// ---- Earlier names ---------------------------------------------------------------------------------------------
+
+const EARLIER_MS = 1000;
+const EARLIER_MAX = 8;
+const approaches = [];
+
+// In the capture phase, before the page can change what the pointer or the focus comes to.
+function approach(event) {
+  const path = pathOf(event);
+  if (!event.isTrusted || path.length === 0) return;
+  const control = controlOn(path);
+  // Pointer and focus arrive together: one name is enough.
+  if (!approaches.some((known) => known.control === control && now() - known.at < 50)) noteName(control);
+}
+
+function noteName(control) {
+  const text = nameOf(control);
+  if (text !== '') approaches.push({ control, box: boxOf(control), text, at: now() });
+  if (approaches.length > EARLIER_MAX) approaches.shift();
+}
+
+const nameOf = (control) => limited(accessibleName(control, roleOf(control)) || shownText(control));
+
+// A timer changes a label without any event: what it was is told with the change.
+const RENAMED_MAX = 32;
+const RECORDS_MAX = 64;
+const NAMING = new Set(['aria-label', 'title', 'alt']);
+const renamed = [];
+
+function noteRenamed(records) {
+  for (const record of records.slice(0, RECORDS_MAX)) {
+    const text = limited(oldText(record).replace(/\s+/g, ' ').trim());
+    const control = text === '' ? null : controlAround(record.target);
+    if (control !== null) renamed.push({ control, text, at: now() });
+  }
+  renamed.splice(0, renamed.length - RENAMED_MAX);
+}
+
+function oldText({ type, target, oldValue, attributeName, removedNodes }) {
+  if (type === 'characterData') return oldValue;
+  if (type === 'attributes') return NAMING.has(attributeName) && oldValue !== null ? oldValue : '';
+  // What is masked inside of a removed element no one can ask any more.
+  return [...removedNodes].filter((node) => MASK === '' || nodeType(node) === TEXT).map((node) => textContent(node) ?? '').join('');
+}
+
+function controlAround(node) {
+  const element = nodeType(node) === ELEMENT ? node : parentNode(node);
+  if (element === null || nodeType(element) !== ELEMENT || isMasked(element)) return null;
+  return MASK !== '' && closest(element, MASK) !== null ? null : closest(element, CONTROL);
+}
+
+// Of the element, or of what stood in its place.
+function earlierNames(element, event) {
+  const point = POINTER.has(event.type) ? pointOf(event) : null;
+  const own = nameOf(element);
+  const read = approaches.filter(({ control, box, at }) => (
+    now() - at <= EARLIER_MS && (control === element || (point !== null && !isConnected(control) && holds(box, point)))));
+  const changed = renamed.filter(({ control, at }) => control === element && now() - at <= EARLIER_MS);
+  const still = stillNames.has(element) ? [stillNames.get(element)] : [];
+  const texts = [...[...read, ...changed].slice(-EARLIER_MAX).map(({ text }) => text), ...still];
+  return [...new Set(texts)].filter((text) => text !== own);
+}
+
+const holds = ([x, y, width, height], [left, top]) => left >= x && top >= y && left <= x + width && top <= y + height;
+
+// Style sheets may show other words while the pointer is there: what the page says untouched is kept with a snapshot.
+const stillNames = new WeakMap();
+const STILL_MAX = 100;
+
+function keepNames(tree) {
+  if (!tree.swaps) return;
+  for (const control of [...queryDocument(document, CONTROL)].slice(0, STILL_MAX)) {
+    if (!matches(control, ':hover, :focus-within, :active')) stillNames.set(control, nameOf(control));
+  }
+}
+
+// ---- What lies over a target without being in the way ----------------------------------------------------------
+
+// A pointer goes through it, a person reads it: known from the latest snapshot, which reads every style.
+const VEILS_MAX = 32;
+let veils = [];
+
+function noteVeil(element, style) {
+  const position = propertyValue(style, 'position');
+  if ((position !== 'absolute' && position !== 'fixed') || veils.length >= VEILS_MAX) return;
+  if (ownerDocument(element) === document) veils.push(element);
+}
+
+function veilNames(element, event) {
+  if (veils.length === 0 || !POINTER.has(event.type) || event.clientX === undefined) return [];
+  const point = pointOf(event);
+  const over = veils.filter((veil) => isConnected(veil) && !contains(element, veil) && !contains(veil, element)
+    && isDisplayed(veil, { opacityProperty: true, visibilityProperty: true }) && holds(boxOf(veil), point));
+  return [...new Set(over.map((veil) => limited(shownText(veil))).filter((text) => text !== ''))];
+}
