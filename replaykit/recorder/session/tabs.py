@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import inf
 
+from replaykit.recorder.session.changed_without_event import FieldChanges
 from replaykit.recorder.session.driver_messages import MAIN, Source
-from replaykit.recorder.session.field_changes import FieldChanges
 from replaykit.recorder.session.frame_origins import FrameOrigins
 from replaykit.recorder.session.gestures.recogniser import Recogniser
 from replaykit.recorder.session.outbox import StepRef
