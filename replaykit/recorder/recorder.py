@@ -113,7 +113,9 @@ class _Recording(LiveRun):
     def _driver_options(self) -> dict[str, Any]:
         # No secret and no test data of a policy: an agent over CDP can read every script of its pages.
         names = InjectedNames.drawn()
-        page = PageOptions(mask=self._settings.mask, binding=names.binding, api=names.api)
+        page = PageOptions(
+            mask=self._settings.mask, binding=names.binding, api=names.api, question=names.question
+        )
         return {
             "opening": self._open,
             "store": self._store,

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.sync_api import Page
 
 from replaykit.bundle.reader import open_bundle
+from replaykit.recorder.browser import listener_queries
+from replaykit.recorder.browser.command_effects import Effect
+from replaykit.recorder.browser.tab.cdp_documents import Place
+from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.browser.tab.leave_listeners import LEAVING
+from replaykit.recorder.page.page_script import InjectedNames
 from replaykit.recorder.recorder import Recorder
 from replaykit.trajectory.completeness import state_of
 from replaykit.trajectory.exchange import Exchange
@@ -89,6 +94,62 @@ def test_listener_that_an_action_adds(tmp_path: Path, page: Page, site: Site, st
     shows(site, f"stay.onclick = () => {{ {LISTENERS['pagehide']} }}")
     found = record(tmp_path / "run.zst", page, start, LEAVES["command"])
     assert found.sent or LEAVING in found.missing
+
+
+LATE = LISTENERS["pagehide"]
+ANEW = "document.open(); document.write('<a id=next href=/next>next</a>'); document.close()"
+ANSWERED = "addEventListener(known, (event) => event.preventDefault(), { capture: true })"
+
+
+def test_listener_that_is_added_while_it_is_left(tmp_path: Path, page: Page, site: Site, start: str) -> None:
+    shows(site, f"next.onclick = () => {{ {LATE} }}")
+    found = record(tmp_path / "run.zst", page, start, LEAVES["link"])
+    assert found.sent or LEAVING in found.missing
+
+
+HIDING = {
+    "answers itself": f"{ANSWERED}; {LATE}",
+    "written anew": f"{ANEW}; {ANSWERED}; {LATE}",
+    "without a body": f"{LATE}; document.body.remove()",
+}
+"""What a page does that knows the name of the question, to make believe that it does not listen."""
+
+
+@pytest.mark.parametrize("way", HIDING)
+def test_page_that_hides_that_it_listens(
+    tmp_path: Path, page: Page, site: Site, start: str, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = InjectedNames.drawn()
+    monkeypatch.setattr(InjectedNames, "drawn", lambda: known)
+    shows(site, f"const known = '{known.question}'; stay.ondblclick = () => {{ {HIDING[way]} }}")
+
+    def leave(page: Page) -> None:
+        page.dblclick("#stay")
+        page.goto(f"{start}next")
+
+    found = record(tmp_path / "run.zst", page, start, leave)
+    assert found.sent or LEAVING in found.missing
+
+
+def test_page_that_says_that_it_does_not_listen_is_not_asked(
+    tmp_path: Path, page: Page, start: str, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shows(site, "")
+    asked, plain = list[str](), listener_queries._look_at
+
+    def look_at(tab: CdpTab, place: Place, frame: str) -> Generator[Effect, Any, None]:
+        asked.append(frame)
+        return plain(tab, place, frame)
+
+    with Recorder(tmp_path / "run.zst", screenshots="off") as run:
+        run.attach(page)
+        page.goto(start)
+        page.click("#stay")
+        page.wait_for_timeout(300)
+        monkeypatch.setattr(listener_queries, "_look_at", look_at)
+        page.click("#stay")
+        page.wait_for_timeout(300)
+    assert not asked
 
 
 @pytest.mark.parametrize("place", ["", "OTHER"], ids=["own site", "other site"])

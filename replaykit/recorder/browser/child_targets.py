@@ -54,8 +54,9 @@ class Targets:
         for errand in tab.take_errands():
             yield self._arming(tab, errand) if isinstance(errand, Target) else self._owning(tab, errand)
         due = tab.leave_listeners.take_due()
-        if due and self._driver.has_network:
-            yield look(tab, due)
+        looking = look(tab, due) if due and self._driver.has_network else None
+        if looking is not None:
+            yield looking
         for child in [child for child in self._children.values() if tab.target(child.about["parentId"])]:
             yield self._joining(tab, self._children.pop(child.id))
 

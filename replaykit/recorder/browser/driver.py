@@ -242,6 +242,7 @@ class Driver(Relaying):
             census=census,
         )
         tab.is_searched = self.is_searching
+        tab.leave_listeners.is_on = self.has_network
         tab.on_heard = lambda: self._armed(tab)
         tab.documents.acted_at = lambda: acted_at(self, page)
         if self.is_attaching:

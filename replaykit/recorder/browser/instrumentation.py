@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from replaykit.recorder.browser.command_effects import CallMethod, CommandRefused, Effect, Together, evaluate
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
+from replaykit.recorder.page.page_script import witness_script
 from replaykit.recorder.session.clock import Clock, offset
 from replaykit.trajectory.step import Environment
 
@@ -83,11 +84,15 @@ def environment(tab: CdpTab, armed: Armed, browser_version: str | None) -> Envir
 def _first_calls(tab: CdpTab, script: str, *, has_network: bool) -> tuple[CallMethod, ...]:
     # All at once: whoever opened the tab may act in it already.
     source = {"source": script, "worldName": tab.names.world, "runImmediately": True}
+    # Before the script, which asks it at once. Of a document that is there it would know too little.
+    witness = {"source": witness_script(tab.names.question), "includeCommandLineAPI": True}
     limits = {"maxPostDataSize": POST_MAX, "maxTotalBufferSize": BUFFER_MAX}
     calls: list[tuple[str, dict[str, Any]]] = [
         ("Runtime.enable", {}),
         ("Runtime.addBinding", {"name": tab.names.binding, "executionContextName": tab.names.world}),
         ("Page.enable", {}),
+        # Where targets wait, a net log hears what documents send last, and an agent could find the witness.
+        *([] if tab.holds else [("Page.addScriptToEvaluateOnNewDocument", witness)]),
         ("Page.addScriptToEvaluateOnNewDocument", source),
         *([("Network.enable", limits)] if has_network else []),
         ("Page.getFrameTree", {}),

@@ -16,21 +16,30 @@ FRAMES_MAX = 16
 _SEEN_BY = ("window", "document")
 
 
-def look(tab: CdpTab, due: frozenset[Via]) -> Generator[Effect, Any, None]:
-    """Ask the documents of some targets, and below; one that is gone by now keeps what it said last."""
+def look(tab: CdpTab, due: frozenset[Via]) -> Generator[Effect, Any, None] | None:
+    """Return how the documents of some targets, and below, are asked; None: there is nothing to ask.
+
+    One that is gone by then keeps what it said last.
+    """
+    places = [
+        (place, frame)
+        for place, frame in tab.worlds.unknown(due)[:FRAMES_MAX]
+        if not tab.leave_listeners.is_listening((place[0], frame))
+    ]
+    return _look(tab, places) if places else None
+
+
+def _look(tab: CdpTab, places: list[tuple[Place, str]]) -> Generator[Effect, Any, None]:
     tab.leave_listeners.is_looking = True
     try:
-        for place, frame in tab.worlds.pages()[:FRAMES_MAX]:
-            if any(place[0][: len(via)] == via for via in due):
-                yield from _look_at(tab, place, frame)
+        for place, frame in places:
+            yield from _look_at(tab, place, frame)
     finally:
         tab.leave_listeners.is_looking = False
     tab.leave_listeners.wake()
 
 
 def _look_at(tab: CdpTab, place: Place, frame: str) -> Generator[Effect, Any, None]:
-    if tab.leave_listeners.is_listening((place[0], frame)):
-        return
     try:
         handles = yield from _handles(tab, place)
         events = yield from _events(tab, place, handles)

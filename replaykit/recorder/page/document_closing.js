@@ -27,8 +27,9 @@ function tellClose() {
 function closing() {
   audit();
   books.told = ledger.heard;
-  const leaving = books.isLeaving ? { leaving: true } : {};
-  return toJSON({ k: 'close', at: epoch(), seq: sequence++, ...leaving, ...balance() });
+  const leaving = books.isLeaving || undefined;
+  const listened = isListened();
+  return toJSON({ k: 'close', at: epoch(), seq: sequence++, leaving, listened, ...balance() });
 }
 
 const balance = () => ({ windows: ledger.windows, heard: ledger.heard, missed: ledger.missed });
@@ -50,6 +51,36 @@ function comeBack({ persisted }) {
   books.isLeaving = false;
   sent = 0;
   tellOpen(role);
+}
+
+// ---- Listeners for the end -------------------------------------------------------------------------------------
+
+// The witness in the page's own world is believed where it was there before the page: then nobody hears a question
+// before it. It may be gone from a window that has shown another document, and from a document that was opened anew.
+const witness = { isTrusted: false, hasBody: false };
+
+const isAffirmed = (name) => !dispatch(globalThis, new Event(name, { cancelable: true }));
+
+function meetWitness() {
+  const isNew = globalThis[OPTIONS.api] === undefined && documentElement(document) === null;
+  witness.isTrusted = isNew && !OPTIONS.main_world && isAffirmed(OPTIONS.question);
+}
+
+// A document without a body is told nothing before it is left: what it says now is not the last. Undefined: unknown.
+function isListened() {
+  takeMutations();
+  if (!witness.isTrusted) return undefined;
+  if (isAffirmed(`${OPTIONS.question}!`)) return true;
+  return documentBody(document) !== null && isAffirmed(OPTIONS.question) ? false : undefined;
+}
+
+// What can be denied no more is asked about: at once, since the document may be left next.
+function noteEmptied(records) {
+  if (!witness.isTrusted) return;
+  const hadBody = witness.hasBody;
+  witness.isTrusted = !records.some(({ target, removedNodes }) => target === document && removedNodes.length > 0);
+  witness.hasBody = documentBody(document) !== null;
+  if (hadBody && !(witness.isTrusted && witness.hasBody)) tellClose();
 }
 
 // ---- Frames that a parent can read -----------------------------------------------------------------------------

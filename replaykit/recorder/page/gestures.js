@@ -110,6 +110,7 @@ function install() {
   addListener(globalThis, 'pageshow', cameBack, PASSIVE);
   const owner = globalThis.frameElement;
   if (owner !== null && isReadable(owner)) return void openPart(owner);
+  meetWitness();
   publish();
   ledger.isArriving = true;
   watchDocument(document, []);

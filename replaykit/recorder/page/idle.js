@@ -127,7 +127,7 @@ function pushMessage(purpose, at, facts) {
   return {
     k: 'push', seq: latest.seq, at, purpose, stale: null, url: documentURL(document), title: documentTitle(document),
     viewport: [innerWidth, innerHeight], scroll: [scrollX, scrollY].map(Math.round), pointer: seen.pointer,
-    painted: isPainted(),
+    painted: isPainted(), listened: isListened(),
     frames: latest.frames, changed: [], repaired: 0,
     ...facts, snapshot: latest.text,
   };
@@ -256,6 +256,7 @@ const EVERYTHING = {
 // `document.open()` drops the listeners of the window but not this observer: they come back with the first nodes.
 function noteMutations(records) {
   for (const { target, type } of records) if (type === 'childList' && isDocument(target)) listen(target);
+  noteEmptied(records);
   noteRenamed(records);
   activity(records.length);
 }

@@ -30,6 +30,12 @@ WORLD = f"w{secrets.token_hex(12)}"
 API = f"a{secrets.token_hex(12)}"
 """Name of the object, in that world, that answers questions."""
 
+QUESTION = f"q{secrets.token_hex(12)}"
+"""Event by which the script asks the page's own world whether nothing listens for its end."""
+
+ENDINGS = ("pagehide", "unload", "visibilitychange", "freeze")
+"""Events that a document gets when it is left."""
+
 
 class InjectedNames(Struct, frozen=True):
     """What the recorder calls what it puts into pages; every recording draws names of its own."""
@@ -40,11 +46,16 @@ class InjectedNames(Struct, frozen=True):
     """The binding that the script calls."""
     api: str = API
     """The object, in that world, that answers questions."""
+    question: str = QUESTION
+    """Event by which the script asks the page's own world whether nothing listens for its end.
+
+    With `!`: whether something does.
+    """
 
     @classmethod
     def drawn(cls) -> InjectedNames:
         """Draw names that no one can guess."""
-        return cls(*(f"{kind}{secrets.token_hex(12)}" for kind in "wba"))
+        return cls(*(f"{kind}{secrets.token_hex(12)}" for kind in "wbaq"))
 
 
 SCRIPTS = (
@@ -91,6 +102,8 @@ class PageOptions(Struct, frozen=True, kw_only=True):
     """Name of the binding."""
     api: str = API
     """Name of the object that answers questions."""
+    question: str = QUESTION
+    """Name of the event that asks the page's own world."""
     label: str = msgspec.field(default_factory=lambda: secrets.token_hex(16))
     """What the script is called on a call stack."""
 
@@ -158,6 +171,8 @@ class PagePush(Struct, frozen=True, kw_only=True):
     """Where the pointer was seen last, CSS px of the viewport."""
     painted: bool = False
     """The document has drawn something."""
+    listened: bool | None = None
+    """Whether something of the page listens for the document's end; absent = not known."""
     repaired: N = 0
     """Texts that held lone surrogates."""
     changed: tuple[tuple[str, str, str], ...] = ()
@@ -220,6 +235,8 @@ class PageClose(Struct, frozen=True, kw_only=True):
     """Further input events that the browser counted; each was reported as a gap."""
     leaving: bool = False
     """The document may give way to another."""
+    listened: bool | None = None
+    """Whether something of the page listens for the document's end; absent = not known."""
 
 
 class PagePart(Struct, frozen=True, kw_only=True):
@@ -272,6 +289,14 @@ def page_script(options: PageOptions) -> str:
         f"(() => {{\n'use strict';\nconst OPTIONS = {literal};\n{_source()}\ninstall();\n}})();\n"
         f"//# sourceURL={options.label}\n"
     )
+
+
+def witness_script(question: str) -> str:
+    """Return the script for the page's own world; it needs the functions of the protocol's command line."""
+    source = (files("replaykit.recorder.page") / "end_witness.js").read_text("utf-8")
+    arguments = ", ".join(msgspec.json.encode(one).decode() for one in (question, f"{question}!", ENDINGS))
+    # A comment of the file ends in a line break, and so may stand in parentheses.
+    return f"(\n{source.rstrip()}\n)({arguments});\n"
 
 
 def split_number(text: str) -> tuple[int | None, str]:

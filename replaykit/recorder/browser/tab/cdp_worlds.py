@@ -13,6 +13,7 @@ from replaykit.recorder.browser.tab.cdp_documents import Place
 from replaykit.recorder.browser.tab.cdp_frames import Flood, Via
 from replaykit.recorder.browser.tab.tab_state import TabState
 from replaykit.recorder.page.page_script import (
+    ENDINGS,
     PageClose,
     PageEvent,
     PageGap,
@@ -99,6 +100,28 @@ class Worlds:
         """Return the pages' own contexts, each with its frame."""
         return [(place, context.frame) for place, context in self._contexts.items() if not context.name]
 
+    def unknown(self, due: frozenset[Via]) -> list[tuple[Place, str]]:
+        """Return those of `pages`, in some targets and below, whose documents deny nothing."""
+        present = self._present()
+        denying = {present[place] for place in self._tab.leave_listeners.denials & present.keys()}
+        return [
+            (place, frame)
+            for place, frame in self.pages()
+            if place not in denying and any(place[0][: len(via)] == via for via in due)
+        ]
+
+    def _present(self) -> dict[Place, Place]:
+        """Return our contexts of the documents that frames have now, each with the page's own."""
+        # Ours comes after the page's own of the same document: one before it belongs to an earlier document.
+        own, ours = dict[tuple[Via, str], Place](), dict[Place, Place]()
+        for place, context in self._contexts.items():
+            spot = (place[0], context.frame)
+            if not context.name:
+                own[spot] = place
+            elif context.name == self._tab.names.world and spot in own:
+                ours[place] = own[spot]
+        return {place: page for place, page in ours.items() if page in own.values()}
+
     def is_own(self, params: Params, via: Via) -> bool:
         """Whether the page's own world says it, and none of ours or of the agent's driver."""
         context = self._contexts.get((via, params.get("executionContextId", -1)))
@@ -121,6 +144,7 @@ class Worlds:
         self._parts.pop(place, None)
         self._numbers.pop(place, None)
         self._tab.leave_listeners.handles.pop(place, None)
+        self._tab.leave_listeners.denials.discard(place)
         if context is None or context.name != self._tab.names.world:
             return
         frames = self._tab.frames
@@ -190,13 +214,13 @@ class Worlds:
         if whole is not None:
             yield from self._said(place, context, whole)
         elif isinstance(message, PagePush):
+            self._heed_listeners(place, context.frame, message.listened, is_due=True)
             yield from self._pushed(message, context, place[0])
         elif isinstance(message, PageOpen):
             self._opened(context, message, place)
         elif isinstance(message, PageClose):
             self._tab.documents.closed(place, message, self._page_time(message.at, place[0]))
-            if message.leaving:
-                self._changed(place[0])
+            self._heed_listeners(place, context.frame, message.listened, is_due=message.leaving)
         elif is_agent and isinstance(message, PageEvent):
             # A probe tab serializes; what happens in it is no action of the agent.
             at = self._page_time(message.at, place[0])
@@ -246,12 +270,16 @@ class Worlds:
 
     def _pushed(self, push: PagePush, context: Context, via: Via) -> Iterator[Input]:
         self._tab.take_facts(push, context.frame)
-        self._changed(via)
         yield SnapshotPushed(push=push, at=self._page_time(push.at, via), **self._whence(context))
 
-    def _changed(self, via: Via) -> None:
-        if self._tab.actor == "agent":
-            self._tab.leave_listeners.happened(via)
+    def _heed_listeners(self, place: Place, frame: str, listened: bool | None, *, is_due: bool) -> None:
+        listeners, is_denied = self._tab.leave_listeners, listened is False
+        is_due |= is_denied != (place in listeners.denials)
+        (listeners.denials.add if is_denied else listeners.denials.discard)(place)
+        if listened and place in self._present():
+            listeners.looked((place[0], frame), set(ENDINGS))
+        if self._tab.actor == "agent" and is_due:
+            listeners.happened(place[0])
 
 
 WORLDS: dict[str, Callable[[Worlds, Params, Via], Iterator[Input]]] = {

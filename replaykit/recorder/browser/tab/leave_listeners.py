@@ -2,7 +2,8 @@
 
 Once a navigation has another document, the protocol's session belongs to that one. No client of the browser
 is told what listeners of `pagehide`, `unload` and `visibilitychange` of the old one send then (decision 107).
-As long as the document is there, it can be asked whether it has such listeners.
+As long as the document is there, it can be asked whether it has such listeners. Most documents say by
+themselves that they have none (decision 110): these are not asked.
 """
 
 from __future__ import annotations
@@ -11,11 +12,10 @@ from collections.abc import Callable
 
 from replaykit.recorder.browser.tab.cdp_documents import Place, Spot
 from replaykit.recorder.browser.tab.cdp_frames import FrameTree, Via
+from replaykit.recorder.page.page_script import ENDINGS
 
 LEAVING = "requests.leaving"
 """Gap of the network: a document that listens for its end was left."""
-
-_EVENTS = frozenset({"pagehide", "unload", "visibilitychange", "freeze"})
 
 
 class LeaveListeners:
@@ -26,6 +26,10 @@ class LeaveListeners:
         """Documents are asked just now: what happens meanwhile is asked about afterwards, at one go."""
         self.handles: dict[Place, tuple[str, str]] = {}
         """World of a page to the protocol's ids of its window and document."""
+        self.is_on = True
+        """Requests are recorded."""
+        self.denials: set[Place] = set()
+        """Worlds of ours whose documents have said last that nothing listens for their end."""
         self.wake: Callable[[], None] = _nothing
         """Looks at once, where something is due."""
         self._frames = frames
@@ -55,7 +59,7 @@ class LeaveListeners:
     def looked(self, spot: Spot, events: set[str]) -> None:
         """Take in what events a document listens for at its window and at itself."""
         self._listening.discard(spot)
-        if events & _EVENTS:
+        if self.is_on and events & set(ENDINGS):
             self._listening.add(spot)
 
     def left(self, via: Via, frame: str) -> int:

@@ -1,0 +1,28 @@
+// The only part of the recorder in the page's own world, before any script of the page: whether something there
+// listens for the document's end. No other world sees that. It answers questions of unknown names, and nobody else
+// hears one that it has answered. What it needs it takes at once: the page may put other functions in place.
+
+(isSilent, isListening, types) => {
+  if (typeof getEventListeners !== 'function') return;
+  const listenersOf = getEventListeners;
+  const { apply } = Reflect;
+  const { hasOwnProperty } = Object.prototype;
+  const { preventDefault, stopImmediatePropagation } = Event.prototype;
+  const [view, page] = [window, document];
+
+  // No iteration: the page may have made it another one.
+  const isHeard = (target) => {
+    const found = listenersOf(target);
+    for (let i = 0; i < types.length; i += 1) if (apply(hasOwnProperty, found, [types[i]])) return true;
+    return false;
+  };
+
+  const answer = (name, expected) => {
+    view.addEventListener(name, (question) => {
+      apply(stopImmediatePropagation, question, []);
+      if ((isHeard(view) || isHeard(page)) === expected) apply(preventDefault, question, []);
+    }, { capture: true });
+  };
+  answer(isSilent, false);
+  answer(isListening, true);
+}
