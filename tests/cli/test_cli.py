@@ -421,9 +421,10 @@ def test_output_that_nobody_takes_is_an_error_and_no_verdict(command: str, bundl
 
 def test_a_defect_is_no_failed_gate(bundle: Path) -> None:
     code = f"""
-from replaykit.cli import grading, main
+from replaykit.cli import main
+from replaykit.cli.grade import grade_command
 def broken(*_, **__): raise LookupError("a defect")
-grading.find_bundles = broken
+grade_command.find_bundles = broken
 main.main(["grade", {str(bundle)!r}])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -1,4 +1,4 @@
-"""`replaykit grade`: its options; `replaykit.cli.grading` does it."""
+"""`replaykit grade`: its options; `grade_command` beside it does the work."""
 
 from __future__ import annotations
 
@@ -277,6 +277,6 @@ def command(ctx: click.Context, /, reward_dir: Path | None, **said: Any) -> None
         from replaykit.grading.workers import fork_server
 
         fork_server.start()  # it loads the grader while this process loads the rest
-    from replaykit.cli.grading import graded
+    from replaykit.cli.grade.grade_command import graded
 
     ctx.exit(graded(reward_dir, **said))

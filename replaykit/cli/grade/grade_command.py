@@ -77,22 +77,22 @@ class GradeCommand(Struct, frozen=True, kw_only=True):
     """What goes to `GradeOptions` as it is."""
 
 
-def graded(reward_dir: Path | None, **said: Any) -> int:
+def graded(reward_dir: Path | None, **given: Any) -> int:
     """Grade as the options say, write what they name; return the exit code."""
-    own = {name: said.pop(name) for name in GradeCommand.__struct_fields__ if name in said}
-    asked = GradeCommand(**own, options=said)
+    own = {name: given.pop(name) for name in GradeCommand.__struct_fields__ if name in given}
+    command = GradeCommand(**own, options=given)
     try:
-        telemetry = _telemetry(asked)
-        report = _grade(asked, is_alone_needed=reward_dir is not None)
+        telemetry = _telemetry(command)
+        report = _grade(command, is_single_needed=reward_dir is not None)
     except ReplaykitError as error:
         if reward_dir is not None:
             _reward(build_report([failed("", error)]), reward_dir)
         raise
     if reward_dir is not None:
         _reward(report, reward_dir)
-    _warn(report, asked)
+    _warn(report, command)
     if telemetry is not None:
-        telemetry.send(report, find_bundles(asked.bundles))
+        telemetry.send(report, find_bundles(command.bundles))
     return exit_code(report.gate)
 
 
@@ -102,23 +102,23 @@ def _reward(report: Report, folder: Path) -> None:
     write_reward(report, folder)
 
 
-def _telemetry(asked: GradeCommand) -> Telemetry | None:
+def _telemetry(command: GradeCommand) -> Telemetry | None:
     """Return what sends the results; what cannot send them fails before anything is graded."""
-    if asked.otel is None:
-        given = "--otel-spans" if asked.has_spans else "--otel-as" if asked.results_as else None
+    if command.otel is None:
+        given = "--otel-spans" if command.has_spans else "--otel-as" if command.results_as else None
         if given is not None:
             raise UsageError(what=f"{given}: name the exporter with --otel EXPORTER")
         return None
     from replaykit.integrations.otel import Telemetry
 
-    return Telemetry(asked.otel, has_spans=asked.has_spans, results_as=asked.results_as or "log")
+    return Telemetry(command.otel, has_spans=command.has_spans, results_as=command.results_as or "log")
 
 
-def _warn(report: Report, asked: GradeCommand) -> None:
+def _warn(report: Report, command: GradeCommand) -> None:
     judgements = [one for verdict in report.verdicts for one in verdict.judgements]
-    for warning in judge_warnings(judgements, asked.max_error_share):
+    for warning in judge_warnings(judgements, command.max_error_share):
         notice(warning)
-    for file in dict.fromkeys(file for file in (asked.calibration, asked.thresholds) if file is not None):
+    for file in dict.fromkeys(file for file in (command.calibration, command.thresholds) if file is not None):
         for warning in calibration_warnings(report.verdicts, _calibrated(file, "") or {}):
             notice(warning)
     for verdict in report.verdicts:
@@ -126,110 +126,113 @@ def _warn(report: Report, asked: GradeCommand) -> None:
             notice(f"not graded: {told(verdict.error.kind, verdict.error.fields)}")
 
 
-def _grade(asked: GradeCommand, *, is_alone_needed: bool) -> Report:
-    for output in asked.outputs:
-        check_place(output, asked.format)  # what cannot be written is said before anything is graded
-    sources = find_bundles(asked.bundles)
-    if is_alone_needed and len(sources) != 1:
+def _grade(command: GradeCommand, *, is_single_needed: bool) -> Report:
+    for output in command.outputs:
+        check_place(output, command.format)  # what cannot be written fails before anything is graded
+    sources = find_bundles(command.bundles)
+    if is_single_needed and len(sources) != 1:
         raise UsageError(what=f"--reward-dir takes one bundle, got {len(sources)}")
-    if asked.options["judge_mode"] == "none":
-        check_tape(asked.options["replies"])
-    check_server(asked.options["judge_base_url"])
-    gate, how = _gate(asked), _how(asked)
-    tasks = how.suite.tasks if how.suite is not None else ()
-    if asked.results is None and len(sources) == 1:
-        rows, failure = _alone(sources[0], how)
-        report = report_of(rows, gate=gate, label=asked.label)
-        _tell(report, rows, asked, sources)
+    if command.options["judge_mode"] == "none":
+        check_tape(command.options["replies"])
+    check_server(command.options["judge_base_url"])
+    gate, options = _gate(command), _grade_options(command)
+    tasks = options.suite.tasks if options.suite is not None else ()
+    if command.results is None and len(sources) == 1:
+        rows, failure = _single(sources[0], options)
+        report = report_of(rows, gate=gate, label=command.label)
+        _output(report, rows, command, sources)
         if failure is not None:
             raise failure
-    elif asked.results is None or asked.otel is not None or is_alone_needed:
-        rows = _rows(sources, lambda: iter_grades(sources, how, jobs=asked.jobs, results=asked.results))
-        report = report_of(rows, gate=gate, label=asked.label, tasks=tasks)
-        _tell(report, rows, asked, sources)
+    elif command.results is None or command.otel is not None or is_single_needed:
+        rows = _rows(
+            sources, lambda: iter_grades(sources, options, jobs=command.jobs, results=command.results)
+        )
+        report = report_of(rows, gate=gate, label=command.label, tasks=tasks)
+        _output(report, rows, command, sources)
     else:
         from replaykit.grading.workers.compact_rows import CompactRows
         from replaykit.grading.workers.shards import Shards
 
-        with Shards(asked.results, remembers=True) as shards:
+        with Shards(command.results, remembers=True) as shards:
             compact = CompactRows(shards)
             rows = _rows(
-                sources, lambda: map(compact.compact, grades_in(shards, sources, how, jobs=asked.jobs))
+                sources, lambda: map(compact.compact, grades_in(shards, sources, options, jobs=command.jobs))
             )
-            report, whole = compact_report_of(rows, compact, gate=gate, label=asked.label, tasks=tasks)
-            _tell(whole, rows, asked, sources)
+            report, whole = compact_report_of(rows, compact, gate=gate, label=command.label, tasks=tasks)
+            _output(whole, rows, command, sources)
     return report
 
 
-def _tell(report: Report, rows: list[Row], asked: GradeCommand, sources: list[str]) -> None:
-    """Show and write the report, and what else was asked for."""
-    _show(report, asked, sources)
-    _write(report, asked, sources)
-    if asked.timings is not None:
+def _output(report: Report, rows: list[Row], command: GradeCommand, sources: list[str]) -> None:
+    """Show and write the report, and what else was command for."""
+    _show(report, command, sources)
+    _write(report, command, sources)
+    if command.timings is not None:
         from replaykit.report.text.timings import write_timings
 
-        write_timings(rows, asked.timings)
+        write_timings(rows, command.timings)
 
 
-def _gate(asked: GradeCommand) -> GateOptions:
+def _gate(command: GradeCommand) -> GateOptions:
     return GateOptions(
-        fail_on=_kinds(asked.fail_on),
-        fail_under=_thresholds(asked.fail_under),
-        max_error_share=asked.max_error_share,
-        pool_rubrics=asked.pool_rubrics,
-        calibrated=_calibrated(asked.calibration, asked.calibration_min),
+        fail_on=_kinds(command.fail_on),
+        fail_under=_thresholds(command.fail_under),
+        max_error_share=command.max_error_share,
+        pool_rubrics=command.pool_rubrics,
+        calibrated=_calibrated(command.calibration, command.calibration_min),
     )
 
 
-def _how(asked: GradeCommand) -> GradeOptions:
-    folder = _verifiers(asked.task_file) if asked.allow_verifiers else None
-    suite, judges = _suite(asked.task_file), tuple(map(_judge, asked.judges))
-    sites = parse_sites(asked.sites)
+def _grade_options(command: GradeCommand) -> GradeOptions:
+    folder = _verifiers(command.task_file) if command.allow_verifiers else None
+    suite, judges = _suite(command.task_file), tuple(map(_judge, command.judges))
+    sites = parse_sites(command.sites)
     return GradeOptions(
         suite=suite,
         sites=sites,
         judges=judges,
         verifiers=folder,
-        thresholds=_chosen(asked.thresholds),
-        **asked.options,
+        thresholds=_chosen(command.thresholds),
+        **command.options,
     )
 
 
-def _show(report: Report, asked: GradeCommand, sources: list[str]) -> None:
-    if asked.format == "github":
+def _show(report: Report, command: GradeCommand, sources: list[str]) -> None:
+    if command.format == "github":
         from replaykit.report.github import write_github
         from replaykit.report.task_file_lines import task_file
 
-        named = None if asked.task_file is None else task_file(asked.task_file)
+        named = None if command.task_file is None else task_file(command.task_file)
         click.echo(write_github(report, os.environ, named), nl=False)
         return
-    is_short = asked.is_summary or len(report.verdicts) >= SUMMARY_FROM
-    shown = asked.format or ("summary" if is_short else "text")
+    is_short = command.is_summary or len(report.verdicts) >= SUMMARY_FROM
+    shown = command.format or ("summary" if is_short else "text")
     shown_report = render(
         report, shown, sources,
-        has_fallback=not asked.no_fallback, tasks=asked.task_file, junit_undecided=asked.junit_undecided,
+        has_fallback=not command.no_fallback, tasks=command.task_file,
+        junit_undecided=command.junit_undecided,
     )  # fmt: skip
     click.echo(shown_report, nl=False)
-    if asked.shows_side_effects and shown in ("text", "summary"):
+    if command.shows_side_effects and shown in ("text", "summary"):
         from replaykit.report.text.text_report import side_effects
 
         click.echo("\n" + side_effects(report), nl=False)
 
 
-def _write(report: Report, asked: GradeCommand, sources: list[str]) -> None:
-    for output in asked.outputs:
+def _write(report: Report, command: GradeCommand, sources: list[str]) -> None:
+    for output in command.outputs:
         with progress("writing", len(sources) if output.suffix.startswith(".htm") else 0) as tick:
             write_report(
-                report, output, asked.format, sources,
-                has_fallback=not asked.no_fallback, tasks=asked.task_file,
-                junit_undecided=asked.junit_undecided, on_run=tick,
+                report, output, command.format, sources,
+                has_fallback=not command.no_fallback, tasks=command.task_file,
+                junit_undecided=command.junit_undecided, on_run=tick,
             )  # fmt: skip
 
 
-def _alone(source: str, how: GradeOptions) -> tuple[list[Row], ReplaykitError | None]:
+def _single(source: str, options: GradeOptions) -> tuple[list[Row], ReplaykitError | None]:
     """Grade one bundle. One that cannot be graded is a row all the same, and the command's own failure."""
     try:
-        return [grade_alone(source, how)], None
+        return [grade_alone(source, options)], None
     except ReplaykitError as error:
         return [failed_row(source, error)], error
 
@@ -285,16 +288,16 @@ def _verifiers(task_file: str | None) -> str:
     return str(Path(task_file.partition("#")[0]).parent)
 
 
-def _kinds(said: str) -> tuple[str, ...]:
-    kinds = tuple(kind.strip() for kind in said.split(",") if kind.strip())
+def _kinds(given: str) -> tuple[str, ...]:
+    kinds = tuple(kind.strip() for kind in given.split(",") if kind.strip())
     for kind in kinds:
         if kind not in KINDS:
             raise UsageError(what=f"--fail-on: no kind {kind!r}; there are {', '.join(KINDS)}")
     return kinds
 
 
-def _thresholds(said: tuple[str, ...]) -> dict[str, float]:
-    found = dict(_threshold(text) for text in said)
+def _thresholds(given: tuple[str, ...]) -> dict[str, float]:
+    found = dict(_threshold(text) for text in given)
     if found:
         from replaykit.grading.metrics import summarize
 
