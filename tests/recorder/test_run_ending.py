@@ -301,6 +301,25 @@ def test_a_download_is_one_event(driver) -> None:
     )
 
 
+def test_a_download_without_a_request_is_one(driver) -> None:
+    begun = {"page": 0, "url": "http://x/a.csv", "state": "started"}
+    driver.feed(m.DownloadChanged(at=1000, guid="g", **begun))
+    driver.feed(m.DownloadChanged(at=1100, guid="h", **{**begun, "url": "blob:http://x/1"}))
+    driver.feed(m.DownloadChanged(at=1200, guid="i", **begun)).wait(1000)
+    driver.end()
+    found = [(one.method, one.url, one.t) for one in driver.of(exchange.Exchange)]
+    assert found == [("GET", "http://x/a.csv", 1000), ("GET", "http://x/a.csv", 1200)]
+
+
+def test_a_page_that_turns_out_to_be_a_download_is_one_request(driver) -> None:
+    asked = requests.Requested(at=1000, request="r", page=0, method="GET", url="http://x/a.csv#top")
+    driver.feed(asked)
+    begun = m.DownloadChanged(at=1900, page=0, guid="g", url="http://x/a.csv", state="started")
+    driver.feed(begun).wait(1000)
+    driver.end()
+    assert [one.url for one in driver.of(exchange.Exchange)] == ["http://x/a.csv#top"]
+
+
 def test_each_phase_of_probes_has_its_time(new_driver) -> None:
     driver = new_driver(SessionOptions(), PLAN).open()
     driver.wait(PROBES_MAX_MS + 1).end()

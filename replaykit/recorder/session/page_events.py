@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from math import inf
 
 from msgspec.structs import asdict, replace
 
@@ -15,6 +16,7 @@ from replaykit.recorder.session.driver_messages import (
 )
 from replaykit.recorder.session.outbox import Ledger, StepRef
 from replaykit.recorder.session.page_message import ms
+from replaykit.recorder.session.request_messages import Requested
 from replaykit.recorder.session.witnesses import Commanded
 from replaykit.trajectory.command import Command
 from replaykit.trajectory.exchange import Console, Dialog, Download, Message
@@ -38,6 +40,9 @@ DIALOGS = frozenset({"alert", "confirm", "prompt", "beforeunload"})
 """Kinds of dialogs; others count as `alert`."""
 
 _OVER = frozenset({"completed", "canceled", "failed"})
+
+ANSWER_MAX_MS = 60_000
+"""A page that turns out to be a download was asked for at most so long before."""
 
 
 class PageEvents:
@@ -159,3 +164,37 @@ def cut(text: str, limit: int) -> str:
         return text
     kept = data[:limit].decode("utf-8", "ignore")
     return f"{kept}⟦cut:{len(text) - len(kept)}⟧"
+
+
+class DownloadRequests:
+    """Finds the downloads for which the browser told no request: a link with `download` makes such ones."""
+
+    def __init__(self) -> None:
+        self._asked_at: dict[str, float] = {}
+
+    def asked(self, message: Requested) -> None:
+        """Take in a request that the browser told of."""
+        # Taken out and put back, so that the first to be forgotten is the oldest.
+        self._asked_at.pop(_plain(message.url), None)
+        self._asked_at[_plain(message.url)] = message.at
+        while message.at - next(iter(self._asked_at.values())) > ANSWER_MAX_MS:
+            del self._asked_at[next(iter(self._asked_at))]
+
+    def of(self, message: DownloadChanged) -> Requested | None:
+        """Return the request of a download that begins; None if it was told, or nothing was sent."""
+        is_new = message.state == "started" and message.url.startswith(("http:", "https:"))
+        if not is_new or message.at - self._asked_at.get(_plain(message.url), -inf) <= ANSWER_MAX_MS:
+            return None
+        name = f"download:{message.guid}"
+        return Requested(
+            at=message.at,
+            request=name,
+            page=message.page,
+            method="GET",
+            url=message.url,
+            initiator="other",
+        )
+
+
+def _plain(url: str) -> str:
+    return url.partition("#")[0]

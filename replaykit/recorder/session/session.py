@@ -24,7 +24,7 @@ from replaykit.recorder.session.harness_steps import HarnessSteps
 from replaykit.recorder.session.navigation.navigations import NavigationTracker
 from replaykit.recorder.session.observation_scheduler import ObservationScheduler
 from replaykit.recorder.session.outbox import Flow, Flows, Ledger, StepRef
-from replaykit.recorder.session.page_events import PageEvents
+from replaykit.recorder.session.page_events import DownloadRequests, PageEvents
 from replaykit.recorder.session.run_ending import RunEnding
 from replaykit.recorder.session.snapshot_capture import SnapshotCapture
 from replaykit.recorder.session.steps import StepRecorder
@@ -101,6 +101,7 @@ class Session:
         self._tabs = tabs = Tabs()
         self._stepping = stepping = StepRecorder(ledger)
         self._network = Network(ledger, flows, options.network)
+        self._downloading = DownloadRequests()
         self._noting = PageEvents(ledger)
         self._scripts = AgentScripts()
         self._scripts.is_whole = "commands" in self._header.witnesses
@@ -195,7 +196,7 @@ class Session:
             driver_messages.DialogOpened: lambda m: self._noting.dialog_opened(m, self._ref(m.at)),
             driver_messages.DialogClosed: self._noting.dialog_closed,
             driver_messages.ConsoleLine: lambda m: self._noting.console(m, self._ref(m.at)),
-            driver_messages.DownloadChanged: lambda m: self._noting.download(m, self._ref(m.at)),
+            driver_messages.DownloadChanged: self._downloaded,
             request_messages.Requested: self._requested,
             request_messages.HandshakeSent: self._network.asked,
             request_messages.Responded: self._network.responded,
@@ -227,7 +228,15 @@ class Session:
     def _requested(self, message: request_messages.Requested) -> None:
         is_running = self._is_begun and not self.is_ending
         if is_running or message.initiator != "driver":
+            self._downloading.asked(message)
             self._network.requested(message, self._ref(message.at))
+
+    def _downloaded(self, message: driver_messages.DownloadChanged) -> None:
+        ref = self._ref(message.at)
+        self._noting.download(message, ref)
+        asked = self._downloading.of(message)
+        if asked is not None:
+            self._network.requested(asked, ref)
 
     def _commanded(self, message: witnesses.Commanded) -> None:
         if not self._is_begun or self.is_ending:
