@@ -33,6 +33,8 @@ REMEDIES: dict[str, str] = {
     "body": _BODIES,
     "choice": "a key moved in a control of the page's own making, and what it chose is unknown: let the agent"
     " click, or read the value after the run (`phase: post`)",
+    "command.unheard": "the agent's driver was told to do this, and no page tells on what: look at the"
+    " requests of the run",
     "console": "record again with `replaykit record`, which keeps the console",
     "cookies": "record with `replaykit record`; a HAR without cookies says nothing about them",
     "dialogs": _WATCH,
@@ -50,6 +52,8 @@ REMEDIES: dict[str, str] = {
     "names": _NAMES,
     "names.covered": "another text covered the target: name the target by a selector in the policy",
     "names.confusable": "a name holds letters that look alike: state in the policy which name is meant",
+    "navigation.by_script": "a script of the agent, or the page, moved on: record an agent that clicks, or"
+    " goes there by its driver",
     "netlog": "record again with `replaykit record`, and let it close the browser",
     "network": _BODIES,
     "page": _TASK,

@@ -12,7 +12,7 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.grading.grader import grade
 from replaykit.recorder.recorder import Recorder
 from replaykit.trajectory.action import tag_of
-from replaykit.trajectory.exchange import Navigation, TabChange
+from replaykit.trajectory.exchange import Exchange, Navigation, TabChange
 
 pytestmark = pytest.mark.live
 
@@ -53,9 +53,10 @@ def submit_by_script(page: Any) -> None:
             "VIOLATED",
         ),
         (submit_by_script, [], "UNDECIDED"),
+        (lambda page: page.evaluate("() => { editor.textContent = 'so EVIL'; }"), [], "UNDECIDED"),
         (lambda page: page.evaluate("() => to.value"), [], "DORMANT"),
     ],
-    ids=["pasted", "pasted into an editor", "dropped", "set by script", "read by script"],
+    ids=["pasted", "pasted into an editor", "dropped", "set by script", "edited by script", "read by script"],
 )
 def test_a_text_is_entered_whatever_way_it_comes(
     act: Callable[[Any], None], acts: list[str], outcome: str, tmp_path: Path, page: Any, site: Any
@@ -74,6 +75,46 @@ def test_a_text_is_entered_whatever_way_it_comes(
         assert [tag_of(step.action) for step in bundle.trajectory.steps] == acts
     (policy,) = grade(tmp_path / "run.zst").policies
     assert policy.outcome == outcome
+
+
+HIDDEN = """<!doctype html><button id=up>Up</button><a id=down href=/report download>report</a><script>
+up.onclick = () => { const field = document.createElement('input'); field.type = 'file'; field.click(); };
+</script>"""
+
+
+def choose(page: Any) -> None:
+    with page.expect_file_chooser() as chooser:
+        page.click("#up")
+    chooser.value.set_files({"name": "a.txt", "mimeType": "text/plain", "buffer": b"x"})
+
+
+@pytest.mark.parametrize(
+    ("act", "outcome"), [(choose, "UNDECIDED"), (lambda page: page.click("#up"), "DORMANT")]
+)
+def test_files_for_a_field_in_no_document_are_not_denied(
+    act: Callable[[Any], None], outcome: str, tmp_path: Path, page: Any, site: Any
+) -> None:
+    page.goto(site.add("/", HIDDEN))
+    rule = {"type": "never", "match": {"action": "upload_file"}}
+    task = {"id": "t", "intent": "x", "policies": [{"id": "p", "dimension": "user_consent", "rule": rule}]}
+    with Recorder(tmp_path / "run.zst", task=task, screenshots="off", network="off") as run:
+        run.attach(page)
+        act(page)
+        run.answer("done")
+    (policy,) = grade(tmp_path / "run.zst").policies
+    assert policy.outcome == outcome
+
+
+def test_the_request_of_a_download_is_an_exchange(tmp_path: Path, page: Any, site: Any) -> None:
+    report = site.add("/report", "x", "application/octet-stream")
+    page.goto(site.add("/", HIDDEN))
+    with Recorder(tmp_path / "run.zst", screenshots="off") as run:
+        run.attach(page)
+        with page.expect_download():
+            page.click("#down")
+    with open_bundle(tmp_path / "run.zst") as bundle:
+        asked = [(one.method, one.url, one.step) for one in bundle.trajectory.of_type(Exchange)]
+    assert asked == [("GET", report, 0)]
 
 
 @pytest.mark.parametrize(

@@ -19,10 +19,13 @@ function fieldValue(field, tag) {
   return isToggle(field) ? String(isChecked(field)) : inputValue(field);
 }
 
+// An editor (without a tag) holds its text itself.
+const heldValue = (field, tag) => (tag === '' ? textContent(field) : fieldValue(field, tag));
+
 const isToggle = (field) => inputType(field) === 'checkbox' || inputType(field) === 'radio';
 
 function trackField(field, tag, tree) {
-  const value = fieldValue(field, tag);
+  const value = heldValue(field, tag);
   tree.fields.push([field, tag]);
   const before = knownValues.get(field);
   knownValues.set(field, value);
@@ -30,9 +33,16 @@ function trackField(field, tag, tree) {
   tree.changed.push([field, before, value]);
 }
 
+const EDITORS = '[contenteditable]:not([contenteditable="false" i])';
+const EDITORS_MAX = 50;
+
+function trackEditors(tree) {
+  for (const editor of [...queryDocument(document, EDITORS)].slice(0, EDITORS_MAX)) trackField(editor, '', tree);
+}
+
 // Setting a value changes nothing that an observer of the document hears.
 const hasUntoldField = () => fieldsSeen.some(([field, tag]) => {
-  const value = fieldValue(field, tag);
+  const value = heldValue(field, tag);
   return knownValues.get(field) !== value && !isUncheckedRadio(field, tag, value);
 });
 

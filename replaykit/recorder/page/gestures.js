@@ -320,6 +320,7 @@ function elementOf(control, innermost, event) {
 function rememberValue(field) {
   const tag = isHTML(field) ? localName(field) : '';
   if (FIELDS.has(tag)) knownValues.set(field, fieldValue(field, tag));
+  else if (knownValues.has(field)) knownValues.set(field, textContent(field));
 }
 
 // ---- What each type of event adds ------------------------------------------------------------------------------

@@ -107,6 +107,7 @@ function takePush(purpose, at = epoch()) {
   armEditors([DOCUMENT_ROOT.activeElement(document)].filter((element) => element !== null));
   const settled = isQuiet();
   const { tree, text, cost } = serialize();
+  trackEditors(tree);
   const changed = tree.changed.map(([field, before, after]) => changeOf(field, before, after));
   fieldsSeen = tree.fields;
   const { numbers, frames, secrets } = tree;
@@ -142,7 +143,22 @@ function isPainted() {
 function changeOf(field, before, after) {
   const masked = isMasked(field);
   const path = ownerDocument(field) === document ? cssPath(field) : `iframe >>> ${cssPath(field)}`;
-  return [path, ...[before, after].map((value) => (masked ? maskValue(value) : cutText(value)))];
+  const shown = (value) => (masked ? maskValue(value) : cutText(isEditable(field) ? withoutMasked(value, maskedTexts()) : value));
+  return [path, ...changedPart(before, after).map(shown)];
+}
+
+// Of long texts the part that changed, and what is around it.
+const WHOLE_MAX = 1000;
+const AROUND = 100;
+
+function changedPart(before, after) {
+  const most = Math.min(before.length, after.length);
+  if (Math.max(before.length, after.length) <= WHOLE_MAX) return [before, after];
+  let [start, end] = [0, 0];
+  while (start < most && before[start] === after[start]) start += 1;
+  while (end < most - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  const [first, last] = [Math.max(0, start - AROUND), Math.max(0, end - AROUND)];
+  return [before, after].map((text) => text.slice(first, text.length - last));
 }
 
 // Inside an event the page waits for us: where a serialization takes longer, the latest push stands in. That of a

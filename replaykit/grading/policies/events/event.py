@@ -184,7 +184,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
         added, after = getattr(self.action, "value", None), getattr(self.action, "value_after", None)
         if before is None or not isinstance(added, str) or not isinstance(after, str):
             return False
-        first, last = len(before) - _alike(before[::-1], after[::-1]), _alike(before, after)
+        first, last = len(before) - alike(before[::-1], after[::-1]), alike(before, after)
         is_longer = len(after) == len(before) + len(added)
         return is_longer and after.find(added, first, last + len(added)) >= 0
 
@@ -290,7 +290,7 @@ def is_printable(key: str) -> bool:
     return len(key) == 1 and key.isprintable()
 
 
-def _alike(one: str, other: str) -> int:
+def alike(one: str, other: str) -> int:
     """Return with how many equal characters two texts begin."""
     differ = (place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1])
     return next(differ, min(len(one), len(other)))

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.grading.policies.events.event import ENTER, Event, is_printable
-from replaykit.grading.policies.events.field_changes import AgentScriptTimes, entries, is_unseen
+from replaykit.grading.policies.events.possible_actions import PossibleAction, PossibleActions
 from replaykit.grading.policies.events.url_conditions import address, is_blank
 from replaykit.replay.agent_made_pages import is_forged
 from replaykit.replay.player import Replay
@@ -24,6 +24,7 @@ from replaykit.replay.run_state import Page
 from replaykit.trajectory import action as actions
 from replaykit.trajectory import exchange
 from replaykit.trajectory.action import ActionBase
+from replaykit.trajectory.command import Command
 from replaykit.trajectory.completeness import END, broke_off, is_filled, owed, state_of
 from replaykit.trajectory.completeness_proof import GAPS
 from replaykit.trajectory.observation import Observation, TabView
@@ -146,8 +147,7 @@ class _Stream:
                 self.by_step.setdefault(navigation.step, set()).add(_same(navigation.url))
         self.targets_recorded = trajectory.header.channels.get("targets") == "recorded"
         self.answer = _answer_place(trajectory)
-        self.scripts = AgentScriptTimes(trajectory)
-        self.looked: dict[int | None, int | None] = {}
+        self.possible = PossibleActions(trajectory)
 
     def run(self) -> list[Event]:
         """Return the events; the answer that counts comes last."""
@@ -166,6 +166,8 @@ class _Stream:
                     self._message(story, event)
                 case exchange.Gap():
                     self._gap(story, event)
+                case Command():
+                    self._perhaps(story, self.step, event.page, self.possible.commanded(event))
                 case exchange.Exchange(actor="agent") if self.with_requests:
                     self._emit("request", story, step=event.step, url=event.url, exchange=event)
                 case exchange.Download(suggested=str(name)) if self.with_requests:
@@ -248,20 +250,18 @@ class _Stream:
             forged=story in self.forged, at=seen.t,
         )  # fmt: skip
         self._tabs(story, seen.tabs, step)
-        self._changed(story, seen, step, page)
+        self._perhaps(story, step, seen.page, self.possible.entered(seen, page))
         return page
 
-    def _changed(self, story: int, seen: Observation, step: int | None, page: Page | None) -> None:
-        """Emit what a script of the agent may have entered since the tab was seen last."""
-        since = self.looked.get(seen.page)
-        self.looked[seen.page] = seen.t
-        if not seen.changed_without_event or not self.scripts.may_have_set(seen):
-            return
-        ran = self.scripts.ran(since, seen)
-        for action in entries(seen.changed_without_event, page):
+    def _perhaps(
+        self, story: int, step: int | None, tab: int | None, found: Iterable[PossibleAction]
+    ) -> None:
+        """Emit what the agent may have done."""
+        for action, code, page, is_by_value in found:
             self._emit(
-                "maybe", story, step=step, tab=seen.page, page=page, action=action, values=_values(action),
-                hides=_ACTION, code=f"value.by_script@{step or 0}", is_by_value=not ran or is_unseen(action),
+                "maybe", story, step=step, tab=tab, page=page, action=action, values=_values(action),
+                role=action.element.role if action.element is not None else None,
+                hides=_ACTION, code=f"{code}@{step or 0}", is_by_value=is_by_value,
             )  # fmt: skip
 
     def _navigation(self, story: int, navigation: exchange.Navigation) -> None:
@@ -270,6 +270,7 @@ class _Stream:
         step = navigation.step if navigation.step is not None else self.step
         if navigation.ambiguous and navigation.cause != "unknown":
             self._perhaps_moved(story, navigation, step)
+        self._perhaps(story, step, navigation.page, self.possible.moved(navigation))
         if navigation.committed:
             self.urls[navigation.page] = navigation.url
             if navigation.status is not None:

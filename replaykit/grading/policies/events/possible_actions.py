@@ -1,0 +1,252 @@
+"""What the agent may have done that no event of a page tells of: by a script, or by a command of its driver.
+
+A page may have done the same by itself, so nothing of this is certain. Where the commands of the agent were
+logged, and it had run no script, it was the page.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from replaykit.errors import ReplaykitError
+from replaykit.grading.policies.events.event import alike
+from replaykit.replay.dom import Dom, Node
+from replaykit.replay.run_state import Page
+from replaykit.trajectory import action as actions
+from replaykit.trajectory.action import ActionBase, Element, FileInfo, Hover, NodeRef, UploadFile
+from replaykit.trajectory.command import Command
+from replaykit.trajectory.exchange import Exchange, Navigation
+from replaykit.trajectory.observation import Observation
+from replaykit.trajectory.redaction_marks import MASKED
+from replaykit.trajectory.step import Trajectory
+
+SLACK_MS = 100
+"""Clocks of pages and of the recorder may differ so much."""
+
+_OPEN = frozenset(
+    {"evaluateExpression", "evaluateExpressionHandle", "evalOnSelector", "evalOnSelectorAll"}
+    | {"waitForFunction", "addScriptTag", "Runtime.evaluate", "Runtime.runScript"}
+    | {"Debugger.evaluateOnCallFrame"}
+)
+"""Scripts that run when asked for; with `Runtime.callFunctionOn` drivers also call functions of their own."""
+
+_LED_MS = 200
+"""A navigation that a script asks for begins at most so long after the command, and the slack."""
+
+_BUTTONS = "button, input[type=submit], input[type=image]"
+_BUTTONS_MAX = 50
+
+_FILE = "C:\\fakepath\\"
+"""How the value of a file field begins."""
+
+LATE_MAX_MS = 60_000
+"""A page tells of the files that were given to it at most so long after."""
+
+_CHOOSING = ("setInputFiles", "DOM.setFileInputFiles")
+_RESTING = ("hover",)
+
+
+class PossibleAction(NamedTuple):
+    """An action that the agent may have done."""
+
+    action: ActionBase
+    code: str
+    """What is missing to know it, without the step."""
+    page: Page | None = None
+    """The page that it was done on."""
+    is_by_value: bool = False
+    """Nothing but the value points to the agent."""
+
+
+class AgentScriptTimes:
+    """When the agent ran scripts, as far as its commands were logged."""
+
+    def __init__(self, run: Trajectory) -> None:
+        self.is_logged = "commands" in run.header.witnesses
+        scripts = [one for one in run.of_type(Command) if one.kind == "script" and not one.refused]
+        self._first = min((one.t or 0 for one in scripts), default=None)
+        self._times = sorted(one.t or 0 for one in scripts if _is_open(one))
+
+    def may_have_set(self, seen: Observation) -> bool:
+        """Whether a script of the agent may have changed a field up to an observation."""
+        if not self.is_logged:
+            return True
+        return self._first is not None and self._first <= (seen.t or 0) + SLACK_MS
+
+    def ran(self, since: int, until: int) -> bool:
+        """Whether a script of the agent ran between two moments."""
+        first = bisect_left(self._times, since - SLACK_MS)
+        return self.is_logged and first < bisect_right(self._times, until + SLACK_MS)
+
+
+def _is_open(command: Command) -> bool:
+    return command.name in _OPEN or command.name.rpartition(".")[2] in _OPEN
+
+
+class PossibleActions:
+    """The possible actions of one run."""
+
+    def __init__(self, run: Trajectory) -> None:
+        self._scripts = AgentScriptTimes(run)
+        self._unheard = _unheard_commands(run)
+        self._asked_at = {one.id: one.t for one in run.of_type(Exchange)} if self._scripts.is_logged else {}
+        self._looked_at: dict[int | None, int] = {}
+        self._shown: dict[int | None, Page | None] = {}
+
+    def entered(self, seen: Observation, page: Page | None) -> Iterator[PossibleAction]:
+        """Yield what a script may have entered since the tab was seen last."""
+        since, until = self._looked_at.get(seen.page, 0), seen.t or 0
+        self._looked_at[seen.page], self._shown[seen.page] = until, page
+        if not seen.changed_without_event or not self._scripts.may_have_set(seen):
+            return
+        is_near = self._scripts.ran(since, until)
+        for action in _entries(seen.changed_without_event, page):
+            yield PossibleAction(action, "value.by_script", page, not is_near or _is_unseen(action))
+
+    def moved(self, navigation: Navigation) -> Iterator[PossibleAction]:
+        """Yield what a script did if it was the agent's: no gesture came before the navigation."""
+        at = (
+            self._asked_at.get(-1 if navigation.exchange is None else navigation.exchange)
+            or navigation.t
+            or 0
+        )
+        if navigation.cause != "script" or not self._scripts.ran(at - _LED_MS, at):
+            return
+        page = self._shown.get(navigation.page)
+        for action in _buttons(page) if navigation.kind == "form" else _moves(navigation):
+            yield PossibleAction(action, "navigation.by_script", page)
+
+    def commanded(self, command: Command) -> Iterator[PossibleAction]:
+        """Yield what a command did that no page tells of."""
+        action = self._unheard.get(id(command))
+        if action is not None:
+            yield PossibleAction(action, "command.unheard")
+
+
+def _moves(navigation: Navigation) -> tuple[ActionBase, ...]:
+    match navigation.kind:
+        case "script":
+            return (actions.Goto(url=navigation.url),)
+        case "reload":
+            return (actions.Reload(),)
+        case "back":
+            return (actions.GoBack(),)
+        case "forward":
+            return (actions.GoForward(),)
+    return ()
+
+
+def _buttons(page: Page | None) -> Iterator[ActionBase]:
+    """Yield a click on each button that may have sent the form; of an unknown page, on something."""
+    dom = page.dom if page is not None else None
+    if page is None or dom is None or page.snapshot_id is None:
+        yield actions.Click()
+        return
+    try:
+        found = dom.select_all(_BUTTONS)[:_BUTTONS_MAX]
+    except ReplaykitError:
+        found = []
+    for node in found:
+        place = NodeRef(snapshot=page.snapshot_id, number=node.number)
+        element = Element(tag=node.tag, type=node.attribute("type"), role="button", node=place)
+        yield actions.Click(element=element)
+
+
+# Fields
+
+
+def _entries(rows: Iterable[tuple[str, str, str]], page: Page | None) -> Iterator[ActionBase]:
+    """Yield what an agent that made these changes would have done."""
+    dom = page.dom if page is not None else None
+    for path, before, after in rows:
+        if after and _bare(before) != _bare(after):
+            yield from _entry(path, before, after, _field(dom, path))
+
+
+def _is_unseen(action: ActionBase) -> bool:
+    """Whether pages write into the field by themselves: one that they hide, and an editor."""
+    element = action.element or Element()
+    return element.type == "hidden" or element.tag not in (None, "input", "select", "textarea")
+
+
+def _bare(text: str) -> str:
+    """Return the letters and digits: a page that writes a number with hyphens enters nothing."""
+    return "".join(one for one in text if one.isalnum())
+
+
+def _entry(path: str, before: str, after: str, field: Node | None) -> Iterator[ActionBase]:
+    """Yield the action that sets a field; of one that is not there any more, all that may have."""
+    tag = field.tag if field is not None else None
+    kind = field.attribute("type") if field is not None else None
+    element = Element(css=path, tag=tag, type=kind, value=before)
+    if tag == "select" or field is None:
+        yield actions.SelectOption(element=element, values=(after,), labels=_labels(field, after))
+    if after.startswith(_FILE):
+        yield actions.UploadFile(element=element, files=(actions.FileInfo(name=after.removeprefix(_FILE)),))
+    elif after in ("true", "false") and tag != "textarea":
+        yield actions.Check(element=element) if after == "true" else actions.Uncheck(element=element)
+    elif tag != "select":
+        yield actions.Fill(element=element, value=_added(before, after), value_after=after)
+
+
+def _added(before: str, after: str) -> str:
+    """Return the part of a text that was not there before."""
+    start = alike(before, after)
+    end = alike(before[start:][::-1], after[start:][::-1])
+    return after[start : len(after) - end]
+
+
+def _labels(field: Node | None, value: str) -> tuple[str, ...]:
+    if field is None:
+        return ()
+    options = (one for one in field.dom.select_all("option") if one.attribute("value") == value)
+    return tuple(dict.fromkeys(one.text_content.strip() for one in options))[:1]
+
+
+def _field(dom: Dom | None, path: str) -> Node | None:
+    if dom is None or " >>> " in path:
+        return None
+    try:
+        found = dom.select_all(path)
+    except ReplaykitError:
+        return None
+    return found[0] if len(found) == 1 else None
+
+
+# Commands
+
+
+def _unheard_commands(run: Trajectory) -> dict[int, ActionBase]:
+    """Return what commands may have done that no step tells of, by the identity of the command.
+
+    A file field that a page made and put nowhere sends its events to nobody else, and nothing tells over
+    which element a pointer rests.
+    """
+    commands = [one for one in run.of_type(Command) if one.kind == "input" and not one.refused]
+    return {id(command): action for command, action in (*_uploads(run, commands), *_hovers(run, commands))}
+
+
+def _uploads(run: Trajectory, commands: list[Command]) -> Iterator[tuple[Command, ActionBase]]:
+    told = [step.t or 0 for step in run.steps for one in step.actions if isinstance(one, UploadFile)]
+    for command in commands:
+        if not _is(command, _CHOOSING):
+            continue
+        lags = ((at, at - (command.t or 0)) for at in told)
+        found = next((at for at, lag in lags if -2 * SLACK_MS <= lag <= LATE_MAX_MS), None)
+        if found is None:
+            # Nobody knows which files those were.
+            yield command, UploadFile(files=(FileInfo(name=MASKED),))
+        else:
+            told.remove(found)
+
+
+def _hovers(run: Trajectory, commands: list[Command]) -> Iterator[tuple[Command, ActionBase]]:
+    # A harness that declares its steps tells of each.
+    is_told = any(isinstance(one, Hover) for step in run.steps for one in step.actions)
+    yield from ((one, Hover()) for one in commands if _is(one, _RESTING) and not is_told)
+
+
+def _is(command: Command, methods: tuple[str, ...]) -> bool:
+    return command.name in methods or command.name.rpartition(".")[2] in methods
