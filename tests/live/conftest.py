@@ -168,6 +168,8 @@ class Watched:
         """Messages in order of arrival, long ones whole."""
         self.raw: list[str] = []
         """The same as they came over the binding."""
+        self.calls: list[str] = []
+        """Calls of the binding, each with all that it said."""
         self.shown = 0
         """Number of the snapshot at which the page settled."""
         self._parts = Parts()
@@ -187,6 +189,7 @@ class Watched:
             self.cdp.detach()
 
     def _take(self, payload: str) -> None:
+        self.calls.append(payload)
         for text in split_number(payload)[1].split("\n"):
             self._hear(text)
 

@@ -42,6 +42,16 @@ def until_last(watched: Any, name: str, css: str) -> PageEvent:
     return found[-1]
 
 
+def test_all_that_one_event_comes_to_is_said_at_one_go(watch: Watch) -> None:
+    watched = form(watch)
+    watched.page.click("#go")
+    watched.until(lambda: watched.events("click"), "click")
+    (pressed,) = (call for call in watched.calls if '"name":"pointerdown"' in call)
+    before, event = pressed.split("\n")
+    assert '"purpose":"before"' in before
+    assert '"name":"pointerdown"' in event
+
+
 def test_fill(watch: Watch) -> None:
     watched = form(watch)
     watched.page.fill("#name", "Ann")

@@ -84,6 +84,8 @@ CLOSE = {"k": "close", "seq": 4, "at": EPOCH_MS + 71, "windows": 1, "heard": 1, 
         ([OPEN, CLOSE, CLICK, CLOSE], []),
         ([OPEN, (CLICK, CLOSE)], []),
         ([OPEN, (CLICK, CLOSE), CLICK], [("actions", "document.unclosed", 1)]),
+        ([OPEN, (CLOSE, CLICK)], [("actions", "document.unclosed", 1)]),
+        ([OPEN, (CLOSE, CLICK, CLOSE)], []),
     ],
 )
 def test_document_is_closed_by_the_last_that_it_says(words: list[Any], gaps: list[Any]) -> None:

@@ -22,16 +22,16 @@ const GESTURE_MS = 1000;
 
 // ---- Installing ------------------------------------------------------------------------------------------------
 
-const reported = guarded(onEvent);
+const reported = guarded(atOneGo(onEvent));
 const stirred = guarded(() => activity());
 const moved = guarded((event) => void (seen.pointer = pointOf(event)));
 const approached = guarded(approach);
 const early = guarded(pushEarly);
 const adopted = guarded(adopt);
 const pasted = guarded(paste);
-const left = guarded(leave);
+const left = guarded(atOneGo(leave));
 const cameBack = guarded(comeBack);
-const travelled = guarded(travel);
+const travelled = guarded(atOneGo(travel));
 const keyFollowed = guarded(followKey);
 const pointerFollowed = guarded(followPointer);
 const loaded = guarded(({ target }) => void (isFrame(target) && watchFrames(document, [])));

@@ -62,7 +62,34 @@ function transmit(text) {
 }
 
 const canSay = () => !retired && typeof binding === 'function';
-const say = (text) => void binding(`${sent++} ${text}`);
+const utter = (lines) => void binding(`${sent++} ${lines.join('\n')}`);
+
+// What one event comes to is said at one go, before any handler of the page: by itself, each message would pass
+// through the browser and its driver.
+const outgoing = { isHeld: false, lines: [] };
+
+function say(text) {
+  if (outgoing.isHeld && text.length < PART / 2) return void outgoing.lines.push(text);
+  sayHeld();
+  utter([text]);
+}
+
+function sayHeld() {
+  const lines = outgoing.lines.splice(0);
+  if (lines.length > 0) utter(lines);
+}
+
+function atOneGo(action) {
+  return (...values) => {
+    outgoing.isHeld = true;
+    try {
+      return action(...values);
+    } finally {
+      outgoing.isHeld = false;
+      sayHeld();
+    }
+  };
+}
 
 // In one message: whoever hears the first part hears the second.
 function send(text) {

@@ -2,7 +2,8 @@
 
 The script is the files of SCRIPTS in one function. It talks through one binding, BINDING, and answers by an
 object of the global scope, API; in Chromium both exist in an isolated world only. What is said is a number,
-from 0 in each document, a blank and JSON. Page time is `at`: ms since the epoch on the page's own clock.
+from 0 in each document, a blank and lines of JSON. Page time is `at`: ms since the epoch on the page's own
+clock.
 """
 
 from __future__ import annotations
@@ -266,6 +267,9 @@ class PageGap(Struct, frozen=True, kw_only=True):
 
 
 PageText: TypeAlias = PageEvent | PagePush | PageOpen | PageClose | PagePart | PageGap
+
+CLOSING = '{"k":"close",'
+"""How the text of a `PageClose` begins."""
 
 _TYPES: dict[str, type[PageText]] = {
     "event": PageEvent,

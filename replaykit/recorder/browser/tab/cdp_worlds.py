@@ -13,6 +13,7 @@ from replaykit.recorder.browser.tab.cdp_documents import Place
 from replaykit.recorder.browser.tab.cdp_frames import Flood, Via
 from replaykit.recorder.browser.tab.tab_state import TabState
 from replaykit.recorder.page.page_script import (
+    CLOSING,
     ENDINGS,
     PageClose,
     PageEvent,
@@ -185,14 +186,12 @@ class Worlds:
         missing = self._numbers.setdefault(place, Numbers()).misses(number)
         if missing and self._tab.actor == "agent":
             self._tab.gaps.append(("actions", "seq.broken", missing))
-        self._tab.documents.said(place)
         # A closing travels in the message before it: between two the next document may come (decision 43).
-        text, _, closing = text.partition("\n")
-        if self._admits(context, text):
-            yield from self._said(place, context, text)
-        # A closing passes any flood: without it the document would count as unclosed.
-        if closing:
-            yield from self._said(place, context, closing)
+        for line in text.split("\n"):
+            self._tab.documents.said(place)
+            # A closing passes any flood: without it the document would count as unclosed.
+            if line.startswith(CLOSING) or self._admits(context, line):
+                yield from self._said(place, context, line)
 
     def _admits(self, context: Context, text: str) -> bool:
         if context.frame == self._tab.frames.main:
