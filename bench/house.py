@@ -113,12 +113,11 @@ def crumbs(modules: Mapping[str, Module]) -> list[str]:
 def reasons(package: Path, modules: Mapping[str, Module]) -> dict[str, str]:
     """Return why each small module with one importer is a file of its own; empty = for no reason.
 
-    Every reason is read off the source, the tests and `CONTRIBUTING.md` beside the package.
+    Every reason is read off the source and `CONTRIBUTING.md` beside the package.
     """
     used, root = importers(modules), package.parent
     guide = root / "CONTRIBUTING.md"
-    told = guide.read_text("utf-8") if guide.exists() else ""
-    tests = {path.stem for path in (root / "tests").rglob("test_*.py")}
+    text = guide.read_text("utf-8") if guide.exists() else ""
     found = {}
     for name in crumbs(modules):
         (by,) = used[name]
@@ -127,8 +126,8 @@ def reasons(package: Path, modules: Mapping[str, Module]) -> dict[str, str]:
             "loaded on demand": _is_lazy(name, other.tree),
             "another part imports it": _part(package, own) != _part(package, other),
             f"with its importer over {FULL} lines": _joined(own, other) > FULL,
-            "one file each by CONTRIBUTING.md": any(_path(root, one) in told for one in (own, other)),
-            "tests of its own": f"test_{own.path.stem}" in tests,
+            "one file each by CONTRIBUTING.md": any(_path(root, one) in text for one in (own, other)),
+            "its docstring says why": "Own module: " in (ast.get_docstring(own.tree) or ""),
         }
         found[name] = ", ".join(reason for reason, holds in given.items() if holds)
     return found

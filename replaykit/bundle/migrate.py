@@ -1,6 +1,7 @@
 """Read older formats: one small function per version step, over plain dicts, in memory only.
 
 The file and its digest stay as they are.
+Own module: a new format version adds its step here and nowhere else.
 """
 
 from __future__ import annotations

@@ -61,16 +61,16 @@ def test_a_small_module_stays_for_a_reason_that_shows(tmp_path: Path) -> None:
     (own / "pages.py").write_text("")
     (own / "rooms/pages.py").write_text("import own.rooms.doors\n")
     assert reasons(own, read(own))["own.rooms.doors"] == ""
-    (tmp_path / "tests").mkdir()
-    (tmp_path / "tests/test_doors.py").write_text("")
-    assert reasons(own, read(own))["own.rooms.doors"] == "tests of its own"
+    doors = own / "rooms/doors.py"
+    doors.write_text('"""Doors. Own module: walls have none."""\n')
+    assert reasons(own, read(own))["own.rooms.doors"] == "its docstring says why"
     (tmp_path / "CONTRIBUTING.md").write_text("Register it in `own/rooms/pages.py`.")
     (own / "rooms/pages.py").write_text("def f():\n    import own.rooms.doors\n" + "\n" * 450)
     assert reasons(own, read(own))["own.rooms.doors"].split(", ") == [
         "loaded on demand",
         "with its importer over 450 lines",
         "one file each by CONTRIBUTING.md",
-        "tests of its own",
+        "its docstring says why",
     ]
 
 

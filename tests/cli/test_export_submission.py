@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from replaykit.cli.exchange.export_submission import CLOSED, FORMAT
+from replaykit.cli.exchange.export import CLOSED, SUBMISSION
 from replaykit.cli.main import run
 from replaykit.interop.stwebagentbench.stwab_submission import data_hash, trajectory_hash
 from replaykit.testing import trajectory
@@ -56,7 +56,7 @@ def place(tmp_path: Path) -> Path:
 
 def export(place: Path, *more: str, output: str = "submission.json") -> int:
     said = ["--suite", str(place / "tasks.json"), "--metadata", str(place / "meta.json")]
-    return run(["export", FORMAT, str(place / "runs"), "-o", str(place / output), *said, *more])
+    return run(["export", SUBMISSION, str(place / "runs"), "-o", str(place / output), *said, *more])
 
 
 def test_a_submission_is_computed_from_bundles(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -106,13 +106,13 @@ def test_a_run_of_no_task_of_the_file_exports_nothing(place: Path) -> None:
 def test_usage(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bundle = recorded(place / "runs/a.zst", "10")
     target = str(place / "out.json")
-    assert run(["export", FORMAT, str(bundle), "-o", target]) == 2
+    assert run(["export", SUBMISSION, str(bundle), "-o", target]) == 2
     assert "--suite FILE" in capsys.readouterr().err
     (place / "meta.json").write_text("[1]", "utf-8")
     assert export(place) == 3
     assert "one JSON object" in capsys.readouterr().err
     assert run(["export", "--list"]) == 0
-    assert FORMAT in capsys.readouterr().out
+    assert SUBMISSION in capsys.readouterr().out
 
 
 def test_no_bundle_no_submission(place: Path) -> None:

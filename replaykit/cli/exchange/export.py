@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.cli.bundles import find_bundles
 from replaykit.cli.console import notice
-from replaykit.cli.exchange import export_submission as submission
 from replaykit.cli.exchange.import_ import tell_failure
 from replaykit.cli.maintain import completion
-from replaykit.errors import CannotExport, ReplaykitError, UsageError
+from replaykit.decoders import decode
+from replaykit.errors import CannotExport, InteropError, OutputExists, ReplaykitError, UsageError
 from replaykit.grading.verdict import Verdict
-from replaykit.interop.bundle_export import EXPORTERS, Choices, export_run, exporter, targets
+from replaykit.interop.bundle_export import EXPORTERS, Choices, export_run, exporter, targets, write_file
 from replaykit.interop.parquet.parquet_export import write_tables
+from replaykit.interop.stwebagentbench.stwab_submission import SubmissionOptions, build_submission
 from replaykit.redaction.leftover_scan import scan
 from replaykit.report.report_reader import load_report
 from replaykit.report.text.table import safe, table
 from replaykit.secrets.redactor import Redactor
+from replaykit.tasks.suite import load_suite
+from replaykit.trajectory.plurals import counted
 
 OWNERS = {
     "task_type": ("webarena-verified",),
@@ -39,6 +44,15 @@ TABLES = "parquet"
 
 TABLES_HOLD = "tables of all bundles together, one row a step and one row a run"
 """In a few words, for the table of formats."""
+
+SUBMISSION = "stwab-submission"
+"""The format that holds all bundles in one submission."""
+
+SUBMISSION_HOLDS = "leaderboard submission of ST-WebAgentBench, of all bundles together"
+"""In a few words, for the table of formats."""
+
+CLOSED = ".closed.txt"
+"""Ending of the file that lists what was exported as violated because the result is unknown, a line each."""
 
 FAILED, NOTHING = 3, 4
 """Exit codes."""
@@ -114,7 +128,7 @@ def command(
     """
     if is_list:
         rows = [[name, exporter(name).writes] for name in EXPORTERS]
-        rows += [[TABLES, TABLES_HOLD], [submission.FORMAT, submission.WRITES]]
+        rows += [[TABLES, TABLES_HOLD], [SUBMISSION, SUBMISSION_HOLDS]]
         click.echo("\n".join(table([["format", "writes"], *rows])))
         return
     if format is None or not bundles or output is None:
@@ -122,10 +136,10 @@ def command(
     own = {"task_type": task_type, "status": status, "report": report, **said}
     own |= {"schema": schema, "gaps": gaps, "images": images, "allow_findings": allow_findings}
     _refuse_foreign(format, [name for name, value in own.items() if value])
-    if format == submission.FORMAT:
+    if format == SUBMISSION:
         found = find_bundles(bundles)
         if found:
-            submission.export_submission(found, output, force=force, **said)
+            _export_submission(found, output, force=force, **said)
         ctx.exit(0 if found else NOTHING)
     if format == TABLES:
         found, report_ = find_bundles(bundles), _verdicts(report)
@@ -158,7 +172,7 @@ def _lacking(format: str | None, bundles: tuple[str, ...], output: Path | None) 
 def _refuse_foreign(format: str, said: list[str]) -> None:
     """Raise UsageError for options that another format takes."""
     for name in said:
-        owners = OWNERS.get(name, (submission.FORMAT,))
+        owners = OWNERS.get(name, (SUBMISSION,))
         if format not in owners:
             option, belongs = name.replace("_", "-"), ", ".join(owners)
             raise UsageError(what=f"--{option} belongs to {belongs}, not to {format}")
@@ -192,3 +206,47 @@ def _refuse_findings(path: str) -> None:
         more = f" (and {len(found) - 5} more)" if len(found) > 5 else ""
         advice = "Take them out with replaykit redact, or export them with --allow-findings."
         raise CannotExport(format=TABLES, source=path, missing="; ".join(found[:5]) + more, advice=advice)
+
+
+def _export_submission(
+    bundles: Sequence[str],
+    place: Path,
+    *,
+    suite: str | None,
+    metadata: Path | None,
+    benchmark: str | None,
+    date: str | None,
+    run_id: str | None,
+    fail_closed: bool,
+    force: bool,
+) -> None:
+    """Grade bundles as the benchmark does and write its submission. Raises CannotExport, UsageError."""
+    if suite is None or metadata is None:
+        raise UsageError(what=f"{SUBMISSION} needs --suite FILE (the benchmark's tasks) and --metadata FILE")
+    beside = place.with_name(place.name.removesuffix(".json") + CLOSED)
+    taken = [path for path in (place, beside) if os.path.lexists(path)]
+    if taken and not force:
+        raise OutputExists(source=str(taken[0]), operation="export")
+    options = SubmissionOptions(
+        metadata=_metadata(metadata), benchmark=benchmark, date=date, run_id=run_id, fail_closed=fail_closed
+    )
+    made = build_submission(bundles, load_suite(suite), options)
+    beside.unlink(missing_ok=True)
+    if made.closed:
+        write_file(beside, "".join(f"{name}\n" for name in made.closed).encode())
+        notice(
+            f"warning: exported as violated: {counted(len(made.closed), 'undecided policy')}, see {beside}"
+        )
+    write_file(place, msgspec.json.format(msgspec.json.encode(made.plain), indent=1) + b"\n")
+    click.echo(safe(str(place)))
+    tasks = counted(len(made.plain["task_evidence"]), "task")
+    notice(f"{counted(len(bundles), 'run')} of {tasks} exported")
+
+
+def _metadata(file: Path) -> dict[str, Any]:
+    try:
+        return decode(file.read_bytes(), dict[str, Any])
+    except OSError as error:
+        raise InteropError(source=file, what=f"cannot read the metadata: {error.strerror}") from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InteropError(source=file, what=f"the metadata have to be one JSON object: {error}") from error

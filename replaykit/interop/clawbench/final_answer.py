@@ -1,4 +1,7 @@
-"""The final answer of an agent, in transcripts of many harnesses: JSON lines of messages under many keys."""
+"""The final answer of an agent, in transcripts of many harnesses: JSON lines of messages under many keys.
+
+Own module: a harness with another transcript changes only this file; the layout of run folders stays.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Asks the documents of a page whether they listen for their end (`tab.leave_listeners`)."""
+"""Ask the documents of a page over CDP whether they have listeners for their own end, such as `pagehide`.
+
+Own module: it sends commands. What is known of a tab (`tab/leave_listeners.py`) sends none.
+"""
 
 from __future__ import annotations
 

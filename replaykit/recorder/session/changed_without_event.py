@@ -1,4 +1,7 @@
-"""Fields that changed without an event: told with the next observation, whichever snapshot that shows."""
+"""Fields that changed without an event: reported with the next observation, whichever snapshot that shows.
+
+Own module: which change belongs to which observation is one rule, and needs nothing else of a tab.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Two runs side by side, as data of the first screen: steps in rows, what differs in them and in the runs."""
+"""Two runs side by side, as data of the first screen: steps in rows, what differs in them and in the runs.
+
+Own module: it makes plain data of a `RunDiff`; `run_diff_file.py` writes files and knows nothing of rows.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
-"""Whose a move in a tab's history is after a gesture, where driver or browser tells.
+"""Whether the agent or the page caused a back/forward navigation after a gesture, if a report decides it.
 
 A page's own back button looks the same as the agent's. But an agent in this process is heard calling its
 driver; within a document the browser tells the page whether somebody outside of it asked; and to another
 document of the same origin it hands on that the page before was activated only where it moved by itself.
+
+Own module: `initiator.py` decides at once from one message; this rule may have to wait for the next document.
 """
 
 from __future__ import annotations
