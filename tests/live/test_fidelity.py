@@ -298,6 +298,8 @@ def test_texts_beside_what_is_masked_read_as_live(watch: Watch) -> None:
             "<details><x-b><template shadowrootmode=open></template><p>apart</p></x-b></details>",
             "<div>a <button style='display:inline'></button> b <meter style='all:unset'></meter> c</div>",
             "<canvas><iframe srcdoc='<p> never <b>laid</b> out</p>'></iframe></canvas>",
+            "<canvas><details><p hidden>a</p></details><p hidden>b</p>"
+            "<div style='content-visibility:hidden'><p hidden>c</p></div></canvas>",
         ],
     ),
 )

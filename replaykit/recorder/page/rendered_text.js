@@ -84,7 +84,7 @@ const newLines = (table) => {
 function treeBox(up, inside) {
   return {
     up, number: -1, kind: BLOCK_BOX, style: TREE_STYLE, lines: newLines(null), outer: newLines(null), items: [], inside,
-    isRuled: up?.isRuled ?? false, isSkipping: false, holdsText: true, isFolded: false, hasSummary: false, isList: false,
+    isRuled: up?.isRuled ?? false, isLocked: up?.isLocked ?? false, isSkipping: false, holdsText: true, isFolded: false, hasSummary: false, isList: false,
     isMenu: false, isSVG: false, breaks: 0, option: null, isOption: false, parent: -1,
   };
 }
@@ -120,6 +120,7 @@ function enterBox(page, up, token, attributes) {
   const box = {
     up, number, kind: kindOf(up, html, svg, style), style, lines: up.lines, outer: up.lines, items: up.items, inside: SHOWN,
     isRuled: false, isSkipping: false, holdsText: true, isFolded: false, hasSummary: false, isList: false, isMenu: false,
+    isLocked: up.isLocked || style.maySkip || (html === 'details' && plainValue(attributes, 'open') === null),
     isSVG: svg !== '', breaks: 0, option: html === 'template' ? null : up.option, isOption: false, parent: up.number,
   };
   page.state.push(state);
@@ -172,7 +173,8 @@ const [NEVER, ASKED, ASKED_BELOW] = [0, 1, 2];
 function askOf(up, state, style) {
   if (state <= MENU_PART) return NEVER;
   if (up.inside === SKIPPED) return style.kind === BOXLESS || up.isSkipping ? ASKED : ASKED_BELOW;
-  if (up.inside === UNBOXED) return up.isRuled && style.kind !== BOXLESS ? ASKED : NEVER;
+  // Without a box the text is `textContent`, but what is skipped reads as empty, also in the fallback of a canvas.
+  if (up.inside === UNBOXED) return up.isRuled && (style.kind !== BOXLESS || up.isLocked) ? ASKED : NEVER;
   return state === SKIPPED || style.kind !== BOXLESS ? ASKED : NEVER;
 }
 

@@ -1,4 +1,7 @@
-"""Where the viewport of a frame begins in that of the main frame, also after either has scrolled."""
+"""Where the viewport of a frame begins in that of the main frame, also after either has scrolled.
+
+Own module: it is arithmetic of boxes and scroll positions; a tab only asks for the result.
+"""
 
 from __future__ import annotations
 
