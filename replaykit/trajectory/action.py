@@ -30,7 +30,7 @@ class Names(Record, frozen=True, kw_only=True):
     placeholder: str | None = None
     """`placeholder` attribute."""
     active: str | None = None
-    """Of a key: text of the element that `aria-activedescendant` names, on which the key acts."""
+    """Of a key: what it acts on, by name: what `aria-activedescendant` refers to, or a form's button."""
 
 
 class NodeRef(Record, frozen=True, kw_only=True):

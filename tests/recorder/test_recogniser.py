@@ -399,6 +399,20 @@ def test_a_masked_text_does_not_tell_its_length(driver) -> None:
 # press
 
 
+def test_enter_that_presses_the_button_of_a_form_has_its_name_too(driver) -> None:
+    driver.event("keydown", FIELD, 1000, key="Enter", chord="Enter", printable=False)
+    driver.event("click", BUTTON, 1001, cause="key", point=[0, 0], button=0, detail=0).wait(2000)
+    (press,) = driver.actions
+    assert (type(press), press.key, press.element.names.active) == (Press, "Enter", BUTTON.name)
+
+
+def test_a_click_that_a_page_makes_while_a_key_is_down_is_no_name_of_the_key(driver) -> None:
+    driver.event("keydown", FIELD, 1000, key="Enter", chord="Enter", printable=False)
+    driver.event("click", BUTTON, 1001, cause="page", trusted=False).wait(2000)
+    (press,) = driver.actions
+    assert press.element.names is None or press.element.names.active is None
+
+
 @pytest.mark.parametrize("chord", ["Enter", "Escape", "Control+a", "Alt+ArrowLeft"])
 def test_named_keys_and_chords_are_presses(driver, chord: str) -> None:
     *modifiers, key = chord.split("+")

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from replaykit.errors import LocatorLimit, ReplaykitError, Unsupported
-from replaykit.grading.policies.events.event import BUTTONS, Event
+from replaykit.grading.policies.events.event import BUTTONS, ENTER, Event
 from replaykit.grading.policies.events.text_conditions import Reading
 from replaykit.grading.policies.events.three_valued_truth import FALSE, TRUE, Truth, of, some, unknown
 from replaykit.patterns import lazy_pattern
@@ -15,7 +16,9 @@ from replaykit.replay.frame_pages import FrameView, find
 from replaykit.replay.run_state import Page
 from replaykit.replay.selectors.xpath_evaluation import find as find_xpath
 from replaykit.tasks.grammar.xpath_grammar import is_xpath
-from replaykit.trajectory.action import Element
+from replaykit.trajectory.action import Element, Press
+
+_SUBMITS = "button:not([type=button]):not([type=reset]), input[type=submit], input[type=image]"
 
 _ATTRIBUTE = lazy_pattern(r"""\[\s*([\w-]+)\s*=\s*["']?([^"'\]]*)["']?\s*\]""")
 
@@ -68,7 +71,7 @@ def _inside(event: Event, dom: Dom, css: str) -> Truth:
         in_frame = event.element is not None and bool(event.element.frame)
         found = bool(_path_rows(css, dom)) if is_xpath(css) else dom.select(css) is not None
         return FALSE if not in_frame and not found else unknown(f"target@{event.step}")
-    return of(any(_is_inside(node, css) for node in (target, *_owners(event))))
+    return of(any(_is_inside(node, css) for node in (target, *_buttons(event, target), *_owners(event))))
 
 
 def _is_inside(node: Node, css: str) -> bool:
@@ -164,6 +167,25 @@ def _frame(event: Event) -> FrameView | None:
     """Return the frame with a document of its own that the target is in."""
     node = event.element.node if event.element is not None else None
     return find(event.page.frames, node.snapshot) if node is not None and event.page is not None else None
+
+
+def _buttons(event: Event, target: Node) -> Iterator[Node]:
+    """Yield the button that Enter in a field has pressed: the first of its form."""
+    names = event.element.names if event.element is not None else None
+    is_submit = isinstance(event.action, Press) and event.action.key in ENTER and target.tag == "input"
+    if not is_submit or names is None or names.active is None or target.attribute("aria-activedescendant"):
+        return
+    form = _form(target)
+    found = (one for one in target.dom.select_all(_SUBMITS) if form is not None and _form(one) == form)
+    yield from islice((one for one in found if one.attribute("disabled") is None), 1)
+
+
+def _form(field: Node) -> Node | None:
+    """Return the form that a field belongs to."""
+    named = field.attribute("form")
+    if named is None:
+        return field.closest("form")
+    return next(iter(_by_attribute(field.dom, "id", named)), None)
 
 
 def _owners(event: Event) -> Iterator[Node]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from msgspec.structs import replace
+
 from replaykit.recorder.session.driver_messages import PageMessage
 from replaykit.recorder.session.gestures.gesture import (
     CLICK_WAIT,
@@ -27,7 +29,7 @@ from replaykit.recorder.session.page_message import (
     number_of,
     text_of,
 )
-from replaykit.trajectory.action import DATE_TYPES, Fill, Press, Scroll, Type
+from replaykit.trajectory.action import DATE_TYPES, Element, Fill, Names, Press, Scroll, Type
 from replaykit.trajectory.redaction_marks import MASKED
 
 SCROLL_KEYS = frozenset(
@@ -63,6 +65,7 @@ class Keying(Gesture):
         self.set: PageMessage | None = None
         self.offset_of = offset_of
         self.passed_on: PageMessage | None = None
+        self.button: Element | None = None
         self.offset: tuple[int, int] | None = None
         self.moved = (0, 0)
 
@@ -87,8 +90,14 @@ class Keying(Gesture):
             return taker(message)
         if message.event.name == "change":
             return self._take_change(message)
+        return message.event.name == "click" and message.event.cause != "driver" and self._take_click(message)
+
+    def _take_click(self, message: PageMessage) -> bool:
         # A click without a pointer: Enter or Space on a button, or the submit button of a form.
-        return message.event.name == "click" and message.event.cause != "driver"
+        is_submit = message.event.trusted and message.event.cause == "key" and not self.is_own(message)
+        if is_submit and text_of(self.first, "key") == "Enter":
+            self.button = self.button or message.event.element
+        return True
 
     def _take_key(self, message: PageMessage) -> bool:
         # A modifier alone is no press: it shows in the keys that it modifies.
@@ -208,11 +217,19 @@ class Keying(Gesture):
     def _pressed(self) -> Press:
         after = self.after if self.set is None else None
         return Press(
-            element=self.element,
+            element=self._with_button(),
             key=key_of(self.first),
             modifiers=modifiers_of(self.first),
             value_after=after,
         )
+
+    def _with_button(self) -> Element | None:
+        """Return the target, which also has the name of the button that the key pressed for it."""
+        if self.element is None or self.button is None:
+            return self.element
+        names = self.element.names or Names()
+        button = self.button.name or self.button.text or self.button.value
+        return replace(self.element, names=replace(names, active=names.active or button))
 
     def _entered(self) -> list[FinishedGesture]:
         """Return what the key made of its field: whoever chooses by keys has chosen."""
