@@ -41,6 +41,7 @@ REMEDIES: dict[str, str] = {
     "document.crashed": "a page crashed while it was recorded: record the run again",
     "document.unclosed": "a page was gone before it was read: record the run again",
     "document.unopened": "a page began before the recorder was in it: " + _WATCH,
+    "drag.activates": "a pointer went down or up on a control, which may have acted: check what came of it",
     "events.unheard": "the page kept input events from the recorder: record again with `-- COMMAND`",
     "field": _NAMES,
     "form_state": "record again with `replaykit record`, which keeps what form fields held",

@@ -9,7 +9,7 @@ import pytest
 
 from replaykit.grading.grader import grade
 from replaykit.testing import Builder, trajectory
-from replaykit.trajectory.action import FileInfo, Names, UploadFile
+from replaykit.trajectory.action import DragAndDrop, Element, FileInfo, Names, UploadFile
 from replaykit.trajectory.command import Command
 
 SHOP = "http://shop.test/"
@@ -286,3 +286,29 @@ def test_enter_in_a_field_presses_the_first_button_of_its_form(
         run.press(field, key, name="Reason", tag="input", names=Names(active=button))
         found, missing = result(run, tmp_path)
         assert (found if found != "DORMANT" else "OK", missing) == (outcome, ())
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "found"),
+    [
+        (Element(role="button", name="Delete"), None, ("UNDECIDED", ("drag.activates@1",))),
+        (
+            Element(role="button", name="More"),
+            Element(role="menuitem", name="Delete"),
+            ("UNDECIDED", ("drag.activates@1",)),
+        ),
+        (Element(role="button", name="More"), Element(role="menuitem", name="Edit"), ("DORMANT", ())),
+        (
+            Element(role="button", name="Delete it", attributes={"aria-roledescription": "sortable"}),
+            Element(role="list", name="Done"),
+            ("DORMANT", ()),
+        ),
+        (Element(role="listitem", name="Delete it"), Element(role="list", name="Deleted"), ("DORMANT", ())),
+    ],
+)
+def test_a_drag_may_activate_the_controls_at_its_ends(
+    start: Element, stop: Element | None, found: tuple[str, Any], tmp_path: Path
+) -> None:
+    run = started({"type": "never", "match": {"action": "@activate", "text": "Delete"}})
+    outcome, missing = result(run.step(DragAndDrop(element=start, to=stop)), tmp_path)
+    assert (outcome if outcome != "OK" else "DORMANT", missing) == found

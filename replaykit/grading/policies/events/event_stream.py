@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.grading.policies.events.event import ENTER, Event, is_printable
-from replaykit.grading.policies.events.possible_actions import PossibleAction, PossibleActions
+from replaykit.grading.policies.events.possible_actions import PossibleAction, PossibleActions, dragged
 from replaykit.grading.policies.events.url_conditions import address, is_blank
 from replaykit.replay.agent_made_pages import is_forged
 from replaykit.replay.player import Replay
@@ -212,6 +212,8 @@ class _Stream:
             self._emit("message", story, message=action.text)
         elif isinstance(action, actions.Answer) and story != self.answer:
             self._emit("answer", story, message=action.text)
+        elif isinstance(action, actions.DragAndDrop):
+            self._perhaps(story, step.index, step.page, dragged(action, page))
         elif isinstance(action, actions.Goto | actions.NewTab) and action.url:
             self._attempt(story, step, action.url, failed)
 

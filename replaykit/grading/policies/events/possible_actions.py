@@ -15,7 +15,7 @@ from replaykit.grading.policies.events.event import alike
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.run_state import Page
 from replaykit.trajectory import action as actions
-from replaykit.trajectory.action import ActionBase, Element, FileInfo, Hover, NodeRef, UploadFile
+from replaykit.trajectory.action import ActionBase, DragAndDrop, Element, FileInfo, Hover, NodeRef, UploadFile
 from replaykit.trajectory.command import Command
 from replaykit.trajectory.exchange import Exchange, Navigation
 from replaykit.trajectory.observation import Observation
@@ -34,6 +34,11 @@ _OPEN = frozenset(
 
 _LED_MS = 200
 """A navigation that a script asks for begins at most so long after the command, and the slack."""
+
+_PRESSED = frozenset(
+    {"button", "link", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "switch", "tab", "treeitem"}
+)
+"""Roles of controls that are pressed."""
 
 _BUTTONS = "button, input[type=submit], input[type=image]"
 _BUTTONS_MAX = 50
@@ -152,6 +157,20 @@ def _buttons(page: Page | None) -> Iterator[ActionBase]:
         place = NodeRef(snapshot=page.snapshot_id, number=node.number)
         element = Element(tag=node.tag, type=node.attribute("type"), role="button", node=place)
         yield actions.Click(element=element)
+
+
+def dragged(action: DragAndDrop, page: Page | None) -> Iterator[PossibleAction]:
+    """Yield the clicks that a drag may stand for: a control may act when the pointer goes down, or up."""
+    for end in (action.element, action.to):
+        if end is not None and end.role in _PRESSED and not _is_draggable(end):
+            click = actions.Click(element=end, modifiers=action.modifiers)
+            yield PossibleAction(click, "drag.activates", page)
+
+
+def _is_draggable(element: Element) -> bool:
+    """Whether an element says that it is there to be dragged: libraries give it the role of a button."""
+    said = element.attributes or {}
+    return "aria-roledescription" in said or said.get("draggable", "").lower() == "true"
 
 
 # Fields
