@@ -1,7 +1,5 @@
 """Records: one JSON line, a payload, a line feed. bytes <-> records, pure functions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import chain, count
 from typing import Annotated, NamedTuple

@@ -3,8 +3,6 @@
 A snapshot is four lines of JSON (head, tokens, style, box); docs/snapshot-format.md names every token.
 """
 
-from __future__ import annotations
-
 from typing import Any, NoReturn
 
 import msgspec
