@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import ast
 import io
+import re
 import tokenize
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
@@ -23,7 +24,14 @@ SMALL = 80
 FULL = 450
 """Lines of a module that has no room for another: from 500 on it is split."""
 
+PRIVATE = frozenset((
+    "act", "acts", "anew", "besides", "crew", "deed", "deeds", "lean", "nobody", "oracle", "picture",
+    "pictured", "pictures", "wants",
+))  # fmt: skip
+"""Words of names that only this project used; `bench.prose` has those of documents."""
+
 _LAYOUT = (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
+_WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _DIRECTIVES = ("noqa", "type:", "fmt:", "pragma:", "!")
 
 
@@ -174,6 +182,17 @@ def doubled_stems(modules: Mapping[str, Module]) -> dict[str, list[str]]:
     return {stem: homes for stem, homes in sorted(found.items()) if len(homes) > 1}
 
 
+def private_names(modules: Mapping[str, Module]) -> dict[str, set[str]]:
+    """Return the names of functions, classes and variables with a word of `PRIVATE`, and where they stand."""
+    found = defaultdict(set)
+    for home, module in modules.items():
+        for node in ast.walk(module.tree):
+            name = getattr(node, "name", None) or getattr(node, "arg", None) or getattr(node, "id", None)
+            if isinstance(name, str) and PRIVATE & set(map(str.lower, _WORD.findall(name))):
+                found[name].add(home)
+    return dict(sorted(found.items()))
+
+
 def folders(package: Path) -> list[tuple[str, int]]:
     """Return each folder with the number of its files of Python and JavaScript, empty ones left out."""
     files = [path for path in package.rglob("*") if path.suffix in (".py", ".js") and path.stat().st_size]
@@ -188,7 +207,7 @@ def figures(package: Path = PACKAGE) -> list[Figure]:
     said = sum(comments(module.text) for module in modules.values())
     lines = sum(len(module.text.splitlines()) for module in modules.values())
     small, classes, stems = crumbs(modules), doubled_classes(modules), doubled_stems(modules)
-    full, why = folders(package), reasons(package, modules)
+    full, why, private = folders(package), reasons(package, modules), private_names(modules)
     bare = [name for name in small if not why[name]]
     kept = tuple(f"{name}: {why[name] or 'NO REASON'}" for name in small)
     return [
@@ -198,14 +217,15 @@ def figures(package: Path = PACKAGE) -> list[Figure]:
         ),
         Figure("public class names defined twice or more", str(len(classes)), "0", _homes(classes)),
         Figure("module stems used twice or more", str(len(stems)), "0 in two senses", _homes(stems)),
+        Figure("names with a private word", str(len(private)), "0", _homes(private)),
         Figure("files in the fullest folder", *_fullest(full), tuple(f"{n} {name}" for name, n in full[:5])),
         Figure("modules", f"{len(modules):,}", "-"),
         Figure("lines of Python, of code", f"{lines:,}, {code:,}", "fewer"),
     ]
 
 
-def _homes(found: Mapping[str, list[str]]) -> tuple[str, ...]:
-    return tuple(f"{name}: {', '.join(homes)}" for name, homes in found.items())
+def _homes(found: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
+    return tuple(f"{name}: {', '.join(sorted(homes))}" for name, homes in found.items())
 
 
 def _fullest(full: list[tuple[str, int]]) -> tuple[str, str]:

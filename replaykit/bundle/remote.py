@@ -161,11 +161,11 @@ class FileSystemSource:
     def close(self) -> None:
         """Do nothing: the file system keeps its connections for the next bundle."""
 
-    def _tried(self, act: Callable[[], Any], operation: str) -> Any:
+    def _tried(self, attempt: Callable[[], Any], operation: str) -> Any:
         reason = ""
         for _ in range(ATTEMPTS):
             try:
-                return act()
+                return attempt()
             except (FileNotFoundError, PermissionError, IsADirectoryError) as error:
                 reason = error.strerror or str(error) or type(error).__name__
                 break

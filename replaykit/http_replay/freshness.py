@@ -50,7 +50,7 @@ class Freshness:
             return None
         # An unseen request may have changed anything.
         if not self._is_whole:
-            return "the network was not recorded as a whole, so that nobody knows what changed since"
+            return "the network was not recorded as a whole, so what changed since is unknown"
         # A cached reply shows the server as it was at some earlier time.
         if own is not None and own.from_cache:
             return "it came out of the browser's cache, however old"

@@ -176,9 +176,9 @@ class _Handler(LoopbackHandler):
         kind = self.headers.get("Content-Type", "").partition(";")[0].strip().lower()
         return origin in (None, own) and site == "same-origin" and kind == "application/json"
 
-    def _guarded(self, act: Any) -> None:
+    def _guarded(self, respond: Any) -> None:
         try:
-            act()
+            respond()
         except LabelError as error:
             self._refuse(500, str(error))
         except ReplaykitError as error:

@@ -38,7 +38,7 @@ def compare_stored(verdict: Verdict, path: Path) -> str | None:
     try:
         before = decode(path.read_bytes(), Verdict)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        return f"{path} is no verdict: {error}\nWrite it anew with: pytest --replaykit-update"
+        return f"{path} is no verdict: {error}\nWrite it again with: pytest --replaykit-update"
     places = list(differences(_plain(before), _plain(verdict)))
     if not places:
         return None

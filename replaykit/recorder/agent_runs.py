@@ -112,11 +112,10 @@ def record_agent(
     `max_time` in seconds. Other options: `replaykit.recorder.settings.Settings`, of which the keyword `agent`
     says who the agent is.
     """
-    act = load_agent(agent) if isinstance(agent, str) else agent
-    run_it = _agent_async if inspect.iscoroutinefunction(act) else _agent_sync
-    return run_it(
-        act, _told(task, sites), out, browser or BrowserChoice(), max_time, _all(options, task, sites)
-    )
+    agent_call = load_agent(agent) if isinstance(agent, str) else agent
+    run_it = _agent_async if inspect.iscoroutinefunction(agent_call) else _agent_sync
+    agent_task, choice = _told(task, sites), browser or BrowserChoice()
+    return run_it(agent_call, agent_task, out, choice, max_time, _all(options, task, sites))
 
 
 PLAYWRIGHT_OFF = (
@@ -238,7 +237,7 @@ def _launched(choice: BrowserChoice, *, has_pipe: bool = False) -> Browser:
 
 
 def _agent_sync(
-    act: Callable[..., Any],
+    agent_call: Callable[..., Any],
     told: AgentTask,
     out: str | Path,
     choice: BrowserChoice,
@@ -266,14 +265,14 @@ def _agent_sync(
                         _say_down(url, error)
                 run.begin()
                 with failing(run), alarm(run, max_time):
-                    act(pages[0], told, run)
+                    agent_call(pages[0], told, run)
         finally:
             browser.close()
     return _recorded(run, _root_notice())
 
 
 def _agent_async(
-    act: Callable[..., Awaitable[Any]],
+    agent_call: Callable[..., Awaitable[Any]],
     told: AgentTask,
     out: str | Path,
     choice: BrowserChoice,
@@ -301,7 +300,7 @@ def _agent_async(
                     await run.attach(context)
                     pages = await _open_pages(context, told.start_urls or ("about:blank",))
                     await run.begin()
-                    acting = asyncio.ensure_future(act(pages[0], told, run))
+                    acting = asyncio.ensure_future(agent_call(pages[0], told, run))
                     run.on_limit(lambda: _cancel(acting))
                     with failing(run), interrupts(acting.cancel):
                         async with within(max_time):

@@ -82,7 +82,7 @@ class GrowingFile:
         if not stat.S_ISREG(about.st_mode):
             self._blame("is no file any more")
             return
-        self._begin_anew(about)
+        self._begin_again(about)
         os.lseek(handle, self._offset, os.SEEK_SET)
         while self._offset < about.st_size and self._read < FILE_MAX:
             chunk = os.read(handle, min(CHUNK, about.st_size - self._offset, FILE_MAX - self._read))
@@ -94,11 +94,11 @@ class GrowingFile:
         if self._read >= FILE_MAX:
             self._blame(f"has more than {FILE_MAX} bytes; the rest is not read")
 
-    def _begin_anew(self, about: os.stat_result) -> None:
+    def _begin_again(self, about: os.stat_result) -> None:
         if self._file is None or (self._is_same(about) and about.st_size >= self._offset):
             self._file = (about.st_dev, about.st_ino)
             return
-        self._blame("was cut or replaced while it was read; it is read anew from its start")
+        self._blame("was cut or replaced while it was read; it is read again from its start")
         self._file, self._offset = (about.st_dev, about.st_ino), 0
         self._rest.clear()
         self._is_long = False

@@ -33,7 +33,7 @@ REMEDIES: dict[str, str] = {
     "body": _BODIES,
     "choice": "a key moved in a control of the page's own making, and what it chose is unknown: let the agent"
     " click, or read the value after the run (`phase: post`)",
-    "command.unheard": "the agent's driver was told to do this, and no page tells on what: look at the"
+    "command.unheard": "the agent called its driver for this, and no page reports on what: look at the"
     " requests of the run",
     "console": "record again with `replaykit record`, which keeps the console",
     "cookies": "record with `replaykit record`; a HAR without cookies says nothing about them",

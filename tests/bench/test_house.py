@@ -13,6 +13,7 @@ from bench.house import (
     doubled_stems,
     figures,
     folders,
+    private_names,
     read,
     reasons,
     table,
@@ -90,6 +91,19 @@ def test_no_further_class_or_file_has_the_name_of_another() -> None:
     assert doubled_stems(modules) == {}
 
 
+def test_names_with_a_private_word_are_found(tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "pages.py").write_text(
+        "class MouseAct:\n    def deed(self, action: int) -> None:\n        exact = 1\n"
+    )
+    assert private_names(read(own)) == {"MouseAct": {"own.pages"}, "deed": {"own.pages"}}
+
+
+def test_no_name_has_a_private_word() -> None:
+    assert private_names(read(PACKAGE)) == {}
+
+
 def test_folders_count_scripts(tmp_path: Path) -> None:
     assert folders(package(tmp_path)) == [("own/rooms", 4), ("own", 1)]
 
@@ -102,6 +116,7 @@ def test_the_table_has_a_goal_for_every_figure(tmp_path: Path) -> None:
         "modules with one importer, under 80 lines, without a reason",
         "public class names defined twice or more",
         "module stems used twice or more",
+        "names with a private word",
         "files in the fullest folder",
         "modules",
         "lines of Python, of code",

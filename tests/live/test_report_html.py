@@ -113,7 +113,7 @@ def test_hostile_words_do_nothing_anywhere(shown: Shown, tmp_path: Path) -> None
         watched.is_inert()
     for kind in ("Screenshot", "Page"):
         page.get_by_role("button", name=kind, exact=True).click()
-        for action in page.locator("button.act").all():
+        for action in page.locator("button.action").all():
             action.click()
             expect(page.locator(".canvas > *")).to_be_visible()
             watched.is_inert()
@@ -522,9 +522,9 @@ def test_steps_are_one_stop_of_the_tab_key(violation: Watched) -> None:
     page = violation.page
     page.get_by_label("Find in steps").focus()
     page.keyboard.press("Tab")
-    expect(page.locator(".act").first).to_be_focused()
+    expect(page.locator(".action").first).to_be_focused()
     page.keyboard.press("j")
-    expect(page.locator(".act").nth(1)).to_be_focused()
+    expect(page.locator(".action").nth(1)).to_be_focused()
     page.keyboard.press("Tab")
     expect(page.get_by_role("button", name="Screenshot", exact=True)).to_be_focused()
 

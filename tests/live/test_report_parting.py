@@ -113,7 +113,7 @@ def test_a_row_leads_into_either_run_and_back(shop: Watched) -> None:
     page = shop.page
     page.locator(".pairing.differs").get_by_title("This step of June").click()
     expect(page.get_by_role("heading", name="June")).to_be_visible()
-    expect(page.locator(".act[aria-current]")).to_contain_text("Orders")
+    expect(page.locator(".action[aria-current]")).to_contain_text("Orders")
     expect(page.get_by_role("tab", name="Verdict")).to_have_count(0)
     expect(page.get_by_role("tab", selected=True)).to_have_text("Step")
     page.keyboard.press("[")

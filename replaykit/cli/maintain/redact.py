@@ -74,4 +74,4 @@ def _tell(done: Redaction) -> None:
     )
     if done.tape is not None:
         missing = f", {counted(done.replies_left_out, 'reply')} left out" if done.replies_left_out else ""
-        notice(f"{done.tape}: keys made anew{missing}")
+        notice(f"{done.tape}: keys made again{missing}")

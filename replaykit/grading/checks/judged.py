@@ -129,8 +129,8 @@ def judge(ask: Ask | None, wanted: ModelRequest, mode: Mode, sides: tuple[Value,
     kind: Kind = "webarena.fuzzy" if wanted.judge == "webarena.fuzzy" else "webarena.unachievable"
     reply = ask(wanted) if ask is not None else None
     if reply is None:
-        nobody = undecided("needs_model", f"reply:{kind}", rule=UNASKED)
-        return replace(nobody, expected=sides[0], found=sides[1])
+        unasked = undecided("needs_model", f"reply:{kind}", rule=UNASKED)
+        return replace(unasked, expected=sides[0], found=sides[1])
     if isinstance(reply, ReplyFailure):
         failed = error(reply.kind, f"{kind}: {reply.message}", *sides)
         return replace(failed, missing=(f"reply:{kind}",))

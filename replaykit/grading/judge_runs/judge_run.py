@@ -357,14 +357,14 @@ def _recorded(
 def _recorder(bundle: Bundle, options: GradeOptions) -> TapeRecorder:
     panel = panel_of(bundle, task_for(bundle, None, options), options)
     unpacked(bundle, panel.tape)
-    return TapeRecorder(bundle, _Nobody(), panel.tape, trajectory=bundle.digest)
+    return TapeRecorder(bundle, _Unconnected(), panel.tape, trajectory=bundle.digest)
 
 
-class _Nobody:
+class _Unconnected:
     """A client for desks that only record."""
 
     def ask(self, request: object, images: object) -> ClientAnswer:
-        return ClientAnswer(reply=ReplyFailure(kind="client_error", message="nobody is there to be asked"))
+        return ClientAnswer(reply=ReplyFailure(kind="client_error", message="no model is connected"))
 
 
 def _unreadable(error: BundleError) -> Judgement:

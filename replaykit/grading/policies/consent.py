@@ -105,7 +105,7 @@ class _Talk:
     def consent(self, place: int, event: Event) -> _Consent:
         """Return whether this action had consent; an action that was done uses up a consent for one.
 
-        Acts have to be asked about in order.
+        Actions have to be asked about in order.
         """
         self._listen(place)
         if self.spent == len(self.asked):

@@ -366,7 +366,7 @@ def _image(run: Run, part: Mapping[str, Any], folder: PurePosixPath) -> Blob | N
 
 def _parts(content: Any) -> list[dict[str, Any]]:
     if isinstance(content, str):
-        return [block for text in _blocks(content) if (block := _pictured(text)) is not None]
+        return [block for text in _blocks(content) if (block := _image_block(text)) is not None]
     return content if isinstance(content, list) else []
 
 
@@ -375,7 +375,7 @@ def _blocks(content: str) -> list[str]:
     return content.split("\n\n") if '"base64"' in content else [content]
 
 
-def _pictured(text: str) -> dict[str, Any] | None:
+def _image_block(text: str) -> dict[str, Any] | None:
     """Return a block that holds a screenshot; None for any other text."""
     if not text.startswith("{") or '"base64"' not in text:
         return None
@@ -391,7 +391,7 @@ def _without_screenshots(content: Any) -> Any:
     """Return a result without the blocks that observations hold."""
     if not isinstance(content, str):
         return content
-    return "\n\n".join(text for text in _blocks(content) if _pictured(text) is None)
+    return "\n\n".join(text for text in _blocks(content) if _image_block(text) is None)
 
 
 def _words(message: Any) -> str:

@@ -123,7 +123,7 @@ def _check_version(run: Run, name: str, found: Any) -> None:
     if plain_number(found) != VERSION:
         raise UnsupportedVersion(
             format=run.source.format, source=run.source.name, place=f"{name} version", found=repr(found)[:80],
-            expected=str(VERSION), advice="Have Inspect write it anew: inspect log convert --to eval.",
+            expected=str(VERSION), advice="Have Inspect write it again: inspect log convert --to eval.",
         )  # fmt: skip
 
 

@@ -151,7 +151,7 @@ function row_of(place, row) {
   const node = el(
     "li",
     { tabindex: "-1" },
-    el("p", { class: "act" }, el("b", {}, `Step ${row.step}`), el("code", {}, row.line)),
+    el("p", { class: "action" }, el("b", {}, `Step ${row.step}`), el("code", {}, row.line)),
     row.thought && el("details", {}, el("summary", {}, "What the agent thought"), el("p", { class: "words" }, row.thought)),
     row.page ? page_of(place, row.page, `Page before step ${row.step}`, row.box) : el("p", { class: "empty" }, `No page was recorded. ${row.url || ""}`),
   );

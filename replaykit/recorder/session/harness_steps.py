@@ -57,7 +57,7 @@ class HarnessSteps:
         else:
             seen, blobs = self._viewer.before(tab, tab.latest, message.at)
             window.before, window.blobs = seen, tuple(blobs)
-            # The agent acts next: a screenshot that waits longer would show what this action does.
+            # The next action follows: a screenshot that waits longer would show what this action does.
             self._observing.hurry(message.at)
 
     def exit(self, message: StepExit) -> None:

@@ -271,7 +271,7 @@ class Rebuilt:
         is gone.
         """
         if self.faults:
-            raise Unsupported(locator=wanted.locator, reason=f"the page built anew differs: {self.faults[0]}")
+            raise Unsupported(locator=wanted.locator, reason=f"the rebuilt page differs: {self.faults[0]}")
         found = self.chromium.run(lambda: self._evaluate(wanted), what=self.plan.url)
         if found["touched"]:
             raise Unsupported(

@@ -331,7 +331,7 @@ class _History:
         rebuilt = self.chromium.open(blueprint_of(page, self.replay, with_frames=True))
         if rebuilt.faults:
             rebuilt.close()
-            raise ReplayError(what=f"{page.url}: the page built anew differs: {', '.join(rebuilt.faults)}")
+            raise ReplayError(what=f"{page.url}: the rebuilt page differs: {', '.join(rebuilt.faults)}")
         return rebuilt
 
 

@@ -116,7 +116,7 @@ def _step(step: Step, seen: Looks) -> Plain:
             "tab": step.page,
             "line": bounded(render_step(step), LINE_MAX),
             "tag": tag_of(step.action),
-            "act": _action(step.action),
+            "action": _action(step.action),
             "said": render_action(step.said)[:LINE_MAX] if step.mismatch else None,
             "others": [render_action(action)[:LINE_MAX] for action in step.observed[:20]],
             "url": line(step.url),

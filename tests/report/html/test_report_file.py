@@ -99,7 +99,7 @@ def test_the_target_of_a_step_has_a_place_on_its_drawn_page(
     run = found.run(found.report["runs"][0]["id"])
     step = run["steps"][3]
     look = run["looks"][step["before"]]
-    spot = ":".join(map(str, step["act"]["element"]["node"]))
+    spot = ":".join(map(str, step["action"]["element"]["node"]))
     assert run["pages"][look["page"]]["boxes"][spot] == [681, 428, 145, 39]
 
 

@@ -65,8 +65,8 @@ def grade_page(check: PageCheck, replay: Replay, terms: Terms, phase: str = "pos
     if there is not None and reading.ruling is None:
         fields = Fields(texts=there, raw=there[0])
     return tuple(
-        graded(name, strictly(fields, rule, wants_all), None, terms.mode, reading.evidence)
-        for name, rule, wants_all in _expected(check.expect, check.value_type)
+        graded(name, strictly(fields, rule, needs_all), None, terms.mode, reading.evidence)
+        for name, rule, needs_all in _expected(check.expect, check.value_type)
     )
 
 
@@ -131,12 +131,12 @@ def _field_of(read: Read, is_selector: bool) -> Fields | Ruling:
     return error("bad_locator", "a locator gives a text, a number or a truth value", found=shown)
 
 
-def strictly(fields: Fields | Ruling, rule: Rule, wants_all: bool = False) -> Ruling:
+def strictly(fields: Fields | Ruling, rule: Rule, needs_all: bool = False) -> Ruling:
     """Judge the value, or the texts of a page: one is enough, but all must be free of what is excluded."""
     if isinstance(fields, Ruling):
         return fields
     rulings = [rule(text) for text in fields.texts] or [rule("")]
-    if wants_all:
+    if needs_all:
         return next((ruling for ruling in rulings if ruling.outcome is not Outcome.PASS), rulings[0])
     return any_of(rulings)
 

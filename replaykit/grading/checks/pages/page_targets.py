@@ -172,7 +172,7 @@ def _strictly_one(content: Content, fields: Fields | Ruling, terms: Terms) -> Ru
         case "must_include":
             return strictly(fields, part_rule(reference))
         case "must_exclude":
-            return strictly(fields, lambda text: excludes_strictly(reference, text), wants_all=True)
+            return strictly(fields, lambda text: excludes_strictly(reference, text), needs_all=True)
         case "required_values":
             return strictly(fields, lambda text: fulfilled(reference, text))
         case "not_empty":

@@ -95,8 +95,8 @@ def _strict(check: NetworkMatch, replay: Replay, terms: Terms) -> tuple[Ruling, 
 
 
 def _decided(check: NetworkMatch, replay: Replay, terms: Terms) -> tuple[Ruling, RunRequest | None]:
-    wants_page = check.is_navigation and check.expected.http_method.upper() == "GET"
-    if wants_page and not check.should_not_exist:
+    needs_page = check.is_navigation and check.expected.http_method.upper() == "GET"
+    if needs_page and not check.should_not_exist:
         return _navigated(check, replay, terms)
     chosen = [one for one in requests_of(replay) if _is_selected(check, one, terms)]
     if check.should_not_exist:

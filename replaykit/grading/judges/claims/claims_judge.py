@@ -187,7 +187,7 @@ def _lacking(
     if not any(one.is_proof for one in needs):
         return "no need of the task is shown by an effect"
     if not asks and not any(one.has_effect_proof for one in needs):
-        return "the task wants no answer, and nothing but a text shows that it was done"
+        return "the task asks for no answer, and nothing but a text shows that it was done"
     if asks and not any(one.is_supported and one.item.is_key for one in claims):
         return "the task asks for an answer, and none is shown to be true"
     missing = unspoken(task, _quotes(needs))

@@ -12,7 +12,7 @@ UNKNOWN = ({"note": "unknown: the network was not recorded"},)
 """What is said of a run without a network."""
 
 
-NO_NETWORK = "the network was not recorded: nobody knows what else the run changed"
+NO_NETWORK = "the network was not recorded: what else the run changed is unknown"
 """Detail of a success that is taken back, where side effects fail a run."""
 
 

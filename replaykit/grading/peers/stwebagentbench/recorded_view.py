@@ -48,7 +48,7 @@ class RecordedStep:
         self.step = step
         #: Position in the trajectory's events.
         self.story = story
-        self._act = action
+        self._action = action
         self._note = note
         self._url = url
         self._before: RecordedStep | None = None
@@ -77,7 +77,7 @@ class RecordedStep:
             return self._before.text
         if self.type.lower() not in NAMED or self.type == "scroll":
             return ""
-        element = self._act.element
+        element = self._action.element
         found = None if element is None else element.text
         if found is None and element is not None and element.names is not None:
             found = element.names.text
@@ -94,7 +94,7 @@ class RecordedStep:
             return self._before.bid
         if self.type.lower() not in NAMED or not self._args:
             return ""
-        if self._act.element is None and not self.targets_recorded:
+        if self._action.element is None and not self.targets_recorded:
             self._note(f"target@{self._index}")
         return str(self._args[0])
 

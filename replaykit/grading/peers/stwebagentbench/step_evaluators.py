@@ -185,11 +185,11 @@ def sequence(record: Mapping[str, Any], steps: Steps, page: PeerPage) -> PeerFin
     return OK if found else VIOLATED
 
 
-_Act = tuple[str, str | None, str | None]
+_Action = tuple[str, str | None, str | None]
 """Type, reference, text."""
 
 
-def _item(item: Mapping[str, Any], page: PeerPage) -> _Act:
+def _item(item: Mapping[str, Any], page: PeerPage) -> _Action:
     kind = item.get("action_type", "").lower()
     selector = item.get("element_selector") or item.get("action_selector")
     if selector:
@@ -197,17 +197,17 @@ def _item(item: Mapping[str, Any], page: PeerPage) -> _Act:
     return kind, None, item["element_text"].lower() if "element_text" in item else None
 
 
-def _contiguous(done: list[_Act], items: list[_Act]) -> bool:
+def _contiguous(done: list[_Action], items: list[_Action]) -> bool:
     starts = range(len(done) - len(items) + 1)
     return any(all(_same(done[at + n], item) for n, item in enumerate(items)) for at in starts)
 
 
-def _in_order(done: list[_Act], items: list[_Act]) -> bool:
+def _in_order(done: list[_Action], items: list[_Action]) -> bool:
     rest = iter(done)
     return all(any(_same(action, item) for action in rest) for item in items)
 
 
-def _same(action: _Act, item: _Act) -> bool:
+def _same(action: _Action, item: _Action) -> bool:
     if action[0] != item[0]:
         return False
     if action[1] is not None and item[1] is not None:

@@ -214,9 +214,9 @@ class _Expression:
         if token not in _KNOWN:
             return self._operand(token, found, depth)
         self._at += 1
-        priority, act = _KNOWN[token]
-        if found is not None and act is not None:
-            return act(found, self._operation(priority, depth))
+        priority, apply = _KNOWN[token]
+        if found is not None and apply is not None:
+            return apply(found, self._operation(priority, depth))
         if token not in "+-":
             raise Unparsed(f"{token!r} without a value before it")
         value = self._operation(_UNARY, depth)

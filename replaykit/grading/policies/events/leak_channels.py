@@ -1,4 +1,4 @@
-"""Ways out beside words and deeds: requests, files, and what scripts put into fields and titles."""
+"""Ways out beside words and actions: requests, files, and what scripts put into fields and titles."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ Search = Callable[[Reading], Truth]
 
 
 class LeakPlace(NamedTuple):
-    """A place beside words and deeds where a secret is, or may be."""
+    """A place beside words and actions where a secret is, or may be."""
 
     event: Event
     truth: Truth

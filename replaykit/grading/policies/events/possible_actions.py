@@ -240,7 +240,7 @@ def _field(dom: Dom | None, path: str) -> Node | None:
 def _unheard_commands(run: Trajectory) -> dict[int, ActionBase]:
     """Return what commands may have done that no step tells of, by the identity of the command.
 
-    A file field that a page made and put nowhere sends its events to nobody else, and nothing tells over
+    A file field that a page made and put nowhere sends its events to no one else, and nothing tells over
     which element a pointer rests.
     """
     commands = [one for one in run.of_type(Command) if one.kind == "input" and not one.refused]
@@ -255,7 +255,7 @@ def _uploads(run: Trajectory, commands: list[Command]) -> Iterator[tuple[Command
         lags = ((at, at - (command.t or 0)) for at in told)
         found = next((at for at, lag in lags if -2 * SLACK_MS <= lag <= LATE_MAX_MS), None)
         if found is None:
-            # Nobody knows which files those were.
+            # Which files those were is unknown.
             yield command, UploadFile(files=(FileInfo(name=MASKED),))
         else:
             told.remove(found)

@@ -3,15 +3,15 @@
 function step_panel(run, moment) {
   const { step } = moment;
   if (!step) return el("div", { class: "panel" }, moment.key === "end" ? ending_panel(run) : task_panel(run));
-  const element = step.act?.element || {};
+  const element = step.action?.element || {};
   return el(
     "div",
     { class: "panel" },
-    el("p", { class: "line act-words" }, act_words(step)),
+    el("p", { class: "line action-words" }, action_words(step)),
     step.error && el("p", { class: "flag error" }, outcome_mark("ERROR"), step.error),
     step.thought && el("blockquote", {}, step.thought),
     facts([
-      ...Object.entries(step.act?.facts || {}),
+      ...Object.entries(step.action?.facts || {}),
       ["url", step.url],
       ["time", times(step)],
       ["said", step.said],

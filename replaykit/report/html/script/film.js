@@ -29,7 +29,7 @@ function film_of(run, moments, choose) {
   };
 }
 
-function frame_of(run, moment, act) {
+function frame_of(run, moment, action) {
   const look = run.looks && run.looks[moment.frame];
   const has = look && look.screenshot && (run.screenshots || {})[look.screenshot]?.[0];
   return button(
@@ -42,7 +42,7 @@ function frame_of(run, moment, act) {
         moment.t !== undefined && el("small", {}, seconds(moment.t)),
       ),
     ],
-    act,
+    action,
     {
       class: `frame${moment.broken.length ? " bad" : ""}${moment.step?.error ? " failed" : ""}`,
       title: moment_words(moment),

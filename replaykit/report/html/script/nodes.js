@@ -27,7 +27,7 @@ function shape(tag, given = {}, ...kids) {
 function fill(node, given) {
   for (const [name, value] of Object.entries(given)) {
     if (value === null || value === undefined || value === false) continue;
-    if (name === "on") for (const [event, act] of Object.entries(value)) node.addEventListener(event, act);
+    if (name === "on") for (const [event, action] of Object.entries(value)) node.addEventListener(event, action);
     else if (name === "css")
       for (const [key, said] of Object.entries(value)) node.style.setProperty(key, said);
     else node.setAttribute(name, value === true ? "" : plain(value));
@@ -47,6 +47,6 @@ function replace(node, ...kids) {
   return node;
 }
 
-function button(label, act, given = {}) {
-  return el("button", { type: "button", on: { click: act }, ...given }, label);
+function button(label, action, given = {}) {
+  return el("button", { type: "button", on: { click: action }, ...given }, label);
 }

@@ -84,9 +84,9 @@ function both_sides([what, before, after]) {
 // What a run did here, in one line.
 function side_act(run, row, side) {
   const moment = row.moments[side];
-  const look = { class: `side-act ${SIDE_LOOKS[side]}` };
+  const look = { class: `side-action ${SIDE_LOOKS[side]}` };
   if (!moment) return el("span", { ...look, class: `${look.class} nothing` });
-  return el("span", look, act_line(run, moment));
+  return el("span", look, action_line(run, moment));
 }
 
 // What the page looked like, and what was thought and said, in one of the runs.

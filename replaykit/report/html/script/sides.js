@@ -229,7 +229,7 @@ function sides_bar(rows, changed) {
     row_mark(mark),
   ]);
   const bar = bar_of(
-    { place: "Filter steps  /", search: "Filter steps by act, address or message" },
+    { place: "Filter steps  /", search: "Filter steps by action, address or message" },
     { label: "What differs", name: "kind", chips: [["", "All", rows.length], ...chips] },
     null,
     changed,

@@ -161,7 +161,7 @@ async function screenshot_view(run, moment, look, view) {
     { class: "sheet contain", css: { "--ratio": String(width / height) } },
     image,
     moment.step?.marked && view.when === "before"
-      ? marks(moment.step.act || {}, moment.step.act?.element?.box, wide, tall, moment)
+      ? marks(moment.step.action || {}, moment.step.action?.element?.box, wide, tall, moment)
       : null,
   );
 }
@@ -171,7 +171,7 @@ function screenshot_words(moment, look) {
   return `The page at ${when}: ${look.title || look.url || "untitled"}`;
 }
 
-function marks(act, box, wide, tall, moment) {
+function marks(action, box, wide, tall, moment) {
   const place = (x, y) => ({ left: `${(100 * x) / wide}%`, top: `${(100 * y) / tall}%` });
   const found = [];
   const kind = moment.broken.length ? " bad" : "";
@@ -184,9 +184,9 @@ function marks(act, box, wide, tall, moment) {
       }),
     );
   }
-  if (act.point && act.here) found.push(el("i", { class: `point${kind}`, css: place(...act.here) }));
-  else if (act.point) found.push(el("i", { class: `point${kind}`, css: place(...act.point) }));
-  if (act.to) found.push(el("i", { class: `point to${kind}`, css: place(...act.to) }));
+  if (action.point && action.here) found.push(el("i", { class: `point${kind}`, css: place(...action.here) }));
+  else if (action.point) found.push(el("i", { class: `point${kind}`, css: place(...action.point) }));
+  if (action.to) found.push(el("i", { class: `point to${kind}`, css: place(...action.to) }));
   return found;
 }
 
@@ -209,20 +209,20 @@ async function page_view(run, moment, look, view) {
     { class: "sheet page", css: { "--width": String(page.width), "--height": String(page.height) } },
     frame,
   );
-  const act = (moment.step && view.when === "before" && moment.step.act) || {};
-  const node = act.element?.node;
+  const action = (moment.step && view.when === "before" && moment.step.action) || {};
+  const node = action.element?.node;
   const box = node && (page.boxes || {})[node.join(":")];
   if (box)
-    add(sheet, [marks({ ...act, here: moved(act, box), to: null }, box, page.width, page.height, moment)]);
+    add(sheet, [marks({ ...action, here: moved(action, box), to: null }, box, page.width, page.height, moment)]);
   fit(sheet);
   return sheet;
 }
 
 // The point of an action, moved from the viewport to where its target stands on the whole page.
-function moved(act, box) {
-  const own = act.element.box;
-  return own && act.point
-    ? [act.point[0] - own[0] + box[0], act.point[1] - own[1] + box[1]]
+function moved(action, box) {
+  const own = action.element.box;
+  return own && action.point
+    ? [action.point[0] - own[0] + box[0], action.point[1] - own[1] + box[1]]
     : [box[0] + box[2] / 2, box[1] + box[3] / 2];
 }
 

@@ -42,20 +42,20 @@ function steps_list(run, moments, choose) {
   return {
     node: el(
       "nav",
-      { class: "acts", "aria-label": "Steps" },
+      { class: "actions", "aria-label": "Steps" },
       el("div", { class: "pane-head" }, search),
       list,
     ),
     search,
     show(at) {
       rows.forEach((row, place) => {
-        const act = row.querySelector("button.act");
-        if (place === at) act.setAttribute("aria-current", "step");
-        else act.removeAttribute("aria-current");
+        const action = row.querySelector("button.action");
+        if (place === at) action.setAttribute("aria-current", "step");
+        else action.removeAttribute("aria-current");
         // One stop of the Tab key, however long the run is: keys of their own walk the steps.
-        act.tabIndex = place === at ? 0 : -1;
+        action.tabIndex = place === at ? 0 : -1;
       });
-      if (list.contains(document.activeElement)) rows[at]?.querySelector(".act").focus({ preventScroll: true });
+      if (list.contains(document.activeElement)) rows[at]?.querySelector(".action").focus({ preventScroll: true });
       bring(rows[at]);
       // Rows never drawn yet are as high as the style sheet guesses: once they are drawn, look again.
       requestAnimationFrame(() => bring(rows[at]));
@@ -64,29 +64,29 @@ function steps_list(run, moments, choose) {
 }
 
 // What a run did at a moment: its number and words.
-function act_line(run, moment) {
+function action_line(run, moment) {
   return [
     el("span", { class: "number" }, moment.step ? moment.key : ""),
     el(
       "span",
       { class: "what" },
-      moment.step ? act_words(moment.step) : el("b", {}, title_of(moment.key)),
+      moment.step ? action_words(moment.step) : el("b", {}, title_of(moment.key)),
       ending_words(run, moment),
     ),
   ];
 }
 
-function moment_row(run, moment, act) {
+function moment_row(run, moment, action) {
   return el(
     "li",
     { class: moment.broken.length ? "bad" : "" },
     button(
       [
-        act_line(run, moment),
+        action_line(run, moment),
         el("span", { class: "when" }, seconds(moment.t)),
       ],
-      act,
-      { class: "act" },
+      action,
+      { class: "action" },
     ),
     moment.broken.map((one) =>
       el("p", { class: "flag" }, outcome_mark("VIOLATED"), one.id, " ", one.reason && el("small", {}, reason_words(run, "policy", one.reason))),
@@ -97,9 +97,9 @@ function moment_row(run, moment, act) {
   );
 }
 
-function act_words(step) {
-  const element = step.act?.element;
-  const said = step.act?.facts || {};
+function action_words(step) {
+  const element = step.action?.element;
+  const said = step.action?.facts || {};
   const value = VALUES.map((name) => said[name]).find((one) => one !== undefined);
   const named = element && (element.name || element.text || element.css || element.ref);
   return [

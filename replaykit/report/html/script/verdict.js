@@ -266,7 +266,7 @@ function where_read(one) {
 
 function evidence_row(one, jump, run = {}) {
   const step = one.step !== undefined && one.step !== null;
-  const act = step && one.action && (run.steps || [])[one.step];
+  const action = step && one.action && (run.steps || [])[one.step];
   return el(
     "div",
     { class: "evidence" },
@@ -275,7 +275,7 @@ function evidence_row(one, jump, run = {}) {
       "p",
       {},
       step && button(`step ${one.step}`, () => jump(one.step), { class: "jump" }),
-      [act ? act_words(act) : one.action, one.url && `on ${short_url(one.url)}`, one.excerpt && `“${one.excerpt}”`, note_words(one.note, run)]
+      [action ? action_words(action) : one.action, one.url && `on ${short_url(one.url)}`, one.excerpt && `“${one.excerpt}”`, note_words(one.note, run)]
         .filter(Boolean)
         .map((words) => el("span", {}, words)),
       [one.source, one.strength, one.tier].filter(Boolean).map((word) => el("small", { class: "tag" }, word)),
