@@ -326,7 +326,7 @@ def test_kinds_of_the_driver_are_known() -> None:
 
 def promised(new_driver: Any) -> Any:
     driver = new_driver()
-    driver.session._closing.owes = Header(channels={}, witnesses=("commands",)).witnesses
+    driver.session._run_ending.owes = Header(channels={}, witnesses=("commands",)).witnesses
     return driver.open()
 
 

@@ -379,7 +379,7 @@ def armed_by(bench: Bench, job: Job, effect: Any) -> None:
 def whole(bench: Bench) -> Bench:
     """A recording of a whole browser."""
     bench.driver.begin(Environment())
-    bench.driver.roster.is_whole = True
+    bench.driver.target_registry.is_whole = True
     return bench
 
 
@@ -497,7 +497,7 @@ def test_pages_that_come_by_another_way_are_not_reached_twice(whole: Bench) -> N
 @pytest.mark.parametrize("is_whole", [False, True])
 def test_popup_of_a_probe_is_none_of_the_run(bench: Bench, is_whole: bool) -> None:
     bench.driver.begin(Environment())
-    bench.driver.roster.is_whole = is_whole
+    bench.driver.target_registry.is_whole = is_whole
     probe = bench.driver.new_tab("probe")
     bench.driver.claim({"targetId": "T"}, probe, is_context=False)
     bench.driver.browser_said(told("targetCreated", "U", openerId="T"))
@@ -510,12 +510,12 @@ def test_addresses_of_a_page_that_changes_them_without_end_are_bounded(whole: Be
             told("targetCreated" if not number else "targetInfoChanged", "T", f"http://x.test/{number}")
         )
     ((tab, _),) = whole.driver.take_newcomers()
-    found = whole.driver.roster.of(tab)
+    found = whole.driver.target_registry.of(tab)
     assert found is not None and len(found.urls) == URLS_MAX
 
 
 def test_contexts_that_nobody_records_are_bounded(bench: Bench) -> None:
     for number in range(STRANGERS_MAX * 2):
         bench.driver.browser_said(told("targetCreated", f"T{number}"))
-    assert bench.driver.roster.get("T0") is None
-    assert bench.driver.roster.get(f"T{STRANGERS_MAX * 2 - 1}") is not None
+    assert bench.driver.target_registry.get("T0") is None
+    assert bench.driver.target_registry.get(f"T{STRANGERS_MAX * 2 - 1}") is not None

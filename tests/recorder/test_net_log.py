@@ -122,7 +122,7 @@ def test_long_lines_are_passed(tmp_path: Path) -> None:
 
 def compared(new_driver: Any, sent: list[Sent] | None, **requests: Any) -> Any:
     driver = new_driver()
-    driver.session._closing.owes = ("netlog",)
+    driver.session._run_ending.owes = ("netlog",)
     driver.replies["ReadLog"] = sent
     driver.open()
     for name, message in requests.items():

@@ -231,7 +231,7 @@ def dom_events(*names: str, on: int = 1, **data: Any) -> list[Any]:
     ]
 
 
-def journey(reason: str | None, kind: str, *stages: str) -> list[Any]:
+def pending(reason: str | None, kind: str, *stages: str) -> list[Any]:
     """Return the stages of one navigation."""
     said = [{"reason": reason} if stage == "requested" else {"navigation_type": kind} for stage in stages]
     return [
@@ -253,13 +253,13 @@ PHRASES: tuple[list[Any], ...] = (
     dom_events("keydown", key="Enter", chord="Enter"),
     dom_events("change", on=4, control="select", values=["a"]),
     dom_events("wheel", "scroll", "scroll", dy=9, top=9),
-    journey("anchorClick", "differentDocument", "requested", "started", "committed"),
-    journey(None, "differentDocument", "started", "committed"),
-    journey(None, "differentDocument", "started", "failed"),
-    journey(None, "historyDifferentDocument", "started", "committed"),
-    journey(None, "fragment", "within"),
+    pending("anchorClick", "differentDocument", "requested", "started", "committed"),
+    pending(None, "differentDocument", "started", "committed"),
+    pending(None, "differentDocument", "started", "failed"),
+    pending(None, "historyDifferentDocument", "started", "committed"),
+    pending(None, "fragment", "within"),
     [m.StepEnter(at=3.0, actions=ACTIONS[:1]), *CLICK, m.StepExit(at=3.0)],
-    [m.StepEnter(at=3.0, actions=ACTIONS[1:3]), *journey(None, "differentDocument", "started", "committed")],
+    [m.StepEnter(at=3.0, actions=ACTIONS[1:3]), *pending(None, "differentDocument", "started", "committed")],
     [m.StepEnter(at=3.0, actions=()), *CLICK, m.StepExit(at=300.0)],
     [m.StepExit(at=300.0)],
     [m.SnapshotPushed(at=100.0, page=0, document=0, push=REST)],

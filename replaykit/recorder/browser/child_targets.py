@@ -105,7 +105,7 @@ class Targets:
         if (
             about["type"] not in PAGES | WORKERS
             or above is None
-            or self._driver.roster.get(above) is not None
+            or self._driver.target_registry.get(above) is not None
         ):
             return None  # the page's session attaches to it
         if len(self._children) >= CHILDREN_MAX:

@@ -16,7 +16,7 @@ from replaykit.recorder.browser.instrumentation import Armed, arm, environment
 from replaykit.recorder.browser.pending_relays import Relaying
 from replaykit.recorder.browser.session_commands import Command, Commands
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
-from replaykit.recorder.browser.target_registry import FoundPage, Roster
+from replaykit.recorder.browser.target_registry import FoundPage, TargetRegistry
 from replaykit.recorder.browser.target_relay import RECEIVED, TargetEvent
 from replaykit.recorder.browser.witnesses.command_log import DriverLog
 from replaykit.recorder.browser.witnesses.driver_requests import STRANGER, DriverRequests
@@ -101,7 +101,7 @@ class Driver(Relaying):
         self.is_proxied = False
         """All that the agent asks of the browser comes through a proxy of the recorder."""
         self.browser_version: str | None = None
-        self.roster = Roster(self.clock)
+        self.target_registry = TargetRegistry(self.clock)
         """The pages of the browser."""
         self._opening = opening
         self._store = store
@@ -251,7 +251,7 @@ class Driver(Relaying):
         return tab
 
     def _armed(self, tab: CdpTab) -> None:
-        found = self.roster.of(tab)
+        found = self.target_registry.of(tab)
         if found is not None:
             self.on_armed(found.id)
 
@@ -264,7 +264,7 @@ class Driver(Relaying):
         tab.census.armed += 1
         backlog, is_existing = self._backlog.pop(tab.page), tab.page in self._existing
         if tab.actor == "agent":
-            found = self.roster.of(tab)
+            found = self.target_registry.of(tab)
             self.feed(
                 TabOpened(
                     at=tab.seen_at,
@@ -350,8 +350,8 @@ class Driver(Relaying):
             return below
         if method == "Target.targetCreated" and params["targetInfo"]["type"] == "shared_worker":
             self._newcomers.append((None, self.targets.unheard(params)))
-        found = self.roster.hear(method, params)
-        if found is not None and self.roster.is_ours(found):
+        found = self.target_registry.hear(method, params)
+        if found is not None and self.target_registry.is_ours(found):
             if method in ("Target.targetDestroyed", "Target.targetCrashed"):
                 self._vanished(found, is_crash=method == "Target.targetCrashed")
             elif found.tab is None and not self._holders:
@@ -376,21 +376,21 @@ class Driver(Relaying):
         """Reach the pages that waited and did not come by another way."""
         self._holders -= 1
         if not self._holders:
-            for found in self.roster.strays():
+            for found in self.target_registry.strays():
                 self._meet(found)
 
     def known(self, about: dict[str, Any]) -> CdpTab | None:
         """Return the tab of a target (`Target.TargetInfo`), if the browser has told of it before."""
-        found = self.roster.get(about["targetId"])
+        found = self.target_registry.get(about["targetId"])
         return found.tab if found else None
 
     def claim(self, about: dict[str, Any], tab: CdpTab, *, is_context: bool) -> None:
         """Note whose target this is; `is_context`: all pages beside it are recorded, too."""
-        self.roster.claim(about, tab)
+        self.target_registry.claim(about, tab)
         if is_context:
-            self.roster.enter(about.get("browserContextId", ""))
+            self.target_registry.enter(about.get("browserContextId", ""))
             if not self._holders and not self.is_attaching:
-                for found in self.roster.strays():
+                for found in self.target_registry.strays():
                     self._meet(found)
 
     def _meet(self, found: FoundPage) -> None:
@@ -410,7 +410,7 @@ class Driver(Relaying):
         except Exception:
             self.lose(tab)
             raise
-        opener = self.roster.get(found.opener)
+        opener = self.target_registry.get(found.opener)
         self.opened(tab, armed, opener.tab if opener else None)
 
     def _vanished(self, found: FoundPage, *, is_crash: bool) -> None:
@@ -425,7 +425,7 @@ class Driver(Relaying):
         if self._backlog.pop(tab.page, None) is None:
             return
         tab.is_gone = True
-        found = self.roster.of(tab)
+        found = self.target_registry.of(tab)
         if found is None or found.closed_at is not None:
             self._miss_tab(tab)
         else:
@@ -437,8 +437,8 @@ class Driver(Relaying):
             return
         tab.census.seen += 1
         tab.census.late += 1
-        found = self.roster.of(tab) or FoundPage(id="", at=tab.seen_at)
-        opener = self.roster.get(found.opener)
+        found = self.target_registry.of(tab) or FoundPage(id="", at=tab.seen_at)
+        opener = self.target_registry.get(found.opener)
         self.feed(
             TabMissed(
                 at=tab.seen_at,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
-from replaykit.recorder.browser.target_registry import Roster
+from replaykit.recorder.browser.target_registry import TargetRegistry
 from replaykit.recorder.browser.witnesses.target_census import Census
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.driver_messages import Input
@@ -47,7 +47,7 @@ class TabKeeper(SessionFeed, Protocol):
         ...
 
     @property
-    def roster(self) -> Roster:
+    def target_registry(self) -> TargetRegistry:
         """The pages of the browser."""
         ...
 

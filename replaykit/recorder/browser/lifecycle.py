@@ -83,7 +83,7 @@ class Lifecycle(EffectRunner):
             self.wrapper.listen(target, "context", lambda entered: self._spawn(self._enter(entered)))
             for one in target.contexts:
                 await self._enter(one)
-            self.roster.is_whole = True
+            self.target_registry.is_whole = True
         elif target is context:
             await self._enter(target)
         else:

@@ -44,7 +44,7 @@ class FoundPage(Struct, kw_only=True, eq=False):
     """What is recorded of it."""
 
 
-class Roster:
+class TargetRegistry:
     """Which pages there are, and which of them are recorded."""
 
     def __init__(self, clock: Clock) -> None:

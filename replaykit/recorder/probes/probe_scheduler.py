@@ -7,7 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from replaykit.recorder.session.driver_messages import Close, CommandReply, Http, Open, SnapshotPushed
-from replaykit.recorder.session.outbox import Asking, Ledger
+from replaykit.recorder.session.outbox import Asking, Outbox
 from replaykit.recorder.session.page_message import ms
 from replaykit.recorder.session.snapshot_capture import SnapshotCapture
 from replaykit.recorder.session.snapshot_history import PushedSnapshot
@@ -26,9 +26,9 @@ IN_PLACE = "last"
 class ProbeScheduler:
     """Carries a probe plan out. A failed probe is recorded and stops no other."""
 
-    def __init__(self, ledger: Ledger, viewer: SnapshotCapture, plan: ProbePlan) -> None:
-        self._ledger = ledger
-        self._viewer = viewer
+    def __init__(self, outbox: Outbox, capture: SnapshotCapture, plan: ProbePlan) -> None:
+        self._outbox = outbox
+        self._capture = capture
         self._plan = plan
         self._tab: Tab | None = None
         self._phase = ""
@@ -63,7 +63,7 @@ class ProbeScheduler:
     def pushed(self, message: SnapshotPushed) -> None:
         """Take in what a frame shows of the page that is open for a probe."""
         if self._tab is not None and self._tab.page == message.page:
-            self._viewer.take(self._tab, message.push, message.at, self._tab.document, message.source)
+            self._capture.take(self._tab, message.push, message.at, self._tab.document, message.source)
 
     def _begin(self, phase: str, at: float) -> None:
         self._at = max(self._at, at)
@@ -71,10 +71,10 @@ class ProbeScheduler:
             self._phase, self._deadline = phase, self._at + PROBES_MAX_MS
 
     def _in_place(self, page: ProbePage, tab: Tab, shown: PushedSnapshot | None) -> Asking[None]:
-        preps = yield from self._viewer.prepare(tab, page.prep)
-        reads = yield from self._viewer.reads(tab, page.reads)
+        preps = yield from self._capture.prepare(tab, page.prep)
+        reads = yield from self._capture.reads(tab, page.reads)
         if page.prep:
-            shown = yield from self._viewer.ask(tab, "probe")
+            shown = yield from self._capture.ask(tab, "probe")
         probe = Probe(
             t=ms(max(self._at, shown.at if shown else 0)),
             page=tab.page,
@@ -99,47 +99,47 @@ class ProbeScheduler:
             path=wanted.url,
         )
         if self._at > self._deadline:
-            self._ledger.write(replace(probe, error="timeout"))
+            self._outbox.write(replace(probe, error="timeout"))
             return
         reply = yield Http(id=0, name=wanted.name, method=wanted.method, path=wanted.url)
         self._at = max(self._at, reply.at)
         match reply.value:
             case (int(status), str(mime), bytes(data)) if status >= 0:
-                blob = self._ledger.blob(mime, data)
-                self._ledger.write(replace(probe, status=status, mime=mime, body=blob.id), [blob])
+                blob = self._outbox.blob(mime, data)
+                self._outbox.write(replace(probe, status=status, mime=mime, body=blob.id), [blob])
             case _:
-                self._ledger.write(replace(probe, error=reply.error or "failed"))
+                self._outbox.write(replace(probe, error=reply.error or "failed"))
 
     def _open(self, page: ProbePage) -> Asking[None]:
         probe = Probe(t=ms(self._at), id=page.id, phase=page.phase, requested=page.url)
         if self._at > self._deadline:
-            self._ledger.write(replace(probe, error="timeout"))
+            self._outbox.write(replace(probe, error="timeout"))
             return
         reply = yield Open(id=0, url=page.url)
         self._at = max(self._at, reply.at)
         opened = _opened(reply)
         probe = replace(probe, t=ms(self._at), **_outcome(opened, reply))
         if opened is None or opened.get("error"):
-            self._ledger.write(probe)
+            self._outbox.write(probe)
             return
         yield from self._look(page, probe, opened)
 
     def _look(self, page: ProbePage, probe: Probe, opened: dict[str, Any]) -> Asking[None]:
         # The probe tab is none of the run's: it takes no ordinal and no place among them.
         tab = self._tab = Tab(opened["page"], probe.url or page.url, None)
-        probe = replace(probe, source="agent" if self._viewer.is_planted else None)
-        preps = yield from self._viewer.prepare(tab, page.prep)
-        reads = yield from self._viewer.reads(tab, page.reads)
-        shown = yield from self._viewer.ask(tab, "probe")
+        probe = replace(probe, source="agent" if self._capture.is_planted else None)
+        preps = yield from self._capture.prepare(tab, page.prep)
+        reads = yield from self._capture.reads(tab, page.reads)
+        shown = yield from self._capture.ask(tab, "probe")
         self._at = max(self._at, shown.at if shown else 0)
         self._write(replace(probe, t=ms(self._at), reads=_with_preps(reads, preps)), tab, shown)
 
     def _write(self, probe: Probe, tab: Tab, shown: PushedSnapshot | None) -> None:
         if shown is None:
-            self._ledger.write(probe)
+            self._outbox.write(probe)
             return
         frames, blobs = tab.snapshots.frames(shown)
-        self._ledger.write(replace(probe, snapshot=shown.blob.id, frames=frames), [shown.blob, *blobs])
+        self._outbox.write(replace(probe, snapshot=shown.blob.id, frames=frames), [shown.blob, *blobs])
 
 
 def _opened(reply: CommandReply) -> dict[str, Any] | None:

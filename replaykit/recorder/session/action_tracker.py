@@ -41,17 +41,17 @@ class ActionTracker:
         self,
         flows: Flows,
         tabs: Tabs,
-        stepping: StepRecorder,
-        viewer: SnapshotCapture,
-        observing: ObservationScheduler,
+        steps: StepRecorder,
+        capture: SnapshotCapture,
+        observations: ObservationScheduler,
         uploads: Uploads,
     ) -> None:
         self._flows = flows
         self._uploads = uploads
         self._tabs = tabs
-        self._stepping = stepping
-        self._viewer = viewer
-        self._observing = observing
+        self._steps = steps
+        self._capture = capture
+        self._observations = observations
         self._refs: dict[tuple[int, int], StepRef] = {}
         self._latest: dict[int, int] = {}
         # URL and tabs at a gesture's last event: when it is recognised, the page may already show another.
@@ -123,7 +123,7 @@ class ActionTracker:
                 self._tell(other, other.recogniser.interrupt())
         # Before the limit is tested: it turns the tabs that closed before into steps.
         self.on_begin(at)
-        previous = self._stepping.previous
+        previous = self._steps.previous
         if self._is_too_many(at, is_gesture=is_gesture):
             self.on_limit(at)
             return None
@@ -131,11 +131,11 @@ class ActionTracker:
         if not is_opening and tab.page != self._tabs.active:
             self._focus(tab, at)
         self._tabs.active = tab.page
-        ref = self._stepping.begin(at, tab.page, is_gesture=is_gesture)
+        ref = self._steps.begin(at, tab.page, is_gesture=is_gesture)
         ref.source = source
         if previous is not None:
             # What begins in another document leaves this one alone, too.
-            self._observing.overtaken(tab, previous, at, asks=not is_gesture or source != previous.source)
+            self._observations.overtaken(tab, previous, at, asks=not is_gesture or source != previous.source)
         return ref
 
     def begin_late(self, tab: Tab, at: float, left: PushedSnapshot | None) -> StepRef | None:
@@ -143,35 +143,35 @@ class ActionTracker:
 
         None also where another action has begun meanwhile: the order would be wrong.
         """
-        previous = self._stepping.current
+        previous = self._steps.current
         if previous is not None and previous.at > at:
             return None
         if previous is not None:
-            self._observing.passed(tab, previous, left)
+            self._observations.passed(tab, previous, left)
         return self.begin(tab, at, is_gesture=False)
 
     def done(self, action: DeclaredAction, tab: Tab) -> None:
         """Take in an action that is over."""
-        self._stepping.done(action)
-        self._observing.watch(tab, action.ref)
+        self._steps.done(action)
+        self._observations.watch(tab, action.ref)
 
     def _is_too_many(self, at: float, *, is_gesture: bool) -> bool:
         # Resolve first: a window that is over declares nothing more.
-        self._stepping.leave_behind(at, is_gesture=is_gesture)
-        return self.is_full and not self._stepping.is_declared(at, is_gesture=is_gesture)
+        self._steps.leave_behind(at, is_gesture=is_gesture)
+        return self.is_full and not self._steps.is_declared(at, is_gesture=is_gesture)
 
     @property
     def is_full(self) -> bool:
         """Whether all steps that are allowed are taken."""
-        return self.steps_max is not None and self._stepping.promised >= self.steps_max
+        return self.steps_max is not None and self._steps.promised >= self.steps_max
 
     def _focus(self, tab: Tab, at: float) -> None:
-        ref = self._stepping.begin(at, tab.page)
+        ref = self._steps.begin(at, tab.page)
         ref.looks = 1  # nothing is to be seen of it: the action that shows it follows at once
         self._tabs.active = tab.page
         action = FocusTab(to_page=tab.page)
         views = self._tabs.views()
-        self._stepping.done(
+        self._steps.done(
             DeclaredAction(ref=ref, page=tab.page, action=action, at=at, end=at, url=tab.url, tabs=views)
         )
 
@@ -184,7 +184,7 @@ class ActionTracker:
 
     def _begun(self, tab: Tab, notice: Begun) -> None:
         # Pages scroll by themselves, and drivers before a click: it is an action where the harness said so.
-        if notice.is_stray and not self._stepping.is_declared(notice.at, is_gesture=True):
+        if notice.is_stray and not self._steps.is_declared(notice.at, is_gesture=True):
             return
         ref = self.begin(tab, notice.at, source=notice.source)
         if ref is not None:
@@ -199,7 +199,7 @@ class ActionTracker:
             return
         shown = tab.snapshots.before(acted.document, acted.source, acted.seq, acted.at)
         own = tab.snapshots.of_frame(acted.document, acted.source, acted.seq)
-        before, blobs = self._viewer.before(tab, shown, acted.at, own)
+        before, blobs = self._capture.before(tab, shown, acted.at, own)
         if before is not None and acted.lag is not None:
             before = replace(before, stale=_older(before.stale, acted.lag))
         action, more = _placed(tab, acted)
@@ -219,18 +219,18 @@ class ActionTracker:
         # The page forgets files soon, and a step that is written can take nothing in.
         if any(acted.keys):
             self._flows.start(self._uploading(done, acted))
-            self._observing.watch(tab, done.ref)
+            self._observations.watch(tab, done.ref)
         else:
             self.done(done, tab)
 
     def _uploading(self, done: DeclaredAction, acted: Acted) -> Flow:
-        self._stepping.done((yield from self._uploads.read(done, acted.source, acted.keys)))
+        self._steps.done((yield from self._uploads.read(done, acted.source, acted.keys)))
 
     def _ref(self, tab: Tab, acted: Acted) -> StepRef | None:
         ref = self._refs.pop((tab.page, acted.serial), None)
         # A gesture may turn out to be two actions: two clicks too slow for a double one.
         if ref is None and self._latest.get(tab.page) == acted.serial:
-            ref = self._stepping.begin(acted.at, tab.page)
+            ref = self._steps.begin(acted.at, tab.page)
         if ref is not None:
             self._latest[tab.page] = acted.serial
         return ref

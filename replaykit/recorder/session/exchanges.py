@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from replaykit.bundle.bundle_format import is_media_type
 from replaykit.recorder.browser.witnesses.net_log import Sent
 from replaykit.recorder.session.driver_messages import FetchBody, Navigated, Post
-from replaykit.recorder.session.outbox import Blob, Flow, Flows, Ledger, StepRef
+from replaykit.recorder.session.outbox import Blob, Flow, Flows, Outbox, StepRef
 from replaykit.recorder.session.page_message import ms
 from replaykit.recorder.session.request_messages import (
     Failed,
@@ -82,8 +82,8 @@ class Request:
 class Network:
     """Collects the exchanges of all tabs; `mode`: `bodies`, `meta` or `off`."""
 
-    def __init__(self, ledger: Ledger, flows: Flows, mode: str = "bodies") -> None:
-        self._ledger = ledger
+    def __init__(self, outbox: Outbox, flows: Flows, mode: str = "bodies") -> None:
+        self._outbox = outbox
         self._flows = flows
         self._mode = mode
         self._requests: dict[str, Request] = {}
@@ -235,7 +235,7 @@ class Network:
         request = Request(exchange, said, None)
         if sent.post is not None:
             self._keep_post(request, sent.post)
-        self._ledger.write(request.exchange, request.blobs)
+        self._outbox.write(request.exchange, request.blobs)
 
     def is_loading(self, page: int, since: float) -> bool:
         """Whether a tab waits for a document or data that it asked for since then."""
@@ -307,9 +307,9 @@ class Network:
         self._kept += len(data)
         stated = _header(request.exchange.request_headers or (), "content-type")
         # The redactor leaves binary types untouched, so a readable body has to be called a text.
-        blob = self._ledger.blob(_PLAIN if stated == _BYTES and _is_utf8(data) else stated, data)
+        blob = self._outbox.blob(_PLAIN if stated == _BYTES and _is_utf8(data) else stated, data)
         # A secret inside of binary data cannot be replaced: then the body is left out.
-        found = self._ledger.redactor.scan(blob.data)
+        found = self._outbox.redactor.scan(blob.data)
         if found is not None and found.is_declared:
             request.exchange = replace(request.exchange, post=_omitted("withheld", data))
             return
@@ -327,11 +327,11 @@ class Network:
             )
 
     def _frames(self, request: Request, side: Side, why: str = "") -> str | Omitted | None:
-        lines = b"" if why else side.lines(self._ledger.redactor)
+        lines = b"" if why else side.lines(self._outbox.redactor)
         if not lines:
             return side.omitted(why)
-        blob = self._ledger.blob(FRAMES, lines)
-        found = self._ledger.redactor.scan(blob.data)
+        blob = self._outbox.blob(FRAMES, lines)
+        found = self._outbox.redactor.scan(blob.data)
         if found is not None and found.is_declared:
             return side.omitted("withheld")
         request.blobs.append(blob)
@@ -369,7 +369,7 @@ class Network:
             request.exchange = replace(request.exchange, body=_omitted("cap", data))
             return
         self._kept += len(data)
-        blob = self._ledger.blob(_media_type(request.exchange.mime), data)
+        blob = self._outbox.blob(_media_type(request.exchange.mime), data)
         request.exchange = replace(request.exchange, body=blob.id)
         request.blobs.append(blob)
 
@@ -392,7 +392,7 @@ class Network:
             and exchange.redirect_to is None
         ):
             exchange = replace(exchange, body=Omitted(why=self._why_none(exchange)))
-        self._ledger.write(exchange, request.blobs, request.ref)
+        self._outbox.write(exchange, request.blobs, request.ref)
         request.is_written = True
         request.blobs = []
         # Only id, status and address are asked for later.

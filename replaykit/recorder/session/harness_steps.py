@@ -23,46 +23,46 @@ class HarnessSteps:
         self,
         flows: Flows,
         tabs: Tabs,
-        stepping: StepRecorder,
-        viewer: SnapshotCapture,
-        observing: ObservationScheduler,
-        acting: ActionTracker,
+        steps: StepRecorder,
+        capture: SnapshotCapture,
+        observations: ObservationScheduler,
+        action_tracker: ActionTracker,
         navigating: NavigationTracker,
         *,
         on_enter: Callable[[float], None],
     ) -> None:
         self._flows = flows
         self._tabs = tabs
-        self._stepping = stepping
-        self._viewer = viewer
-        self._observing = observing
-        self._acting = acting
-        self._navigating = navigating
+        self._steps = steps
+        self._capture = capture
+        self._observations = observations
+        self._action_tracker = action_tracker
+        self._navigations = navigating
         self._on_enter = on_enter
 
     def enter(self, message: StepEnter) -> None:
         """Open a window, and look at the page."""
         self._on_enter(message.at)
         # Windows before it stay unresolved: messages of their actions may still be on their way.
-        if self._acting.is_full:
-            self._acting.on_limit(message.at)
+        if self._action_tracker.is_full:
+            self._action_tracker.on_limit(message.at)
             return
-        previous = self._stepping.previous
-        window = self._stepping.enter(message, self._tabs.active)
+        previous = self._steps.previous
+        window = self._steps.enter(message, self._tabs.active)
         tab = self._tabs.get(self._tabs.active)
         if tab is None or not tab.is_open:
             return
         if _is_changed(tab):
             self._flows.start(self._looking(window, tab, previous))
         else:
-            seen, blobs = self._viewer.before(tab, tab.latest, message.at)
+            seen, blobs = self._capture.before(tab, tab.latest, message.at)
             window.before, window.blobs = seen, tuple(blobs)
             # The next action follows: a screenshot that waits longer would show what this action does.
-            self._observing.hurry(message.at)
+            self._observations.hurry(message.at)
 
     def exit(self, message: StepExit) -> None:
         """Close the window; it is resolved when pages had the time to tell of its actions."""
-        window = self._stepping.exit(message)
+        window = self._steps.exit(message)
         if window is None:
             return
         self._focus(window)
@@ -70,26 +70,26 @@ class HarnessSteps:
         window.url, window.tabs = tab.url if tab else None, self._tabs.views()
         # Actions that were seen are watched one by one.
         if tab is not None and not window.begun:
-            self._observing.watch(tab, window.ref)
-        self._flows.start(self._closing(message.at), counts=False)
+            self._observations.watch(tab, window.ref)
+        self._flows.start(self._run_ending(message.at), counts=False)
 
     def resolve(self, until: float) -> None:
         """Resolve the windows that are closed: what they hold is over."""
-        if self._stepping.has_windows:
+        if self._steps.has_windows:
             # Gestures and navigations first: what they end still belongs to these windows.
-            self._acting.settle_all(until)
-            self._navigating.settle(until)
-            self._stepping.resolve(until)
+            self._action_tracker.settle_all(until)
+            self._navigations.settle(until)
+            self._steps.resolve(until)
 
     def _looking(self, window: DeclaredWindow, tab: Tab, previous: StepRef | None) -> Flow:
-        shown = yield from self._viewer.ask(tab, "before", is_owed=False)
+        shown = yield from self._capture.ask(tab, "before", is_owed=False)
         if shown is not None:
-            seen, blobs = self._viewer.before(tab, shown, shown.at)
+            seen, blobs = self._capture.before(tab, shown, shown.at)
             window.before, window.blobs = seen, tuple(blobs)
         if previous is not None:
-            self._observing.overtaken(tab, previous, self._acting.now)
+            self._observations.overtaken(tab, previous, self._action_tracker.now)
 
-    def _closing(self, at: float) -> Flow:
+    def _run_ending(self, at: float) -> Flow:
         yield Pause(id=0, ms=GRACE_MS)
         self.resolve(at)
 

@@ -16,7 +16,7 @@ from replaykit.recorder.session.driver_messages import (
     ReadPage,
     SnapshotPushed,
 )
-from replaykit.recorder.session.outbox import Asking, Blob, Flow, Flows, Ledger, StepRef
+from replaykit.recorder.session.outbox import Asking, Blob, Flow, Flows, Outbox, StepRef
 from replaykit.recorder.session.snapshot_capture import (
     CapturedScreenshot,
     SnapshotCapture,
@@ -68,17 +68,17 @@ class ObservationScheduler:
 
     def __init__(
         self,
-        ledger: Ledger,
+        outbox: Outbox,
         flows: Flows,
         tabs: Tabs,
-        viewer: SnapshotCapture,
+        capture: SnapshotCapture,
         *,
         is_loading: Callable[[int, float], bool],
     ) -> None:
-        self._ledger = ledger
+        self._outbox = outbox
         self._flows = flows
         self._tabs = tabs
-        self._viewer = viewer
+        self._capture = capture
         self._is_loading = is_loading
         self._waiting: list[PendingObservation] = []
         self.spoke_at = -inf
@@ -89,7 +89,7 @@ class ObservationScheduler:
         tab = self._tabs.get(message.page)
         if tab is None:
             return
-        shown = self._viewer.take(tab, message.push, message.at, message.document, message.source)
+        shown = self._capture.take(tab, message.push, message.at, message.document, message.source)
         tab.hear(message.at, message.push.at, message.source)
         if message.push.purpose == "final" and message.source == MAIN:
             tab.last_words = shown
@@ -145,7 +145,7 @@ class ObservationScheduler:
             return
         ref.looks += 1
         if left is not None and left.at > ref.at:
-            seen, blobs = self._viewer.observation("after", tab, left, left.at)
+            seen, blobs = self._capture.observation("after", tab, left, left.at)
             self._write(tab, replace(seen, settled=False), blobs, CapturedScreenshot(), ref)
 
     def watch(self, tab: Tab, ref: StepRef) -> None:
@@ -154,26 +154,26 @@ class ObservationScheduler:
 
     def start(self, tab: Tab, at: float) -> Flow:
         """Observe a page before the first action."""
-        shown = yield from self._viewer.ask(tab, "asked")
-        seen, blobs = self._viewer.observation("start", tab, shown, shown.at if shown else at)
-        reads = yield from self._viewer.step_reads(tab)
-        shot = yield from self._viewer.shoot(tab, shown)
+        shown = yield from self._capture.ask(tab, "asked")
+        seen, blobs = self._capture.observation("start", tab, shown, shown.at if shown else at)
+        reads = yield from self._capture.step_reads(tab)
+        shot = yield from self._capture.shoot(tab, shown)
         self._write(tab, replace(seen, reads=reads), blobs, shot, None)
 
     def speaking(self, tab: Tab, ref: StepRef | None) -> Flow:
         """Observe a page while somebody speaks: whether it was shown before the words is known then."""
-        shown = yield from self._viewer.ask(tab, "asked", is_owed=False)
+        shown = yield from self._capture.ask(tab, "asked", is_owed=False)
         if shown is None:
             return
         self.spoke_at = shown.at
-        seen, blobs = self._viewer.observation("after" if ref else "start", tab, shown, shown.at)
+        seen, blobs = self._capture.observation("after" if ref else "start", tab, shown, shown.at)
         last = tab.last_look
         # Nothing changed: another screenshot would only keep the agent waiting.
         is_same = last is not None and (last.snapshot, last.frames) == (seen.snapshot, seen.frames)
         if last is not None and is_same and isinstance(last.screenshot, str):
             shot = CapturedScreenshot(image=last.screenshot, at=last.shot_t, scale=last.shot_scale)
         else:
-            shot = yield from self._viewer.shoot(tab, shown)
+            shot = yield from self._capture.shoot(tab, shown)
         self._write(tab, seen, blobs, shot, ref)
 
     def _look(self, tab: Tab, shown: PushedSnapshot, ref: StepRef, at: float) -> None:
@@ -182,7 +182,7 @@ class ObservationScheduler:
             older.is_superseded = True
             self._release(older, at)
         ref.looks += 1
-        seen, blobs = self._viewer.observation("after", tab, shown, at)
+        seen, blobs = self._capture.observation("after", tab, shown, at)
         asks = tab.snapshots.has_frames and shown.at == at
         look = PendingObservation(tab=tab, ref=ref, shown=shown, seen=seen, blobs=blobs, asks_frames=asks)
         self._waiting.append(look)
@@ -197,18 +197,18 @@ class ObservationScheduler:
         if look.asks_frames:
             at = look.shown.at
             yield ReadPage(id=0, page=tab.page, what="frames")
-            look.seen, look.blobs = self._viewer.observation("after", tab, look.shown, at)
-        reads = yield from self._viewer.step_reads(tab)
-        is_early = self._viewer.has_shots and self._is_loading(tab.page, look.ref.at)
+            look.seen, look.blobs = self._capture.observation("after", tab, look.shown, at)
+        reads = yield from self._capture.step_reads(tab)
+        is_early = self._capture.has_shots and self._is_loading(tab.page, look.ref.at)
         # `hurry` may have released the look while this flow waited above.
         if is_early and look in self._waiting:
             yield Pause(id=0, ms=SHOT_DELAY_MS)
         if look in self._waiting:
             self._waiting.remove(look)
         shot = (
-            CapturedScreenshot() if look.is_superseded else (yield from self._viewer.shoot(tab, look.shown))
+            CapturedScreenshot() if look.is_superseded else (yield from self._capture.shoot(tab, look.shown))
         )
-        tree = None if look.is_superseded else (yield from self._viewer.outline(tab))
+        tree = None if look.is_superseded else (yield from self._capture.outline(tab))
         seen, blobs = with_outline(replace(look.seen, reads=reads), look.blobs, tree)
         self._write(tab, seen, blobs, shot, look.ref)
 
@@ -216,7 +216,7 @@ class ObservationScheduler:
         # At the very time of the action itself it was serialized before any handler ran.
         shown, until = tab.latest if tab.latest and tab.latest.at > ref.at else None, inf
         if asks and (shown is None or ref.source == MAIN):
-            shown = (yield from self._viewer.ask(tab, "left", is_owed=False)) or shown
+            shown = (yield from self._capture.ask(tab, "left", is_owed=False)) or shown
         elif asks:
             yield ReadPage(id=0, page=tab.page, what="frames")
         elif ref.source != MAIN:
@@ -224,28 +224,28 @@ class ObservationScheduler:
             shown, until = tab.latest, at
         if shown is None and ref.looks > 1:
             return  # it was seen on its way out
-        seen, blobs = self._viewer.observation("after", tab, shown, shown.at if shown else at, until)
+        seen, blobs = self._capture.observation("after", tab, shown, shown.at if shown else at, until)
         shot = yield from self._shot_between(tab, shown, at)
         self._write(tab, replace(seen, settled=False), blobs, shot, ref)
 
     def _shot_between(self, tab: Tab, shown: PushedSnapshot | None, at: float) -> Asking[CapturedScreenshot]:
-        if self._viewer.has_shots and at - tab.hurried_at < SHOT_EVERY_MS:
+        if self._capture.has_shots and at - tab.hurried_at < SHOT_EVERY_MS:
             return CapturedScreenshot(image=Omitted(why="cap"))
         tab.hurried_at = at
-        return (yield from self._viewer.shoot(tab, shown))
+        return (yield from self._capture.shoot(tab, shown))
 
     def _watched(self, tab: Tab, ref: StepRef) -> Flow:
         reply = yield Pause(id=0, ms=SILENCE_MS)
-        if ref.looks == 0 and tab.is_open and not self._ledger.is_closed:
+        if ref.looks == 0 and tab.is_open and not self._outbox.is_closed:
             ref.looks += 1
             self._flows.start(self._asked(tab, ref, reply.at))
 
     def _asked(self, tab: Tab, ref: StepRef, at: float) -> Flow:
-        shown = yield from self._viewer.ask(tab, "asked")
-        seen, blobs = self._viewer.observation("after", tab, shown, shown.at if shown else at)
-        reads = yield from self._viewer.step_reads(tab)
-        shot = yield from self._viewer.shoot(tab, shown)
-        seen, blobs = with_outline(replace(seen, reads=reads), blobs, (yield from self._viewer.outline(tab)))
+        shown = yield from self._capture.ask(tab, "asked")
+        seen, blobs = self._capture.observation("after", tab, shown, shown.at if shown else at)
+        reads = yield from self._capture.step_reads(tab)
+        shot = yield from self._capture.shoot(tab, shown)
+        seen, blobs = with_outline(replace(seen, reads=reads), blobs, (yield from self._capture.outline(tab)))
         self._write(tab, seen, blobs, shot, ref)
 
     def _write(
@@ -254,7 +254,7 @@ class ObservationScheduler:
         whole = with_shot(seen, shot)
         if seen.role == "after":
             tab.last_look = whole
-        self._ledger.write(whole, [*blobs, *([shot.blob] if shot.blob else [])], ref)
+        self._outbox.write(whole, [*blobs, *([shot.blob] if shot.blob else [])], ref)
 
 
 def _shows(shown: PushedSnapshot, ref: StepRef) -> bool:

@@ -88,7 +88,7 @@ class StepRef:
         """Observations of what came of it, written or under way."""
 
 
-class Ledger:
+class Outbox:
     """Collects outputs of one `feed`; redacts every event; keeps blobs from being written twice."""
 
     def __init__(self, redactor: Redactor) -> None:
@@ -190,8 +190,8 @@ class Started(Struct, frozen=True, kw_only=True):
 class Flows:
     """Runs flows: one reply moves one flow on."""
 
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
+    def __init__(self, outbox: Outbox) -> None:
+        self._outbox = outbox
         self._next_id = 0
         self._waiting: dict[int, Started] = {}
         self._when_idle: list[Callable[[], Flow]] = []
@@ -232,7 +232,7 @@ class Flows:
             return
         number, self._next_id = self._next_id, self._next_id + 1
         self._waiting[number] = started
-        self._ledger.send(replace(command, id=number))
+        self._outbox.send(replace(command, id=number))
 
     def _go_on(self) -> None:
         while self._when_idle and self.is_idle:

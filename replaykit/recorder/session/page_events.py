@@ -14,7 +14,7 @@ from replaykit.recorder.session.driver_messages import (
     DownloadChanged,
     Said,
 )
-from replaykit.recorder.session.outbox import Ledger, StepRef
+from replaykit.recorder.session.outbox import Outbox, StepRef
 from replaykit.recorder.session.page_message import ms
 from replaykit.recorder.session.request_messages import Requested
 from replaykit.recorder.session.witnesses import Commanded
@@ -48,8 +48,8 @@ ANSWER_MAX_MS = 60_000
 class PageEvents:
     """Writes these events, each with the step that it came from."""
 
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
+    def __init__(self, outbox: Outbox) -> None:
+        self._outbox = outbox
         self._dialogs: dict[int, tuple[Dialog, StepRef | None]] = {}
         self._downloads: dict[str, tuple[Download, StepRef | None]] = {}
         self._lines = 0
@@ -77,7 +77,7 @@ class PageEvents:
         dialog, ref = self._dialogs.pop(message.page, (None, None))
         if dialog is not None:
             closed = replace(dialog, accepted=message.accepted, input=message.input, closed=ms(message.at))
-            self._ledger.write(closed, ref=ref)
+            self._outbox.write(closed, ref=ref)
 
     def console(self, message: ConsoleLine, ref: StepRef | None) -> None:
         """Write a console line, or count it where there are too many."""
@@ -90,10 +90,10 @@ class PageEvents:
             page=message.page,
             level=message.level if message.level in LEVELS else "log",
             # Redact first: a cut could split a secret, and its first half would be kept.
-            text=cut(self._ledger.redactor.text(message.text), LINE_MAX),
+            text=cut(self._outbox.redactor.text(message.text), LINE_MAX),
             source=message.source,
         )
-        self._ledger.write(event, ref=ref)
+        self._outbox.write(event, ref=ref)
 
     def download(self, message: DownloadChanged, ref: StepRef | None) -> None:
         """Take in a download; it is written when it is over."""
@@ -109,7 +109,7 @@ class PageEvents:
         self._downloads[message.guid] = (event, begun)
         if message.state in _OVER:
             del self._downloads[message.guid]
-            self._ledger.write(event, ref=begun)
+            self._outbox.write(event, ref=begun)
 
     def commanded(self, message: Commanded) -> None:
         """Write a command of the agent."""
@@ -117,7 +117,7 @@ class PageEvents:
         if self.commands.total() <= COMMANDS_MAX:
             said = asdict(message)
             del said["forges"]
-            self._ledger.write(Command(t=ms(said.pop("at")), **said))
+            self._outbox.write(Command(t=ms(said.pop("at")), **said))
 
     def said(self, message: Said, step: int | None) -> None:
         """Write at once what agent or user says, in or after a step: a crash loses no answer."""
@@ -136,24 +136,24 @@ class PageEvents:
             said_at=None if message.said_at is None else ms(message.said_at),
             step=step,
         )
-        self._ledger.write(event)
+        self._outbox.write(event)
 
     def finish(self, at: float) -> None:
         """Write what is still open, and how many console lines were dropped."""
         for page in list(self._dialogs):
             self._end_dialog(page)
         for event, ref in self._downloads.values():
-            self._ledger.write(event, ref=ref)
+            self._outbox.write(event, ref=ref)
         self._downloads.clear()
         if self._dropped:
-            self._ledger.gap("console", "flood", at, count=self._dropped)
+            self._outbox.gap("console", "flood", at, count=self._dropped)
         if self.commands.total() > COMMANDS_MAX:
-            self._ledger.gap("actions", "flood", at, count=self.commands.total() - COMMANDS_MAX)
+            self._outbox.gap("actions", "flood", at, count=self.commands.total() - COMMANDS_MAX)
 
     def _end_dialog(self, page: int) -> None:
         dialog, ref = self._dialogs.pop(page, (None, None))
         if dialog is not None:
-            self._ledger.write(dialog, ref=ref)
+            self._outbox.write(dialog, ref=ref)
 
 
 def cut(text: str, limit: int) -> str:

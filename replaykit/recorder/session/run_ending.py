@@ -8,7 +8,7 @@ from replaykit.recorder.probes.probe_scheduler import ProbeScheduler
 from replaykit.recorder.session.action_tracker import ActionTracker
 from replaykit.recorder.session.driver_messages import CloseDocuments, Disarm, End, Pause, ReadLog, Seal
 from replaykit.recorder.session.exchanges import Network
-from replaykit.recorder.session.outbox import Asking, Flow, Ledger
+from replaykit.recorder.session.outbox import Asking, Flow, Outbox
 from replaykit.recorder.session.page_events import PageEvents
 from replaykit.recorder.session.page_message import ms
 from replaykit.recorder.session.snapshot_capture import SnapshotCapture, with_outline, with_shot
@@ -36,23 +36,23 @@ class RunEnding:
 
     def __init__(
         self,
-        ledger: Ledger,
+        outbox: Outbox,
         tabs: Tabs,
-        viewer: SnapshotCapture,
-        acting: ActionTracker,
-        stepping: StepRecorder,
+        capture: SnapshotCapture,
+        action_tracker: ActionTracker,
+        steps: StepRecorder,
         network: Network,
-        noting: PageEvents,
+        page_events: PageEvents,
         probing: ProbeScheduler,
     ) -> None:
-        self._ledger = ledger
+        self._outbox = outbox
         self._tabs = tabs
-        self._viewer = viewer
-        self._acting = acting
-        self._stepping = stepping
+        self._capture = capture
+        self._action_tracker = action_tracker
+        self._steps = steps
         self._network = network
-        self._noting = noting
-        self._probing = probing
+        self._page_events = page_events
+        self._probes = probing
         self._said: dict[str, Witnessed] = {}
         self.owes: tuple[str, ...] = ()
         """Witnesses that the header promised."""
@@ -81,11 +81,11 @@ class RunEnding:
             self._final_of_gone(tab)
         if active is not None and active.is_open:
             # After all last looks, because preparing scripts may change the page.
-            yield from self._probing.in_place(active, last, end.at)
+            yield from self._probes.in_place(active, last, end.at)
         for tab in self._tabs.open:
-            self._ledger.send(Disarm(page=tab.page))
-        yield from self._read_log(max(end.at, self._acting.now))
-        yield from self._probing.elsewhere("post", max(end.at, self._acting.now))
+            self._outbox.send(Disarm(page=tab.page))
+        yield from self._read_log(max(end.at, self._action_tracker.now))
+        yield from self._probes.elsewhere("post", max(end.at, self._action_tracker.now))
         self._finish(end)
 
     def _close_documents(self) -> Flow:
@@ -112,44 +112,47 @@ class RunEnding:
             yield Pause(id=0, ms=SAVING_POLL_MS)
 
     def _final(self, tab: Tab, at: float) -> Asking[PushedSnapshot | None]:
-        shown = yield from self._viewer.ask(tab, "final")
-        reads = yield from self._viewer.step_reads(tab)
-        shot = yield from self._viewer.shoot(tab, shown)
+        shown = yield from self._capture.ask(tab, "final")
+        reads = yield from self._capture.step_reads(tab)
+        shot = yield from self._capture.shoot(tab, shown)
         # A page's clock may lag: a last look never lies before the end.
-        seen, blobs = self._viewer.observation("final", tab, shown, max(at, shown.at if shown else at))
-        seen, blobs = with_outline(seen, blobs, (yield from self._viewer.outline(tab)))
+        seen, blobs = self._capture.observation("final", tab, shown, max(at, shown.at if shown else at))
+        seen, blobs = with_outline(seen, blobs, (yield from self._capture.outline(tab)))
         whole = with_shot(replace(seen, reads=reads), shot)
-        self._ledger.write(whole, [*blobs, *([shot.blob] if shot.blob else [])])
+        self._outbox.write(whole, [*blobs, *([shot.blob] if shot.blob else [])])
         return shown
 
     def _final_of_gone(self, tab: Tab) -> None:
         """Write what is known of a page that others closed: its last words, else its last look."""
         words, look = tab.last_words, tab.last_look
         if words is not None and (look is None or ms(words.at) >= (look.t or 0)):
-            seen, blobs = self._viewer.observation("final", tab, words, words.at)
-            self._ledger.write(seen, blobs)
+            seen, blobs = self._capture.observation("final", tab, words, words.at)
+            self._outbox.write(seen, blobs)
         elif look is not None:
-            self._ledger.write(replace(look, role="final", of=None, from_last=True))
+            self._outbox.write(replace(look, role="final", of=None, from_last=True))
         elif tab.latest is not None:
-            seen, blobs = self._viewer.observation("final", tab, tab.latest, tab.latest.at)
-            self._ledger.write(replace(seen, from_last=True), blobs)
+            seen, blobs = self._capture.observation("final", tab, tab.latest, tab.latest.at)
+            self._outbox.write(replace(seen, from_last=True), blobs)
 
     def _finish(self, end: End) -> None:
-        now = max(end.at, self._acting.now)
+        now = max(end.at, self._action_tracker.now)
         self._network.finish()
-        self._noting.finish(now)
+        self._page_events.finish(now)
         for witness in self.owes:
             self._prove(witness, now)
-        thought = self._stepping.leftover()
-        self._ledger.close(replace(ending_of(end, self._noting.answer), t=ms(now), thought=thought))
-        self._ledger.send(Seal())
+        thought = self._steps.leftover()
+        self._outbox.close(replace(ending_of(end, self._page_events.answer), t=ms(now), thought=thought))
+        self._outbox.send(Seal())
 
     def _prove(self, witness: str, at: float) -> None:
         said = self._said.get(witness)
-        counts = {**(said.counts if said else {}), **(self._noting.commands if witness == "commands" else {})}
+        counts = {
+            **(said.counts if said else {}),
+            **(self._page_events.commands if witness == "commands" else {}),
+        }
         lacks = said.lacks if said else ()
         is_closed = said is not None and not lacks
-        self._ledger.write(
+        self._outbox.write(
             Proof(t=ms(at), witness=witness, closed=is_closed, lacks=lacks, counts=dict(counts))
         )
 

@@ -23,7 +23,7 @@ from replaykit.recorder.session.exchanges import Network
 from replaykit.recorder.session.harness_steps import HarnessSteps
 from replaykit.recorder.session.navigation.navigations import NavigationTracker
 from replaykit.recorder.session.observation_scheduler import ObservationScheduler
-from replaykit.recorder.session.outbox import Flow, Flows, Ledger, StepRef
+from replaykit.recorder.session.outbox import Flow, Flows, Outbox, StepRef
 from replaykit.recorder.session.page_events import DownloadRequests, PageEvents
 from replaykit.recorder.session.run_ending import RunEnding
 from replaykit.recorder.session.snapshot_capture import SnapshotCapture
@@ -96,55 +96,68 @@ class Session:
     def _build(self) -> None:
         options, plan = self._options, self._plan
         redactor = Redactor(options.secrets, plain=options.plain, keep_headers=options.keep_headers)
-        self._ledger = ledger = Ledger(redactor)
-        self._flows = flows = Flows(ledger)
+        self._outbox = outbox = Outbox(redactor)
+        self._flows = flows = Flows(outbox)
         self._tabs = tabs = Tabs()
-        self._stepping = stepping = StepRecorder(ledger)
-        self._network = Network(ledger, flows, options.network)
+        self._steps = steps = StepRecorder(outbox)
+        self._network = Network(outbox, flows, options.network)
         self._downloading = DownloadRequests()
-        self._noting = PageEvents(ledger)
+        self._page_events = PageEvents(outbox)
         self._scripts = AgentScripts()
         self._scripts.is_whole = "commands" in self._header.witnesses
-        viewer = SnapshotCapture(
-            ledger,
+        capture = SnapshotCapture(
+            outbox,
             tabs,
             has_shots=options.has_screenshots,
             paints=bool(options.secrets or options.mask),
             has_outlines=options.has_outlines,
             step_reads=plan.step_reads,
         )
-        self._observing = ObservationScheduler(
-            ledger, flows, tabs, viewer, is_loading=self._network.is_loading
+        self._observations = ObservationScheduler(
+            outbox, flows, tabs, capture, is_loading=self._network.is_loading
         )
-        self._acting = acting = ActionTracker(
-            flows, tabs, stepping, viewer, self._observing, Uploads(self._ledger)
+        self._action_tracker = action_tracker = ActionTracker(
+            flows, tabs, steps, capture, self._observations, Uploads(self._outbox)
         )
-        self._navigating = NavigationTracker(
-            ledger, flows, tabs, stepping, viewer, acting, document_of=self._network.document_of
+        self._navigations = NavigationTracker(
+            outbox,
+            flows,
+            tabs,
+            steps,
+            capture,
+            action_tracker,
+            document_of=self._network.document_of,
         )
-        self._navigating.is_begun = self._is_begun
-        self._navigating.hears_agent = options.in_process
+        self._navigations.is_begun = self._is_begun
+        self._navigations.hears_agent = options.in_process
         states = channels(options, plan) | self._header.channels
-        self._tabbing = TabLifecycle(
-            ledger, flows, tabs, stepping, viewer, acting, self._navigating,
+        self._tab_lifecycle = TabLifecycle(
+            outbox, flows, tabs, steps, capture, action_tracker, self._navigations,
             channels={channel for channel, state in states.items() if state != "absent"},
         )  # fmt: skip
-        acting.steps_max = options.max_steps
-        acting.on_limit = self._reach_limit
-        acting.on_begin = self._tabbing.confirm
-        self._declaring = HarnessSteps(
-            flows, tabs, stepping, viewer, self._observing, acting, self._navigating,
-            on_enter=self._tabbing.confirm,
+        action_tracker.steps_max = options.max_steps
+        action_tracker.on_limit = self._reach_limit
+        action_tracker.on_begin = self._tab_lifecycle.confirm
+        self._harness_steps = HarnessSteps(
+            flows, tabs, steps, capture, self._observations, action_tracker, self._navigations,
+            on_enter=self._tab_lifecycle.confirm,
         )  # fmt: skip
-        self._probing = ProbeScheduler(ledger, viewer, plan)
-        self._closing = RunEnding(
-            ledger, tabs, viewer, acting, stepping, self._network, self._noting, self._probing
+        self._probes = ProbeScheduler(outbox, capture, plan)
+        self._run_ending = RunEnding(
+            outbox,
+            tabs,
+            capture,
+            action_tracker,
+            steps,
+            self._network,
+            self._page_events,
+            self._probes,
         )
 
     @property
     def is_over(self) -> bool:
         """Whether the last output has been given out."""
-        return self._ledger.is_closed
+        return self._outbox.is_closed
 
     @property
     def is_ending(self) -> bool:
@@ -159,14 +172,14 @@ class Session:
     def start(self, at: float) -> list[Output]:
         """Begin the recording: the header first, then what has to be looked at before the agent begins."""
         self._is_started = True
-        self._acting.now = max(self._acting.now, at)
+        self._action_tracker.now = max(self._action_tracker.now, at)
         states = channels(self._options, self._plan) | self._header.channels
         secrets = tuple(sorted(self._options.secrets))
-        self._closing.owes = self._header.witnesses
-        self._ledger.write(replace(self._header, channels=states, secrets=secrets))
-        if self._options.has_pre_probes and self._probing.has("pre"):
+        self._run_ending.owes = self._header.witnesses
+        self._outbox.write(replace(self._header, channels=states, secrets=secrets))
+        if self._options.has_pre_probes and self._probes.has("pre"):
             self._flows.start(self._pre_probes(at))
-        return self._ledger.drain()
+        return self._outbox.drain()
 
     def feed(self, message: Input, /) -> list[Output]:
         """Take an input in; return what is to be stored and done."""
@@ -174,28 +187,28 @@ class Session:
             return []
         # A page may send any time: NaN would break every comparison that follows.
         if not isfinite(message.at):
-            message = replace(message, at=self._acting.now)
-        self._acting.now = max(self._acting.now, message.at)
+            message = replace(message, at=self._action_tracker.now)
+        self._action_tracker.now = max(self._action_tracker.now, message.at)
         handler = self._handlers.get(type(message))
         if handler is not None:
             handler(message)
-        return self._ledger.drain()
+        return self._outbox.drain()
 
     def _table(self) -> dict[type, Callable[[Any], object]]:
         return {
             driver_messages.PageMessage: self._page_message,
             driver_messages.SnapshotPushed: self._pushed,
-            driver_messages.FrameLeft: self._observing.left,
-            driver_messages.FrameOwned: self._observing.owned,
+            driver_messages.FrameLeft: self._observations.left,
+            driver_messages.FrameOwned: self._observations.owned,
             driver_messages.TabOpened: self._tab_opened,
             driver_messages.TabMissed: self._running(self._tab_missed),
             driver_messages.TabClosed: self._tab_closed,
-            driver_messages.TabCrashed: self._running(self._tabbing.crashed),
-            driver_messages.Navigated: self._running(self._navigating.navigated),
-            driver_messages.HistoryCall: self._running(self._navigating.travel),
-            driver_messages.DialogOpened: lambda m: self._noting.dialog_opened(m, self._ref(m.at)),
-            driver_messages.DialogClosed: self._noting.dialog_closed,
-            driver_messages.ConsoleLine: lambda m: self._noting.console(m, self._ref(m.at)),
+            driver_messages.TabCrashed: self._running(self._tab_lifecycle.crashed),
+            driver_messages.Navigated: self._running(self._navigations.navigated),
+            driver_messages.HistoryCall: self._running(self._navigations.travel),
+            driver_messages.DialogOpened: lambda m: self._page_events.dialog_opened(m, self._ref(m.at)),
+            driver_messages.DialogClosed: self._page_events.dialog_closed,
+            driver_messages.ConsoleLine: lambda m: self._page_events.console(m, self._ref(m.at)),
             driver_messages.DownloadChanged: self._downloaded,
             request_messages.Requested: self._requested,
             request_messages.HandshakeSent: self._network.asked,
@@ -208,11 +221,11 @@ class Session:
             witnesses.ScriptAsked: self._scripts.asked,
             witnesses.ScriptEnded: self._scripts.ended,
             witnesses.Answered: self._network.answered,
-            witnesses.Logged: self._closing.logged,
-            witnesses.Witnessed: self._closing.witnessed,
+            witnesses.Logged: self._run_ending.logged,
+            witnesses.Witnessed: self._run_ending.witnessed,
             Begin: self._begin,
-            driver_messages.StepEnter: self._running(self._declaring.enter),
-            driver_messages.StepExit: self._running(self._declaring.exit),
+            driver_messages.StepEnter: self._running(self._harness_steps.enter),
+            driver_messages.StepExit: self._running(self._harness_steps.exit),
             driver_messages.Speaking: lambda m: self._look_while_speaking(),
             Said: self._said,
             End: self._end,
@@ -223,7 +236,7 @@ class Session:
 
     def _ref(self, at: float) -> StepRef | None:
         is_running = self._is_begun and not self._is_ending
-        return self._stepping.ref_at(at, SKEW_MS) if is_running else None
+        return self._steps.ref_at(at, SKEW_MS) if is_running else None
 
     def _requested(self, message: request_messages.Requested) -> None:
         is_running = self._is_begun and not self.is_ending
@@ -233,7 +246,7 @@ class Session:
 
     def _downloaded(self, message: driver_messages.DownloadChanged) -> None:
         ref = self._ref(message.at)
-        self._noting.download(message, ref)
+        self._page_events.download(message, ref)
         asked = self._downloading.of(message)
         if asked is not None:
             self._network.requested(asked, ref)
@@ -241,7 +254,7 @@ class Session:
     def _commanded(self, message: witnesses.Commanded) -> None:
         if not self._is_begun or self.is_ending:
             return
-        self._noting.commanded(message)
+        self._page_events.commanded(message)
         tab = self._tabs.get(message.page) if message.page is not None else None
         if message.forges and not message.refused:
             forge(message, tab, self._tabs)
@@ -249,65 +262,65 @@ class Session:
     def _pushed(self, message: driver_messages.SnapshotPushed) -> None:
         # A tab that the session does not know is the recorder's own.
         if self._tabs.get(message.page) is None:
-            self._probing.pushed(message)
+            self._probes.pushed(message)
             return
         is_running = self._is_begun and not self._is_ending
         if is_running:
             # First: scrolling that is over by then becomes a step, and this look belongs to it.
-            self._acting.pass_time(message.page, message.at)
-        self._observing.pushed(message, self._stepping.ref_at(message.at) if is_running else None)
+            self._action_tracker.pass_time(message.page, message.at)
+        self._observations.pushed(message, self._steps.ref_at(message.at) if is_running else None)
 
     def _pre_probes(self, at: float) -> Flow:
-        yield from self._probing.elsewhere("pre", at)
+        yield from self._probes.elsewhere("pre", at)
 
     def _page_message(self, message: driver_messages.PageMessage) -> None:
         element = message.event.element
         if element is not None and element.masked and element.tag in ("input", "textarea", "select"):
             # What it holds leaves the page nowhere but where the page itself sends it.
             named = element.attributes or {}
-            self._ledger.redactor.hide_fields(sent_names(named.get("name"), named.get("id")))
-        if self._is_begun and not self._is_ending and not self._navigating.heard(message):
-            self._acting.message(self._scripts.attributed(message))
+            self._outbox.redactor.hide_fields(sent_names(named.get("name"), named.get("id")))
+        if self._is_begun and not self._is_ending and not self._navigations.heard(message):
+            self._action_tracker.message(self._scripts.attributed(message))
 
     def _tab_opened(self, message: driver_messages.TabOpened) -> None:
         if self._is_ending:
             return
-        tab = self._tabbing.opened(message, is_begun=self._is_begun)
+        tab = self._tab_lifecycle.opened(message, is_begun=self._is_begun)
         if self._is_begun:
             self._flows.when_idle(lambda: self._first_look(tab, message.at))
 
     def _tab_missed(self, message: driver_messages.TabMissed) -> None:
-        self._tabbing.missed(message, is_begun=self._is_begun)
+        self._tab_lifecycle.missed(message, is_begun=self._is_begun)
 
     def _tab_closed(self, message: driver_messages.TabClosed) -> None:
         tab = self._tabs.get(message.page)
         if not self._is_ending:
-            self._tabbing.closed(message)
+            self._tab_lifecycle.closed(message)
         elif tab is not None:
             tab.is_open = False
 
     def _begin(self, message: Begin) -> None:
         if self._is_begun or self._is_ending:
             return
-        self._is_begun = self._navigating.is_begun = True
-        self._closing.begun_at = message.at
+        self._is_begun = self._navigations.is_begun = True
+        self._run_ending.begun_at = message.at
         for tab in self._tabs.open:
             self._flows.start(self._first_look(tab, message.at))
 
     def _first_look(self, tab: Tab, at: float) -> Flow:
         # An action came first, and its own look shows the page.
-        if tab.is_open and self._stepping.current is None and not self._is_ending:
-            yield from self._observing.start(tab, at)
+        if tab.is_open and self._steps.current is None and not self._is_ending:
+            yield from self._observations.start(tab, at)
 
     def _said(self, message: Said) -> None:
         if message.kind == "thought":
-            self._stepping.think(message)
+            self._steps.think(message)
             return
         if message.kind in AGENT_SAYS and self._has_looked:
             # It was about to be said when the page was looked at, and the agent waited for that.
-            message = replace(message, at=max(message.at, self._observing.spoke_at))
-        ref = self._stepping.ref_at(message.at, SKEW_MS)
-        self._noting.said(message, self._stepping.index_of(ref) if ref else None)
+            message = replace(message, at=max(message.at, self._observations.spoke_at))
+        ref = self._steps.ref_at(message.at, SKEW_MS)
+        self._page_events.said(message, self._steps.index_of(ref) if ref else None)
         if message.kind in AGENT_SAYS and not self._has_looked:
             self._look_while_speaking()
         self._has_looked = False
@@ -316,11 +329,11 @@ class Session:
         self._has_looked = True
         tab = self._tabs.get(self._tabs.active)
         if tab is not None and tab.is_open and self._is_begun and not self.is_ending:
-            self._flows.start(self._observing.speaking(tab, self._stepping.previous))
+            self._flows.start(self._observations.speaking(tab, self._steps.previous))
 
     def _loaded(self, page: int | None, at: float) -> None:
         if page is not None:
-            self._observing.loaded(page, at)
+            self._observations.loaded(page, at)
 
     def _reach_limit(self, at: float) -> None:
         self._finish(End(at=at, kind="max_steps", cause="harness"))
@@ -339,7 +352,7 @@ class Session:
         self._finish(message)
 
     def _is_at_rest(self, at: float) -> bool:
-        ref = self._stepping.current
+        ref = self._steps.current
         tab = self._tabs.get(ref.page) if ref is not None and ref.page is not None else None
         if ref is None or tab is None or not tab.is_open or at - ref.at > REST_MAX_MS:
             return True
@@ -354,19 +367,19 @@ class Session:
         self._is_ending = True
         if not self._is_started:
             return
-        now = self._acting.now
+        now = self._action_tracker.now
         # What was declared ends first, then gestures, then the navigations that these began.
-        self._stepping.exit(driver_messages.StepExit(at=message.at, error=message.error))
-        self._acting.settle_all()
-        self._navigating.settle(now)
+        self._steps.exit(driver_messages.StepExit(at=message.at, error=message.error))
+        self._action_tracker.settle_all()
+        self._navigations.settle(now)
         # Last: only with every action known can be said what closed a tab.
-        gone = self._tabbing.conclude()
-        self._observing.hurry(now)
+        gone = self._tab_lifecycle.conclude()
+        self._observations.hurry(now)
         self._flows.when_idle(lambda: self._conclude(message, gone))
 
     def _conclude(self, message: End, gone: list[Tab]) -> Flow:
-        self._stepping.finish()
-        return self._closing.run(message, gone)
+        self._steps.finish()
+        return self._run_ending.run(message, gone)
 
 
 def channels(options: SessionOptions, plan: ProbePlan) -> dict[str, str]:

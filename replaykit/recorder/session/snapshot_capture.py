@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from replaykit.bundle.bundle_format import PIXMAP
 from replaykit.recorder.page.page_script import PagePush
 from replaykit.recorder.session.driver_messages import MAIN, CommandReply, ReadPage, Screenshot, Source
-from replaykit.recorder.session.outbox import HURRIED, Asking, Blob, Ledger
+from replaykit.recorder.session.outbox import HURRIED, Asking, Blob, Outbox
 from replaykit.recorder.session.page_message import ms
 from replaykit.recorder.session.snapshot_history import PushedSnapshot
 from replaykit.recorder.session.tabs import SHOTS_LATE_MAX, Tab, Tabs
@@ -56,7 +56,7 @@ class SnapshotCapture:
 
     def __init__(
         self,
-        ledger: Ledger,
+        outbox: Outbox,
         tabs: Tabs,
         *,
         has_shots: bool = True,
@@ -68,7 +68,7 @@ class SnapshotCapture:
         """Whether screenshots are taken at all."""
         self._paints = paints
         self._has_outlines = has_outlines
-        self._ledger = ledger
+        self._outbox = outbox
         self._tabs = tabs
         self._step_reads = step_reads
 
@@ -76,9 +76,9 @@ class SnapshotCapture:
         self, tab: Tab, push: PagePush, at: float, document: int, source: Source = MAIN
     ) -> PushedSnapshot:
         """Take in a snapshot of a tab, without secrets."""
-        clean = self._ledger.redactor.text
+        clean = self._outbox.redactor.text
         # Texts of pages may hold lone surrogates, which UTF-8 cannot encode.
-        blob = self._ledger.blob(MEDIA_TYPE, push.snapshot.encode("utf-8", "replace"))
+        blob = self._outbox.blob(MEDIA_TYPE, push.snapshot.encode("utf-8", "replace"))
         facts = replace(push, snapshot="", sheets=None, url=clean(push.url), title=clean(push.title))
         # A late snapshot of the document before must not rename the tab.
         is_present = document == tab.document
@@ -104,7 +104,7 @@ class SnapshotCapture:
         found: list[Blob | None] = []
         for one in told:
             if isinstance(one, str):
-                found.append(self._ledger.blob(CSS, one.encode("utf-8", "replace")))
+                found.append(self._outbox.blob(CSS, one.encode("utf-8", "replace")))
             else:
                 found.append(found[one] if one is not None and one < len(found) else None)
         return tuple(found)
@@ -115,13 +115,13 @@ class SnapshotCapture:
         reply = yield ReadPage(id=0, page=tab.page, what="snapshot", args=(purpose,))
         if not isinstance(reply.value, PagePush):
             if is_owed:
-                self._ledger.gap("snapshots", reply.error or "failed", reply.at, page=tab.page)
+                self._outbox.gap("snapshots", reply.error or "failed", reply.at, page=tab.page)
             return None
         if tab.document != document:
             return None  # another document came meanwhile: whose snapshot it is remains unknown
         if reply.value.hidden:
             hidden = reply.value.hidden
-            self._ledger.gap("snapshots", "shadow.closed", reply.at, page=tab.page, count=hidden)
+            self._outbox.gap("snapshots", "shadow.closed", reply.at, page=tab.page, count=hidden)
         # The page's clock may run ahead, but nothing was taken after it arrived.
         at = reply.at if tab.ahead is None else min(reply.value.at - tab.ahead, reply.at)
         return self.take(tab, reply.value, at, document)
@@ -141,10 +141,10 @@ class SnapshotCapture:
         document = tab.document
         reply = yield ReadPage(id=0, page=tab.page, what="a11y")
         if isinstance(reply.value, str) and tab.document == document:
-            return self._ledger.blob(YAML, reply.value.encode("utf-8", "replace"))
+            return self._outbox.blob(YAML, reply.value.encode("utf-8", "replace"))
         # A page that is gone owes no tree, and a hurried one had no time to give it.
         if reply.error not in (None, "gone", HURRIED):
-            self._ledger.gap("a11y", reply.error or "failed", reply.at, page=tab.page)
+            self._outbox.gap("a11y", reply.error or "failed", reply.at, page=tab.page)
         return None
 
     def reads(self, tab: Tab, wanted: tuple[ProbeRead, ...]) -> Asking[tuple[Read, ...]]:
@@ -154,7 +154,7 @@ class SnapshotCapture:
         reply = yield ReadPage(id=0, page=tab.page, what="reads", args=wanted)
         if not isinstance(reply.value, (list, tuple)):
             if reply.error != HURRIED:
-                self._ledger.gap("probes", reply.error or "failed", reply.at, page=tab.page)
+                self._outbox.gap("probes", reply.error or "failed", reply.at, page=tab.page)
             return ()
         return tuple(read for read in reply.value if isinstance(read, Read))
 
@@ -173,7 +173,7 @@ class SnapshotCapture:
             return ()
         reply = yield ReadPage(id=0, page=tab.page, what="prep", args=sources)
         if not isinstance(reply.value, (list, tuple)):
-            self._ledger.gap("probes", reply.error or "failed", reply.at, page=tab.page)
+            self._outbox.gap("probes", reply.error or "failed", reply.at, page=tab.page)
             return ()
         return tuple(prep for prep in reply.value if isinstance(prep, Prep))
 
@@ -256,7 +256,7 @@ class SnapshotCapture:
             return CapturedScreenshot()  # its document was replaced: there is nothing to take a screenshot of
         elif reply.error != "dialog_open":
             tab.shots_late += reply.error == "timeout"
-            self._ledger.gap("screenshots", reply.error or "failed", reply.at, page=tab.page)
+            self._outbox.gap("screenshots", reply.error or "failed", reply.at, page=tab.page)
         return shot
 
 

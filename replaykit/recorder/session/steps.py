@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from replaykit.recorder.session.declared_steps import DeclaredAction, DeclaredWindow, plain, step_of, steps_of
 from replaykit.recorder.session.driver_messages import Said, StepEnter, StepExit
-from replaykit.recorder.session.outbox import Ledger, StepRef
+from replaykit.recorder.session.outbox import Outbox, StepRef
 from replaykit.recorder.session.page_message import ms
 from replaykit.recorder.session.tabs import SKEW_MS
 from replaykit.trajectory.step import Step
@@ -24,8 +24,8 @@ REFS_MAX = 64
 class StepRecorder:
     """Numbers the steps in the order in which they began, and writes each one when it is over."""
 
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
+    def __init__(self, outbox: Outbox) -> None:
+        self._outbox = outbox
         self._line: list[StepRef | DeclaredWindow] = []
         self._ready: dict[StepRef, DeclaredAction] = {}
         self._refs: list[StepRef] = []
@@ -230,9 +230,9 @@ class StepRecorder:
         """Let what waits for a window without steps go on: it belongs to the step before."""
         self._refs = [one for one in self._refs if one is not ref]
         if self.count:
-            self._ledger.settle(ref, self.count - 1)
+            self._outbox.settle(ref, self.count - 1)
         else:
-            self._ledger.release(ref)
+            self._outbox.release(ref)
 
     def _write(
         self,
@@ -252,10 +252,10 @@ class StepRecorder:
         step = replace(step, index=index, thought=thought, t=self._latest, end=end)
         if window is not None and window.enter.said_at is not None:
             step = replace(step, said_at=ms(window.enter.said_at))
-        self._ledger.write(step, blobs)
+        self._outbox.write(step, blobs)
         for ref in (*refs, *(action.ref for action in actions)):
             if ref.index is None:
-                self._ledger.settle(ref, index)
+                self._outbox.settle(ref, index)
 
 
 def _joined(texts: Sequence[str]) -> str | None:

@@ -11,7 +11,7 @@ from replaykit.recorder.session.action_tracker import ActionTracker
 from replaykit.recorder.session.declared_steps import DeclaredAction
 from replaykit.recorder.session.driver_messages import Arm, Pause, TabClosed, TabCrashed, TabMissed, TabOpened
 from replaykit.recorder.session.navigation.navigations import NavigationTracker
-from replaykit.recorder.session.outbox import Flow, Flows, Ledger, StepRef
+from replaykit.recorder.session.outbox import Flow, Flows, Outbox, StepRef
 from replaykit.recorder.session.page_message import ms
 from replaykit.recorder.session.snapshot_capture import SnapshotCapture
 from replaykit.recorder.session.steps import StepRecorder
@@ -46,23 +46,23 @@ class TabLifecycle:
 
     def __init__(
         self,
-        ledger: Ledger,
+        outbox: Outbox,
         flows: Flows,
         tabs: Tabs,
-        stepping: StepRecorder,
-        viewer: SnapshotCapture,
-        acting: ActionTracker,
+        steps: StepRecorder,
+        capture: SnapshotCapture,
+        action_tracker: ActionTracker,
         navigating: NavigationTracker,
         *,
         channels: Collection[str],
     ) -> None:
-        self._ledger = ledger
+        self._outbox = outbox
         self._flows = flows
         self._tabs = tabs
-        self._stepping = stepping
-        self._viewer = viewer
-        self._acting = acting
-        self._navigating = navigating
+        self._steps = steps
+        self._capture = capture
+        self._action_tracker = action_tracker
+        self._navigations = navigating
         self._channels = [channel for channel in PAGE_CHANNELS if channel in channels]
         self._closed: list[Closed] = []
 
@@ -71,15 +71,15 @@ class TabLifecycle:
         is_first = not self._tabs.all
         self.confirm(message.at)
         tab = self._tabs.add(message.page, message.url, message.opener)
-        self._ledger.send(Arm(page=tab.page, document=tab.document))
+        self._outbox.send(Arm(page=tab.page, document=tab.document))
         opener = self._tabs.get(message.opener)
         is_touched = opener is not None and opener.was_touched(message.at)
         is_action = opener is None and not (is_first or message.existing) and is_begun
-        ref = self._stepping.ref_at(message.at, SKEW_MS) if is_touched else None
+        ref = self._steps.ref_at(message.at, SKEW_MS) if is_touched else None
         if is_action:
             ref = tab.opening = self._new_tab(tab, message.at)
         cause = "agent" if is_action else "page" if opener is not None else "unknown"
-        self._ledger.write(
+        self._outbox.write(
             exchange.TabChange(
                 t=ms(message.at),
                 page=tab.page,
@@ -93,9 +93,9 @@ class TabLifecycle:
         if message.armed_after_ms:
             self._late(message)
         for at, url in message.earlier:
-            self._navigating.glimpsed(tab, at, url)
+            self._navigations.glimpsed(tab, at, url)
         if is_action or opener is not None:
-            self._navigating.opened(tab, message.at, ref, is_touched=is_touched)
+            self._navigations.opened(tab, message.at, ref, is_touched=is_touched)
         return tab
 
     def missed(self, message: TabMissed, *, is_begun: bool) -> None:
@@ -111,7 +111,7 @@ class TabLifecycle:
         tab = self.opened(opening, is_begun=is_begun)
         tab.url = message.urls[-1][1] if message.urls else tab.url
         for channel in self._channels:
-            self._ledger.gap(channel, "attach.failed", message.at, page=tab.page)
+            self._outbox.gap(channel, "attach.failed", message.at, page=tab.page)
         # It may still be there, but it can be asked for nothing.
         if message.closed_at is None:
             tab.is_open = False
@@ -123,7 +123,7 @@ class TabLifecycle:
         tab = self._tabs.get(message.page)
         if tab is None or not tab.is_open:
             return None
-        self._acting.settle(tab)
+        self._action_tracker.settle(tab)
         self._tabs.close(tab)
         if is_heard:
             self._miss_sight(tab, message.at)
@@ -132,7 +132,7 @@ class TabLifecycle:
             return self._write(tab, message.at, "page")
         self._closed.append(Closed(tab=tab, at=message.at))
         # In a declared step the agent is at work: this is no browser that goes away.
-        if self._stepping.window is not None:
+        if self._steps.window is not None:
             return self.confirm(message.at)
         self._flows.start(self._waiting(), counts=False)
         return None
@@ -142,12 +142,12 @@ class TabLifecycle:
         tab = self._tabs.get(message.page)
         if tab is None or not tab.is_open:
             return
-        self._acting.settle(tab)
+        self._action_tracker.settle(tab)
         self._tabs.close(tab)
-        self._ledger.write(
+        self._outbox.write(
             exchange.TabChange(t=ms(message.at), page=tab.page, state="crashed", cause="page", url=tab.url)
         )
-        self._ledger.gap("actions", "crashed", message.at, page=tab.page)
+        self._outbox.gap("actions", "crashed", message.at, page=tab.page)
 
     def _miss_sight(self, tab: Tab, at: float) -> None:
         """Say that no one saw what a tab showed last."""
@@ -155,7 +155,7 @@ class TabLifecycle:
         if tab.latest is None and tab.last_words is None and tab.url not in ("", "about:blank"):
             for channel in SIGHTS:
                 if channel in self._channels:
-                    self._ledger.gap(channel, "closed.unseen", at, page=tab.page)
+                    self._outbox.gap(channel, "closed.unseen", at, page=tab.page)
 
     def confirm(self, at: float) -> None:
         """Count the tabs closed until then as the agent's actions: the run went on after them."""
@@ -181,7 +181,7 @@ class TabLifecycle:
             self.confirm(reply.at)
 
     def _new_tab(self, tab: Tab, at: float) -> StepRef | None:
-        ref = self._acting.begin(tab, at, is_gesture=False, is_opening=True)
+        ref = self._action_tracker.begin(tab, at, is_gesture=False, is_opening=True)
         if ref is None:
             return None
         is_blank = tab.opened_url in ("", "about:blank")
@@ -195,15 +195,15 @@ class TabLifecycle:
             url=tab.url,
             tabs=self._tabs.views(),
         )
-        self._acting.done(done, tab)
+        self._action_tracker.done(done, tab)
         return ref
 
     def _close_tab(self, one: Closed) -> None:
-        ref = self._acting.begin(one.tab, one.at, is_gesture=False, is_opening=True)
+        ref = self._action_tracker.begin(one.tab, one.at, is_gesture=False, is_opening=True)
         if ref is None:
             return
         ref.looks = 1  # there is nothing left to look at
-        before, blobs = self._viewer.before(one.tab, one.tab.latest, one.at)
+        before, blobs = self._capture.before(one.tab, one.tab.latest, one.at)
         # `begin` made the closed tab the active one.
         self._tabs.close(one.tab)
         active = self._tabs.get(self._tabs.active)
@@ -218,15 +218,15 @@ class TabLifecycle:
             url=active.url if active else None,
             tabs=self._tabs.views(),
         )
-        self._acting.done(action, one.tab)
+        self._action_tracker.done(action, one.tab)
 
     def _write(self, tab: Tab, at: float, cause: str) -> None:
         event = exchange.TabChange(t=ms(at), page=tab.page, state="closed", cause=cause, url=tab.url)
-        self._ledger.write(event)
+        self._outbox.write(event)
 
     def _late(self, message: TabOpened) -> None:
         if message.opener is not None and message.is_touched:
-            self._ledger.gap("actions", "armed.late", message.at, page=message.page)
+            self._outbox.gap("actions", "armed.late", message.at, page=message.page)
 
 
 def _is_own(tab: Tab, at: float, *, is_heard: bool) -> bool:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from replaykit.patterns import lazy_pattern
 from replaykit.recorder.session.declared_steps import DeclaredAction
 from replaykit.recorder.session.driver_messages import ReadPage, Source
-from replaykit.recorder.session.outbox import Asking, Blob, Ledger
+from replaykit.recorder.session.outbox import Asking, Blob, Outbox
 from replaykit.trajectory.action import FileInfo, UploadFile
 from replaykit.trajectory.scalars import Omitted
 
@@ -25,8 +25,8 @@ _TYPES = ("text/", "application/json")
 class Uploads:
     """Asks pages for the files that they were given, before these are gone."""
 
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
+    def __init__(self, outbox: Outbox) -> None:
+        self._outbox = outbox
 
     def read(
         self, action: DeclaredAction, source: Source, keys: Sequence[int | None]
@@ -54,7 +54,7 @@ class Uploads:
             digest = hashlib.sha256(data).hexdigest()
             return replace(file, body=Omitted(why=why, n=len(data), sha256=digest)), None
         is_told = file.mime is not None and file.mime.startswith(_TYPES)
-        blob = self._ledger.blob(file.mime if is_told and file.mime else "text/plain", text.encode())
+        blob = self._outbox.blob(file.mime if is_told and file.mime else "text/plain", text.encode())
         return replace(file, body=blob.id), blob
 
 

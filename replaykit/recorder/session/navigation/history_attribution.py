@@ -33,8 +33,8 @@ class HistoryAttribution:
         if tab is not None:
             tab.is_travelling = not message.is_over
 
-    def heard(self, message: PageMessage, journey: PendingNavigation | None) -> bool:
-        """Take in a message of the tab of `journey`; returns whether it is about the history only."""
+    def heard(self, message: PageMessage, pending: PendingNavigation | None) -> bool:
+        """Take in a message of the tab of `pending`; returns whether it is about the history only."""
         tab = self._tabs.get(message.page)
         if tab is None or message.source != MAIN:
             return message.event.name in ("arrived", "travelled")
@@ -42,40 +42,40 @@ class HistoryAttribution:
             tab.activated = message.event.activated
         if message.event.name == "arrived":
             self._arrived(message)
-        elif message.event.name == "travelled" and journey is not None:
-            _decide(journey, message.event.data.get("asked"), is_told=journey.type in HISTORY)
+        elif message.event.name == "travelled" and pending is not None:
+            _decide(pending, message.event.data.get("asked"), is_told=pending.type in HISTORY)
         return message.event.name in ("arrived", "travelled")
 
-    def wait(self, tab: Tab, journey: PendingNavigation) -> Flow:
-        """Wait until the document that `journey` led to says whether it was activated; go on without."""
-        if not journey.is_open:
+    def wait(self, tab: Tab, pending: PendingNavigation) -> Flow:
+        """Wait until the document that `pending` led to says whether it was activated; go on without."""
+        if not pending.is_open:
             return
-        self.give_up(tab, journey.at)
-        self._doubts[tab.page] = (journey, tab.document)
+        self.give_up(tab, pending.at)
+        self._doubts[tab.page] = (pending, tab.document)
         yield Pause(id=0, ms=WORD_MAX_MS)
-        if self._doubts.get(tab.page, (None, 0))[0] is journey:
+        if self._doubts.get(tab.page, (None, 0))[0] is pending:
             del self._doubts[tab.page]
-        journey.is_open = False
+        pending.is_open = False
 
     def give_up(self, tab: Tab, at: float) -> None:
         """Wait no longer for the document in a tab: another one comes."""
-        journey, _ = self._doubts.pop(tab.page, (None, 0))
-        if journey is not None:
-            self._flows.hurry(journey, at)
+        pending, _ = self._doubts.pop(tab.page, (None, 0))
+        if pending is not None:
+            self._flows.hurry(pending, at)
 
     def _arrived(self, message: PageMessage) -> None:
-        journey, document = self._doubts.get(message.page, (None, 0))
-        if journey is None or document != message.document:
+        pending, document = self._doubts.get(message.page, (None, 0))
+        if pending is None or document != message.document:
             return
         said = message.event.data
         active = said.get("active")
-        is_same = journey.activated != "" and said.get("origin") == journey.activated
+        is_same = pending.activated != "" and said.get("origin") == pending.activated
         is_told = is_same and isinstance(active, bool)
-        _decide(journey, not active, is_told=is_told)
+        _decide(pending, not active, is_told=is_told)
         del self._doubts[message.page]
-        self._flows.hurry(journey, message.at)
+        self._flows.hurry(pending, message.at)
 
 
-def _decide(journey: PendingNavigation, is_asked: object, *, is_told: bool) -> None:
-    journey.is_asked |= is_told and is_asked is True
-    journey.is_own |= is_told and is_asked is False
+def _decide(pending: PendingNavigation, is_asked: object, *, is_told: bool) -> None:
+    pending.is_asked |= is_told and is_asked is True
+    pending.is_own |= is_told and is_asked is False

@@ -10,7 +10,7 @@ from replaykit.recorder.session.driver_messages import Arm, HistoryCall, Navigat
 from replaykit.recorder.session.navigation.history_attribution import HistoryAttribution
 from replaykit.recorder.session.navigation.initiator import Origin, Sign, origin
 from replaykit.recorder.session.navigation.pending_navigation import PendingNavigation
-from replaykit.recorder.session.outbox import Flow, Flows, Ledger, StepRef
+from replaykit.recorder.session.outbox import Flow, Flows, Outbox, StepRef
 from replaykit.recorder.session.page_message import ms
 from replaykit.recorder.session.snapshot_capture import SnapshotCapture
 from replaykit.recorder.session.steps import StepRecorder
@@ -25,24 +25,24 @@ class NavigationTracker:
 
     def __init__(
         self,
-        ledger: Ledger,
+        outbox: Outbox,
         flows: Flows,
         tabs: Tabs,
-        stepping: StepRecorder,
-        viewer: SnapshotCapture,
-        acting: ActionTracker,
+        steps: StepRecorder,
+        capture: SnapshotCapture,
+        action_tracker: ActionTracker,
         *,
         document_of: Callable[[int, Navigated], tuple[int | None, int | None]],
     ) -> None:
-        self._ledger = ledger
+        self._outbox = outbox
         self._flows = flows
         self._tabs = tabs
-        self._stepping = stepping
-        self._viewer = viewer
-        self._acting = acting
+        self._steps = steps
+        self._capture = capture
+        self._action_tracker = action_tracker
         self._document_of = document_of
         self._travelling = HistoryAttribution(flows, tabs)
-        self._journeys: dict[int, PendingNavigation] = {}
+        self._pending: dict[int, PendingNavigation] = {}
         self.is_begun = True
         """The agent has the browser; before that navigations are the recorder's."""
         self.hears_agent = False
@@ -61,14 +61,14 @@ class NavigationTracker:
 
     def heard(self, message: PageMessage) -> bool:
         """Take in a message of a page; returns whether it is about navigations only."""
-        return self._travelling.heard(message, self._journeys.get(message.page))
+        return self._travelling.heard(message, self._pending.get(message.page))
 
     def settle(self, until: float) -> None:
         """Count the agent's navigations begun before `until` as done, though they have not arrived."""
-        for page, journey in list(self._journeys.items()):
+        for page, pending in list(self._pending.items()):
             tab = self._tabs.get(page)
-            if tab is not None and journey.at <= until:
-                self._leave(tab, journey, until, None)
+            if tab is not None and pending.at <= until:
+                self._leave(tab, pending, until, None)
 
     def opened(self, tab: Tab, at: float, ref: StepRef | None, *, is_touched: bool) -> None:
         """Tell of the document that a new tab already shows."""
@@ -78,7 +78,7 @@ class NavigationTracker:
             found = origin(Sign(is_popup=True, is_touched=is_touched))
         else:
             found = Origin(kind="goto", cause="agent")
-        self._ledger.write(
+        self._outbox.write(
             Navigation(t=ms(at), page=tab.page, url=tab.url, kind=found.kind, cause=found.cause), ref=ref
         )
         tab.commits = 1
@@ -87,26 +87,26 @@ class NavigationTracker:
         """Report an address from before the recorder was attached; whether the page arrived is unknown."""
         if url and url not in ("about:blank", tab.url):
             event = Navigation(t=ms(at), page=tab.page, url=url, kind="unknown", ambiguous=True)
-            self._ledger.write(event)
+            self._outbox.write(event)
 
     def _requested(self, tab: Tab, message: Navigated) -> None:
         self._renew(tab, message)
 
     def _started(self, tab: Tab, message: Navigated) -> None:
-        journey = self._journeys.get(tab.page)
-        if journey is None or journey.type is not None or journey.url != message.url:
-            journey = self._renew(tab, message)
-        journey.type = message.navigation_type or ""
-        self._begin(tab, journey, message)
+        pending = self._pending.get(tab.page)
+        if pending is None or pending.type is not None or pending.url != message.url:
+            pending = self._renew(tab, message)
+        pending.type = message.navigation_type or ""
+        self._begin(tab, pending, message)
 
     def _renew(self, tab: Tab, message: Navigated) -> PendingNavigation:
-        old = self._journeys.get(tab.page)
+        old = self._pending.get(tab.page)
         if old is not None:
             # Another navigation took its place.
             self._leave(tab, old, message.at, Threw(name="net::ERR_ABORTED"))
-        journey = PendingNavigation(message, tab, self._toucher(tab))
-        self._journeys[tab.page] = journey
-        return journey
+        pending = PendingNavigation(message, tab, self._toucher(tab))
+        self._pending[tab.page] = pending
+        return pending
 
     def _toucher(self, tab: Tab) -> Tab | None:
         return self._tabs.get(tab.opener) if self._is_popup(tab) else tab
@@ -114,105 +114,105 @@ class NavigationTracker:
     def _is_popup(self, tab: Tab) -> bool:
         return tab.opener is not None and tab.commits == 0
 
-    def _begin(self, tab: Tab, journey: PendingNavigation, message: Navigated) -> None:
+    def _begin(self, tab: Tab, pending: PendingNavigation, message: Navigated) -> None:
         """Begin the agent's action, if this navigation is one."""
-        journey.take_call(tab, message)
-        found = self._origin(tab, journey, message)
-        if found.is_ambiguous and not journey.is_late:
-            self._doubt(tab, journey)
-        if journey.ref is not None or found.cause != "agent" or not self.is_begun:
+        pending.take_call(tab, message)
+        found = self._origin(tab, pending, message)
+        if found.is_ambiguous and not pending.is_late:
+            self._doubt(tab, pending)
+        if pending.ref is not None or found.cause != "agent" or not self.is_begun:
             return
-        if tab.opening is not None and tab.commits == 0 and journey.url == tab.opened_url:
-            journey.ref, journey.is_done = tab.opening, True  # it belongs to the opening of the tab
+        if tab.opening is not None and tab.commits == 0 and pending.url == tab.opened_url:
+            pending.ref, pending.is_done = tab.opening, True  # it belongs to the opening of the tab
             return
-        self._acting.settle(tab)
-        journey.action = _action(found, journey.url)
-        if journey.is_late:
-            journey.ref = self._acting.begin_late(tab, journey.at, journey.left)
+        self._action_tracker.settle(tab)
+        pending.action = _action(found, pending.url)
+        if pending.is_late:
+            pending.ref = self._action_tracker.begin_late(tab, pending.at, pending.left)
         else:
-            journey.before, journey.blobs = self._viewer.before(tab, tab.latest, journey.at)
-            journey.ref = self._acting.begin(tab, journey.at, is_gesture=False)
-        journey.is_done = journey.ref is None
+            pending.before, pending.blobs = self._capture.before(tab, tab.latest, pending.at)
+            pending.ref = self._action_tracker.begin(tab, pending.at, is_gesture=False)
+        pending.is_done = pending.ref is None
 
-    def _doubt(self, tab: Tab, journey: PendingNavigation) -> None:
+    def _doubt(self, tab: Tab, pending: PendingNavigation) -> None:
         """Keep what the page shows: whose move it is will be known when it has gone."""
-        journey.is_late, journey.left = True, tab.latest
-        journey.after = self._stepping.ref_at(journey.at, SKEW_MS)
-        journey.before, journey.blobs = self._viewer.before(tab, tab.latest, journey.at)
+        pending.is_late, pending.left = True, tab.latest
+        pending.after = self._steps.ref_at(pending.at, SKEW_MS)
+        pending.before, pending.blobs = self._capture.before(tab, tab.latest, pending.at)
 
     def _origin(
-        self, tab: Tab, journey: PendingNavigation, message: Navigated, direction: str | None = None
+        self, tab: Tab, pending: PendingNavigation, message: Navigated, direction: str | None = None
     ) -> Origin:
         is_popup = self._is_popup(tab)
-        return origin(journey.sign(message, is_popup=is_popup, direction=direction or message.direction))
+        return origin(pending.sign(message, is_popup=is_popup, direction=direction or message.direction))
 
     def _committed(self, tab: Tab, message: Navigated) -> None:
-        journey = self._journeys.pop(tab.page, None)
-        if journey is None:
+        pending = self._pending.pop(tab.page, None)
+        if pending is None:
             if message.url == "about:blank" and message.navigation_type is None:
                 return self._arrive(tab, message)  # the empty document that every tab begins with
-            journey = self._renew(tab, message)
-            self._journeys.pop(tab.page, None)
-        journey.type = journey.type or message.navigation_type
-        self._finish(tab, journey, message)
+            pending = self._renew(tab, message)
+            self._pending.pop(tab.page, None)
+        pending.type = pending.type or message.navigation_type
+        self._finish(tab, pending, message)
         return None
 
     def _within(self, tab: Tab, message: Navigated) -> None:
-        journey = self._journeys.get(tab.page)
+        pending = self._pending.get(tab.page)
         # Another document may be on its way while this one changes its address.
-        is_own = journey is not None and journey.type in ("sameDocument", "historySameDocument")
-        if journey is None or not is_own:
-            journey = PendingNavigation(message, tab, self._toucher(tab))
+        is_own = pending is not None and pending.type in ("sameDocument", "historySameDocument")
+        if pending is None or not is_own:
+            pending = PendingNavigation(message, tab, self._toucher(tab))
         else:
-            del self._journeys[tab.page]
-        self._finish(tab, journey, message)
+            del self._pending[tab.page]
+        self._finish(tab, pending, message)
 
     def _failed(self, tab: Tab, message: Navigated) -> None:
-        journey = self._journeys.pop(tab.page, None)
-        if journey is None:
-            journey = self._renew(tab, message)
-            journey.type = message.navigation_type
-            self._journeys.pop(tab.page, None)
-        self._finish(tab, journey, message)
+        pending = self._pending.pop(tab.page, None)
+        if pending is None:
+            pending = self._renew(tab, message)
+            pending.type = message.navigation_type
+            self._pending.pop(tab.page, None)
+        self._finish(tab, pending, message)
 
-    def _finish(self, tab: Tab, journey: PendingNavigation, message: Navigated) -> None:
-        may_tell = bool(journey.activated) or self.hears_agent
-        journey.is_open &= may_tell and message.stage == "committed" and not message.is_kept
+    def _finish(self, tab: Tab, pending: PendingNavigation, message: Navigated) -> None:
+        may_tell = bool(pending.activated) or self.hears_agent
+        pending.is_open &= may_tell and message.stage == "committed" and not message.is_kept
         # Its call would have been heard; of one through the protocol the page left tells, or it is not known.
-        if self.hears_agent and journey.is_in_history and not (journey.is_asked or journey.activated):
-            journey.is_own = True
+        if self.hears_agent and pending.is_in_history and not (pending.is_asked or pending.activated):
+            pending.is_own = True
         # Once more: a commit may be the first to say what kind of navigation this is.
-        self._begin(tab, journey, message)
-        found = self._origin(tab, journey, message)
+        self._begin(tab, pending, message)
+        found = self._origin(tab, pending, message)
         if message.stage != "failed":
             # Before the tab moves on: gestures refer to the document that it leaves.
-            self._acting.settle(tab)
+            self._action_tracker.settle(tab)
         exchange, status = self._document_of(tab.page, message)
         self._arrive(tab, message, status)
         # A move that never arrived left the history as it was.
-        is_page_like = (found.is_ambiguous or journey.is_own) and message.stage != "failed"
+        is_page_like = (found.is_ambiguous or pending.is_own) and message.stage != "failed"
         if is_page_like or (found.kind == "unknown" and found.cause == "agent"):
-            self._flows.start(self._asking(tab, journey, message, exchange, status), token=journey)
+            self._flows.start(self._asking(tab, pending, message, exchange, status), token=pending)
         else:
-            self._tell(tab, journey, message, found, exchange, status)
+            self._tell(tab, pending, message, found, exchange, status)
 
     def _asking(
         self,
         tab: Tab,
-        journey: PendingNavigation,
+        pending: PendingNavigation,
         message: Navigated,
         exchange: int | None,
         status: int | None,
     ) -> Flow:
-        if message.stage == "committed" and self._origin(tab, journey, message).is_ambiguous:
-            yield from self._travelling.wait(tab, journey)
-            self._begin(tab, journey, message)
-        found = self._origin(tab, journey, message)
+        if message.stage == "committed" and self._origin(tab, pending, message).is_ambiguous:
+            yield from self._travelling.wait(tab, pending)
+            self._begin(tab, pending, message)
+        found = self._origin(tab, pending, message)
         if found.kind == "unknown":
             reply = yield ReadPage(id=0, page=tab.page, what="history")
             direction = reply.value if isinstance(reply.value, str) else None
-            found = self._origin(tab, journey, message, direction)
-        self._tell(tab, journey, message, found, exchange, status)
+            found = self._origin(tab, pending, message, direction)
+        self._tell(tab, pending, message, found, exchange, status)
 
     def _arrive(self, tab: Tab, message: Navigated, status: int | None = None) -> None:
         """Let the tab show the document."""
@@ -225,22 +225,22 @@ class NavigationTracker:
             self._travelling.give_up(tab, message.at)
             tab.commits += message.url != "about:blank"
             tab.recogniser.renew()
-            self._ledger.send(Arm(page=tab.page, document=message.document))
+            self._outbox.send(Arm(page=tab.page, document=message.document))
 
     def _tell(
         self,
         tab: Tab,
-        journey: PendingNavigation,
+        pending: PendingNavigation,
         message: Navigated,
         found: Origin,
         exchange: int | None,
         status: int | None,
     ) -> None:
-        ref = journey.ref
+        ref = pending.ref
         if ref is not None:
-            self._report_action(tab, journey, _action(found, journey.url), message.at, _error(message))
+            self._report_action(tab, pending, _action(found, pending.url), message.at, _error(message))
         elif found.cause == "step":
-            ref = journey.after or self._stepping.ref_at(journey.at, SKEW_MS)
+            ref = pending.after or self._steps.ref_at(pending.at, SKEW_MS)
         event = Navigation(
             t=ms(message.at),
             page=tab.page,
@@ -254,34 +254,34 @@ class NavigationTracker:
             exchange=exchange,
             status=status,
         )
-        self._ledger.write(event, ref=ref)
+        self._outbox.write(event, ref=ref)
 
-    def _leave(self, tab: Tab, journey: PendingNavigation, at: float, error: Threw | None) -> None:
+    def _leave(self, tab: Tab, pending: PendingNavigation, at: float, error: Threw | None) -> None:
         """Count a navigation that has not arrived as done; no document will tell whose it was."""
-        if journey.is_late:
-            journey.is_open = False
-            self._begin(tab, journey, journey.message)
-        self._report_action(tab, journey, journey.action, at, error)
+        if pending.is_late:
+            pending.is_open = False
+            self._begin(tab, pending, pending.message)
+        self._report_action(tab, pending, pending.action, at, error)
 
     def _report_action(
-        self, tab: Tab, journey: PendingNavigation, action: Action, at: float, error: Threw | None
+        self, tab: Tab, pending: PendingNavigation, action: Action, at: float, error: Threw | None
     ) -> None:
-        if journey.ref is None or journey.is_done:
+        if pending.ref is None or pending.is_done:
             return
-        journey.is_done = True
+        pending.is_done = True
         done = DeclaredAction(
-            ref=journey.ref,
+            ref=pending.ref,
             page=tab.page,
             action=action,
-            at=journey.at,
+            at=pending.at,
             end=at,
-            before=journey.before,
-            blobs=tuple(journey.blobs),
+            before=pending.before,
+            blobs=tuple(pending.blobs),
             url=tab.url,
             tabs=self._tabs.views(),
             error=error,
         )
-        self._acting.done(done, tab)
+        self._action_tracker.done(done, tab)
 
 
 _STAGES: dict[str, Callable[[NavigationTracker, Tab, Navigated], None]] = {
