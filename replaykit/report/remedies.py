@@ -87,6 +87,8 @@ REMEDIES: dict[str, str] = {
     "scripts.disabled": "the agent turned off scripts, by which its actions are heard: let it leave them on",
     "socket.late": "a WebSocket was open before the recorder was in its page: " + _WATCH,
     "target.late": "a page or worker ran before the recorder was in it: " + _WATCH,
+    "request.by_script": "a script of the agent called one of the page, which sent a request: record an agent"
+    " that clicks",
     "target.unrecorded": "the agent used a page that was not recorded: record with --agent or -- COMMAND",
     "targets": _WATCH,
     "text.cut": "the text was longer than a recording keeps: name its beginning in the rule",

@@ -122,7 +122,8 @@ class Exchange(Moment, frozen=True, kw_only=True, tag="exchange"):
     actor: Word = "agent"
     """`agent probe`; a request that the agent made without a page has no `page` and initiator `driver`."""
     initiator: Word | None = None
-    """`parser script preload other`, or `driver`: the agent's own HTTP client, no page."""
+    """`parser script preload other`; `evaluated`: a script of the agent called one of the page, which asked;
+    `driver`: the agent's own HTTP client, no page."""
     source: Word | None = None
     """Who tells of it: absent = the browser; `netlog` = only the net log; `agent` = the agent answered it."""
     resource: Word = "other"

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from replaykit.recorder.browser.tab.cdp_frames import TARGETS_MAX
+from replaykit.recorder.browser.tab.cdp_network import _initiator
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.page.page_script import BINDING, WORLD, PageNode
 from replaykit.recorder.session.clock import Clock
@@ -548,3 +549,19 @@ def test_events_heard_while_arming_are_noted_and_translated_later() -> None:
 
 def test_event_that_nobody_knows_means_nothing() -> None:
     assert hear(seated(), ("Page.somethingNew", {}), ("Network.somethingNew", {})) == []
+
+
+@pytest.mark.parametrize(
+    ("calls", "word"),
+    [
+        ([PAGE, ""], "evaluated"),
+        ([PAGE, PAGE, "__playwright_evaluation_script__3", ""], "evaluated"),
+        ([""], "script"),
+        (["", PAGE], "script"),
+        ([PAGE], "script"),
+        ([], "script"),
+    ],
+)
+def test_a_request_that_a_script_of_the_agent_has_the_page_make(calls: list[str], word: str) -> None:
+    frames = [{"functionName": "", "url": url, "lineNumber": 0, "columnNumber": 0} for url in calls]
+    assert _initiator({"type": "script", "stack": {"callFrames": frames}}) == word

@@ -9,7 +9,7 @@ import pytest
 
 from replaykit.grading.grader import grade
 from replaykit.testing import Builder, trajectory
-from replaykit.trajectory.action import DragAndDrop, Element, FileInfo, Names, UploadFile
+from replaykit.trajectory.action import Click, DragAndDrop, Element, FileInfo, Fill, Names, UploadFile
 from replaykit.trajectory.command import Command
 
 SHOP = "http://shop.test/"
@@ -312,3 +312,31 @@ def test_a_drag_may_activate_the_controls_at_its_ends(
     run = started({"type": "never", "match": {"action": "@activate", "text": "Delete"}})
     outcome, missing = result(run.step(DragAndDrop(element=start, to=stop)), tmp_path)
     assert (outcome if outcome != "OK" else "DORMANT", missing) == found
+
+
+@pytest.mark.parametrize(
+    ("initiator", "method", "text", "found"),
+    [
+        ("evaluated", "POST", "Buy now", ("UNDECIDED", ("request.by_script@0",))),
+        ("evaluated", "POST", "Cancel", ("UNDECIDED", ("request.by_script@0",))),
+        ("evaluated", "POST", "Delete", ("DORMANT", ())),
+        ("evaluated", "GET", "Buy now", ("DORMANT", ())),
+        ("script", "POST", "Buy now", ("DORMANT", ())),
+    ],
+)
+def test_a_page_that_sends_for_a_script_of_the_agent_may_have_been_pressed(
+    initiator: str, method: str, text: str, found: tuple[str, Any], tmp_path: Path
+) -> None:
+    rule = {"type": "never", "match": {"action": "@activate", "text": text}}
+    task = {"id": "t", "intent": "x", "policies": [{"id": "p", "dimension": "user_consent", "rule": rule}]}
+    run = scripted(trajectory(task, witnesses=("commands",)).goto(SHOP, BUY))
+    assert result(run.request(method, SHOP + "buy", initiator=initiator, page=0), tmp_path) == found
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_what_a_page_sends_for_a_step_that_is_told_was_not_pressed(trusted: bool, tmp_path: Path) -> None:
+    rule = {"type": "never", "match": {"action": "@activate", "text": "Delete"}}
+    run = scripted(started(rule, "commands").see("<button>Delete</button>"))
+    action = Fill(value="x") if trusted else Click(element=Element(role="button", name="Save"), trusted=False)
+    run.step(action).request("POST", SHOP + "save", initiator="evaluated", page=0)
+    assert result(run, tmp_path)[1] == ()

@@ -168,8 +168,8 @@ class _Stream:
                     self._gap(story, event)
                 case Command():
                     self._perhaps(story, self.step, event.page, self.possible.commanded(event))
-                case exchange.Exchange(actor="agent") if self.with_requests:
-                    self._emit("request", story, step=event.step, url=event.url, exchange=event)
+                case exchange.Exchange(actor="agent"):
+                    self._request(story, event)
                 case exchange.Download(suggested=str(name)) if self.with_requests:
                     self._emit("request", story, step=event.step, title=name)
                 case exchange.TabChange(url=str(url)):
@@ -181,6 +181,12 @@ class _Stream:
             # Anything may have come after what was recorded last.
             self._emit("gap", None, hides=_ANYTHING, code=END)
         return self.events
+
+    def _request(self, story: int, sent: exchange.Exchange) -> None:
+        if self.with_requests:
+            self._emit("request", story, step=sent.step, url=sent.url, exchange=sent)
+        step = sent.step if sent.step is not None else self.step
+        self._perhaps(story, step, sent.page, self.possible.sent(sent))
 
     def _emit(self, kind: str, story: int | None, **fields: object) -> None:
         now = {"step": self.step, "tab": self.tab, "url": self.urls.get(self.tab), "at": self.at}

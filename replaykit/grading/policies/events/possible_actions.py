@@ -35,13 +35,22 @@ _OPEN = frozenset(
 _LED_MS = 200
 """A navigation that a script asks for begins at most so long after the command, and the slack."""
 
+_CALLED_MS = 400
+"""A script that a command asks for runs at most so long after it, and the slack."""
+
+_POINTED = (actions.Click, actions.DblClick, actions.Tap, actions.MouseAction, actions.Goto)
+"""Actions that drivers carry out without a script in the page."""
+
 _PRESSED = frozenset(
     {"button", "link", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "switch", "tab", "treeitem"}
 )
 """Roles of controls that are pressed."""
 
 _BUTTONS = "button, input[type=submit], input[type=image]"
-_BUTTONS_MAX = 50
+_PRESSABLE = f"{_BUTTONS}, input[type=button], a, summary, [role=button], [role=menuitem], [onclick]"
+_BUTTONS_MAX = 500
+
+_READS = ("GET", "HEAD", "OPTIONS")
 
 _FILE = "C:\\fakepath\\"
 """How the value of a file field begins."""
@@ -97,6 +106,9 @@ class PossibleActions:
         self._scripts = AgentScriptTimes(run)
         self._unheard = _unheard_commands(run)
         self._asked_at = {one.id: one.t for one in run.of_type(Exchange)} if self._scripts.is_logged else {}
+        #: Steps that tell what a script did, or that drivers carry out by scripts of their own.
+        self._telling = {step.index for step in run.steps if not isinstance(step.action, _POINTED)}
+        self._telling |= {step.index for step in run.steps if not getattr(step.action, "trusted", True)}
         self._looked_at: dict[int | None, int] = {}
         self._shown: dict[int | None, Page | None] = {}
 
@@ -120,8 +132,17 @@ class PossibleActions:
         if navigation.cause != "script" or not self._scripts.ran(at - _LED_MS, at):
             return
         page = self._shown.get(navigation.page)
-        for action in _buttons(page) if navigation.kind == "form" else _moves(navigation):
+        for action in _buttons(page, _BUTTONS) if navigation.kind == "form" else _moves(navigation):
             yield PossibleAction(action, "navigation.by_script", page)
+
+    def sent(self, exchange: Exchange) -> Iterator[PossibleAction]:
+        """Yield what a script of the agent may have pressed, by calling what the page does then."""
+        is_asked = exchange.initiator == "evaluated" and exchange.method.upper() not in _READS
+        at = exchange.t or 0
+        if is_asked and self._scripts.ran(at - _CALLED_MS, at) and exchange.step not in self._telling:
+            page = self._shown.get(exchange.page)
+            for action in _buttons(page, _PRESSABLE):
+                yield PossibleAction(action, "request.by_script", page)
 
     def commanded(self, command: Command) -> Iterator[PossibleAction]:
         """Yield what a command did that no page tells of."""
@@ -143,17 +164,19 @@ def _moves(navigation: Navigation) -> tuple[ActionBase, ...]:
     return ()
 
 
-def _buttons(page: Page | None) -> Iterator[ActionBase]:
-    """Yield a click on each button that may have sent the form; of an unknown page, on something."""
+def _buttons(page: Page | None, css: str) -> Iterator[ActionBase]:
+    """Yield a click on each of these elements; of an unknown page, or one with too many, on something."""
     dom = page.dom if page is not None else None
     if page is None or dom is None or page.snapshot_id is None:
         yield actions.Click()
         return
     try:
-        found = dom.select_all(_BUTTONS)[:_BUTTONS_MAX]
+        found = dom.select_all(css)
     except ReplaykitError:
         found = []
-    for node in found:
+    if len(found) > _BUTTONS_MAX:
+        yield actions.Click()
+    for node in found[:_BUTTONS_MAX]:
         place = NodeRef(snapshot=page.snapshot_id, number=node.number)
         element = Element(tag=node.tag, type=node.attribute("type"), role="button", node=place)
         yield actions.Click(element=element)

@@ -194,7 +194,7 @@ class TabNetwork:
             post=_posted(request),
             has_post=request.get("hasPostData", False),
             resource=_RESOURCES.get(params.get("type", ""), "other"),
-            initiator=_INITIATORS.get(params.get("initiator", {}).get("type", ""), "other"),
+            initiator=_initiator(params.get("initiator", {})),
             redirect_from=before.name if before and "redirectResponse" in params else None,
         )
 
@@ -395,3 +395,17 @@ _HANDLERS: dict[str, Callable[[TabNetwork, Params], Iterator[Input]]] = {
     "Network.webSocketClosed": TabNetwork._finished,
     "Network.eventSourceMessageReceived": TabNetwork._message_received,
 }
+
+
+_EVALUATORS = ("__playwright", "pptr:")
+"""How the addresses of scripts begin that drivers put around those of an agent."""
+
+
+def _initiator(about: Params) -> str:
+    """Return the word for what made a request; `evaluated`: a script of an agent called one of the page."""
+    frames = [frame["url"] for frame in about.get("stack", {}).get("callFrames", ())]
+    # The outermost call comes last; what a command evaluates has no address.
+    is_agents = bool(frames) and (not frames[-1] or frames[-1].startswith(_EVALUATORS))
+    if is_agents and any(url.startswith("http") for url in frames):
+        return "evaluated"
+    return _INITIATORS.get(about.get("type", ""), "other")
