@@ -6,9 +6,10 @@ import gc
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
+from typing import Any, TextIO
 
 import click
 
@@ -110,7 +111,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except Exception:  # noqa: BLE001  # a defect may be of any class: it is printed, and told by its code
         import traceback
 
-        traceback.print_exc()
+        _tell(traceback.print_exc)
         code = 3
     gc.freeze()  # what is left goes with the process: Python need not search it for garbage first
     sys.exit(code)
@@ -125,33 +126,41 @@ def run(arguments: Sequence[str]) -> int:
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except ReplaykitError as error:
-        _complain(error.message, error, arguments)
+        _tell(_complain, error.message, error, arguments)
         return error.exit_code
     except click.UsageError as error:
-        error.show()
+        _tell(error.show)
         return 2
     except click.ClickException as error:
-        error.show()
+        _tell(error.show)
         return 3
     except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
+        _tell(click.echo, "interrupted", err=True)
         return 130
     except OSError as error:
-        _drop_output()
+        _drop_output(sys.stdout)
         if isinstance(error, BrokenPipeError):
             return CUT_OFF
-        _complain(f"{error.filename or 'input or output'}: {error.strerror or error}", error, arguments)
+        _tell(_complain, f"{error.filename or 'input or output'}: {error.strerror or error}", error, arguments)
         return 3
     except SystemExit as done:  # click's own: of completion, and with 1 where the reader has gone
         return CUT_OFF if done.code == 1 else 0
 
 
-def _drop_output() -> None:
-    """Give up what standard output does not take: the interpreter would complain once more at exit."""
+def _tell(show: Callable[..., None], *arguments: Any, **options: Any) -> None:
+    """Print an error. Its exit code is the same where the reader of the message has gone (`2>&1 | head -1`)."""
     try:
-        sys.stdout.flush()
+        show(*arguments, **options)
     except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output(sys.stderr)
+
+
+def _drop_output(stream: TextIO) -> None:
+    """Give up what an output does not take: the interpreter would complain once more at exit."""
+    try:
+        stream.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _near_file(error: Exception) -> str:

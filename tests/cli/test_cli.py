@@ -410,6 +410,18 @@ def test_a_reader_that_goes_away_is_told_in_no_words(command: str, bundle: Path)
     assert (done.returncode, done.stderr) == (141, "")
 
 
+@pytest.mark.parametrize(
+    ("words", "code"), [(["grade", "no-such.zst"], 3), (["--debug", "grade", "no-such.zst"], 3), (["grad"], 2)]
+)
+def test_an_error_keeps_its_code_where_its_reader_goes_away(words: list[str], code: int) -> None:
+    ours, theirs = os.pipe()
+    os.close(ours)
+    command = [sys.executable, "-m", "replaykit", *words]
+    done = subprocess.run(command, stdout=theirs, stderr=theirs, check=False)
+    os.close(theirs)
+    assert done.returncode == code
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 @pytest.mark.parametrize("command", ["grade", "verify", "show"])
 def test_output_that_nobody_takes_is_an_error_and_no_verdict(command: str, bundle: Path) -> None:
