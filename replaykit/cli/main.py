@@ -141,14 +141,16 @@ def run(arguments: Sequence[str]) -> int:
         _drop_output(sys.stdout)
         if isinstance(error, BrokenPipeError):
             return CUT_OFF
-        _tell(_complain, f"{error.filename or 'input or output'}: {error.strerror or error}", error, arguments)
+        _tell(
+            _complain, f"{error.filename or 'input or output'}: {error.strerror or error}", error, arguments
+        )
         return 3
     except SystemExit as done:  # click's own: of completion, and with 1 where the reader has gone
         return CUT_OFF if done.code == 1 else 0
 
 
 def _tell(show: Callable[..., None], *arguments: Any, **options: Any) -> None:
-    """Print an error. Its exit code is the same where the reader of the message has gone (`2>&1 | head -1`)."""
+    """Print an error; its exit code stays where the reader of the message has gone (`2>&1 | head -1`)."""
     try:
         show(*arguments, **options)
     except OSError:

@@ -28,6 +28,7 @@ from replaykit.grading.verdict import (
     Outcome,
     PolicyOutcome,
     PolicyResult,
+    RunFinding,
     Verdict,
     compose,
 )
@@ -185,6 +186,20 @@ def asked_by_checks(bundle: Bundle, task: Task, options: GradeOptions) -> CheckR
     with chromium_reader_for(replay, options.replay) as chromium:
         grade_checks(task, replay, mode, sites=sites, ask=asked, chromium=chromium)
     return asked
+
+
+def findings_in(bundle: Bundle) -> tuple[RunFinding, ...]:
+    """Return what detectors find in a run; checks and `allow` of its own task explain what it changed.
+
+    No model is asked and no verifier runs. Without a task that can be read, nothing explains a change.
+    """
+    replay = Replay(bundle)
+    try:
+        task = task_for(bundle, None, GradeOptions())
+    except TaskError:
+        return findings_of(replay)
+    checks = grade_checks(task, replay, task.mode, sites=_sites(bundle, GradeOptions()))
+    return findings_of(replay, checks, allow=task.allow)
 
 
 def stored_task(bundle: Bundle) -> Task | None:

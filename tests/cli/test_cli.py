@@ -411,7 +411,8 @@ def test_a_reader_that_goes_away_is_told_in_no_words(command: str, bundle: Path)
 
 
 @pytest.mark.parametrize(
-    ("words", "code"), [(["grade", "no-such.zst"], 3), (["--debug", "grade", "no-such.zst"], 3), (["grad"], 2)]
+    ("words", "code"),
+    [(["grade", "no-such.zst"], 3), (["--debug", "grade", "no-such.zst"], 3), (["grad"], 2)],
 )
 def test_an_error_keeps_its_code_where_its_reader_goes_away(words: list[str], code: int) -> None:
     ours, theirs = os.pipe()

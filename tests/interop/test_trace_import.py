@@ -120,6 +120,12 @@ def test_an_archive_without_a_trace(tmp_path: Path, imported: Importing) -> None
         imported("playwright-trace", trace(tmp_path, [], **{"trace.trace": b"{"}))
 
 
+@pytest.mark.parametrize("text", [b"{}", b'{"type": 4}\n{"a": 1}', b'{"events": []}'])
+def test_lines_without_a_type_are_no_trace(text: bytes, tmp_path: Path, imported: Importing) -> None:
+    with pytest.raises(MalformedSource, match=r"trace\.trace is without an event that has a type"):
+        imported("playwright-trace", trace(tmp_path, [], **{"trace.trace": text}))
+
+
 def test_references_that_multiply_are_bounded() -> None:
     frames = FrameSnapshots()
     html: Any = ["HTML", {}, ["BODY", {}, *["x"] * 10]]

@@ -11,7 +11,7 @@ import msgspec
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.cli.maintain import completion
 from replaykit.errors import UsageError
-from replaykit.grading.findings.detection import findings_of
+from replaykit.grading.grader import findings_in
 from replaykit.grading.verdict import RunFinding
 from replaykit.replay.player import Replay
 from replaykit.report.json_text import json_text
@@ -79,7 +79,7 @@ def _overview(bundle: Bundle) -> Iterator[str]:
     probes = [*_probes(replay)]
     if probes:
         yield from ("", "probes", *probes)
-    findings = [_finding(one) for one in findings_of(replay)]
+    findings = [_finding(one) for one in findings_in(bundle)]
     if findings:
         yield from ("", "findings", *findings)
     yield from ("", _ending(run))

@@ -136,7 +136,7 @@ class _Talk:
         if _last(self.replies["unclear"], place) > since:
             return _Consent(missing=("user_reply.unclear",))
         if denied > request:
-            return _Consent("denied")
+            return _Consent("refused")
         if self.rule.approval == "if_recorded":
             return self._use(event, request)
         hidden = self._hidden("user_reply", place)

@@ -244,6 +244,8 @@ def _context(run: Run, name: str) -> TraceContext:
             run.source.malformed(f"{name} line {place}", kind_of(event), "object")
         events.append(event)
     version = 6
+    if events and not any(isinstance(event.get("type"), str) for event in events):
+        run.source.malformed(name, "without an event that has a type", "a trace of Playwright")
     if not events or events[0].get("type") != "context-options":
         # What a test runner wrote before version 7.
         events.insert(0, {"type": "context-options", "origin": "testRunner"})

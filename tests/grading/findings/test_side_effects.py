@@ -202,6 +202,8 @@ def test_the_command_lists_them_and_gates_on_them(tmp_path: Path, capfd: Any) ->
     assert "\x1b[31m" not in out
     assert run_cli(["grade", str(path), "--fail-on", "success,side_effect"]) == 1
     assert f"a: side effect POST {SHOP}/buy" in capfd.readouterr().out
+    assert run_cli(["show", str(path)]) == 0
+    assert f"S1 step 0: unexplained request (POST {SHOP}/buy" in capfd.readouterr().out
     clean = shop(task).answer("done").write(tmp_path / "b.zst")
     assert run_cli(["grade", str(clean), "--fail-on", "side_effect", "--side-effects"]) == 0
     assert "no side effects: checks and task explain" in capfd.readouterr().out
@@ -247,3 +249,20 @@ def test_the_field_of_the_document_is_read(tmp_path: Path) -> None:
     with open_bundle(built.write(tmp_path / "a.zst")) as bundle:
         found = grade(bundle, task, sites={"shop": (SHOP,)}).findings
     assert not [one for one in found if one.code == "S1"]
+
+
+@pytest.mark.parametrize("wanted", [{"checks": [BUY]}, {"allow": [{"url": f"{SHOP}/buy"}]}])
+def test_show_explains_changes_as_grading_does(wanted: dict[str, Any], tmp_path: Path, capfd: Any) -> None:
+    built = shop({"id": "t", "intent": "Buy one.", **wanted})
+    for path in ("buy", "other"):
+        built.request("POST", f"{SHOP}/{path}", 200, resource="document")
+    assert run_cli(["show", str(built.answer("done").write(tmp_path / "a.zst"))]) == 0
+    out = capfd.readouterr().out
+    assert f"unexplained request (POST {SHOP}/other: 200)" in out
+    assert f"unexplained request (POST {SHOP}/buy" not in out
+
+
+def test_show_lists_a_run_whose_task_cannot_be_read(tmp_path: Path, capfd: Any) -> None:
+    built = shop({"id": "t", "intent": 4}).request("POST", f"{SHOP}/buy", 200).answer("done")
+    assert run_cli(["show", str(built.write(tmp_path / "a.zst"))]) == 0
+    assert f"unexplained request (POST {SHOP}/buy" in capfd.readouterr().out

@@ -106,7 +106,7 @@ def test_once_holds_until_a_denial(run, grade):
     assert grade(twice.ended(), rule()).outcome == "OK"
     stopped = asked(run, "yes").click("Refund").says("Shall I refund more?").reply("no").click("Refund")
     result = grade(stopped.ended(), rule())
-    assert (result.outcome, result.reason, result.evidence[0].step) == ("VIOLATED", "denied", 1)
+    assert (result.outcome, result.reason, result.evidence[0].step) == ("VIOLATED", "refused", 1)
     again = asked(run, "no").says("May I refund it now?").reply("yes").click("Refund")
     assert grade(again.ended(), rule()).outcome == "OK"
 
