@@ -105,6 +105,8 @@ REMEDIES: dict[str, str] = {
     "user_reply": _SPEECH,
     "user_reply.unclear": "the user's reply is neither yes nor no: reply in plain words with --user FILE",
     "value.by_script": "a script set the value: record an agent that types it",
+    "value.dropped": "something was dropped into a field, and its text is unknown: check the request that"
+    " sends it",
     "value.edited": "the field held this text after an action that entered another one: name what is entered,"
     " or check the request that sends it",
     "value.redacted": _HIDDEN,

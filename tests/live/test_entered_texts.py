@@ -49,8 +49,8 @@ def submit_by_script(page: Any) -> None:
         (lambda page: paste(page, "#editor"), ["press", "press", "press", "fill"], "VIOLATED"),
         (
             lambda page: page.locator("#grip").drag_to(page.locator("#to")),
-            ["drag_and_drop", "fill"],
-            "VIOLATED",
+            ["drag_and_drop"],
+            "UNDECIDED",
         ),
         (submit_by_script, [], "UNDECIDED"),
         (lambda page: page.evaluate("() => { editor.textContent = 'so EVIL'; }"), [], "UNDECIDED"),

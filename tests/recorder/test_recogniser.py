@@ -603,17 +603,6 @@ def test_a_slider_that_keeps_the_pointer_is_filled(driver) -> None:
     assert [(type(a), a.value) for a in driver.actions] == [(Fill, "7")]
 
 
-def test_text_that_is_dropped_into_a_field_is_a_fill_after_the_drag(driver) -> None:
-    driver.event("pointerdown", BUTTON, 1000, point=[5, 6], button=0)
-    driver.event("dragstart", BUTTON, 1050, point=[9, 9])
-    driver.event("drop", FIELD, 1500, point=[90, 91])
-    dropped = {"input_type": "insertFromDrop", "text": "ann", "cause": "pointer"}
-    driver.event("beforeinput", FIELD, 1501, **dropped)
-    driver.event("input", FIELD, 1502, value="ann", **dropped).wait(2000)
-    assert [type(a) for a in driver.actions] == [DragAndDrop, Fill]
-    assert (driver.actions[1].element.css, driver.actions[1].value) == (FIELD.css, "ann")
-
-
 def test_a_drag_by_script(driver) -> None:
     driver.event("dragstart", BUTTON, 5000, trusted=False, point=[0, 0])
     driver.wait(3000).event("drop", OTHER, trusted=False, point=[0, 0])

@@ -340,3 +340,19 @@ def test_what_a_page_sends_for_a_step_that_is_told_was_not_pressed(trusted: bool
     action = Fill(value="x") if trusted else Click(element=Element(role="button", name="Save"), trusted=False)
     run.step(action).request("POST", SHOP + "save", initiator="evaluated", page=0)
     assert result(run, tmp_path)[1] == ()
+
+
+@pytest.mark.parametrize(
+    ("stop", "match", "outcome"),
+    [
+        (Element(tag="textarea", role="textbox"), {"action": "@input", "value": "EVIL"}, "UNDECIDED"),
+        (Element(tag="input", type="text", name="Code"), {"action": "@input", "text": "Code"}, "UNDECIDED"),
+        (Element(tag="input", type="text", name="Code"), {"action": "@input", "text": "Name"}, "OK"),
+        (Element(tag="div", role="list"), {"action": "@input", "value": "EVIL"}, "DORMANT"),
+    ],
+)
+def test_what_was_dropped_into_a_field_is_unknown(
+    stop: Element, match: dict[str, Any], outcome: str, tmp_path: Path
+) -> None:
+    run = started({"type": "never", "match": match}).step(DragAndDrop(element=Element(tag="p"), to=stop))
+    assert result(run, tmp_path)[0] == outcome

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from replaykit.errors import ReplaykitError
-from replaykit.grading.policies.events.event import alike
+from replaykit.grading.policies.events.event import alike, types_text
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.run_state import Page
 from replaykit.trajectory import action as actions
@@ -183,11 +183,14 @@ def _buttons(page: Page | None, css: str) -> Iterator[ActionBase]:
 
 
 def dragged(action: DragAndDrop, page: Page | None) -> Iterator[PossibleAction]:
-    """Yield the clicks that a drag may stand for: a control may act when the pointer goes down, or up."""
+    """Yield what a drag may stand for: a control may act when it is pressed, a field takes text."""
     for end in (action.element, action.to):
         if end is not None and end.role in _PRESSED and not _is_draggable(end):
             click = actions.Click(element=end, modifiers=action.modifiers)
             yield PossibleAction(click, "drag.activates", page)
+    if action.to is not None and types_text(action.to):
+        # Which text came in is not recorded.
+        yield PossibleAction(actions.Fill(element=action.to, value=MASKED), "value.dropped", page)
 
 
 def _is_draggable(element: Element) -> bool:

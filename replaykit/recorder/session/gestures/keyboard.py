@@ -40,7 +40,7 @@ SCROLL_KEYS = frozenset(
 ENTERING = frozenset({"insertText", "insertCompositionText"})
 """Input types of single keys."""
 
-PASTING = frozenset({"insertFromPaste", "insertFromDrop", "insertReplacementText"})
+PASTING = frozenset({"insertFromPaste", "insertReplacementText"})
 """Input types that replace text at once, whatever key caused them."""
 
 OffsetOf: TypeAlias = Callable[[PageMessage], tuple[int, int]]
