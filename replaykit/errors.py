@@ -93,7 +93,7 @@ def _rebuild(kind: type[ReplaykitError], fields: dict[str, Any]) -> ReplaykitErr
     return kind(**fields)
 
 
-def told(kind: str, fields: Mapping[str, Any]) -> str:
+def message_of(kind: str, fields: Mapping[str, Any]) -> str:
     """Return the message of an error that a report holds as its class's name and its fields."""
     found = globals().get(kind)
     with suppress(TypeError, ValueError, KeyError):  # of another release, or of somebody else

@@ -69,10 +69,10 @@ def test_an_error_of_a_whole_file_names_no_place_in_it(error: ReplaykitError, wo
 
 def test_what_a_report_holds_of_an_error_is_told_in_its_words() -> None:
     fields = {"source": "a.zst", "found": "an empty file"}
-    assert errors.told("NotABundle", fields) == "a.zst: not a replaykit bundle: found an empty file"
-    assert errors.told("NotABundle", {"source": "a.zst"}) == "NotABundle: source=a.zst"
+    assert errors.message_of("NotABundle", fields) == "a.zst: not a replaykit bundle: found an empty file"
+    assert errors.message_of("NotABundle", {"source": "a.zst"}) == "NotABundle: source=a.zst"
     for foreign in ("OfTheFuture", "told", "Mapping", "__builtins__"):
-        assert errors.told(foreign, {"kind": "x"}) == f"{foreign}: kind=x"
+        assert errors.message_of(foreign, {"kind": "x"}) == f"{foreign}: kind=x"
 
 
 @pytest.mark.parametrize("kind", FAMILY)

@@ -63,10 +63,10 @@ _KEYS = {
 }  # fmt: skip
 
 
-def key_name(said: str) -> str:
+def key_name(args: str) -> str:
     """Return a key or a chord by Playwright's names: `ctrl + a` is `Control+a`."""
     # `+` alone is a key.
-    parts = [part.strip() for part in said.split("+")] if len(said.strip()) > 1 else [said.strip()]
+    parts = [part.strip() for part in args.split("+")] if len(args.strip()) > 1 else [args.strip()]
     # xdotool joins keys by `+`, other tools by `-`; a lone `-` is a key.
     if len(parts) == 1 and "-" in parts[0] and parts[0].lower().partition("-")[0] in _KEYS:
         parts = parts[0].split("-")
@@ -122,20 +122,20 @@ _PLACES = {
 }  # fmt: skip
 
 
-def computer_action(name: str, said: Arguments) -> Action | None:
+def computer_action(name: str, args: Arguments) -> Action | None:
     """Return the action of a tool call, None where its name or its arguments are not known."""
     # MCP clients put the server's name before the tool's: `mcp__playwright__browser_click`.
     plain = name.strip().lower().replace("-", "_").rpartition("__")[2].removeprefix("functions.")
     plain = _DATED.sub("", plain)
-    inner = said.get("action")
+    inner = args.get("action")
     if isinstance(inner, dict) and isinstance(inner.get("type"), str):
         return computer_action(inner["type"], inner)  # OpenAI's call of a computer
     plain = plain.removeprefix("browser_").removeprefix("web_browser_").removeprefix("computer_")
     if plain in ("computer", "action", "use") and isinstance(inner, str) and inner != name:
-        return computer_action(inner, said)
+        return computer_action(inner, args)
     make = _MAKERS.get(plain)
     try:
-        return None if make is None else make(said)
+        return None if make is None else make(args)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, msgspec.ValidationError):
         return None
 
@@ -151,9 +151,9 @@ def _number(value: Any) -> int:
     return round(float(value))
 
 
-def _point(said: Arguments, x: str = "x", y: str = "y", pair: str = "coordinate") -> tuple[int, int] | None:
-    both = said.get(pair, said.get(pair + "s", said.get("point", said.get("position"))))
-    both = said["target"] if both is None and isinstance(said.get("target"), dict) else both
+def _point(args: Arguments, x: str = "x", y: str = "y", pair: str = "coordinate") -> tuple[int, int] | None:
+    both = args.get(pair, args.get(pair + "s", args.get("point", args.get("position"))))
+    both = args["target"] if both is None and isinstance(args.get("target"), dict) else both
     if isinstance(both, dict):
         both = both.get("coordinate", [both.get("x"), both.get("y")] if "x" in both else None)
     if isinstance(both, str):
@@ -161,7 +161,7 @@ def _point(said: Arguments, x: str = "x", y: str = "y", pair: str = "coordinate"
         both = both.strip("[]() ").split(",")
     if isinstance(both, list | tuple) and len(both) == 2:
         return _place(both[0], both[1])
-    return None if x not in said or y not in said else _place(said[x], said[y])
+    return None if x not in args or y not in args else _place(args[x], args[y])
 
 
 def _place(x: Any, y: Any) -> tuple[int, int]:
@@ -177,18 +177,18 @@ def _place(x: Any, y: Any) -> tuple[int, int]:
 _NAMES = ("element", "target", "selector", "ref", "element_id", "label", "name", "text")
 
 
-def _element(said: Arguments, *names: str) -> Element | None:
-    said = {key: int(part) if _is_whole(part) else part for key, part in said.items()}
+def _element(args: Arguments, *names: str) -> Element | None:
+    args = {key: int(part) if _is_whole(part) else part for key, part in args.items()}
     ref = next(
-        (str(said[key]) for key in ("ref", "selector", "element_id", "uid", "index") if _is_said(said, key)),
+        (str(args[key]) for key in ("ref", "selector", "element_id", "uid", "index") if _is_said(args, key)),
         None,
     )
-    if ref is None and isinstance(said.get("target"), dict) and _is_said(said["target"], "ref"):
-        ref = str(said["target"]["ref"])
-    if ref is None and "element" in said and _is_said(said, "target"):
-        ref = str(said["target"])  # Playwright MCP: `element` is what a person reads
-    told = next((said[key] for key in names or ("element", "target", "label", "description")
-                 if isinstance(said.get(key), str)), None)  # fmt: skip
+    if ref is None and isinstance(args.get("target"), dict) and _is_said(args["target"], "ref"):
+        ref = str(args["target"]["ref"])
+    if ref is None and "element" in args and _is_said(args, "target"):
+        ref = str(args["target"])  # Playwright MCP: `element` is what a person reads
+    told = next((args[key] for key in names or ("element", "target", "label", "description")
+                 if isinstance(args.get(key), str)), None)  # fmt: skip
     return None if ref is None and told is None else Element(ref=ref, text=told)
 
 
@@ -196,8 +196,8 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, float) and value.is_integer()
 
 
-def _is_said(said: Arguments, key: str) -> bool:
-    value = said.get(key)
+def _is_said(args: Arguments, key: str) -> bool:
+    value = args.get(key)
     return isinstance(value, str | int) and not isinstance(value, bool) and value != ""
 
 
@@ -205,31 +205,31 @@ _BUTTONS = {"wheel": "middle", "l": "left", "r": "right", "m": "middle"}
 """Names of buttons that tools have of their own."""
 
 
-def _click(said: Arguments, **fields: Any) -> Action | None:
-    point, element = _point(said), _element(said)
-    said_button = str(said.get("button") or "left").lower()
+def _click(args: Arguments, **fields: Any) -> Action | None:
+    point, element = _point(args), _element(args)
+    said_button = str(args.get("button") or "left").lower()
     if said_button in ("back", "forward"):  # of a mouse that has them: OpenAI
         return GoBack() if said_button == "back" else GoForward()
     button = fields.get("button") or _BUTTONS.get(said_button, said_button)
-    held = _modifiers(said)
-    is_double = fields.get("count") == 2 or said.get("doubleClick") is True or said.get("clicks") == 2
+    held = _modifiers(args)
+    is_double = fields.get("count") == 2 or args.get("doubleClick") is True or args.get("clicks") == 2
     if point is not None and element is None:
         if is_double:
             return MouseDblClick(point=point, button=button, modifiers=held)
         return MouseClick(point=point, button=button, count=fields.get("count", 1), modifiers=held)
     # `text` holds the keys that are held, for Anthropic's tool.
-    if element is None and isinstance(said.get("text"), str) and not held:
-        element = Element(text=said["text"])
-    if element is None and not _is_at_pointer(said):
+    if element is None and isinstance(args.get("text"), str) and not held:
+        element = Element(text=args["text"])
+    if element is None and not _is_at_pointer(args):
         return None
     if is_double:
         return DblClick(element=element, point=point, modifiers=held)
     return Click(element=element, point=point, button=button, modifiers=held)
 
 
-def _is_at_pointer(said: Arguments) -> bool:
+def _is_at_pointer(args: Arguments) -> bool:
     """Whether nothing says where: the place is that of the pointer (Anthropic)."""
-    return not any(said.get(key) is not None for key in _WHERE)
+    return not any(args.get(key) is not None for key in _WHERE)
 
 
 _WHERE = (
@@ -247,10 +247,10 @@ _WHERE = (
 )
 
 
-def _modifiers(said: Arguments) -> tuple[str, ...]:
+def _modifiers(args: Arguments) -> tuple[str, ...]:
     """Return the keys held meanwhile: `modifiers`, `keys` (OpenAI) or `text` (Anthropic), if all are such keys."""
     for key in ("modifiers", "keys", "text"):
-        value = said.get(key)
+        value = args.get(key)
         parts = value.split("+") if isinstance(value, str) else value if isinstance(value, list) else []
         held = [_MODIFIERS.get(str(one).strip().lower(), "") for one in parts]
         if held and all(held):
@@ -264,39 +264,39 @@ _MODIFIERS = {
 }
 
 
-def _type(said: Arguments) -> Action | None:
-    value = next((said[key] for key in ("text", "content", "value", "string", "message", "keys")
-                  if isinstance(said.get(key), str)), None)  # fmt: skip
+def _type(args: Arguments) -> Action | None:
+    value = next((args[key] for key in ("text", "content", "value", "string", "message", "keys")
+                  if isinstance(args.get(key), str)), None)  # fmt: skip
     if value is None:
         return None
-    element = _element({key: part for key, part in said.items() if key != "text"})
-    if element is None and (point := _point(said)) is not None:
+    element = _element({key: part for key, part in args.items() if key != "text"})
+    if element is None and (point := _point(args)) is not None:
         element = Element(point=point)
-    is_sent = any(said.get(key) is True for key in ("submit", "press_enter", "enter"))
+    is_sent = any(args.get(key) is True for key in ("submit", "press_enter", "enter"))
     # Text without a field goes to whatever has the focus.
     if element is None and not is_sent:
         return KeyboardType(value=value)
     return Type(element=element, value=value, submit=is_sent)
 
 
-def _fill(said: Arguments) -> Action | None:
-    typed = _type(said)
+def _fill(args: Arguments) -> Action | None:
+    typed = _type(args)
     # Gemini's tool clears the field unless it is asked not to.
-    if isinstance(typed, Type) and typed.element is not None and said.get("clear_before_typing") is not False:
+    if isinstance(typed, Type) and typed.element is not None and args.get("clear_before_typing") is not False:
         return Fill(element=typed.element, value=typed.value, submit=typed.submit)
     return typed
 
 
-def _press(said: Arguments) -> Action:
-    keys = said.get("keys", said.get("key", said.get("text")))
-    more = [said[key] for key in ("key2", "key3", "key4") if key in said]
+def _press(args: Arguments) -> Action:
+    keys = args.get("keys", args.get("key", args.get("text")))
+    more = [args[key] for key in ("key2", "key3", "key4") if key in args]
     if isinstance(keys, list):
         return Press(key="+".join(key_name(str(one)) for one in keys))
     return Press(key="+".join(key_name(str(one)) for one in (keys, *more))) if keys else _refuse()
 
 
-def _key(said: Arguments) -> str:
-    return key_name(str(said.get("key") or said.get("text") or _refuse()))
+def _key(args: Arguments) -> str:
+    return key_name(str(args.get("key") or args.get("text") or _refuse()))
 
 
 def _refuse() -> NoReturn:
@@ -306,40 +306,40 @@ def _refuse() -> NoReturn:
 _WAYS = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
 
 
-def _scroll(said: Arguments) -> Action:
-    held = _modifiers({key: part for key, part in said.items() if key != "text"})
+def _scroll(args: Arguments) -> Action:
+    held = _modifiers({key: part for key, part in args.items() if key != "text"})
     for names in (("scroll_x", "scroll_y"), ("delta_x", "delta_y"), ("deltaX", "deltaY"), ("dx", "dy")):
-        if names[0] in said or names[1] in said:
-            dx, dy = (_number(0 if (part := said.get(name)) is None else part) for name in names)
+        if names[0] in args or names[1] in args:
+            dx, dy = (_number(0 if (part := args.get(name)) is None else part) for name in names)
             return Scroll(dx=dx, dy=dy, modifiers=held)
-    way = str(said.get("scroll_direction", said.get("direction", said.get("text")))).lower()
+    way = str(args.get("scroll_direction", args.get("direction", args.get("text")))).lower()
     dx, dy = _WAYS[way]
-    if (pixels := said.get("magnitude_in_pixels")) is not None:
+    if (pixels := args.get("magnitude_in_pixels")) is not None:
         return Scroll(dx=dx * _number(pixels), dy=dy * _number(pixels), modifiers=held)
-    far = said.get("scroll_amount", said.get("amount", said.get("magnitude")))
+    far = args.get("scroll_amount", args.get("amount", args.get("magnitude")))
     # How far a notch or a page is, is not said: one px stands for the direction.
     return Scroll(dx=dx, dy=dy, amount=way if far is None else f"{way} {far}"[:64], modifiers=held)
 
 
-def _scroll_to(said: Arguments) -> Action:
-    return Scroll(element=_element(said) or _refuse(), amount="into view")
+def _scroll_to(args: Arguments) -> Action:
+    return Scroll(element=_element(args) or _refuse(), amount="into view")
 
 
-def _form_input(said: Arguments) -> Action | None:
-    value = said.get("value")
+def _form_input(args: Arguments) -> Action | None:
+    value = args.get("value")
     # Anthropic's browser fills check boxes by true and false.
     if isinstance(value, bool):
-        return (Check if value else Uncheck)(element=_element(said) or _refuse())
-    return _fill({**said, "value": str(value)}) if value is not None else None
+        return (Check if value else Uncheck)(element=_element(args) or _refuse())
+    return _fill({**args, "value": str(value)}) if value is not None else None
 
 
 def _scroll_way(way: str) -> Callable[[Arguments], Action]:
-    return lambda said: Scroll(dx=_WAYS[way][0], dy=_WAYS[way][1], amount=way)
+    return lambda args: Scroll(dx=_WAYS[way][0], dy=_WAYS[way][1], amount=way)
 
 
-def _goto(said: Arguments) -> Action:
-    url = said.get("url", said.get("text", said.get("address")))
-    if url in _HISTORY and "url" in said:
+def _goto(args: Arguments) -> Action:
+    url = args.get("url", args.get("text", args.get("address")))
+    if url in _HISTORY and "url" in args:
         return _HISTORY[url]()
     return Goto(url=url) if isinstance(url, str) and url else _refuse()
 
@@ -348,25 +348,25 @@ _HISTORY: dict[Any, Callable[[], Action]] = {"back": GoBack, "forward": GoForwar
 """What Anthropic's browser is told in the place of an address."""
 
 
-def _drag(said: Arguments) -> Action:
-    path, held = said.get("path"), _modifiers(said)
+def _drag(args: Arguments) -> Action:
+    path, held = args.get("path"), _modifiers(args)
     if isinstance(path, list) and len(path) > 1:
         ends = [_point({"point": path[at]}) for at in (0, -1)]
         return DragAndDrop(point=ends[0], to_point=ends[1], modifiers=held)
     # These two name the end of a drag.
-    first_said = {key: value for key, value in said.items() if key not in ("target", "coordinate")}
+    first_said = {key: value for key, value in args.items() if key not in ("target", "coordinate")}
     start = _point(first_said, "x", "y", "start_coordinate")
     for names in (("startX", "startY", "start"), ("start_x", "start_y", "from")):
         # Each tool has names of its own for the ends.
         start = start if start is not None else _point(first_said, *names)
-    over = _point({k: v for k, v in said.items() if k != "point"}, "to_x", "to_y", "coordinate")
+    over = _point({k: v for k, v in args.items() if k != "point"}, "to_x", "to_y", "coordinate")
     for names in (
         ("endX", "endY", "end"),
         ("end_x", "end_y", "end_coordinate"),
         ("destination_x", "destination_y", "destination"),
     ):
-        over = over if over is not None else _point(said, *names)
-    first, last = _element(said, "startElement"), said.get("endElement")
+        over = over if over is not None else _point(args, *names)
+    first, last = _element(args, "startElement"), args.get("endElement")
     to = Element(text=last) if isinstance(last, str) else None
     return (
         DragAndDrop(element=first, to=to, point=start, to_point=over, modifiers=held)
@@ -375,59 +375,59 @@ def _drag(said: Arguments) -> Action:
     )
 
 
-def _wait(said: Arguments) -> Action:
-    if "ms" in said:
-        return Wait(ms=_number(said["ms"]))
+def _wait(args: Arguments) -> Action:
+    if "ms" in args:
+        return Wait(ms=_number(args["ms"]))
     for key in ("seconds", "time", "duration", "timeout"):
-        if isinstance(said.get(key), int | float):
-            return Wait(ms=round(float(said[key]) * 1000))
+        if isinstance(args.get(key), int | float):
+            return Wait(ms=round(float(args[key]) * 1000))
     return Wait()
 
 
-def _tabs(said: Arguments) -> Action:
-    match said.get("action"):
+def _tabs(args: Arguments) -> Action:
+    match args.get("action"):
         case "new" | "create":
-            return NewTab(url=said.get("url") if isinstance(said.get("url"), str) else None)
+            return NewTab(url=args.get("url") if isinstance(args.get("url"), str) else None)
         case "close":
             return CloseTab()
         case "select" | "switch":
-            return FocusTab(tab=_number(said.get("index", 0)))
+            return FocusTab(tab=_number(args.get("index", 0)))
         case "list":
-            return ToolCall(name="tabs", arguments=dict(said))
+            return ToolCall(name="tabs", arguments=dict(args))
     return _refuse()
 
 
-def _option(said: Arguments) -> Action:
-    values = said.get("values", said.get("options", said.get("value", said.get("option"))))
+def _option(args: Arguments) -> Action:
+    values = args.get("values", args.get("options", args.get("value", args.get("option"))))
     chosen = [values] if isinstance(values, str) else list(values) if isinstance(values, list) else _refuse()
     # Models choose by what they see, and those are labels.
-    return SelectOption(element=_element(said), values=(), labels=tuple(str(one) for one in chosen))
+    return SelectOption(element=_element(args), values=(), labels=tuple(str(one) for one in chosen))
 
 
-def _upload(said: Arguments) -> Action:
-    paths = said.get("paths", said.get("files", said.get("path", said.get("file"))))
+def _upload(args: Arguments) -> Action:
+    paths = args.get("paths", args.get("files", args.get("path", args.get("file"))))
     names = [paths] if isinstance(paths, str) else paths if isinstance(paths, list) else []
     # Only the name: folders tell about the agent's machine.
     bases = tuple(FileInfo(name=str(one).replace("\\", "/").rpartition("/")[2]) for one in names)
-    return UploadFile(element=_element(said), files=bases)
+    return UploadFile(element=_element(args), files=bases)
 
 
-def _end(said: Arguments) -> Action:
+def _end(args: Arguments) -> Action:
     """Return the answer that an end holds; an end without one leaves the page as it is."""
-    is_told = any(isinstance(said.get(key), str) for key in _SAYING)
-    return _answer(said) if is_told else ToolCall(name="done", arguments=dict(said))
+    is_told = any(isinstance(args.get(key), str) for key in _SAYING)
+    return _answer(args) if is_told else ToolCall(name="done", arguments=dict(args))
 
 
 _SAYING = ("answer", "text", "content", "result", "message", "summary", "output")
 
 
-def _answer(said: Arguments) -> Action:
-    text = next((said[key] for key in _SAYING if isinstance(said.get(key), str)), None)
+def _answer(args: Arguments) -> Action:
+    text = next((args[key] for key in _SAYING if isinstance(args.get(key), str)), None)
     return Answer(text=text) if text is not None else _refuse()
 
 
 def _read(name: str) -> Callable[[Arguments], Action]:
-    return lambda said: ToolCall(name=name, arguments=dict(said))
+    return lambda args: ToolCall(name=name, arguments=dict(args))
 
 
 def _is(kind: Callable[[], Action]) -> Callable[[Arguments], Action]:
@@ -435,11 +435,11 @@ def _is(kind: Callable[[], Action]) -> Callable[[Arguments], Action]:
 
 
 def _moved(kind: Callable[..., Action]) -> Callable[[Arguments], Action]:
-    return lambda said: kind(point=_point(said) or _refuse())
+    return lambda args: kind(point=_point(args) or _refuse())
 
 
-def _hover(said: Arguments) -> Action:
-    point, element = _point(said), _element(said)
+def _hover(args: Arguments) -> Action:
+    point, element = _point(args), _element(args)
     if element is not None:
         return Hover(element=element)
     return MouseMove(point=point) if point is not None else _refuse()

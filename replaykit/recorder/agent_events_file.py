@@ -156,14 +156,14 @@ class Spoken:
             name = "events" if heard.speaker == "agent" else "harness events"
             self._warn(f"{name} file, line {heard.line.number}: {error}")
 
-    def _take(self, said: SpokenLine, heard: HeardLine) -> None:
+    def _take(self, event: SpokenLine, heard: HeardLine) -> None:
         known = _SAID[heard.speaker]
-        handle = known.get(said.type)
+        handle = known.get(event.type)
         if handle is None:
-            raise UsageError(what=f"type {said.type!r}; there are {', '.join(known)}")
-        if heard.speaker == "agent" and not said.is_own:
+            raise UsageError(what=f"type {event.type!r}; there are {', '.join(known)}")
+        if heard.speaker == "agent" and not event.is_own:
             handle = Spoken._claim
-        handle(self, said, heard.at)
+        handle(self, event, heard.at)
 
     def _warn(self, warning: str) -> None:
         if len(self.warnings) >= WARNINGS_MAX:
@@ -172,26 +172,26 @@ class Spoken:
         self.warnings.append(warning)
         log.warning(warning)
 
-    def _said_at(self, said: SpokenLine) -> float | None:
-        return None if said.t is None else self._run.clock.of_epoch(said.t)
+    def _said_at(self, event: SpokenLine) -> float | None:
+        return None if event.t is None else self._run.clock.of_epoch(event.t)
 
-    def _say(self, said: SpokenLine, at: float) -> None:
-        kind = "say" if said.type == "message" else said.type
-        self._run.say(kind, said.text, at=at, said_at=self._said_at(said))
+    def _say(self, event: SpokenLine, at: float) -> None:
+        kind = "say" if event.type == "message" else event.type
+        self._run.say(kind, event.text, at=at, said_at=self._said_at(event))
 
-    def _claim(self, said: SpokenLine, at: float) -> None:
+    def _claim(self, event: SpokenLine, at: float) -> None:
         self._claims += 1
-        text = said.text if said.type != "end" else _claimed_end(said)
-        self._run.say("claim", text, at=at, said_at=self._said_at(said), of=said.type)
+        text = event.text if event.type != "end" else _claimed_end(event)
+        self._run.say("claim", text, at=at, said_at=self._said_at(event), of=event.type)
 
-    def _ask(self, said: SpokenLine, at: float) -> None:
-        reply = self._run.asked(said.text, at=at, said_at=self._said_at(said))
+    def _ask(self, event: SpokenLine, at: float) -> None:
+        reply = self._run.asked(event.text, at=at, said_at=self._said_at(event))
         if reply is not None or self._harness is None:
             self._tell(reply)  # else the harness may still reply
 
-    def _reply(self, said: SpokenLine, at: float) -> None:
-        self._run.say("reply", said.text, said.approved, at, self._said_at(said))
-        self._tell(UserReply(reply=said.text, approved=said.approved))
+    def _reply(self, event: SpokenLine, at: float) -> None:
+        self._run.say("reply", event.text, event.approved, at, self._said_at(event))
+        self._tell(UserReply(reply=event.text, approved=event.approved))
 
     def _tell(self, reply: UserReply | None) -> None:
         """Let the agent read a reply; `null` where there is none."""
@@ -204,21 +204,21 @@ class Spoken:
         with os.fdopen(handle, "wb") as file:
             file.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
 
-    def _step(self, said: SpokenLine, at: float) -> None:
-        if said.phase == "end":
-            self._run.leave(_named(said.error), at)
+    def _step(self, event: SpokenLine, at: float) -> None:
+        if event.phase == "end":
+            self._run.leave(_named(event.error), at)
         else:
-            self._run.enter(said.action, said.thought, said.raw, at, self._said_at(said))
+            self._run.enter(event.action, event.thought, event.raw, at, self._said_at(event))
 
-    def _end(self, said: SpokenLine, at: float) -> None:
-        self._run.end(said.kind, said.cause, said.validity, _named(said.error))
+    def _end(self, event: SpokenLine, at: float) -> None:
+        self._run.end(event.kind, event.cause, event.validity, _named(event.error))
 
-    def _own_end(self, said: SpokenLine, at: float) -> None:
-        self._run.end_own(said.kind, _named(said.error))
+    def _own_end(self, event: SpokenLine, at: float) -> None:
+        self._run.end_own(event.kind, _named(event.error))
 
 
-def _claimed_end(said: SpokenLine) -> str:
-    told = {"kind": said.kind, "cause": said.cause, "validity": said.validity}
+def _claimed_end(event: SpokenLine) -> str:
+    told = {"kind": event.kind, "cause": event.cause, "validity": event.validity}
     return json.dumps({name: value for name, value in told.items() if value is not None}, ensure_ascii=False)
 
 

@@ -14,9 +14,9 @@ from replaykit.recorder.browser.playwright_versions import has_lost_driver
 from replaykit.recorder.page.page_script import InjectedNames
 from replaykit.recorder.scripted_user import User, UserReply
 from replaykit.recorder.session.clock import Clock
-from replaykit.recorder.session.declared_actions import Said as Declared
+from replaykit.recorder.session.declared_actions import Utterance as Declared
 from replaykit.recorder.session.declared_actions import declared
-from replaykit.recorder.session.driver_messages import End, Said, StepEnter, StepExit
+from replaykit.recorder.session.driver_messages import End, StepEnter, StepExit, Utterance
 from replaykit.recorder.session.witnesses import Answered, Commanded, ScriptAsked, ScriptEnded, Witnessed
 
 Error = tuple[str, str]
@@ -181,7 +181,9 @@ class LiveRun:
         moment = self._when(at)
         if at is None and kind in ("say", "ask", "answer"):
             self._look()
-        self._driver.feed(Said(at=moment, kind=kind, text=text, approved=approved, said_at=said_at, of=of))
+        self._driver.feed(
+            Utterance(at=moment, kind=kind, text=text, approved=approved, said_at=said_at, of=of)
+        )
         self._driver.pump()
 
     def enter(

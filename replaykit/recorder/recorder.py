@@ -34,7 +34,7 @@ from replaykit.recorder.browser.witnesses.net_log import NetLog
 from replaykit.recorder.browser.witnesses.witness_reports import has_census
 from replaykit.recorder.live_run import LiveRun, named
 from replaykit.recorder.page.page_script import InjectedNames, PageOptions, page_script
-from replaykit.recorder.session.declared_actions import Said as Declared
+from replaykit.recorder.session.declared_actions import Utterance as Declared
 from replaykit.recorder.session.driver_messages import Begin, Speaking, Write
 from replaykit.recorder.session.session import Session
 from replaykit.recorder.settings import (

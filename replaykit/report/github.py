@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from pathlib import Path
 
-from replaykit.errors import UsageError, told
+from replaykit.errors import UsageError, message_of
 from replaykit.grading.gate import in_words
 from replaykit.grading.verdict import Judgement, Outcome, Report, Verdict
 from replaykit.report.judge_quotes import quoted
@@ -186,7 +186,7 @@ def _row(verdict: Verdict, name: str) -> str:
     policies = [f"{one.id} {one.outcome}" for one in verdict.policies if one.outcome not in ("OK", "DORMANT")]
     judges = [": ".join([f"{one.judge} {one.outcome}", *quoted(one)]) for one in verdict.judgements]
     if verdict.error is not None:
-        words = " ".join(told(verdict.error.kind, verdict.error.fields).split())
+        words = " ".join(message_of(verdict.error.kind, verdict.error.fields).split())
         cells = [name, "-", f"ERROR {verdict.error.kind}: {words}", "-", "-", "-"]
         return "| " + " | ".join(map(_cell, cells)) + " |"
     checks += ["ERROR no_checks"] if lacks_checks(verdict) else []

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
-from replaykit.errors import told
+from replaykit.errors import message_of
 from replaykit.grading.verdict import CheckResult, Judgement, PolicyResult, Report, Verdict
 from replaykit.patterns import lazy_pattern
 from replaykit.report.judge_quotes import quoted
@@ -79,7 +79,7 @@ def _cases(verdict: Verdict, tasks: TaskFile | None) -> Iterator[_Case]:
     for judgement in verdict.judgements:
         yield _Case(f"{task}.judge", judgement.judge, judgement.outcome, _judged(judgement))
     if verdict.error is not None:
-        words = told(verdict.error.kind, verdict.error.fields)
+        words = message_of(verdict.error.kind, verdict.error.fields)
         yield _Case(f"{task}.run", "graded", "ERROR", f"{verdict.error.kind}: {words}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from replaykit.errors import told
+from replaykit.errors import message_of
 from replaykit.grading.gate import in_words
 from replaykit.grading.verdict import (
     CheckResult,
@@ -95,7 +95,7 @@ def _violated(verdict: Verdict) -> str:
 
 def _troubles(verdict: Verdict) -> Iterator[str]:
     if verdict.error is not None:
-        yield " ".join(told(verdict.error.kind, verdict.error.fields).split())
+        yield " ".join(message_of(verdict.error.kind, verdict.error.fields).split())
     for kind, name, result in problems(verdict):
         step = None if isinstance(result, Judgement) else step_of(result.evidence)
         at = "" if step is None else f", step {step}"

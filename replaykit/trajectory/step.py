@@ -184,17 +184,17 @@ class Step(Moment, frozen=True, kw_only=True, tag="step"):
 
     @property
     def mismatch(self) -> bool:
-        """Whether what was said contradicts what was seen."""
+        """Whether what was declared contradicts what was seen."""
         return self.declared is not None
 
     @property
     def actions(self) -> tuple[Action, ...]:
-        """Everything seen, or the action only: what strict policies grade."""
+        """Every action seen, or else the action itself: what strict policies grade."""
         return self.observed or (self.action,)
 
     @property
-    def said(self) -> Action:
-        """What the harness said: what peers graded."""
+    def reported(self) -> Action:
+        """The action as the harness reported it: what other benchmarks grade."""
         return self.declared if self.declared is not None else self.action
 
     @property

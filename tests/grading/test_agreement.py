@@ -130,11 +130,11 @@ def test_a_bootstrap_is_the_same_in_every_process():
         "c = [Cluster(Matrix(n % 3, n % 2, n % 4, 2), n % 3, 9) for n in range(12)]\n"
         "print(bootstrap(c, lambda t: kappa(t.matrix)), corrected(c))"
     )
-    said = {
+    answer = {
         subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=True,
             env={**os.environ, "PYTHONHASHSEED": seed},
         ).stdout
         for seed in ("1", "2")
     }  # fmt: skip
-    assert len(said) == 1
+    assert len(answer) == 1

@@ -48,7 +48,7 @@ def run(
 ) -> Verdict:
     """Build a verdict: checks and items as P F U E, policies as O V D U E, judges as S F A E N."""
     outcomes = [next(o for o in Outcome if o[0] == letter) for letter in checks]
-    said = [next(o for o in JudgeOutcome if o[0] == letter) for letter in judges]
+    answer = [next(o for o in JudgeOutcome if o[0] == letter) for letter in judges]
     done = combine(outcomes) if outcomes else None
     return Verdict(
         task_id=task,
@@ -61,9 +61,9 @@ def run(
         policies=tuple(_policy(place, letter) for place, letter in enumerate(policies)),
         judgements=tuple(
             Judgement(judge=f"j{place}", outcome=one, reason="verdict", fingerprint=f"sha256:{place}")
-            for place, one in enumerate(said)
+            for place, one in enumerate(answer)
         ),
-        success=compose(done, said),
+        success=compose(done, answer),
         findings=tuple(RunFinding(code=code, name=code, severity="fails") for code in codes),
     )
 
@@ -171,8 +171,8 @@ def with_criteria(
 ) -> Verdict:
     """Build a verdict of a judge with criteria c0, c1 ...: each its verdict, `applies` before it if it hangs."""
     one = run(number, "P", judges=judge, task=task)
-    said = tuple(_criterion(place, *reversed(words.split())) for place, words in enumerate(rows))
-    return replace(one, judgements=(replace(one.judgements[0], criteria=said, basis=basis),))
+    answer = tuple(_criterion(place, *reversed(words.split())) for place, words in enumerate(rows))
+    return replace(one, judgements=(replace(one.judgements[0], criteria=answer, basis=basis),))
 
 
 def _criterion(place: int, verdict: str, applies: str = "") -> dict[str, str]:
@@ -190,7 +190,7 @@ def _criterion(place: int, verdict: str, applies: str = "") -> dict[str, str]:
     ],
 )  # fmt: skip
 def test_each_word_of_a_criterion(column: tuple[str, ...], word: str, counts: tuple[int, int, int]) -> None:
-    found = separated(*(with_criteria(number, said) for number, said in enumerate(column)))
+    found = separated(*(with_criteria(number, answer) for number, answer in enumerate(column)))
     (rule,) = rules(found, "criterion")
     assert (rule.word, rule.passed, rule.failed, rule.undecided) == (word, *counts)
     assert rule.title == "criterion t: j0/c0"

@@ -31,7 +31,7 @@ SIBLINGS: dict[str, tuple[str, Callable[[Path], Path]]] = {
 LAYOUT = pytest.mark.parametrize("layout", sorted(SIBLINGS))
 
 
-class Told(NamedTuple):
+class ResultEntry(NamedTuple):
     """What a bundle tells of a run."""
 
     actions: list[Any]
@@ -43,12 +43,12 @@ class Told(NamedTuple):
     times: list[int | None]
 
 
-def told(path: str | Path) -> Told:
+def told(path: str | Path) -> ResultEntry:
     assert verify(path).findings == ()
     with open_bundle(path) as bundle:
         run = bundle.trajectory
         looks = [*run.of_type(Observation), *(step.before for step in run.steps if step.before is not None)]
-        return Told(
+        return ResultEntry(
             [without_places(msgspec.to_builtins(step.action)) for step in run.steps],
             [step.thought for step in run.steps],
             [step.url or (step.before.url if step.before else None) for step in run.steps],

@@ -58,8 +58,8 @@ def test_what_the_layout_does_not_hold_is_absent(tmp_path: Path, imported: Impor
 
 
 def test_screenshots_are_kept_byte_for_byte_and_numbered_by_name(tmp_path: Path, imported: Importing) -> None:
-    said = [turn(f"Click [{number}]") for number in range(1, 13)]
-    path = webvoyager(tmp_path, chat(*said), shots=12)
+    reply = [turn(f"Click [{number}]") for number in range(1, 13)]
+    path = webvoyager(tmp_path, chat(*reply), shots=12)
     write(path, "screenshot2_no_box.png", png(200))
     bundle = imported("webvoyager", path)
     steps = bundle.trajectory.steps
@@ -214,8 +214,8 @@ def test_the_forms_of_actions(text: str, strict: object, peer: object) -> None:
     )
 )  # fmt: skip
 def test_what_is_written_is_read_back(action: Click) -> None:
-    said = said_action(action)
-    assert said is not None and strict_action(said) == action
+    reply = said_action(action)
+    assert reply is not None and strict_action(reply) == action
 
 
 @given(st.text())

@@ -39,8 +39,8 @@ def ref(text: str) -> Element:
 
 
 def test_one_compatible_action_merges() -> None:
-    said, seen = Click(element=ref("a51")), Click(element=PAY, point=(5, 6), modifiers=("Shift",))
-    (merged,) = merge([said], [seen])
+    declared, seen = Click(element=ref("a51")), Click(element=PAY, point=(5, 6), modifiers=("Shift",))
+    (merged,) = merge([declared], [seen])
     assert (merged.origin, merged.declared, merged.actions, merged.seen) == ("both", None, (0,), True)
     assert merged.action.element.ref == "a51"
     assert (merged.action.element.css, merged.action.point, merged.action.modifiers) == (
@@ -51,8 +51,8 @@ def test_one_compatible_action_merges() -> None:
 
 
 def test_type_and_arguments_are_as_said() -> None:
-    said, seen = Fill(element=ref("#q"), value="mug"), Type(element=FIELD, value="mu", value_after="mug!")
-    (merged,) = merge([said], [seen])
+    declared, seen = Fill(element=ref("#q"), value="mug"), Type(element=FIELD, value="mu", value_after="mug!")
+    (merged,) = merge([declared], [seen])
     assert isinstance(merged.action, Fill)
     assert (merged.action.value, merged.action.value_after) == ("mug", "mug!")
 
@@ -63,22 +63,22 @@ def test_of_several_actions_the_first_compatible_one_merges() -> None:
     assert (merged.origin, merged.matched, merged.actions, merged.declared) == ("both", 1, (0, 1, 2), None)
 
 
-@pytest.mark.parametrize("said", [Answer(text="42"), Wait(ms=5), Hover(element=PAY), Scroll(dy=5)])
-def test_an_action_that_leaves_no_event_is_declared(said: Action) -> None:
-    (merged,) = merge([said], [])
-    assert (merged.action, merged.origin, merged.seen) == (said, "declared", True)
+@pytest.mark.parametrize("declared", [Answer(text="42"), Wait(ms=5), Hover(element=PAY), Scroll(dy=5)])
+def test_an_action_that_leaves_no_event_is_declared(declared: Action) -> None:
+    (merged,) = merge([declared], [])
+    assert (merged.action, merged.origin, merged.seen) == (declared, "declared", True)
 
 
-@pytest.mark.parametrize("said", [Click(element=PAY), Goto(url="http://x.test"), Press(key="Enter")])
-def test_an_action_that_should_leave_one_is_not_seen(said: Action) -> None:
-    (merged,) = merge([said], [])
-    assert (merged.action, merged.origin, merged.seen) == (said, "declared", False)
+@pytest.mark.parametrize("declared", [Click(element=PAY), Goto(url="http://x.test"), Press(key="Enter")])
+def test_an_action_that_should_leave_one_is_not_seen(declared: Action) -> None:
+    (merged,) = merge([declared], [])
+    assert (merged.action, merged.origin, merged.seen) == (declared, "declared", False)
 
 
 def test_a_contradiction_keeps_both() -> None:
-    said, seen = Click(element=ref("#pay")), Click(element=CANCEL)
-    (merged,) = merge([said], [seen])
-    assert (merged.action, merged.declared, merged.actions, merged.origin) == (seen, said, (0,), "both")
+    declared, seen = Click(element=ref("#pay")), Click(element=CANCEL)
+    (merged,) = merge([declared], [seen])
+    assert (merged.action, merged.declared, merged.actions, merged.origin) == (seen, declared, (0,), "both")
 
 
 def test_a_contradicting_type_keeps_both() -> None:
@@ -97,8 +97,8 @@ def test_what_could_not_be_parsed_is_what_was_seen() -> None:
 
 
 def test_several_calls_match_in_order() -> None:
-    said: list[Action] = [Fill(element=ref("a9"), value="x"), Click(element=ref("a51")), Answer(text="1")]
-    merged = merge(said, [Fill(element=FIELD, value="x"), Click(element=PAY)])
+    declared: list[Action] = [Fill(element=ref("a9"), value="x"), Click(element=ref("a51")), Answer(text="1")]
+    merged = merge(declared, [Fill(element=FIELD, value="x"), Click(element=PAY)])
     assert [(one.origin, one.actions, one.seen) for one in merged] == [
         ("both", (0,), True),
         ("both", (1,), True),
@@ -107,21 +107,21 @@ def test_several_calls_match_in_order() -> None:
 
 
 def test_an_action_between_two_matches_contradicts_the_call_between() -> None:
-    said: list[Action] = [Fill(element=ref("a9"), value="x"), Click(element=ref("a51")), Reload()]
-    merged = merge(said, [Fill(element=FIELD, value="x"), Click(element=CANCEL), Reload()])
+    declared: list[Action] = [Fill(element=ref("a9"), value="x"), Click(element=ref("a51")), Reload()]
+    merged = merge(declared, [Fill(element=FIELD, value="x"), Click(element=CANCEL), Reload()])
     assert [one.actions for one in merged] == [(0,), (1,), (2,)]
     assert [one.declared is None for one in merged] == [True, False, True]
 
 
 def test_a_call_without_an_action_among_others() -> None:
-    said: list[Action] = [Click(element=ref("a51")), Press(key="Enter")]
-    merged = merge(said, [Press(key="Enter")])
+    declared: list[Action] = [Click(element=ref("a51")), Press(key="Enter")]
+    merged = merge(declared, [Press(key="Enter")])
     # Both are activations: the press confirms the click, whose element it does not contradict.
     assert [one.seen for one in merged] == [True, False]
 
 
 @pytest.mark.parametrize(
-    ("said", "seen", "compatible"),
+    ("declared", "seen", "compatible"),
     [
         (Click(element=ref("a51")), Click(element=PAY), True),
         (Click(element=ref("a51")), Click(element=CANCEL), False),
@@ -146,8 +146,8 @@ def test_a_call_without_an_action_among_others() -> None:
         (Goto(url="http://x.test"), Click(element=PAY), False),
     ],
 )
-def test_what_is_compatible(said: Action, seen: Action, compatible: bool) -> None:
-    assert is_compatible(said, seen) is compatible
+def test_what_is_compatible(declared: Action, seen: Action, compatible: bool) -> None:
+    assert is_compatible(declared, seen) is compatible
 
 
 def test_nodes_of_one_snapshot_decide() -> None:

@@ -18,7 +18,7 @@ from replaykit.recorder.file_tail import LINE_MAX
 from replaykit.recorder.live_run import LiveRun
 from replaykit.recorder.scripted_user import User, UserRule
 from replaykit.recorder.session.clock import Clock
-from replaykit.recorder.session.driver_messages import Input, Said, StepEnter, StepExit
+from replaykit.recorder.session.driver_messages import Input, StepEnter, StepExit, Utterance
 from replaykit.trajectory.action import Click, Element
 from replaykit.trajectory.step import Environment
 
@@ -57,7 +57,7 @@ class Talk:
 
     @property
     def words(self) -> list[tuple[str, str]]:
-        return [(item.kind, item.text) for item in self.ear.heard if isinstance(item, Said)]
+        return [(item.kind, item.text) for item in self.ear.heard if isinstance(item, Utterance)]
 
     def write(self, *lines: Any, end: str = "\n") -> None:
         with self.events.open("a") as file:
@@ -77,9 +77,9 @@ def test_words_in_order_with_their_times(talk: Talk) -> None:
     )
     talk.spoken.hear()
     assert talk.ear.heard == [
-        Said(at=0, kind="thought", text="first", said_at=250),
-        Said(at=0, kind="say", text="hello"),
-        Said(at=0, kind="answer", text="42"),
+        Utterance(at=0, kind="thought", text="first", said_at=250),
+        Utterance(at=0, kind="say", text="hello"),
+        Utterance(at=0, kind="answer", text="42"),
     ]
     assert talk.run.ending().answer == "42"
     assert talk.run.ending().kind == "answered"
@@ -93,7 +93,7 @@ def test_unfinished_line_waits_for_its_end(talk: Talk) -> None:
     talk.spoken.hear()
     assert talk.ear.heard == []
     talk.spoken.hear(is_last=True)
-    assert talk.ear.heard == [Said(at=0, kind="thought", text="whole")]
+    assert talk.ear.heard == [Utterance(at=0, kind="thought", text="whole")]
     talk.spoken.hear(is_last=True)
     assert len(talk.ear.heard) == 1
 
@@ -102,7 +102,7 @@ def test_every_question_gets_a_line(talk: Talk) -> None:
     talk.write({"type": "ask", "text": "May I refund?"}, {"type": "ask", "text": "And now?"})
     talk.spoken.hear()
     assert talk.replies.read_text().splitlines() == ['{"text": "Yes.", "approved": true}', "null"]
-    assert [(item.kind, item.approved) for item in talk.ear.heard if isinstance(item, Said)] == [
+    assert [(item.kind, item.approved) for item in talk.ear.heard if isinstance(item, Utterance)] == [
         ("ask", None),
         ("reply", True),
         ("ask", None),
@@ -170,7 +170,7 @@ def test_end_that_somebody_else_caused_is_a_claim(talk: Talk, line: dict[str, st
 def test_what_the_agent_says_of_others_is_a_claim(talk: Talk, line: dict[str, Any]) -> None:
     talk.write(line)
     talk.spoken.hear()
-    assert talk.ear.heard == [Said(at=0, kind="claim", text="Yes", of=line["type"])]
+    assert talk.ear.heard == [Utterance(at=0, kind="claim", text="Yes", of=line["type"])]
     assert talk.run.ending().answer is None
     assert talk.replies.read_text() == ""
 
@@ -178,7 +178,7 @@ def test_what_the_agent_says_of_others_is_a_claim(talk: Talk, line: dict[str, An
 def test_question_of_the_agent_carries_no_decision(talk: Talk) -> None:
     talk.write({"type": "ask", "text": "May I?", "approved": True, "kind": "reply", "cause": "person"})
     talk.spoken.hear()
-    assert talk.ear.heard == [Said(at=0, kind="ask", text="May I?")]
+    assert talk.ear.heard == [Utterance(at=0, kind="ask", text="May I?")]
 
 
 def test_harness_speaks_as_the_user_and_of_the_end(tmp_path: Path) -> None:
@@ -299,7 +299,7 @@ def test_lines_come_whole_however_they_are_written(texts: list[str], sizes: list
 def test_wrong_line_is_a_numbered_warning_and_stops_nothing(talk: Talk, line: str) -> None:
     talk.write({"type": "thought", "text": "a"}, line, {"type": "thought", "text": "b"})
     talk.spoken.hear()
-    assert [item.text for item in talk.ear.heard if isinstance(item, Said)] == ["a", "b"]
+    assert [item.text for item in talk.ear.heard if isinstance(item, Utterance)] == ["a", "b"]
     (warning,) = talk.spoken.warnings
     assert warning.startswith("events file, line 2: ")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from replaykit.recorder.browser.command_effects import CallMethod, CommandRefused, Job, Tell, Together
+from replaykit.recorder.browser.command_effects import CallBrowser, CallMethod, CommandRefused, Job, Together
 from replaykit.recorder.browser.driver import PROBE, Driver
 from replaykit.recorder.browser.instrumentation import Armed
 from replaykit.recorder.browser.target_registry import STRANGERS_MAX, URLS_MAX
@@ -21,12 +21,12 @@ from replaykit.recorder.session.driver_messages import (
     Navigated,
     Output,
     Pause,
-    Said,
     Seal,
     TabClosed,
     TabCrashed,
     TabMissed,
     TabOpened,
+    Utterance,
     Write,
 )
 from replaykit.recorder.session.request_messages import Requested
@@ -35,7 +35,7 @@ from replaykit.trajectory.exchange import Gap, Message
 from replaykit.trajectory.step import Environment
 
 TREE = {"frame": {"id": "M", "loaderId": "L0", "url": "http://x.test/"}}
-WORD = Said(at=0, kind="say", text="hello")
+WORD = Utterance(at=0, kind="say", text="hello")
 
 
 class Scripted:
@@ -397,7 +397,7 @@ def test_page_that_the_browser_tells_of_is_reached_through_it(whole: Bench, last
     assert isinstance(whole.core.heard[-1], Navigated)
     call = CallMethod(tab=tab, method="Page.enable")
     _, sent = whole.driver.relayed(call, lambda answer, refused: None)
-    assert isinstance(sent, Tell)
+    assert isinstance(sent, CallBrowser)
     whole.driver.browser_said(told(last, "T"))
     assert isinstance(whole.core.heard[-1], kind)
     assert whole.driver.has_crashed == (kind is TabCrashed)

@@ -392,7 +392,7 @@ def test_what_a_page_shows_while_the_agent_speaks_is_looked_at(driver, kind: str
     driver.click(BUTTON, 1000).wait(600)
     driver.push("rest", "fine", at=1700)
     driver.page_text = "toast"
-    driver.wait(50).feed(m.Said(at=1750, kind=kind, text="Done, here you are."))
+    driver.wait(50).feed(m.Utterance(at=1750, kind=kind, text="Done, here you are."))
     _, second = driver.looks()
     assert (second.of, second.t) == (0, 1750) and b"toast" in driver.blobs[second.snapshot]
     assert second.screenshot is not None
@@ -405,7 +405,7 @@ def test_what_has_not_changed_keeps_its_screenshot(driver) -> None:
     driver.click(BUTTON, 1000).wait(600)
     driver.push("rest", "fine", at=1700)
     taken = len(driver.commands(m.Screenshot))
-    driver.wait(50).feed(m.Said(at=1750, kind="say", text="Done, here you are."))
+    driver.wait(50).feed(m.Utterance(at=1750, kind="say", text="Done, here you are."))
     first, second = driver.looks()
     assert (second.snapshot, second.screenshot, second.shot_t) == (
         first.snapshot, first.screenshot, first.shot_t,
@@ -415,17 +415,19 @@ def test_what_has_not_changed_keeps_its_screenshot(driver) -> None:
 
 def test_an_agent_that_can_wait_is_looked_at_before_it_speaks_and_once(driver) -> None:
     driver.click(BUTTON, 1000).wait(1000)
-    driver.feed(m.Speaking(at=2000), m.Said(at=1998, kind="say", text="Done, here you are."))
+    driver.feed(m.Speaking(at=2000), m.Utterance(at=1998, kind="say", text="Done, here you are."))
     (seen,) = driver.looks()
     (message,) = driver.of(Message)
     assert seen.t == message.t == 2000
-    driver.feed(m.Said(at=2100, kind="reply", text="Thanks."), m.Said(at=2200, kind="say", text="Bye."))
+    driver.feed(
+        m.Utterance(at=2100, kind="reply", text="Thanks."), m.Utterance(at=2200, kind="say", text="Bye.")
+    )
     assert [look.t for look in driver.looks()][1:] == [2200]
 
 
 def test_words_before_any_step_are_looked_at_as_a_start(driver) -> None:
     starts = len(driver.looks("start"))
-    driver.feed(m.Said(at=500, kind="say", text="Hello there."))
+    driver.feed(m.Utterance(at=500, kind="say", text="Hello there."))
     assert len(driver.looks("start")) == starts + 1
     (message,) = driver.of(Message)
     assert message.step is None
@@ -434,9 +436,9 @@ def test_words_before_any_step_are_looked_at_as_a_start(driver) -> None:
 def test_words_name_a_step_that_is_not_over_yet(driver) -> None:
     driver.click(BUTTON, 1000).wait(600)
     driver.event("keydown", FIELD, 2000, key="a")
-    driver.feed(m.Said(at=2100, kind="say", text="Typing now."))
+    driver.feed(m.Utterance(at=2100, kind="say", text="Typing now."))
     assert len(driver.steps) == 1
-    driver.feed(m.Said(at=1999 - 100, kind="say", text="Said before, heard later."))
+    driver.feed(m.Utterance(at=1999 - 100, kind="say", text="Said before, heard later."))
     driver.end()
     assert [message.step for message in driver.of(Message)] == [1, 0]
     assert len(driver.steps) == 2
@@ -445,9 +447,11 @@ def test_words_name_a_step_that_is_not_over_yet(driver) -> None:
 def test_words_in_a_declared_turn_name_its_first_step(driver) -> None:
     driver.click(BUTTON, 1000).wait(600)
     wait = Wait(ms=1)
-    driver.feed(m.StepEnter(at=2000, actions=(wait, wait)), m.Said(at=2001, kind="say", text="Within it."))
+    driver.feed(
+        m.StepEnter(at=2000, actions=(wait, wait)), m.Utterance(at=2001, kind="say", text="Within it.")
+    )
     driver.feed(m.StepExit(at=2002), m.StepEnter(at=2100, actions=(wait,)))
-    driver.feed(m.Said(at=2101, kind="say", text="In the next."), m.StepExit(at=2102))
+    driver.feed(m.Utterance(at=2101, kind="say", text="In the next."), m.StepExit(at=2102))
     driver.end()
     assert [message.step for message in driver.of(Message)] == [1, 3]
     assert len(driver.steps) == 4
@@ -455,9 +459,11 @@ def test_words_in_a_declared_turn_name_its_first_step(driver) -> None:
 
 def test_words_in_a_declared_step_before_its_action_show_what_the_one_before_led_to(driver) -> None:
     driver.click(BUTTON, 1000).wait(1000)
-    driver.feed(m.StepEnter(at=2100, actions=(Click(),)), m.Said(at=2110, kind="say", text="Now I click."))
+    driver.feed(
+        m.StepEnter(at=2100, actions=(Click(),)), m.Utterance(at=2110, kind="say", text="Now I click.")
+    )
     driver.click(OTHER, 2200)
-    driver.feed(m.Said(at=2300, kind="say", text="I have clicked."), m.StepExit(at=2310))
+    driver.feed(m.Utterance(at=2300, kind="say", text="I have clicked."), m.StepExit(at=2310))
     driver.wait(3000).end()
     spoken = [(seen.t, seen.of) for seen in driver.looks() if seen.t in (2110, 2300)]
     assert spoken == [(2110, 0), (2300, 1)]

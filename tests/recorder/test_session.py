@@ -81,7 +81,7 @@ def test_the_header_comes_first_and_the_seal_last(driver) -> None:
     last = driver.events[-1]
     assert isinstance(last, Ending)
     assert (last.kind, last.answer, last.exit_code) == ("answered", "42", 0)
-    assert driver.session.is_over and driver.session.feed(m.Said(at=9e9, kind="say", text="late")) == []
+    assert driver.session.is_over and driver.session.feed(m.Utterance(at=9e9, kind="say", text="late")) == []
 
 
 def test_channels_follow_the_options() -> None:
@@ -247,16 +247,18 @@ def test_what_cannot_be_json_becomes_text(driver) -> None:
 
 
 def test_a_thought_goes_to_the_next_step(driver) -> None:
-    driver.feed(m.Said(at=900, kind="thought", text="First."), m.Said(at=950, kind="thought", text="Then."))
+    driver.feed(
+        m.Utterance(at=900, kind="thought", text="First."), m.Utterance(at=950, kind="thought", text="Then.")
+    )
     driver.click(BUTTON, 1000).wait(1000).click(CANCEL, 3000).wait(1000)
     assert [step.thought for step in driver.steps] == ["First.\nThen.", None]
 
 
 def test_a_thought_that_is_read_with_the_end_of_a_step_belongs_to_the_next(driver) -> None:
-    driver.feed(m.Said(at=900, kind="thought", text="First."))
+    driver.feed(m.Utterance(at=900, kind="thought", text="First."))
     enter(driver, Click(element=Element(ref="#pay")))
     driver.click(BUTTON, 1010)
-    driver.feed(m.StepExit(at=1100), m.Said(at=1100, kind="thought", text="Then."))
+    driver.feed(m.StepExit(at=1100), m.Utterance(at=1100, kind="thought", text="Then."))
     enter(driver, Click(element=Element(ref="#cancel")), at=1100)
     driver.click(CANCEL, 1110)
     driver.feed(m.StepExit(at=1200)).wait(1000)
@@ -264,14 +266,14 @@ def test_a_thought_that_is_read_with_the_end_of_a_step_belongs_to_the_next(drive
 
 
 def test_a_thought_without_a_step_is_in_the_ending(driver) -> None:
-    driver.feed(m.Said(at=900, kind="thought", text="I give up.")).end()
+    driver.feed(m.Utterance(at=900, kind="thought", text="I give up.")).end()
     assert driver.events[-1].thought == "I give up."
 
 
 def test_messages_are_written_at_once(driver) -> None:
     driver.click(BUTTON, 1000).wait(1000)
     for kind, text in (("ask", "Delete it?"), ("reply", "yes"), ("say", "Done."), ("answer", "42")):
-        driver.feed(m.Said(at=3000, kind=kind, text=text, approved=True if kind == "reply" else None))
+        driver.feed(m.Utterance(at=3000, kind=kind, text=text, approved=True if kind == "reply" else None))
     assert [(e.role, e.kind, e.approved, e.step) for e in driver.of(Message)] == [
         ("agent", "ask", None, 0),
         ("user", "reply", True, 0),
@@ -283,7 +285,7 @@ def test_messages_are_written_at_once(driver) -> None:
 
 
 def test_an_empty_answer_is_an_answer(driver) -> None:
-    driver.feed(m.Said(at=900, kind="answer", text="42")).end(answer="")
+    driver.feed(m.Utterance(at=900, kind="answer", text="42")).end(answer="")
     assert driver.events[-1].answer == ""
 
 
@@ -368,7 +370,7 @@ def test_words_that_nobody_knows_are_not_written(driver) -> None:
 @pytest.mark.parametrize("at", [float("nan"), float("inf"), -5.0])
 def test_times_that_are_none_do_no_harm(driver, at: float) -> None:
     driver.now = 50
-    driver.session.feed(m.Said(at=at, kind="answer", text="42"))
+    driver.session.feed(m.Utterance(at=at, kind="answer", text="42"))
     driver.end()
     assert all(event.t >= 0 for event in driver.events[1:])
 

@@ -203,7 +203,7 @@ inputs: st.SearchStrategy[Any] = st.one_of(
         st.builds(m.StepExit, at=times, error=st.none() | st.just(("E", "m"))),
     ]
     * 2,
-    st.builds(m.Said, at=times, kind=st.sampled_from(["thought", "say", "answer", "?"]), text=texts),
+    st.builds(m.Utterance, at=times, kind=st.sampled_from(["thought", "say", "answer", "?"]), text=texts),
 )
 ends = st.builds(
     m.End, at=times, kind=texts, cause=texts, validity=texts, exit_code=st.none() | st.integers()
@@ -267,13 +267,13 @@ PHRASES: tuple[list[Any], ...] = (
     [m.TabOpened(at=2000.0, page=2, url="http://shop.test/")],
     [m.TabClosed(at=2000.0, page=1)],
     [m.TabClosed(at=2000.0, page=0)],
-    [m.Said(at=1.0, kind="thought", text="hm")],
+    [m.Utterance(at=1.0, kind="thought", text="hm")],
     [requests.Requested(at=1.0, request="1", page=0, method="GET", url="http://shop.test/", resource="xhr")],
     [
         requests.Responded(at=1.0, request="1", status=200, mime="text/html"),
         requests.Finished(at=1.0, request="1"),
     ],
-    [m.Said(at=3000.0, kind="say", text="a pause")],
+    [m.Utterance(at=3000.0, kind="say", text="a pause")],
 )
 """Runs of inputs as browsers give them; times are ms since the input before."""
 

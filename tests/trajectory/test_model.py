@@ -173,7 +173,7 @@ def test_acts_are_what_was_seen_and_said_is_what_was_declared() -> None:
     seen, said = Click(), Fill(value="x")
     step_ = Step(index=0, action=seen, declared=said, observed=(seen, seen))
     assert step_.actions == (seen, seen)
-    assert step_.said == said
+    assert step_.reported == said
     assert step_.mismatch
     assert Step(index=0, action=seen).actions == (seen,)
 

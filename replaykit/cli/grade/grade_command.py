@@ -14,7 +14,7 @@ from msgspec import Struct
 from replaykit.cli.bundles import check_tape, find_bundles
 from replaykit.cli.console import notice, progress
 from replaykit.cli.site_options import check_server, parse_sites
-from replaykit.errors import ReplaykitError, UsageError, told
+from replaykit.errors import ReplaykitError, UsageError, message_of
 from replaykit.grading.engine import (
     build_report,
     compact_report_of,
@@ -123,7 +123,7 @@ def _warn(report: Report, command: GradeCommand) -> None:
             notice(warning)
     for verdict in report.verdicts:
         if verdict.error is not None:
-            notice(f"not graded: {told(verdict.error.kind, verdict.error.fields)}")
+            notice(f"not graded: {message_of(verdict.error.kind, verdict.error.fields)}")
 
 
 def _grade(command: GradeCommand, *, is_single_needed: bool) -> Report:

@@ -112,7 +112,7 @@ def _steps(run: Trajectory) -> list[str]:
 
 
 def _flagged(step: Step) -> str:
-    said = f" (said: {render_action(step.said)})" if step.mismatch else ""
+    said = f" (said: {render_action(step.reported)})" if step.mismatch else ""
     said += "" if step.seen else " (said, but the page saw nothing of it)"
     return render_step(step) + said
 

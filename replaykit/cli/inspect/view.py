@@ -9,7 +9,7 @@ import click
 from replaykit.cli.bundles import check_tape, find_bundles
 from replaykit.cli.console import notice, progress
 from replaykit.cli.maintain import completion
-from replaykit.errors import UsageError, told
+from replaykit.errors import UsageError, message_of
 from replaykit.grading.agreement.calibration_gate import read_measured
 from replaykit.grading.engine import grade_many
 from replaykit.grading.gate import GateOptions
@@ -133,7 +133,7 @@ def _unread(report: Report) -> int:
     """Tell what could not be graded; return 3 where no run could even be read."""
     for verdict in report.verdicts:
         if verdict.error is not None:
-            notice(f"not graded: {told(verdict.error.kind, verdict.error.fields)}")
+            notice(f"not graded: {message_of(verdict.error.kind, verdict.error.fields)}")
     return 0 if any(verdict.trajectory for verdict in report.verdicts) else 3
 
 

@@ -163,7 +163,7 @@ def _measured(row: Mapping[str, Any]) -> dict[str, Any]:
 def _questions(pairs: Sequence[tuple[Label, Label]]) -> dict[str, Any]:
     asked = sorted({name for pair in pairs for label in pair for name in label.others})
     found = {name: [(a.others.get(name, ""), b.others.get(name, "")) for a, b in pairs] for name in asked}
-    return {name: _agreed(said) for name, said in found.items()}
+    return {name: _agreed(answer) for name, answer in found.items()}
 
 
 def _agreed(said: Sequence[tuple[str, str]]) -> dict[str, Any]:
@@ -183,8 +183,10 @@ _UNCLEAR = {"", "unsure"}
 
 def _compared(labels: Labels, grader: Grader) -> dict[str, Any]:
     truth = labels.primary()
-    decided = _clusters(truth, grader.said, grader.tasks)
-    closed = {run: said if said in (SUCCESS, FAILURE) else FAILURE for run, said in grader.said.items()}
+    decided = _clusters(truth, grader.answer, grader.tasks)
+    closed = {
+        run: answer if answer in (SUCCESS, FAILURE) else FAILURE for run, answer in grader.answer.items()
+    }
     total = added(list(decided.values()))
     return {
         "name": grader.name,
@@ -249,19 +251,19 @@ def _common(truth: Mapping[str, Label], grader: Grader) -> dict[str, list[str]]:
 
 
 def _clusters(
-    truth: Mapping[str, Label], said: Mapping[str, str], tasks: Mapping[str, str]
+    truth: Mapping[str, Label], answer: Mapping[str, str], tasks: Mapping[str, str]
 ) -> dict[str, Cluster]:
     """Return the counts of each task, in the order of task names."""
     found: dict[str, list[Cluster]] = {}
-    for run, verdict in said.items():
+    for run, verdict in answer.items():
         if verdict in (SUCCESS, FAILURE):
             label = truth.get(run)
             found.setdefault(_task(run, tasks, label), []).append(_cluster(verdict, label))
     return {task: added(found[task]) for task in sorted(found)}
 
 
-def _cluster(said: str, label: Label | None) -> Cluster:
-    is_success = said == SUCCESS
+def _cluster(answer: str, label: Label | None) -> Cluster:
+    is_success = answer == SUCCESS
     if label is None or label.label not in (SUCCESS, FAILURE):
         return Cluster(Matrix(), int(is_success), 1)
     was = label.label == SUCCESS
@@ -280,19 +282,19 @@ def _excluded(truth: Mapping[str, Label], grader: Grader) -> dict[str, int]:
     for run, label in truth.items():
         if label.label not in (SUCCESS, FAILURE):
             count[f"label {label.label}"] += 1
-        elif run not in grader.said:
+        elif run not in grader.answer:
             count["not graded"] += 1
-        elif grader.said[run] not in (SUCCESS, FAILURE):
-            count[grader.said[run]] += 1
-    count["not labelled"] = sum(run not in truth for run in grader.said)
+        elif grader.answer[run] not in (SUCCESS, FAILURE):
+            count[grader.answer[run]] += 1
+    count["not labelled"] = sum(run not in truth for run in grader.answer)
     return {reason: n for reason, n in sorted(count.items()) if n}
 
 
 def _gap(m: Matrix) -> dict[str, float | None]:
     if not m.n:
         return {"grader": None, "people": None, "gap": None}
-    said, was = (m.tp + m.fp) / m.n, (m.tp + m.fn) / m.n
-    return {"grader": rounded(said), "people": rounded(was), "gap": rounded(said - was)}
+    answer, was = (m.tp + m.fp) / m.n, (m.tp + m.fn) / m.n
+    return {"grader": rounded(answer), "people": rounded(was), "gap": rounded(answer - was)}
 
 
 def _baselines(m: Matrix) -> dict[str, Any]:
@@ -303,12 +305,12 @@ def _baselines(m: Matrix) -> dict[str, Any]:
     }
     return {
         f"always {name}": {
-            "accuracy": rounded(accuracy(said)),
-            "precision": rounded(precision(said)),
-            "recall": rounded(recall(said)),
-            "f1": rounded(f1(said)),
+            "accuracy": rounded(accuracy(answer)),
+            "precision": rounded(precision(answer)),
+            "recall": rounded(recall(answer)),
+            "f1": rounded(f1(answer)),
         }
-        for name, said in always.items()
+        for name, answer in always.items()
     }
 
 
@@ -337,10 +339,10 @@ def _pair(labels: Labels, first: Grader, second: Grader) -> dict[str, Any]:
 
 def _both(truth: Mapping[str, Label], first: Grader, second: Grader) -> Iterator[tuple[str, bool, bool]]:
     for run, label in truth.items():
-        said = first.said.get(run), second.said.get(run)
-        if label.label in (SUCCESS, FAILURE) and all(one in (SUCCESS, FAILURE) for one in said):
+        answer = first.answer.get(run), second.answer.get(run)
+        if label.label in (SUCCESS, FAILURE) and all(one in (SUCCESS, FAILURE) for one in answer):
             task = first.tasks.get(run) or label.task or run
-            yield task, said[0] == label.label, said[1] == label.label
+            yield task, answer[0] == label.label, answer[1] == label.label
 
 
 def _difference(clusters: Sequence[Sequence[tuple[bool, bool]]]) -> dict[str, Any]:

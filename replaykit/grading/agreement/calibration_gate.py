@@ -120,13 +120,13 @@ def _thresholds(plain: Any, name: str) -> ShareThresholds | None:
     if sides is None:
         return None
     try:
-        said = convert({side: sides[side]["at"] for side in ("accept", "reject")}, ShareThresholds)
+        answer = convert({side: sides[side]["at"] for side in ("accept", "reject")}, ShareThresholds)
     except (msgspec.ValidationError, KeyError, TypeError) as error:
         raise LabelError(source=name, line=0, reason=f"{_NONE}: thresholds: {error}") from error
-    for side, at in (("accept", said.accept), ("reject", said.reject)):
+    for side, at in (("accept", answer.accept), ("reject", answer.reject)):
         if at is not None and not _is_threshold(side, at):
             raise LabelError(source=name, line=0, reason=f"{_NONE}: thresholds: {side} at {at!r}")
-    return said if said.accept is not None or said.reject is not None else None
+    return answer if answer.accept is not None or answer.reject is not None else None
 
 
 def _is_threshold(side: str, at: str) -> bool:

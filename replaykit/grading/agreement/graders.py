@@ -29,7 +29,7 @@ class Grader(Struct, frozen=True, kw_only=True):
 
     name: str
     """A judge, `checks`, `success`, or an annotator."""
-    said: dict[str, str]
+    answer: dict[str, str]
     """Run to `success`, `failure`, or why there is neither."""
     tasks: dict[str, str] = {}
     """Run to task: runs of one task are drawn together."""
@@ -76,15 +76,15 @@ def runs_of(path: str | Path) -> tuple[dict[str, Verdict], int]:
 
 def by_task(grader: Grader) -> Grader:
     """Return a grader whose runs are named by their tasks, where a task has one run only."""
-    runs = Counter(grader.tasks.get(run, run) for run in grader.said)
+    runs = Counter(grader.tasks.get(run, run) for run in grader.answer)
     named = {
         run: task if runs[task := grader.tasks.get(run, run)] == 1 else f"{task} ({run})"
-        for run in grader.said
+        for run in grader.answer
     }
     return msgspec.structs.replace(
         grader,
-        said={named[run]: said for run, said in grader.said.items()},
-        tasks={named[run]: grader.tasks.get(run, run) for run in grader.said},
+        answer={named[run]: answer for run, answer in grader.answer.items()},
+        tasks={named[run]: grader.tasks.get(run, run) for run in grader.answer},
         rubrics={named[run]: digests for run, digests in grader.rubrics.items()},
         runs={named[run]: judged for run, judged in grader.runs.items()},
         shares={named[run]: share for run, share in grader.shares.items()},
@@ -94,9 +94,9 @@ def by_task(grader: Grader) -> Grader:
 
 def _of_labels(labels: Labels) -> Grader:
     primary = labels.primary()
-    said: dict[str, str] = {run: label.label for run, label in primary.items()}
+    answer: dict[str, str] = {run: label.label for run, label in primary.items()}
     tasks = {run: label.task for run, label in primary.items() if label.task}
-    return Grader(name=labels.name, said=said, tasks=tasks)
+    return Grader(name=labels.name, answer=answer, tasks=tasks)
 
 
 def _bytes(file: Path) -> bytes:
@@ -171,10 +171,10 @@ def _judges(verdicts: Mapping[str, Verdict], tasks: dict[str, str], duplicates: 
         origins: Counter[str] = Counter()
         for one in given.values():
             origins.update(one.origins)
-        said = {run: _VERDICTS.get(one.outcome, str(one.outcome)) for run, one in given.items()}
+        answer = {run: _VERDICTS.get(one.outcome, str(one.outcome)) for run, one in given.items()}
         yield Grader(
             name=name,
-            said=said,
+            answer=answer,
             tasks=tasks,
             fingerprint=mark or None,
             origins=dict(sorted(origins.items())),
@@ -195,5 +195,5 @@ def _columns(verdicts: Mapping[str, Verdict], tasks: dict[str, str], duplicates:
     success = {run: one.success for run, one in verdicts.items() if one.success is not None}
     for name, column in (("checks", checks), ("success", success)):
         if column:
-            said = {run: _VERDICTS.get(outcome, str(outcome)) for run, outcome in column.items()}
-            yield Grader(name=name, said=said, tasks=tasks, duplicates=duplicates)
+            answer = {run: _VERDICTS.get(outcome, str(outcome)) for run, outcome in column.items()}
+            yield Grader(name=name, answer=answer, tasks=tasks, duplicates=duplicates)

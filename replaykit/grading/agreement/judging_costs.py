@@ -23,7 +23,7 @@ def judging_costs(truth: Mapping[str, Label], grader: Grader, at: Prices | None 
     """
     labelled = {run: one.label for run, one in truth.items() if one.label in (SUCCESS, FAILURE)}
     runs = [run for run in labelled if run in grader.stages]
-    right = sum(grader.said[run] == labelled[run] for run in runs)
+    right = sum(grader.answer[run] == labelled[run] for run in runs)
     given = [grader.stages[run] for run in runs]
     by_stage: dict[str, list[Spent]] = {_name(stage): [] for stages in given for stage in stages}
     for stage in _billed(given):

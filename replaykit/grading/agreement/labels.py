@@ -103,7 +103,7 @@ class Labels(Struct, frozen=True, kw_only=True):
         for label in self.labels:
             if not self.rule or label.annotator != self.rule:
                 by_run.setdefault(label.trajectory, []).append(label)
-        return [(said[0], said[1]) for said in by_run.values() if len(said) > 1]
+        return [(answer[0], answer[1]) for answer in by_run.values() if len(answer) > 1]
 
     def counts(self) -> dict[str, int]:
         """Return how many runs have which label."""
@@ -289,14 +289,14 @@ def _of_task(row: Mapping[str, Any], name: str, place: int, agents: Sequence[str
         value = row.get(column)
         if value is None or value == "":
             continue  # not labelled
-        said = _PEER.get(str(int(value)) if isinstance(value, bool) else str(value).strip().lower())
-        if said is None:
+        answer = _PEER.get(str(int(value)) if isinstance(value, bool) else str(value).strip().lower())
+        if answer is None:
             reason = (
                 f"entry {place}, {column}: {value!r} is not 0 (failure), 1 (success) or 2 (not executable)"
             )
             raise LabelError(source=name, line=0, reason=reason)
         run = task if len(agents) == 1 else f"{agent}/{task}"
-        yield convert({"trajectory": run, "label": said, "task": task}, Label)
+        yield convert({"trajectory": run, "label": answer, "task": task}, Label)
 
 
 def _object(line: str, name: str, number: int) -> Mapping[str, Any]:
@@ -329,19 +329,19 @@ def _renamed(row: Mapping[str, Any]) -> Mapping[str, Any]:
         run = "/".join(row[field] for field in _ARB[:3])
         others = {key: value for key, value in row.items() if key.startswith("trajectory_")}
         task = f"{row['benchmark']}/{row['task_id']}"
-        said = others.get("trajectory_success", "")
+        answer = others.get("trajectory_success", "")
         return {
             "trajectory": run,
-            "label": said,
+            "label": answer,
             "annotator": row["annotator_name"],
             "task": task,
             "others": others,
         }
-    said = next((row[name] for name in (HUMAN, "predicted_label", "label") if name in row), "")
+    answer = next((row[name] for name in (HUMAN, "predicted_label", "label") if name in row), "")
     if "task_id" in row and "trajectory" not in row:
         return {
             "trajectory": row["task_id"],
-            "label": said,
+            "label": answer,
             "task": row["task_id"],
             "annotator": row.get("annotator", ""),
         }
@@ -349,13 +349,17 @@ def _renamed(row: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _label(plain: Mapping[str, Any], name: str, number: int) -> Label:
-    said = str(plain.get("label", "")).strip().lower()
-    fields = {**plain, "label": _PEER.get(said, said), "annotator": str(plain.get("annotator", "")).strip()}
+    answer = str(plain.get("label", "")).strip().lower()
+    fields = {
+        **plain,
+        "label": _PEER.get(answer, answer),
+        "annotator": str(plain.get("annotator", "")).strip(),
+    }
     fields["trajectory"] = str(plain.get("trajectory", "")).strip().removeprefix("sha256:")
     if not fields["trajectory"]:
         raise LabelError(source=name, line=number, reason="it names no trajectory")
     if fields["label"] not in LABELS:
-        reason = f"label {said!r} is not one of {', '.join(LABELS)}"
+        reason = f"label {answer!r} is not one of {', '.join(LABELS)}"
         raise LabelError(source=name, line=number, reason=reason)
     try:
         return convert(fields, Label)

@@ -49,17 +49,17 @@ def answerers_of(path: str | Path, question: str) -> list[Grader]:
     verdicts, duplicates = runs_of(path)
     tasks = {run: verdict.task_id for run, verdict in verdicts.items()}
     code = CODES[question]
-    said = {run: _found(verdict, code) for run, verdict in verdicts.items()}
-    findings = Grader(name=f"finding {code}", said=said, tasks=tasks, duplicates=duplicates)
+    answer = {run: _found(verdict, code) for run, verdict in verdicts.items()}
+    findings = Grader(name=f"finding {code}", answer=answer, tasks=tasks, duplicates=duplicates)
     return [findings, *_judges(verdicts, question.removeprefix(PREFIX), tasks, duplicates)]
 
 
 def _answer(label: Label, name: str, source: str) -> Label:
-    said = label.others.get(name, "").strip().lower()
-    if said not in _ANSWERS:
-        reason = f"{name}: {said!r} of run {label.trajectory} is not yes, no or unsure"
+    answer = label.others.get(name, "").strip().lower()
+    if answer not in _ANSWERS:
+        reason = f"{name}: {answer!r} of run {label.trajectory} is not yes, no or unsure"
         raise LabelError(source=source, line=0, reason=reason)
-    return replace(label, label=_ANSWERS[said])
+    return replace(label, label=_ANSWERS[answer])
 
 
 def _found(verdict: Verdict, code: str) -> str:
@@ -78,8 +78,8 @@ def _judges(
             answers = [parsed[name] for parsed in _parsed(one) if name in parsed]
             if answers:
                 named.setdefault((one.judge, one.fingerprint), {})[run] = _agreed(answers)
-    for (judge, mark), said in sorted(named.items()):
-        yield Grader(name=judge, said=said, tasks=tasks, fingerprint=mark or None, duplicates=duplicates)
+    for (judge, mark), answer in sorted(named.items()):
+        yield Grader(name=judge, answer=answer, tasks=tasks, fingerprint=mark or None, duplicates=duplicates)
 
 
 def _parsed(one: Judgement) -> list[dict[str, Any]]:
@@ -89,7 +89,7 @@ def _parsed(one: Judgement) -> list[dict[str, Any]]:
 
 def _agreed(answers: Sequence[Any]) -> str:
     """Return what all votes answer; `unknown` where they differ, or one is neither yes nor no."""
-    said = {int(one) if isinstance(one, bool) else one for one in answers}
-    if said == {1}:
+    answer = {int(one) if isinstance(one, bool) else one for one in answers}
+    if answer == {1}:
         return SUCCESS
-    return FAILURE if said == {0} else "unknown"
+    return FAILURE if answer == {0} else "unknown"

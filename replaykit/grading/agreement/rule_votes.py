@@ -52,7 +52,7 @@ class RuleVote(NamedTuple):
 
     rule: RuleKey
     """The rule."""
-    said: Said
+    answer: Said
     """Its outcome."""
     others: bool | None
     """Whether the run succeeds by all other rules; None = they do not decide."""

@@ -173,9 +173,9 @@ def _rules(runs: Sequence[Verdict], truth: Mapping[int, bool]) -> Iterator[Rule]
         votes = by_rule[key]
         rule = _rule(key, votes, [one.task_id for one in runs], truth)
         if rule.word == "separates":
-            said = tuple((place, _PLAIN.get(vote.said, vote.said)) for place, vote in votes.items())
-            rule = replace(rule, same_as=first.get(said))
-            first.setdefault(said, rule.title)
+            answer = tuple((place, _PLAIN.get(vote.answer, vote.answer)) for place, vote in votes.items())
+            rule = replace(rule, same_as=first.get(answer))
+            first.setdefault(answer, rule.title)
         yield rule
 
 
@@ -188,9 +188,9 @@ def _order(key: RuleKey) -> tuple[int, str]:
 
 
 def _rule(key: RuleKey, votes: _Votes, tasks: Sequence[str], truth: Mapping[int, bool]) -> Rule:
-    count = Counter(vote.said for vote in votes.values())
+    count = Counter(vote.answer for vote in votes.values())
     passed, undecided = count["pass"] + count["dormant"], count["undecided"] + count["error"]
-    decided = {place: _PASSES[vote.said] for place, vote in votes.items() if vote.said in _PASSES}
+    decided = {place: _PASSES[vote.answer] for place, vote in votes.items() if vote.answer in _PASSES}
     by_task: dict[str, list[bool]] = {}
     for place, passes in decided.items():
         by_task.setdefault(tasks[place], []).append(passes)
@@ -207,8 +207,8 @@ def _rule(key: RuleKey, votes: _Votes, tasks: Sequence[str], truth: Mapping[int,
         undecided=undecided,
         errors=count["error"],
         dormant=count["dormant"],
-        tasks=sum(len(said) > 1 for said in by_task.values()),
-        tasks_differ=sum(len(set(said)) > 1 for said in by_task.values()),
+        tasks=sum(len(answer) > 1 for answer in by_task.values()),
+        tasks_differ=sum(len(set(answer)) > 1 for answer in by_task.values()),
         phi_success=phi(_table(decided, {place: vote.others for place, vote in votes.items()})),
         phi_labels=phi(_table(decided, truth)),
     )
@@ -229,5 +229,7 @@ def _word(count: Counter[Said]) -> Word:
 
 def _table(decided: Mapping[int, bool], other: Mapping[int, bool | None]) -> Matrix:
     """Return the runs that both decide: what the rule says against what the other says."""
-    both = Counter((said, other[place]) for place, said in decided.items() if other.get(place) is not None)
+    both = Counter(
+        (answer, other[place]) for place, answer in decided.items() if other.get(place) is not None
+    )
     return Matrix(tp=both[True, True], fp=both[True, False], fn=both[False, True], tn=both[False, False])

@@ -155,17 +155,17 @@ def _reported(rows: Sequence[LabelledShare], accept: str | None, reject: str | N
     def is_rejected(share: Share) -> bool:
         return reject is not None and share.high <= Fraction(reject)
 
-    said = [(row.is_success, is_accepted(row.share), is_rejected(row.share)) for row in rows]
+    answer = [(row.is_success, is_accepted(row.share), is_rejected(row.share)) for row in rows]
     return {
         "n": len(rows),
         "tasks": len({row.task for row in rows}),
         "matrix": {
-            "tp": sum(was and yes for was, yes, _ in said),
-            "fp": sum(not was and yes for was, yes, _ in said),
-            "fn": sum(was and no for was, _, no in said),
-            "tn": sum(not was and no for was, _, no in said),
+            "tp": sum(was and yes for was, yes, _ in answer),
+            "fp": sum(not was and yes for was, yes, _ in answer),
+            "fn": sum(was and no for was, _, no in answer),
+            "tn": sum(not was and no for was, _, no in answer),
         },
-        "abstained": sum(not yes and not no for _, yes, no in said),
+        "abstained": sum(not yes and not no for _, yes, no in answer),
         FPR: _bound(*_errors((row for row in rows if not row.is_success), is_accepted)),
         FNR: _bound(*_errors((row for row in rows if row.is_success), is_rejected)),
     }

@@ -83,12 +83,12 @@ def _one(
     if value is None or value == "":
         return None  # not labelled
     plain = str(int(value)) if isinstance(value, bool | float) and value in (0, 1) else str(value)
-    said = known.get(plain.strip().lower())
-    if not task or said is None:
+    answer = known.get(plain.strip().lower())
+    if not task or answer is None:
         wrong = f"{column} {value!r} is not one of {', '.join(known)}" if task else "it names no task_id"
         raise LabelError(source=name, line=0, reason=f"row {place}: {wrong}")
     who = str(row.get("annotator") or "annotator").strip()
-    return {"trajectory": task, "task": task, "label": said, "annotator": who}
+    return {"trajectory": task, "task": task, "label": answer, "annotator": who}
 
 
 def _majority(given: Sequence[Mapping[str, str]]) -> str:

@@ -123,7 +123,7 @@ class _Talk:
             witness.at(event, next((n.span(0, len(n.folded)) for n in event.names), None), consent.reason)
         ]
         if last >= 0:
-            said = self.events[last].said
+            said = self.events[last].message_text
             shown.append(witness.at(self.events[last], said.span(0, len(said.folded)), "last message before"))
         return shown
 
@@ -169,17 +169,17 @@ class _Talk:
             self.spent += 1
 
     def _names(self, at: int) -> bool:
-        text = self.events[at].said.folded
+        text = self.events[at].message_text.folded
         return self._asks(self.events[at]) and any(resembles(term, text) for term in self.about)
 
     def _asks(self, event: Event) -> bool:
-        text = event.said.folded
+        text = event.message_text.folded
         return len(text) >= REQUEST_MIN and ("?" in text or find_any(REQUESTS, text) is not None)
 
     def _decision(self, reply: Event) -> Decision:
         if reply.approved is not None:
             return "approved" if reply.approved else "denied"
-        text = reply.said.folded
+        text = reply.message_text.folded
         if find_any(self.deny, text) is not None:
             return "denied"
         return "approved" if _affirmed(self.approve, text) else "unclear"

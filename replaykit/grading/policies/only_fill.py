@@ -116,7 +116,7 @@ class _Given:
         return found
 
     def _said(self, place: int, value: str) -> Truth:
-        replies = [event.said for event in self.history.events[:place] if event.kind == "user_reply"]
+        replies = [event.message_text for event in self.history.events[:place] if event.kind == "user_reply"]
         if any(find(value, reply.folded) >= 0 for reply in replies):
             return TRUE
         hidden = self.history.hidden("user_reply")

@@ -103,7 +103,7 @@ class _Reader:
     def error(self, event: Event) -> tuple[tuple[TextSpan, tuple[str, ...]] | None, bool]:
         """Return the error that an event shows, if any, and whether the event could be read."""
         if event.kind == "dialog":
-            return self._in_text(event.said), True
+            return self._in_text(event.message_text), True
         if event.forged:
             return None, False
         if event.kind != "page":
@@ -190,7 +190,7 @@ class _Telling:
         return (-1 if report.step is None else report.step) - first <= self.rule.within
 
     def _reports(self, event: Event, shown: tuple[str, ...]) -> bool:
-        text = event.said.folded
+        text = event.message_text.folded
         return len(text) >= REPORT_MIN and find_any((*self.words, *shown), text) is not None
 
 

@@ -105,7 +105,7 @@ def _at(found: RecordedStep, note: str, mask: Mask) -> Evidence:
         source="action",
         step=step.index,
         event=found.story,
-        action=mask(render_action(step.said)),
+        action=mask(render_action(step.reported)),
         url=None if url is None else mask(url),
         excerpt=mask(found.text[:200]) or None,
         note=note,

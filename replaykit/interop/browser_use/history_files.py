@@ -67,7 +67,7 @@ _ENGINES = {
 """Search engine to the address that `search` visits."""
 
 
-class TabSaid(Struct, kw_only=True):
+class TabRecord(Struct, kw_only=True):
     """One tab."""
 
     url: Any = None
@@ -92,7 +92,7 @@ class BrowserState(Struct, kw_only=True):
 
     url: str | None = None
     title: str | None = None
-    tabs: list[TabSaid] = []
+    tabs: list[TabRecord] = []
     interacted_element: list[Interacted | None] = []
     screenshot_path: str | None = None
     screenshot: str | None = None
@@ -158,16 +158,16 @@ def _targets(run: Run) -> str:
 
 
 def _item(run: Run, turn: int, item: HistoryItem, start: float | None) -> None:
-    said, began, place = item.model_output, _time(item, "step_start_time"), f"history[{turn}]"
+    stated, began, place = item.model_output, _time(item, "step_start_time"), f"history[{turn}]"
     t = None if start is None or began is None else max(0, round(began - start))
     look = _look(run, item.state, t)
-    actions = said.action if said is not None else []
+    actions = stated.action if stated is not None else []
     run.keep("", {f"{place}.metadata": item.metadata} if item.metadata else {})
     if not actions:
         # A turn without an action: no step follows this look.
         run.add(replace(look, role="unaligned"))
-        if said is not None and _thought(said):
-            run.keep("", {f"{place}.thought": _thought(said)})
+        if stated is not None and _thought(stated):
+            run.keep("", {f"{place}.thought": _thought(stated)})
     for at, plain in enumerate(item.result[len(actions) :], len(actions)):
         run.keep("", {f"{place}.result[{at}]": plain})
     for at, named in enumerate(actions):
@@ -179,7 +179,7 @@ def _item(run: Run, turn: int, item: HistoryItem, start: float | None) -> None:
             # Only the first action of a turn met the page that was looked at.
             before=look if at == 0 else None,
             seen=given is not None,  # fewer results than actions: the others were not carried out
-            thought=_thought(said) if said is not None else None,
+            thought=_thought(stated) if stated is not None else None,
             raw=named,
             returned=None if given is None else _returned(item.result[at]),
             error=None if error is None else Threw(name="ActionError", message=error),
@@ -194,9 +194,9 @@ def _given(run: Run, plain: dict[str, Any], place: str) -> ActionResult:
 
 def _returned(plain: dict[str, Any]) -> dict[str, Any] | None:
     """Return what an action gave, but for its error and for verdicts, which have places of their own."""
-    said = {key: value for key, value in plain.items() if key not in ("error", "judgement") and says(value)}
+    stated = {key: value for key, value in plain.items() if key not in ("error", "judgement") and says(value)}
     # The layout writes out its flags, and false ones say nothing.
-    return {key: value for key, value in said.items() if value is not False} or None
+    return {key: value for key, value in stated.items() if value is not False} or None
 
 
 def _look(run: Run, state: BrowserState, t: int | None) -> Observation:
@@ -215,8 +215,8 @@ def _look(run: Run, state: BrowserState, t: int | None) -> Observation:
     )
 
 
-def _thought(said: Thought) -> str | None:
-    parts = (said.thinking, said.evaluation_previous_goal, said.memory, said.next_goal)
+def _thought(stated: Thought) -> str | None:
+    parts = (stated.thinking, stated.evaluation_previous_goal, stated.memory, stated.next_goal)
     return "\n".join(part for part in parts if part) or None
 
 
@@ -224,9 +224,9 @@ def _element(run: Run, state: BrowserState, at: int) -> Element | None:
     found = state.interacted_element[at] if at < len(state.interacted_element) else None
     if found is None:
         return None
-    said = found.attributes if isinstance(found.attributes, dict) else {}
-    attributes = {key: str(value) for key, value in said.items() if isinstance(value, str | int | float)}
-    run.leave_out("history[].state.interacted_element[].attributes", max(0, len(said) - ATTRIBUTES_MAX))
+    stated = found.attributes if isinstance(found.attributes, dict) else {}
+    attributes = {key: str(value) for key, value in stated.items() if isinstance(value, str | int | float)}
+    run.leave_out("history[].state.interacted_element[].attributes", max(0, len(stated) - ATTRIBUTES_MAX))
     tag = _text(found.tag_name) or _text(found.node_name)
     return Element(
         tag=tag.lower() if tag else None,
@@ -252,13 +252,13 @@ def _box(bounds: dict[str, Any]) -> Any:
 
 def _action(run: Run, named: dict[str, Any], element: Element | None) -> Action:
     # Some dumps hold every action that there is, all but one null.
-    name, said = next(
+    name, stated = next(
         (one for one in named.items() if one[1] is not None), next(iter(named.items()), ("none", {}))
     )
-    if not isinstance(said, dict | None):
+    if not isinstance(stated, dict | None):
         run.flaw("arguments that are no object: they stay in the record", f"an action {name!r:.80}")
-        said = {"index": said} if type(said) is int else {}
-    arguments = said or {}
+        stated = {"index": stated} if type(stated) is int else {}
+    arguments = stated or {}
     index = plain_number(arguments.get("index"))
     if index is not None and index.is_integer():
         element = replace(element or Element(), ref=str(int(index)))
@@ -269,81 +269,81 @@ def _action(run: Run, named: dict[str, Any], element: Element | None) -> Action:
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         made = None
     made = made or own_action(run, name, arguments)
-    return made or Unknown(name=name[:64], raw=msgspec.json.encode(said).decode())
+    return made or Unknown(name=name[:64], raw=msgspec.json.encode(stated).decode())
 
 
-def _scroll(said: dict[str, Any], element: Element | None, down: bool | None = None) -> Action:
+def _scroll(stated: dict[str, Any], element: Element | None, down: bool | None = None) -> Action:
     # How many px a page is, is not said: one px stands for the direction.
-    is_down = said.get("down", True) if down is None else down
-    amount = number(said.get("amount"))
-    pages = said.get("num_pages", said.get("pages"))
+    is_down = stated.get("down", True) if down is None else down
+    amount = number(stated.get("amount"))
+    pages = stated.get("num_pages", stated.get("pages"))
     dy = (1 if is_down else -1) * (round(amount) if amount else 1)
     return Scroll(element=element, dy=dy, amount=None if pages is None else f"{pages} pages")
 
 
-def _goto(said: dict[str, Any], element: Element | None) -> Action:
-    return NewTab(url=said["url"]) if said.get("new_tab") else Goto(url=str(said["url"]))
+def _goto(stated: dict[str, Any], element: Element | None) -> Action:
+    return NewTab(url=stated["url"]) if stated.get("new_tab") else Goto(url=str(stated["url"]))
 
 
 def _search(engine: str | None = None) -> _Make:
-    def visit(said: dict[str, Any], element: Element | None) -> Action:
-        named = engine or str(said.get("engine") or said.get("search_engine") or "duckduckgo").lower()
-        query = str(said["query"])
+    def visit(stated: dict[str, Any], element: Element | None) -> Action:
+        named = engine or str(stated.get("engine") or stated.get("search_engine") or "duckduckgo").lower()
+        query = str(stated["query"])
         return Goto(url=_ENGINES.get(named, f"https://{named}.com/search?q=") + quote_plus(query))
 
     return visit
 
 
-def _drag(said: dict[str, Any], element: Element | None) -> Action:
+def _drag(stated: dict[str, Any], element: Element | None) -> Action:
     first, last = (
-        (number(said.get(f"coord_{end}_x")), number(said.get(f"coord_{end}_y")))
+        (number(stated.get(f"coord_{end}_x")), number(stated.get(f"coord_{end}_y")))
         for end in ("source", "target")
     )
     points = [(round(x), round(y)) if x is not None and y is not None else None for x, y in (first, last)]
-    source, target = _text(said.get("element_source")), _text(said.get("element_target"))
+    source, target = _text(stated.get("element_source")), _text(stated.get("element_target"))
     return DragAndDrop(
         element=Element(ref=source) if source else element, to=Element(ref=target) if target else None,
         point=points[0], to_point=points[1],
     )  # fmt: skip
 
 
-def _clicked(said: dict[str, Any], element: Element | None) -> Action:
-    x, y = (number(said.get(f"coordinate_{axis}")) for axis in "xy")
+def _clicked(stated: dict[str, Any], element: Element | None) -> Action:
+    x, y = (number(stated.get(f"coordinate_{axis}")) for axis in "xy")
     point = None if x is None or y is None else (round(x), round(y))
     if element is None and point is not None:
         return MouseClick(point=point)
     return Click(element=element, point=point)
 
 
-def _to_text(said: dict[str, Any], element: Element | None) -> Action:
-    return Scroll(element=element, amount=f"to {said['text']}"[:1024])
+def _to_text(stated: dict[str, Any], element: Element | None) -> Action:
+    return Scroll(element=element, amount=f"to {stated['text']}"[:1024])
 
 
-def _upload(said: dict[str, Any], element: Element | None) -> Action:
-    name = str(said["path"]).replace("\\", "/").rpartition("/")[2]
+def _upload(stated: dict[str, Any], element: Element | None) -> Action:
+    name = str(stated["path"]).replace("\\", "/").rpartition("/")[2]
     return UploadFile(element=element, files=(FileInfo(name=name),))
 
 
-def _tab(said: dict[str, Any], element: Element | None) -> Action:
-    page = said.get("page_id")
+def _tab(stated: dict[str, Any], element: Element | None) -> Action:
+    page = stated.get("page_id")
     return FocusTab(tab=page if isinstance(page, int) and 0 <= page <= INT_MAX else None)
 
 
-def _option(said: dict[str, Any], element: Element | None) -> Action:
-    return SelectOption(element=element, values=(), labels=(str(said["text"]),))
+def _option(stated: dict[str, Any], element: Element | None) -> Action:
+    return SelectOption(element=element, values=(), labels=(str(stated["text"]),))
 
 
-def _typed(said: dict[str, Any], element: Element | None) -> Action:
+def _typed(stated: dict[str, Any], element: Element | None) -> Action:
     # `clear: false` types behind what is there.
-    kind = Type if said.get("clear") is False else Fill
-    return kind(element=element, value=str(said["text"]))
+    kind = Type if stated.get("clear") is False else Fill
+    return kind(element=element, value=str(stated["text"]))
 
 
-def _done(said: dict[str, Any], _: Element | None) -> Action:
+def _done(stated: dict[str, Any], _: Element | None) -> Action:
     """Return the answer: its text, or of a structured output the data as JSON."""
-    data = said.get("data")
-    is_structured = "text" not in said and data is not None
-    return Answer(text=msgspec.json.encode(data).decode() if is_structured else str(said["text"]))
+    data = stated.get("data")
+    is_structured = "text" not in stated and data is not None
+    return Answer(text=msgspec.json.encode(data).decode() if is_structured else str(stated["text"]))
 
 
 _MAKERS: dict[str, _Make] = {
@@ -355,14 +355,14 @@ _MAKERS: dict[str, _Make] = {
     "drag_drop": _drag,
     **dict.fromkeys(("input", "input_text"), _typed),
     **dict.fromkeys(("scroll",), _scroll),
-    "scroll_down": lambda said, e: _scroll(said, e, True),
-    "scroll_up": lambda said, e: _scroll(said, e, False),
-    "send_keys": lambda said, _: Press(key=str(said["keys"])),
+    "scroll_down": lambda stated, e: _scroll(stated, e, True),
+    "scroll_up": lambda stated, e: _scroll(stated, e, False),
+    "send_keys": lambda stated, _: Press(key=str(stated["keys"])),
     "go_back": lambda *_: GoBack(),
-    "wait": lambda said, _: Wait(ms=round(float(said.get("seconds", 3)) * 1000)),
+    "wait": lambda stated, _: Wait(ms=round(float(stated.get("seconds", 3)) * 1000)),
     **dict.fromkeys(("switch", "switch_tab"), _tab),
     **dict.fromkeys(("close", "close_tab"), lambda *_: CloseTab()),
-    "open_tab": lambda said, _: NewTab(url=str(said["url"])),
+    "open_tab": lambda stated, _: NewTab(url=str(stated["url"])),
     **dict.fromkeys(("select_dropdown", "select_dropdown_option"), _option),
     **dict.fromkeys(("upload_file", "upload_file_to_element"), _upload),
     "done": _done,

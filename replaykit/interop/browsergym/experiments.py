@@ -86,8 +86,8 @@ def read(run: Run, candidate: Candidate) -> None:
         t = _acted(base, step, steps[place + 1 : place + 2])
         error = error if isinstance(error, str) else None
         _add(run, step, error, base, t, is_last=place == len(steps) - 1)
-    said = _chat(run, steps[-1].obs, base)
-    _fill(run, steps, is_chat=said)
+    stated = _chat(run, steps[-1].obs, base)
+    _fill(run, steps, is_chat=stated)
     is_whole = not missing and not run.is_cut
     run.fills(actions="recorded" if is_whole else "partial")
     _end(run, summary if isinstance(summary, dict) else None, is_whole=is_whole)
@@ -142,33 +142,33 @@ def _gym(run: Run, number: int, name: str, plain: dict[str, Any]) -> Gym:
     active = seen.get("active_page_index")
     # AgentLab writes a number as an array with one element.
     seen["active_page_index"] = active[0] if isinstance(active, list) and active else active
-    said, action = plain.get("action"), None
+    stated, action = plain.get("action"), None
     thought = _field(plain.get("agent_info"), "think")
-    if isinstance(said, str):
-        thinking, action = split_thought(said)
+    if isinstance(stated, str):
+        thinking, action = split_thought(stated)
         thought = thought if isinstance(thought, str) else thinking
     beside = {key: value for key, value in plain.items() if key not in ("obs", "action", "step")}
     _keep(run, name, beside | {f"obs.{key}": seen[key] for key in seen if key not in _READ})
     return Gym(
         number=number, obs=seen, action=action, thought=thought if isinstance(thought, str) else None,
-        truncated=plain.get("truncated") is True, raw=said, clock=_moments(plain.get("profiling")),
+        truncated=plain.get("truncated") is True, raw=stated, clock=_moments(plain.get("profiling")),
     )  # fmt: skip
 
 
-def _keep(run: Run, name: str, said: dict[str, Any]) -> None:
+def _keep(run: Run, name: str, stated: dict[str, Any]) -> None:
     """Keep what a step says; what is large is left out and counted."""
     # Text and files hold the same, and these parts have megabytes a step.
-    for key in [key for key in said if key.removeprefix("obs.") in _LARGE]:
-        run.leave_out(f"{_NUMBER.sub('*', name, count=1)} {key}", int(says(said.pop(key))))
-    run.keep(name, {key: value for key, value in said.items() if says(value)})
+    for key in [key for key in stated if key.removeprefix("obs.") in _LARGE]:
+        run.leave_out(f"{_NUMBER.sub('*', name, count=1)} {key}", int(says(stated.pop(key))))
+    run.keep(name, {key: value for key, value in stated.items() if says(value)})
 
 
 _NUMBER = lazy_pattern(r"\d+")
 
 
 def _moments(profiling: Any) -> dict[str, float]:
-    said = profiling if isinstance(profiling, dict) else {}
-    return {key: float(at) for key, at in said.items() if isinstance(at, int | float) and 0 < at < 2**33}
+    stated = profiling if isinstance(profiling, dict) else {}
+    return {key: float(at) for key, at in stated.items() if isinstance(at, int | float) and 0 < at < 2**33}
 
 
 _THINK = lazy_pattern(r"\s*(?:<think>(.*?)</think>|<thought>(.*?)</thought>)", re.DOTALL)
@@ -176,11 +176,11 @@ _FENCE = lazy_pattern(r"```[a-z]*\s*\n?(.*?)```", re.DOTALL)
 _TAGGED = lazy_pattern(r"<action>(.*?)</action>", re.DOTALL)
 
 
-def split_thought(said: str) -> tuple[str | None, str]:
+def split_thought(stated: str) -> tuple[str | None, str]:
     """Return what a model thought and the action it said, without tags and fences."""
-    thinking = _THINK.match(said)
+    thinking = _THINK.match(stated)
     thought = None if thinking is None else (thinking[1] or thinking[2] or "").strip()
-    left = said if thinking is None else said[thinking.end() :]
+    left = stated if thinking is None else stated[thinking.end() :]
     # Tags first: an action may hold a fence, such as the text to type.
     inner = _TAGGED.search(left) or _FENCE.search(left)
     if inner is None:
@@ -191,9 +191,9 @@ def split_thought(said: str) -> tuple[str | None, str]:
 
 def _missing(steps: list[Gym], summary: Any) -> list[int]:
     """Return the numbers of the steps with an action that there were and that are no more."""
-    said = summary.get("n_steps") if isinstance(summary, dict) else None
+    stated = summary.get("n_steps") if isinstance(summary, dict) else None
     # The summary is foreign, and a set of that size is built.
-    count = min(said, STEPS_MAX) if isinstance(said, int) else 0
+    count = min(stated, STEPS_MAX) if isinstance(stated, int) else 0
     return sorted(set(range(max(count, steps[-1].number))) - {step.number for step in steps})
 
 

@@ -41,7 +41,7 @@ class Seen(Struct, frozen=True, kw_only=True):
 def add_turn(
     run: Run,
     turn: int,
-    said: str,
+    stated: str,
     seen: Seen,
     *,
     thought: str | None = None,
@@ -51,20 +51,20 @@ def add_turn(
 ) -> None:
     """Add the steps of one action string: one per call in it. An error is that of the last one."""
     before = look(run, seen, "before", min(t, seen.t) if t is not None and seen.t is not None else None)
-    actions = declared(said)
+    actions = declared(stated)
     if all(isinstance(one, Unknown) for one in actions):
-        worded = run.wordings.action(said)
+        worded = run.wordings.action(stated)
         actions = actions if worded is None else (worded,)
     actions = tuple(targeted(one, seen.tree, seen.html, seen.dom) for one in actions)
     typed = [] if run.options.keeps_secrets else [text for one in actions if (text := typed_password(one))]
-    said = said_without(said if raw is None else raw, typed)
+    stated = said_without(stated if raw is None else raw, typed)
     for at, action in enumerate(actions):
         is_last = at == len(actions) - 1
         run.step(
             action=action,
             before=before if at == 0 else None,
             thought=said_without(thought, typed) if thought else None,
-            raw=said,
+            raw=stated,
             error=Threw(name="ActionError", message=error) if error and is_last else None,
             turn=turn,
             t=t,

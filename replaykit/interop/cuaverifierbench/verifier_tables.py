@@ -132,11 +132,11 @@ def _entries(run: Run, log: str, place: str) -> Iterator[dict[str, Any]]:
             run.cut("a line that is no entry of the log: kept beside the steps", where)
             run.keep(where, {"line": line})
             continue
-        said = _told(entry)
+        stated = _told(entry)
         # An entry with an action is kept whole in its step.
-        if said.get("action") is None:
+        if stated.get("action") is None:
             run.keep(where, {key: value for key, value in entry.items() if says(value)})
-        yield said
+        yield stated
 
 
 def _told(entry: dict[str, Any]) -> dict[str, Any]:
@@ -227,15 +227,15 @@ def _fill(run: Run, actions: list[dict[str, Any]], shots: list[Blob | None], bas
 
 def _step(run: Run, turn: int, entry: dict[str, Any], shot: Blob | None, base: Base) -> None:
     arguments = entry.get("arguments")
-    said = dict(arguments) if isinstance(arguments, dict) else {}
-    thought = said.pop("thoughts", None)
+    stated = dict(arguments) if isinstance(arguments, dict) else {}
+    thought = stated.pop("thoughts", None)
     url, t = entry.get("url"), base.ms(_time(entry.get("timestamp")))
     url = url if isinstance(url, str) and url else None
     step = run.step(
         t=t,
         url=url,
         before=Observation(role="before", t=t, url=url) if url else None,
-        action=_action(run, str(entry["action"]), said),
+        action=_action(run, str(entry["action"]), stated),
         thought=thought if isinstance(thought, str) and thought else None,
         turn=turn,
         raw={key: value for key, value in entry.items() if says(value)},
@@ -244,11 +244,11 @@ def _step(run: Run, turn: int, entry: dict[str, Any], shot: Blob | None, base: B
         run.add(Observation(role="after", of=step.index, screenshot=shot))
 
 
-def _action(run: Run, name: str, said: dict[str, Any]) -> Action:
+def _action(run: Run, name: str, stated: dict[str, Any]) -> Action:
     # Computer tools name the action in their arguments.
-    own = said.get("action")
+    own = stated.get("action")
     name = own if isinstance(own, str) and own else name
-    arguments = {key: value for key, value in said.items() if key != "action"}
+    arguments = {key: value for key, value in stated.items() if key != "action"}
     try:
         found = _MAKERS[name](arguments) if name in _MAKERS else None
     except (KeyError, TypeError, ValueError, OverflowError, msgspec.ValidationError):
@@ -258,9 +258,9 @@ def _action(run: Run, name: str, said: dict[str, Any]) -> Action:
     return found or Unknown(name=name[:64] or "action", raw=msgspec.json.encode(arguments).decode())
 
 
-def _visit(said: Mapping[str, Any]) -> Action:
+def _visit(stated: Mapping[str, Any]) -> Action:
     """Return where Fara's address bar leads: words are searched for."""
-    url = said["url"]
+    url = stated["url"]
     if not isinstance(url, str) or not url:
         raise ValueError
     if url.startswith(_PROTOCOLS):
@@ -269,27 +269,27 @@ def _visit(said: Mapping[str, Any]) -> Action:
     return _search({"query": url}) if " " in url else Goto(url="https://" + url)
 
 
-def _search(said: Mapping[str, Any]) -> Action:
-    return Goto(url=f"https://www.bing.com/search?q={quote_plus(said['query'])}&FORM=QBLH")
+def _search(stated: Mapping[str, Any]) -> Action:
+    return Goto(url=f"https://www.bing.com/search?q={quote_plus(stated['query'])}&FORM=QBLH")
 
 
-def _type(said: Mapping[str, Any]) -> Action:
+def _type(stated: Mapping[str, Any]) -> Action:
     """Return what is typed at a place; Enter follows unless the call says otherwise."""
-    text = said.get("text", said.get("text_value"))
-    x, y = said["coordinate"]
+    text = stated.get("text", stated.get("text_value"))
+    x, y = stated["coordinate"]
     element = Element(point=(round(x), round(y)))
-    kind = Fill if said.get("delete_existing_text") is True else Type
-    return kind(element=element, value=str(text), submit=said.get("press_enter", True) is not False)
+    kind = Fill if stated.get("delete_existing_text") is True else Type
+    return kind(element=element, value=str(text), submit=stated.get("press_enter", True) is not False)
 
 
-def _scroll(said: Mapping[str, Any]) -> Action:
+def _scroll(stated: Mapping[str, Any]) -> Action:
     # The number says the way: what is done is one page of it.
-    way = -1 if float(said["pixels"]) > 0 else 1
+    way = -1 if float(stated["pixels"]) > 0 else 1
     return Scroll(dy=way, amount="up" if way < 0 else "down")
 
 
-def _keys(said: Mapping[str, Any]) -> Action:
-    found = said["keys"]
+def _keys(stated: Mapping[str, Any]) -> Action:
+    found = stated["keys"]
     return Press(key="+".join(str(one) for one in found)) if found else _refuse()
 
 
@@ -297,8 +297,8 @@ def _refuse() -> Any:
     raise ValueError
 
 
-def _wait(said: Mapping[str, Any]) -> Action:
-    return Wait(ms=round(float(said.get("time", said.get("duration", 3))) * 1000))
+def _wait(stated: Mapping[str, Any]) -> Action:
+    return Wait(ms=round(float(stated.get("time", stated.get("duration", 3))) * 1000))
 
 
 _MAKERS: dict[str, Callable[[Mapping[str, Any]], Action]] = {
@@ -311,9 +311,11 @@ _MAKERS: dict[str, Callable[[Mapping[str, Any]], Action]] = {
     "keypress": _keys,
     "wait": _wait,
     "sleep": _wait,
-    "pause_and_memorize_fact": lambda said: ToolCall(name="pause_and_memorize_fact", arguments=dict(said)),
-    "terminate": lambda said: ToolCall(name="terminate", arguments=dict(said)),
-    "stop": lambda said: ToolCall(name="terminate", arguments=dict(said)),
+    "pause_and_memorize_fact": lambda stated: ToolCall(
+        name="pause_and_memorize_fact", arguments=dict(stated)
+    ),
+    "terminate": lambda stated: ToolCall(name="terminate", arguments=dict(stated)),
+    "stop": lambda stated: ToolCall(name="terminate", arguments=dict(stated)),
 }
 """Fara's own actions, by `src/fara/fara_agent.py`; what else there is are those of any computer tool."""
 
@@ -339,10 +341,10 @@ def _annotations(run: Run, name: str, task: str) -> None:
             blind = row.get("human_judgement_outcome")
             votes[str(blind)] += 1
             who = row.get("annotator")
-            said = {key: value for key, value in row.items() if says(value)}
+            stated = {key: value for key, value in row.items() if says(value)}
             run.add(
                 Imported(
-                    kind="label", name=who if isinstance(who, str) else "annotator", value=said, file=table
+                    kind="label", name=who if isinstance(who, str) else "annotator", value=stated, file=table
                 )
             )
     if votes:

@@ -186,19 +186,19 @@ class _Reading:
             call.log.append(event["message"])
 
     def _frame_snapshot(self, event: Event) -> None:
-        said = event["snapshot"]
-        frame, call = text(said.get("frameId")), text(said.get("callId"))
-        place = self._trace.frames.add(frame, said.get("html"))
+        stated = event["snapshot"]
+        frame, call = text(stated.get("frameId")), text(stated.get("callId"))
+        place = self._trace.frames.add(frame, stated.get("html"))
         one = TraceSnapshot(
             call=call,
-            phase=text(said.get("phase")),
-            page=text(said.get("pageId")),
+            phase=text(stated.get("phase")),
+            page=text(stated.get("pageId")),
             frame=frame,
-            url=text(said.get("frameUrl")),
+            url=text(stated.get("frameUrl")),
             place=place,
-            is_main=said.get("isMainFrame") is True,
-            viewport=_viewport(said.get("viewport")),
-            at=self._context.at(said.get("timestamp")) or 0.0,
+            is_main=stated.get("isMainFrame") is True,
+            viewport=_viewport(stated.get("viewport")),
+            at=self._context.at(stated.get("timestamp")) or 0.0,
         )
         self._trace.shown.setdefault((call, one.phase), []).append(one)
 
@@ -255,10 +255,10 @@ def _context(run: Run, name: str) -> TraceContext:
 
 
 def _version(run: Run, name: str, found: Any) -> int:
-    said = plain_number(found)
-    if said is not None and said.is_integer() and OLDEST <= said <= NEWEST:
-        return int(said)
-    is_newer = said is not None and said > NEWEST
+    stated = plain_number(found)
+    if stated is not None and stated.is_integer() and OLDEST <= stated <= NEWEST:
+        return int(stated)
+    is_newer = stated is not None and stated > NEWEST
     raise UnsupportedVersion(
         format=run.source.format,
         source=run.source.name,
@@ -289,8 +289,8 @@ def has_network(run: Run, trace: Trace) -> bool:
 
 def page_id(event: Event) -> str:
     """Return the page that an event is about; older versions name it by its guid."""
-    said = event.get("params")
-    params = said if isinstance(said, dict) else {}
+    stated = event.get("params")
+    params = stated if isinstance(stated, dict) else {}
     named = params.get("page")
     guid = named.get("guid") if isinstance(named, dict) else None
     return text(params.get("pageId")) or text(guid) or text(event.get("pageId"))

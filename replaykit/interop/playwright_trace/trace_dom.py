@@ -93,26 +93,26 @@ class _Writer:
         rows = self._snapshot
         name = rows.name[row]
         flat = rows.attributes.get(row, [])
-        said = {
+        stated = {
             serialized(key, rows.kind[row]): value
             for key, value in zip(flat[::2], flat[1::2], strict=True)
             # Handlers are scripts too.
             if key[:2].lower() != "on"
         }
         state = rows.state.get(row, ElementState())
-        attributes = {**self._live(row, name, said, state), **said}
+        attributes = {**self._live(row, name, stated, state), **stated}
         if self._target >= 0 and rows.number[row] == self._target:
             attributes[OWN + "target__"] = self._call
         return [name.upper() if rows.kind[row] == HTML else name, attributes]
 
-    def _live(self, row: int, name: str, said: dict[str, str], state: ElementState) -> dict[str, str]:
+    def _live(self, row: int, name: str, stated: dict[str, str], state: ElementState) -> dict[str, str]:
         live: dict[str, str] = {}
-        kind = said.get("type", "text").lower()
+        kind = stated.get("type", "text").lower()
         if name == "input" or name == "textarea":
-            value = state.value if state.value is not None else said.get("value", "")
+            value = state.value if state.value is not None else stated.get("value", "")
             live[OWN + "value_"] = self._text(row) if name == "textarea" and state.value is None else value
         if kind in ("checkbox", "radio") and name == "input":
-            is_checked = "checked" in said if state.checked is None else state.checked
+            is_checked = "checked" in stated if state.checked is None else state.checked
             live[OWN + "checked_"] = "true" if is_checked else "false"
         if row in self._selected:
             live[OWN + "selected_"] = "true" if self._selected[row] else "false"
@@ -125,16 +125,16 @@ class _Writer:
             live[OWN + "dialog_open_"] = "modal"
         if state.popover:
             live[OWN + "popover_open_"] = "true"
-        self._aim(row, said, state)
+        self._aim(row, stated, state)
         return live
 
-    def _aim(self, row: int, said: dict[str, str], state: ElementState) -> None:
+    def _aim(self, row: int, stated: dict[str, str], state: ElementState) -> None:
         """Point a frame element at the snapshot of what is inside."""
         inner = self._frames.get(state.frame) if state.frame is not None else None
         if inner is None and row + 1 < len(self._snapshot.kind) and self._snapshot.kind[row + 1] == DOCUMENT:
             inner = self._inner_id(row + 1)
         if inner is not None:
-            said["src"] = f"/snapshot/{inner}"
+            stated["src"] = f"/snapshot/{inner}"
 
     def _text(self, row: int) -> str:
         rows = self._snapshot

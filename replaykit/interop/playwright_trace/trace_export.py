@@ -223,8 +223,8 @@ class _Writer:
             if one.state in _TABS:
                 self._event(one, _TABS[one.state], {})
         for asked in self._run.of_type(Dialog):
-            said = {"type": asked.kind, "message": asked.message, "defaultValue": asked.default or ""}
-            self._event(asked, "dialog", said)
+            stated = {"type": asked.kind, "message": asked.message, "defaultValue": asked.default or ""}
+            self._event(asked, "dialog", stated)
 
     def _event(self, one: TabChange | Dialog, method: str, params: dict[str, Any]) -> None:
         params = {"pageId": f"page@{one.page or 0}", **params}

@@ -108,8 +108,8 @@ def _told(trace: Trace) -> dict[str, str]:
 
 def _lowered(trace: Trace) -> dict[str, str]:
     """Return what an export says that it did not have whole."""
-    said = [one.options.get(CHANNELS) for one in trace.contexts]
-    states = [(name, one.get(name)) for one in said if isinstance(one, dict) for name in TOLD]
+    stated = [one.options.get(CHANNELS) for one in trace.contexts]
+    states = [(name, one.get(name)) for one in stated if isinstance(one, dict) for name in TOLD]
     return {name: state for name, state in states if state in ("partial", "absent")}
 
 
@@ -218,8 +218,8 @@ def _consoles(trace: Trace, steps: TraceSteps) -> Iterator[Console]:
     for at, _, event, params in _others(trace, "event", "pageError"):
         error = params.get("error")
         # Errors of pages are wrapped, those of the library are not.
-        said = error.get("error", error) if isinstance(error, dict) else {}
-        words = text(said.get("message")) if isinstance(said, dict) else ""
+        stated = error.get("error", error) if isinstance(error, dict) else {}
+        words = text(stated.get("message")) if isinstance(stated, dict) else ""
         page = page_id(event)
         yield Console(t=steps.ms(at), page=steps.tab(page) if page else None, level="pageerror", text=words)
 

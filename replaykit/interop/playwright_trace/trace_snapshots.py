@@ -191,8 +191,8 @@ class _Maker:
         return node, at
 
     def _enter(self, node: list[Any], context: str, *, is_root: bool) -> str:
-        said = node[1] if len(node) > 1 and isinstance(node[1], dict) else {}
-        attributes = {str(name): value for name, value in said.items() if isinstance(value, str)}
+        stated = node[1] if len(node) > 1 and isinstance(node[1], dict) else {}
+        attributes = {str(name): value for name, value in stated.items() if isinstance(value, str)}
         # The tracer writes a shadow root as an element with this attribute.
         if _OWN + "shadow_root_" in attributes and not is_root:
             closed = attributes[_OWN + "shadow_root_"] == "closed"
@@ -226,26 +226,26 @@ class _Maker:
         if context == "<title" and len(self.title) < TEXT_MAX:
             self.title += text
 
-    def _state(self, name: str, plain: dict[str, str], said: dict[str, str]) -> dict[str, Any]:
+    def _state(self, name: str, plain: dict[str, str], stated: dict[str, str]) -> dict[str, Any]:
         state: dict[str, Any] = {}
-        value = said.get(_OWN + "value_")
+        value = stated.get(_OWN + "value_")
         kind = plain.get("type", "text").lower()
         holds_text = name == "textarea" or (name == "input" and kind not in _NO_TEXT)
         if value is not None and holds_text and (name == "textarea" or value != plain.get("value", "")):
             state["value"] = value
         if kind == "password" and name == "input":
             self._mask(plain, state)
-        checked = said.get(_OWN + "checked_")
+        checked = stated.get(_OWN + "checked_")
         # Only what differs from the markup is live state.
         if checked is not None and (checked == "true") != ("checked" in plain):
             state["checked"] = checked == "true"
-        self._option(name, plain, said)
-        top, left = (_number(said.get(f"{_OWN}scroll_{side}_")) for side in ("top", "left"))
+        self._option(name, plain, stated)
+        top, left = (_number(stated.get(f"{_OWN}scroll_{side}_")) for side in ("top", "left"))
         if top or left:
             state["scroll"] = [top or 0, left or 0]
-        if said.get(_OWN + "dialog_open_") == "modal":
+        if stated.get(_OWN + "dialog_open_") == "modal":
             state["modal"] = True
-        if said.get(_OWN + "popover_open_") == "true":
+        if stated.get(_OWN + "popover_open_") == "true":
             state["popover"] = True
         if name in _FRAMES:
             self._inner(plain, state)
@@ -262,11 +262,11 @@ class _Maker:
             for key in [key for key, value in plain.items() if value in values and key != "type"]:
                 plain[key] = MASKED
 
-    def _option(self, name: str, plain: dict[str, str], said: dict[str, str]) -> None:
+    def _option(self, name: str, plain: dict[str, str], stated: dict[str, str]) -> None:
         if name != "option" or not self._selects:
             return
         state, number = self._selects[-1]
-        live = said.get(_OWN + "selected_")
+        live = stated.get(_OWN + "selected_")
         if live == "true" or (live is None and "selected" in plain):
             state["selected"].append(number)
         self._selects[-1] = (state, number + 1)
@@ -279,13 +279,13 @@ class _Maker:
             plain.pop("src")  # the tracer's own address
         self.frames.append((len(self.frames), inner))
 
-    def _aim(self, name: str, plain: dict[str, str], said: dict[str, str]) -> None:
-        mark = said.get(_OWN + "target__")
+    def _aim(self, name: str, plain: dict[str, str], stated: dict[str, str]) -> None:
+        mark = stated.get(_OWN + "target__")
         # Version 3 marks it by the name of the snapshot: `action@` and the call id.
         is_aim = mark is not None and (mark in ("", self._call) or mark.partition("@")[2] == self._call)
         # Only the first: a reference may show a marked node again.
         if is_aim and self._target is None:
-            value = said.get(_OWN + "value_")
+            value = stated.get(_OWN + "value_")
             if plain.get("type", "").lower() == "password" and value and not self._keeps:
                 value = MASKED
             self._target = (name, plain, value)
@@ -327,9 +327,9 @@ class _Maker:
 _END = object()
 
 
-def _name(said: str, context: str) -> tuple[str, str]:
+def _name(stated: str, context: str) -> tuple[str, str]:
     """Return mark and name of an element: the tracer writes names of HTML elements upper case."""
-    plain = "".join(said.split()) or "unknown"
+    plain = "".join(stated.split()) or "unknown"
     if plain == plain.upper():
         return "<", plain.lower()
     if plain in ("svg", "math"):

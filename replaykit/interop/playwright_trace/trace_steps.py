@@ -310,12 +310,14 @@ class TraceSteps:
 
     def _error(self, call: TraceCall) -> Threw | None:
         error = call.end.get("error") if call.end is not None else None
-        said = error.get("error", error) if isinstance(error, dict) else None
-        if isinstance(said, dict) and said.get("name") == OURS:
+        stated = error.get("error", error) if isinstance(error, dict) else None
+        if isinstance(stated, dict) and stated.get("name") == OURS:
             return None  # a verdict that an export shows
-        if not isinstance(said, dict):
+        if not isinstance(stated, dict):
             return None
-        return Threw(name=text(said.get("name")) or "Error", message=self._without(text(said.get("message"))))
+        return Threw(
+            name=text(stated.get("name")) or "Error", message=self._without(text(stated.get("message")))
+        )
 
     def _masked(self, action: Action) -> Action:
         value = typed(action)

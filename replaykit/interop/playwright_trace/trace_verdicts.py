@@ -40,8 +40,8 @@ def errors_of(verdict: Verdict, steps: Mapping[int, bool]) -> tuple[dict[int, st
 def summary_of(verdict: Verdict) -> str:
     """Return what came of the run in one line."""
     done = "-" if verdict.completion is None else verdict.completion.outcome
-    said = [f"CuP={verdict.cup}", f"completion={done}", f"violations={sum(verdict.violations.values())}"]
-    return " ".join([*said, *(f"{one.judge}={one.outcome}" for one in verdict.judgements)])
+    stated = [f"CuP={verdict.cup}", f"completion={done}", f"violations={sum(verdict.violations.values())}"]
+    return " ".join([*stated, *(f"{one.judge}={one.outcome}" for one in verdict.judgements)])
 
 
 def files_of(verdict: Verdict) -> dict[str, bytes]:
@@ -66,8 +66,8 @@ def _faults(verdict: Verdict) -> Iterable[tuple[str, int | None]]:
 
 def _told(one: Evidence) -> str:
     parts = (one.action, one.url, one.excerpt, one.note)
-    said = ", ".join(part[:TEXT_MAX] for part in parts if part)
-    return f": {said}" if said else ""
+    stated = ", ".join(part[:TEXT_MAX] for part in parts if part)
+    return f": {stated}" if stated else ""
 
 
 def _json(value: object) -> bytes:

@@ -141,8 +141,8 @@ def _named(events: list[Event]) -> Iterator[Event]:
         elif about[1] == "__create__":
             made[str(params.get("guid"))] = _part(params, "initializer")
         elif about[1] == "dialog" and "dialog" in params:
-            said = made.get(str(_part(params, "dialog").get("guid")), {})
-            yield {**event, "params": {**said, **params}}
+            stated = made.get(str(_part(params, "dialog").get("guid")), {})
+            yield {**event, "params": {**stated, **params}}
         elif about == ("Page", "close"):
             yield {**event, "method": "pageClosed", "params": {"pageId": event.get("pageId")}}
         else:

@@ -48,7 +48,7 @@ class RrwebNode(Struct, kw_only=True, eq=False):
     shadow: list[RrwebNode] | None = None
     parent: RrwebNode | None = None
     is_svg: bool = False
-    said: dict[str, Any] = {}
+    data: dict[str, Any] = {}
     """What a document and a doctype say of themselves."""
     value: str | None = None
     """Live value, where an input event told it."""
@@ -115,7 +115,7 @@ class RrwebTree:
         root = _node(plain)
         stack = [(root, plain)]
         while stack:
-            node, said = stack.pop()
+            node, data = stack.pop()
             if len(self.nodes) >= NODES_MAX:
                 raise BrokenTree(f"more than {NODES_MAX} nodes")
             if node.id in self.nodes:
@@ -124,8 +124,8 @@ class RrwebTree:
                     raise BrokenTree(f"node {node.id} twice")
                 self.remove(node.id)
             self.nodes[node.id] = node
-            self._unread.update(key[:64] for key in said if key not in NODE_KEYS)
-            inner = said.get("childNodes")
+            self._unread.update(key[:64] for key in data if key not in NODE_KEYS)
+            inner = data.get("childNodes")
             for part in inner if isinstance(inner, list) else ():
                 child = _node(part)
                 child.parent = node
@@ -146,10 +146,10 @@ class RrwebTree:
             self.nodes.pop(one.id, None)
         return True
 
-    def add(self, said: dict[str, Any]) -> bool:
+    def add(self, data: dict[str, Any]) -> bool:
         """Add a node where an event says; False where its parent, or the node after it, is not there."""
-        parent, after = self.nodes.get(_id(said.get("parentId"))), said.get("nextId")
-        plain = said.get("node")
+        parent, after = self.nodes.get(_id(data.get("parentId"))), data.get("nextId")
+        plain = data.get("node")
         if parent is None or not isinstance(plain, dict):
             return False
         follower = self.nodes.get(_id(after)) if after is not None else None
@@ -192,27 +192,27 @@ def _node(plain: Any) -> RrwebNode:
         attributes=scalars(attributes),
         text=told if isinstance(told, str) else "",
         shadow=[] if plain.get("isShadowHost") is True else None,
-        said={key: plain[key] for key in ("name", "publicId", "systemId", "compatMode") if key in plain},
+        data={key: plain[key] for key in ("name", "publicId", "systemId", "compatMode") if key in plain},
         scroll=_scroll(attributes),
     )  # fmt: skip
 
 
 def scalars(attributes: Any) -> dict[str, Any]:
     """Return the attributes that are texts, numbers, true, false or null."""
-    said = attributes if isinstance(attributes, dict) else {}
+    data = attributes if isinstance(attributes, dict) else {}
     return {
-        name: value for name, value in said.items() if value is None or isinstance(value, str | int | float)
+        name: value for name, value in data.items() if value is None or isinstance(value, str | int | float)
     }
 
 
-def _name(said: Any) -> str:
-    plain = "".join(said.split()) if isinstance(said, str) else ""
+def _name(data: Any) -> str:
+    plain = "".join(data.split()) if isinstance(data, str) else ""
     return plain.lower() or "unknown"
 
 
 def _scroll(attributes: Any) -> tuple[int, int] | None:
-    said = attributes if isinstance(attributes, dict) else {}
-    top, left = (said.get(f"rr_scroll{side}") for side in ("Top", "Left"))
+    data = attributes if isinstance(attributes, dict) else {}
+    top, left = (data.get(f"rr_scroll{side}") for side in ("Top", "Left"))
     found = [round(one) if isinstance(one, int | float) and abs(one) < 1e9 else 0 for one in (top, left)]
     return (found[0], found[1]) if any(found) else None
 
@@ -368,16 +368,16 @@ class _Writer:
     def _document(self, inner: RrwebNode, frame: RrwebNode) -> None:
         """Start the document of a frame; where it came from is not in the stream."""
         url = "about:srcdoc" if "srcdoc" in frame.attributes else "about:blank"
-        said = {"url": url, "base": self._url, "title": "", "compat": _compat(inner), "ready": "complete"}
-        self._tokens += ["@", {**said, "doctype": _doctype(inner)}]
+        data = {"url": url, "base": self._url, "title": "", "compat": _compat(inner), "ready": "complete"}
+        self._tokens += ["@", {**data, "doctype": _doctype(inner)}]
 
 
 def _compat(document: RrwebNode) -> str:
-    return "BackCompat" if document.said.get("compatMode") == "BackCompat" else "CSS1Compat"
+    return "BackCompat" if document.data.get("compatMode") == "BackCompat" else "CSS1Compat"
 
 
 def _doctype(document: RrwebNode) -> list[str] | None:
-    found = next((one.said for one in document.children if one.type == DOCTYPE), None)
+    found = next((one.data for one in document.children if one.type == DOCTYPE), None)
     if found is None:
         return None
     return [str(found.get(key) or "") for key in ("name", "publicId", "systemId")]
@@ -385,14 +385,14 @@ def _doctype(document: RrwebNode) -> list[str] | None:
 
 def _plain(node: RrwebNode) -> dict[str, str]:
     """Return the attributes of an element as the page has them, live values and marks of rrweb left out."""
-    said: dict[str, str] = {}
+    data: dict[str, str] = {}
     for name, value in node.attributes.items():
         is_own = name.startswith(("rr_", "_cssText")) or name == "data-rr-is-password"
         is_live = name == "value" and node.name in ("select", "textarea")
         if value is None or value is False or is_own or is_live or not name or name.split() != [name]:
             continue
-        said[name.lstrip("^") or "unknown"] = "" if value is True else str(value)
-    return said
+        data[name.lstrip("^") or "unknown"] = "" if value is True else str(value)
+    return data
 
 
 def _state(node: RrwebNode) -> dict[str, Any]:
@@ -429,8 +429,8 @@ def options(select: RrwebNode) -> list[RrwebNode]:
 
 def value_of(option: RrwebNode) -> str:
     """Return the value of an option: its attribute, else its text."""
-    said = option.attributes.get("value")
-    return " ".join(text_of(option).split()) if said is None else str(said)
+    data = option.attributes.get("value")
+    return " ".join(text_of(option).split()) if data is None else str(data)
 
 
 def selected(select: RrwebNode) -> list[int]:

@@ -111,15 +111,15 @@ class RrwebPage:
             left = [one for one in left if not tree.add(one)]
         return len(left)
 
-    def _text(self, tree: RrwebTree, said: dict[str, Any]) -> bool:
-        node, value = tree.nodes.get(_int(said.get("id"))), said.get("value")
+    def _text(self, tree: RrwebTree, data: dict[str, Any]) -> bool:
+        node, value = tree.nodes.get(_int(data.get("id"))), data.get("value")
         if node is None:
             return False
         node.text = value if isinstance(value, str) else ""
         return True
 
-    def _attributes(self, tree: RrwebTree, said: dict[str, Any]) -> bool:
-        node, changed = tree.nodes.get(_int(said.get("id"))), said.get("attributes")
+    def _attributes(self, tree: RrwebTree, data: dict[str, Any]) -> bool:
+        node, changed = tree.nodes.get(_int(data.get("id"))), data.get("attributes")
         if node is None or not isinstance(changed, dict):
             return node is not None
         for name, value in changed.items():
@@ -186,26 +186,26 @@ class RrwebPage:
         blob, shot = self._snapshot()
         number = None if shot is None else shot.numbers.get(node.id)
         place = Place(snapshot=blob, number=number) if isinstance(blob, str) and number is not None else None
-        said = {key: str(value) for key, value in node.attributes.items() if _is_plain(key, value)}
+        data = {key: str(value) for key, value in node.attributes.items() if _is_plain(key, value)}
         text = " ".join(text_of(node, TEXT_MAX).split())
         value = node.attributes.get("value") if node.name == "input" else None
         live = node.value if node.value is not None else value
         # rrweb hides values itself where it was asked to: stars are no value.
         is_hidden = isinstance(live, str) and (node.is_secret or is_masked(live))
         return Element(
-            tag=node.name, type=said.get("type") if node.name in ("input", "button") else None,
-            role=said.get("role"), text=text, names=self._names(node, said, text),
+            tag=node.name, type=data.get("type") if node.name in ("input", "button") else None,
+            role=data.get("role"), text=text, names=self._names(node, data, text),
             value=MASKED if is_hidden else live if isinstance(live, str) else None, masked=is_hidden,
-            attributes=dict(list(said.items())[:ATTRIBUTES_MAX]) or None, point=point,
+            attributes=dict(list(data.items())[:ATTRIBUTES_MAX]) or None, point=point,
             node=place,
         )  # fmt: skip
 
-    def _names(self, node: RrwebNode, said: dict[str, str], text: str) -> Names:
-        label = self._label(node, said.get("id"))
+    def _names(self, node: RrwebNode, data: dict[str, str], text: str) -> Names:
+        label = self._label(node, data.get("id"))
         button = node.name == "input" and node.kind in ("submit", "button", "reset")
         return Names(
-            text=text or None, aria_label=said.get("aria-label"), title=said.get("title"),
-            alt=said.get("alt"), placeholder=said.get("placeholder"), label=label or None,
+            text=text or None, aria_label=data.get("aria-label"), title=data.get("title"),
+            alt=data.get("alt"), placeholder=data.get("placeholder"), label=label or None,
             value=str(node.attributes["value"]) if button and "value" in node.attributes else None,
         )  # fmt: skip
 

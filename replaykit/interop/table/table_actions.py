@@ -156,10 +156,10 @@ def _operation(run: Run, name: str, arguments: dict[str, Any], cell: ActionCell)
 def _beside(cell: ActionCell) -> dict[str, Any]:
     """Return the other columns as arguments of a call."""
     element, value = element_of(cell.target), _text(cell.value)
-    said = {"point": _pair(cell.point), "value": value or None, "text": value or None, "url": value or None}
+    stated = {"point": _pair(cell.point), "value": value or None, "text": value or None, "url": value or None}
     if element is not None:
-        said["selector" if element.css else "element"] = element.css or element.text or element.name
-    return {key: part for key, part in said.items() if part is not None}
+        stated["selector" if element.css else "element"] = element.css or element.text or element.name
+    return {key: part for key, part in stated.items() if part is not None}
 
 
 def _pair(point: Any) -> list[Any] | None:
@@ -192,6 +192,6 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
-def _unknown(name: str, said: Any) -> Unknown:
-    raw = said if isinstance(said, str) else msgspec.json.encode(said, enc_hook=repr).decode()
+def _unknown(name: str, stated: Any) -> Unknown:
+    raw = stated if isinstance(stated, str) else msgspec.json.encode(stated, enc_hook=repr).decode()
     return Unknown(name=name[:64] or "action", raw=raw)

@@ -76,11 +76,11 @@ OWN_FILE = "@file"
 Columns = Mapping[str, Any]
 
 
-def check_columns(said: Any) -> dict[str, Any]:
+def check_columns(stated: Any) -> dict[str, Any]:
     """Return what a file of `--columns` says. Raises UsageError."""
-    if not isinstance(said, dict):
+    if not isinstance(stated, dict):
         raise UsageError(what="--columns: expected field: column")
-    for field, column in said.items():
+    for field, column in stated.items():
         if field not in FIELDS:
             near = difflib.get_close_matches(str(field), FIELDS, 1)
             hint = f"; did you mean {near[0]}?" if near else ""
@@ -90,11 +90,11 @@ def check_columns(said: Any) -> dict[str, Any]:
             raise UsageError(
                 what=f"--columns: {field} is {column!r:.60}; expected the name of a column, or null"
             )
-    return dict(said)
+    return dict(stated)
 
 
-def run_columns(names: Iterable[str], said: Columns, *, is_step_row: bool) -> dict[str, Any]:
-    """Return the columns of what is said of a run; `said` goes before what is guessed."""
+def run_columns(names: Iterable[str], stated: Columns, *, is_step_row: bool) -> dict[str, Any]:
+    """Return the columns of what is said of a run; `stated` goes before what is guessed."""
     known = {_plain(name): name for name in reversed(list(names))}
     found: dict[str, Any] = {}
     for field, usual in RUN_FIELDS.items():
@@ -109,7 +109,7 @@ def run_columns(names: Iterable[str], said: Columns, *, is_step_row: bool) -> di
     # Without an id of its own, a row a step is of the run of its task.
     if is_step_row and "run" not in found:
         found.update({"run": found[key]} if (key := _run_key(found)) else {})
-    found.update({field: said[field] for field in (*RUN_FIELDS, STEPS) if field in said})
+    found.update({field: stated[field] for field in (*RUN_FIELDS, STEPS) if field in stated})
     return {field: column for field, column in found.items() if column}
 
 
@@ -117,7 +117,7 @@ def _run_key(found: Columns) -> str | None:
     return next((key for key in ("task", "intent") if key in found), None)
 
 
-def step_columns(names: Iterable[str], said: Columns) -> dict[str, str]:
+def step_columns(names: Iterable[str], stated: Columns) -> dict[str, str]:
     """Return the columns of what is said of a step."""
     known = {_plain(name): name for name in reversed(list(names))}
     found = {}
@@ -125,14 +125,14 @@ def step_columns(names: Iterable[str], said: Columns) -> dict[str, str]:
         name = next((known[one] for one in usual.split() if one in known), None)
         if name is not None:
             found[field] = name
-    found.update({field: said[field] for field in STEP_FIELDS if field in said})
+    found.update({field: stated[field] for field in STEP_FIELDS if field in stated})
     return {field: column for field, column in found.items() if column}
 
 
-def steps_column(names: Iterable[str], said: Columns) -> str | None:
+def steps_column(names: Iterable[str], stated: Columns) -> str | None:
     """Return the column that may hold all steps of a run."""
-    if STEPS in said:
-        return str(said[STEPS]) if said[STEPS] else None
+    if STEPS in stated:
+        return str(stated[STEPS]) if stated[STEPS] else None
     known = {_plain(name): name for name in names}
     return next((known[one] for one in STEPS_NAMES.split() if one in known), None)
 
@@ -163,7 +163,12 @@ def cell_of(cells: Mapping[str, Any], column: str | None) -> Any:
 def missing_column(names: Iterable[str], columns: Columns) -> str | None:
     """Return the first column that a user named and that is in no row; None where all are there."""
     known = {*names}
-    named = [one for said in columns.values() for one in (said if isinstance(said, list) else [said]) if one]
+    named = [
+        one
+        for stated in columns.values()
+        for one in (stated if isinstance(stated, list) else [stated])
+        if one
+    ]
     return next(
         (one for one in named if one != OWN_FILE and one not in known and one.partition(".")[0] not in known),
         None,

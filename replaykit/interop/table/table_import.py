@@ -55,12 +55,12 @@ def read(run: Run, candidate: Candidate) -> None:
             name, "a table of which no column holds actions", "a column `action`, or --columns"
         )
     rows = _rows(run, candidate, key)
-    _task(run, candidate, said := _said(run, candidate, shape, rows, key))
+    _task(run, candidate, stated := _said(run, candidate, shape, rows, key))
     found = steps_of(run, shape, rows)
     if shape.step.get("action") == OWN_ACTION:
         _follow(found)
     _fill(run, found, _clock(run, found.steps))
-    _end(run, said, candidate)
+    _end(run, stated, candidate)
 
 
 class _Faults:
@@ -101,10 +101,10 @@ def _encoded(value: Any) -> bytes:
 
 def _said(run: Run, candidate: Candidate, shape: RowShape, rows: Rows, key: str) -> dict[str, Any]:
     """Return what is said of the run, by its own rows and by those of other tables of the folder."""
-    said = said_of_run(run, shape, rows)
+    stated = said_of_run(run, shape, rows)
     column = shape.run.get("run")
     if shape.kind != STEP_ROWS or not isinstance(column, str) or column.startswith("@") or not key:
-        return said
+        return stated
     for file, row in joined_rows(candidate.root, column, key, run.options.columns):
         place = f"{file} row {row.start}"
         run.source.part(f"{file}#{key}"[:200], _encoded(row.cells))
@@ -114,22 +114,22 @@ def _said(run: Run, candidate: Candidate, shape: RowShape, rows: Rows, key: str)
         run.keep(
             place, {name: cell for name, cell in row.cells.items() if name not in used and cell is not None}
         )
-        said = {**more, **said, "labels": {**more["labels"], **said["labels"]}}
-    return said
+        stated = {**more, **stated, "labels": {**more["labels"], **stated["labels"]}}
+    return stated
 
 
-def _task(run: Run, candidate: Candidate, said: Mapping[str, Any]) -> None:
-    intent, url = said.get("intent"), said.get("start_url")
+def _task(run: Run, candidate: Candidate, stated: Mapping[str, Any]) -> None:
+    intent, url = stated.get("intent"), stated.get("start_url")
     is_url = isinstance(url, str) and "://" in url
     run.task(
-        _text(said.get("task")) or _text(said.get("run")) or candidate.name,
+        _text(stated.get("task")) or _text(stated.get("run")) or candidate.name,
         intent=_text(intent) or None,
         start_urls=[url] if is_url else None,
     )
     if url is not None and not is_url:
         run.extra["start_url"] = url
     run.header["agent"] = AgentInfo(
-        name=_text(said.get("agent")) or None, model=_text(said.get("model")) or None
+        name=_text(stated.get("agent")) or None, model=_text(stated.get("model")) or None
     )
     if intent is None:
         run.warn("no column says what the task was: name it with --columns, or give --task FILE")
@@ -247,8 +247,8 @@ def _add_bare(run: Run, step: TableStep, base: Base, *, is_last: bool) -> None:
         run.add(shown)
     if not is_last:
         run.flaw("a row without an action: what it saw belongs to no step", step.place)
-    said = {name: cell for name, cell in step.cells.items() if name in _TOLD and not holds_bytes(cell)}
-    run.keep(step.place, {name: cell for name, cell in said.items() if cell not in (None, "")})
+    stated = {name: cell for name, cell in step.cells.items() if name in _TOLD and not holds_bytes(cell)}
+    run.keep(step.place, {name: cell for name, cell in stated.items() if cell not in (None, "")})
 
 
 _TOLD = ("thought", "returned", "error", "target", "value", "point")
@@ -335,12 +335,12 @@ def _image(run: Run, cell: Any, place: str) -> Blob | None:
     return shot
 
 
-def _end(run: Run, said: Mapping[str, Any], candidate: Candidate) -> None:
-    for name, value in said["labels"].items():
+def _end(run: Run, stated: Mapping[str, Any], candidate: Candidate) -> None:
+    for name, value in stated["labels"].items():
         run.add(Imported(kind="label", name=name, value=value, file=candidate.file.partition("#")[0]))
-    answer = said.get("answer")
+    answer = stated.get("answer")
     told = _text(answer) if answer is not None else run.said_answer()
-    kind, validity = said.get("ending"), said.get("validity")
+    kind, validity = stated.get("ending"), stated.get("validity")
     for name, value, known in (("ending", kind, ENDINGS), ("validity", validity, VALIDITIES)):
         if value is not None and value not in known:
             run.extra[name] = value

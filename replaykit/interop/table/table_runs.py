@@ -62,22 +62,22 @@ def find_tables(path: Path) -> Iterator[Candidate]:
     yield from _found(path, {}, is_asked=False)
 
 
-def find_columns(path: Path, said: Mapping[str, Any]) -> Iterator[Candidate]:
-    """Yield the runs of the tables under a path; `said`: what `--columns` names.
+def find_columns(path: Path, stated: Mapping[str, Any]) -> Iterator[Candidate]:
+    """Yield the runs of the tables under a path; `stated`: what `--columns` names.
 
     A damaged table is yielded: reading it says what is wrong. Raises UsageError where no table has a column.
     """
-    yield from _found(path, said, is_asked=True)
+    yield from _found(path, stated, is_asked=True)
 
 
-def _found(path: Path, said: Mapping[str, Any], *, is_asked: bool) -> Iterator[Candidate]:
+def _found(path: Path, stated: Mapping[str, Any], *, is_asked: bool) -> Iterator[Candidate]:
     shapes: dict[Path, RowShape] = {}
     lacking: tuple[Path, str, list[str]] | None = None
     for file in table_files(path):
         try:
             names = table_keys(file)
-            missing = missing_column(names, said) if names else None
-            shape = None if missing or not names else row_shape(file, said)
+            missing = missing_column(names, stated) if names else None
+            shape = None if missing or not names else row_shape(file, stated)
         except (TableFault, MissingExtra):
             if is_asked:
                 yield Candidate(name=file.stem, root=file.parent, file=file.name)
@@ -92,7 +92,7 @@ def _found(path: Path, said: Mapping[str, Any], *, is_asked: bool) -> Iterator[C
             what=f"--columns: {file.name} has no column {missing!r:.60}; it has {', '.join(names)}"
         )
     for table in _tables(shapes):
-        yield from _runs(table, shapes[table[0]], said)
+        yield from _runs(table, shapes[table[0]], stated)
 
 
 def _tables(shapes: Mapping[Path, RowShape]) -> list[list[Path]]:
@@ -110,33 +110,33 @@ def split_name(file: Path) -> str:
     return part[1] if part else file.stem
 
 
-def row_shape(file: Path, said: Mapping[str, Any]) -> RowShape | None:
+def row_shape(file: Path, stated: Mapping[str, Any]) -> RowShape | None:
     """Return what the rows of a file are; None where they are of no run. Raises TableFault, MissingExtra."""
     try:
         about = file.stat()
     except OSError as error:
         raise TableFault(f"unreadable ({error.strerror})", "a table") from error
-    return _row_shape(file, about.st_mtime_ns, about.st_size, msgspec.json.encode(dict(said)))
+    return _row_shape(file, about.st_mtime_ns, about.st_size, msgspec.json.encode(dict(stated)))
 
 
 # Every run of a table asks, and screenshots are among the cells that are looked at.
 @lru_cache(maxsize=32)
 def _row_shape(file: Path, at: int, size: int, encoded: bytes) -> RowShape | None:
-    said: dict[str, Any] = msgspec.json.decode(encoded)
+    stated: dict[str, Any] = msgspec.json.decode(encoded)
     names: dict[str, None] = {}
     seen = [row.cells for row in islice(walked(file), LOOK_ROWS)]
     for cells in seen:
         names.update(dict.fromkeys(column_names(cells)))
-    step, steps = step_columns(names, said), steps_column(names, said)
+    step, steps = step_columns(names, stated), steps_column(names, stated)
     if steps is not None and any(objects_of(cell_of(cells, steps)) for cells in seen):
-        return RowShape(WHOLE_ROWS, run_columns(names, said, is_step_row=False), {}, steps)
+        return RowShape(WHOLE_ROWS, run_columns(names, stated, is_step_row=False), {}, steps)
     acted = [cell for cells in seen if (cell := cell_of(cells, step.get("action"))) not in (None, "")]
     if not acted:
-        run = run_columns(names, said, is_step_row=True)
+        run = run_columns(names, stated, is_step_row=True)
         return RowShape(RUN_ROWS, run, {}) if "run" in run else None
     is_numbered = any(isinstance(cell_of(cells, step.get("step")), int | str) for cells in seen)
     kind = LISTED_ROWS if list_of(acted[0]) is not None and not is_numbered else STEP_ROWS
-    run = run_columns(names, said, is_step_row=kind == STEP_ROWS)
+    run = run_columns(names, stated, is_step_row=kind == STEP_ROWS)
     return RowShape(kind, run, step)
 
 
@@ -165,7 +165,7 @@ def list_of(cell: Any) -> list[Any] | None:
     return cell if isinstance(cell, list) else None
 
 
-def _runs(table: list[Path], shape: RowShape, said: Mapping[str, Any]) -> Iterator[Candidate]:
+def _runs(table: list[Path], shape: RowShape, stated: Mapping[str, Any]) -> Iterator[Candidate]:
     if shape.kind != STEP_ROWS:
         yield from (
             _of_row(file, row, shape) for file in table for row in _rows(file, [shape.run.get("run")])
@@ -248,9 +248,9 @@ def _rows(file: Path, columns: list[Any]) -> Iterator[TableRow]:
         return
 
 
-def joined_rows(folder: Path, column: str, key: str, said: Mapping[str, Any]) -> list[tuple[str, TableRow]]:
+def joined_rows(folder: Path, column: str, key: str, stated: Mapping[str, Any]) -> list[tuple[str, TableRow]]:
     """Return the rows of tables without steps that say more of a run: its task, its answer."""
-    of_run = {name: one for name, one in said.items() if name in RUN_FIELDS}
+    of_run = {name: one for name, one in stated.items() if name in RUN_FIELDS}
     files = [file for file in table_files(folder) if file.parent == folder]
     try:
         about = tuple((file, file.stat().st_mtime_ns) for file in files)

@@ -100,8 +100,8 @@ def _by_objects(run: Run, shape: RowShape, place: str, cells: dict[str, Any]) ->
     for at, one in enumerate(objects):
         inner = f"{place} {shape.steps}[{at}]"
         _keep(run, inner, _unread(one, {*columns.values()}))
-        said = {field: cell_of(one, column) for field, column in columns.items()}
-        found.steps.append(TableStep(place=inner, cells=said))
+        stated = {field: cell_of(one, column) for field, column in columns.items()}
+        found.steps.append(TableStep(place=inner, cells=stated))
     found.steps = _ordered(run, iter(found.steps))
     outer = step_columns(column_names(cells), {})
     lists = {
@@ -183,9 +183,9 @@ def _unread(cells: Mapping[str, Any], used: set[Any]) -> dict[str, Any]:
     return found
 
 
-def _keep(run: Run, place: str, said: Mapping[str, Any]) -> None:
+def _keep(run: Run, place: str, stated: Mapping[str, Any]) -> None:
     """Keep cells beside the steps; bytes fit into no JSON, and are counted."""
-    for name, cell in said.items():
+    for name, cell in stated.items():
         if holds_bytes(cell):
             run.leave_out(f"{name} (bytes)")
         elif says(cell):

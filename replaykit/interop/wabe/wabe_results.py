@@ -33,7 +33,7 @@ _AT = "#"
 """Stands between a results file and the number of a task in it."""
 
 
-class Told(Struct, kw_only=True):
+class ResultEntry(Struct, kw_only=True):
     """One task of a results file, and what only `result.json` holds."""
 
     success: bool | None = None
@@ -74,18 +74,18 @@ class WabeResults(Struct, kw_only=True):
 def read(run: Run, candidate: Candidate) -> None:
     """Read a result folder, or one task of a results file."""
     if candidate.file:
-        _read_told(run, candidate)
+        _read_entry(run, candidate)
         return
     plain = run.source.convert(run.source.json(RESULT), dict[str, Any], RESULT)
-    plain = run.fitted(plain, Told, RESULT)
-    told = run.source.convert(plain, Told, RESULT)
+    plain = run.fitted(plain, ResultEntry, RESULT)
+    told = run.source.convert(plain, ResultEntry, RESULT)
     read_first(run, {key: value for key, value in plain.items() if key not in ("error", "success")})
     ending = run.events.pop()
     _label(run, told, RESULT)
     run.add(ending)
 
 
-def _read_told(run: Run, candidate: Candidate) -> None:
+def _read_entry(run: Run, candidate: Candidate) -> None:
     name, _, place = candidate.file.rpartition(_AT)
     results = run.source.convert(run.fitted(run.source.json(name), WabeResults, name), WabeResults, name)
     where = [
@@ -96,9 +96,9 @@ def _read_told(run: Run, candidate: Candidate) -> None:
     _check_counts(run, detail)
     path = f"{name} results[{at}].detail.tasks[{number}]"
     plain = detail.tasks[number]
-    plain = run.fitted(plain, Told, path)
-    told = run.source.convert(plain, Told, path)
-    run.extra.update({key: plain[key] for key in plain.keys() - set(Told.__struct_fields__)})
+    plain = run.fitted(plain, ResultEntry, path)
+    told = run.source.convert(plain, ResultEntry, path)
+    run.extra.update({key: plain[key] for key in plain.keys() - set(ResultEntry.__struct_fields__)})
     if plain.get("thoughts") == []:
         run.extra["thoughts"] = []
     run.task(told.task_id, intent=told.task)
@@ -121,7 +121,7 @@ def _inside(run: Run, names: list[str]) -> list[str]:
     return []
 
 
-def _label(run: Run, told: Told, file: str) -> None:
+def _label(run: Run, told: ResultEntry, file: str) -> None:
     if told.success is not None:
         # A fallback of the harness looks the same as the judge's word.
         value: dict[str, Any] = {"success": told.success, "success_source": "unknown"}

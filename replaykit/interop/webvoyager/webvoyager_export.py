@@ -27,7 +27,7 @@ class WrittenIteration(NamedTuple):
     """One iteration: what the agent saw and said, and its images."""
 
     seen: str
-    said: str | None
+    reply: str | None
     shot: bytes | None
     clean: bytes | None = None
 
@@ -115,10 +115,10 @@ def _numbered(step: Step) -> Any:
 
 
 def _message(step: Step) -> str:
-    said = _said(step) or ""
+    reply = _said(step) or ""
     if isinstance(step.action, Unknown) and step.action.name == "format":
-        return said
-    return f"Thought: {step.thought or ''}\n\nAction: {said}"
+        return reply
+    return f"Thought: {step.thought or ''}\n\nAction: {reply}"
 
 
 def _listed(step: Step) -> str:
@@ -140,8 +140,8 @@ def _chat(intent: str, start: str, turns: list[WrittenIteration]) -> bytes:
         text = (first if number == 0 else "") + turn.seen
         parts = [{"type": "text", "text": text}, _PLACEHOLDER]
         messages.append({"role": "user", "content": parts if turn.shot is not None else text})
-        if turn.said is not None:
-            messages.append({"role": "assistant", "content": turn.said})
+        if turn.reply is not None:
+            messages.append({"role": "assistant", "content": turn.reply})
     if not turns:
         messages.append({"role": "user", "content": first + SEEN})
     return msgspec.json.format(msgspec.json.encode(messages), indent=2) + b"\n"
@@ -154,7 +154,7 @@ def _check(bundle: Bundle, turns: list[WrittenIteration]) -> None:
         f"the thought of step {step.index} holds a label of the layout"
         for step, turn in told
         if not isinstance(step.action, Unknown)
-        and split_message(turn.said or "")
+        and split_message(turn.reply or "")
         != ((step.thought or "").strip() or None, (_said(step) or "").strip())
     ]
     if bad:

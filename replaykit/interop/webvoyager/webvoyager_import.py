@@ -44,13 +44,13 @@ class ReadIteration(NamedTuple):
 
     number: int
     seen: str
-    said: str | None
+    reply: str | None
 
 
 def read(run: Run, candidate: Candidate) -> None:
     """Read one result folder."""
     turns, first, last = _turns(run)
-    _task(run, candidate, first, said_nothing=all(turn.said is None for turn in turns))
+    _task(run, candidate, first, said_nothing=all(turn.reply is None for turn in turns))
     shots, trees = _images(run)
     turn_numbers = {turn.number for turn in turns}
     for turn in turns:
@@ -105,9 +105,9 @@ def _text(run: Run, content: Any, number: int) -> str:
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []
-    said = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type") == "text"]
-    texts = [text for text in said if isinstance(text, str)]
-    if content is not None and (not parts or len(texts) < len(said)):
+    reply = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type") == "text"]
+    texts = [text for text in reply if isinstance(text, str)]
+    if content is not None and (not parts or len(texts) < len(reply)):
         run.cut("content that is no text: kept beside the steps", f"{MESSAGES} [{number}]")
     return "\n".join(texts)
 
@@ -149,17 +149,17 @@ def _turn(
     trees: dict[int, str],
 ) -> None:
     look = _look(run, turn, shots, trees)
-    if turn.said is None:
+    if turn.reply is None:
         if look:
             run.add(Observation(role="final", **look))
         return
-    thought, text = split_message(turn.said)
-    action = Unknown(name="format", raw=turn.said) if text is None else _action(run, text)
+    thought, text = split_message(turn.reply)
+    action = Unknown(name="format", raw=turn.reply) if text is None else _action(run, text)
     run.step(
         action=_with_element(action, turn.seen),
         before=Observation(role="before", **look) if look else None,
         thought=thought,
-        raw=turn.said if text is None else text,
+        raw=turn.reply if text is None else text,
         error=_error(turn, turns, text),
         turn=turn.number,
     )
@@ -177,12 +177,12 @@ def _look(
     return {name: blob for name, blob in look.items() if blob is not None}
 
 
-def split_message(said: str) -> tuple[str | None, str | None]:
+def split_message(reply: str) -> tuple[str | None, str | None]:
     """Return thought and action; no action where a label is missing."""
-    if "Thought:" not in said or "Action:" not in said:
-        return said.strip() or None, None
-    parts = _PARTS.split(said)
-    return (parts[1].strip() or None, parts[2].strip()) if len(parts) > 2 else (said.strip(), None)
+    if "Thought:" not in reply or "Action:" not in reply:
+        return reply.strip() or None, None
+    parts = _PARTS.split(reply)
+    return (parts[1].strip() or None, parts[2].strip()) if len(parts) > 2 else (reply.strip(), None)
 
 
 def _action(run: Run, text: str) -> Action:
@@ -232,8 +232,8 @@ def _end(run: Run, turns: list[ReadIteration], last: str | None) -> None:
         run.end("answered", answer=answer)
         return
     limit = run.options.max_iter
-    said = sum(turn.said is not None for turn in turns)
-    run.end("max_steps" if limit is not None and said >= limit else "unknown")
+    reply = sum(turn.reply is not None for turn in turns)
+    run.end("max_steps" if limit is not None and reply >= limit else "unknown")
 
 
 def _strict_answer(run: Run) -> str | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from replaykit.recorder.browser.command_effects import CallMethod, Carried, CommandRefused, Tell
+from replaykit.recorder.browser.command_effects import CallBrowser, CallMethod, Carried, CommandRefused
 from replaykit.recorder.browser.driver_parts import TabKeeper
 from replaykit.recorder.browser.frames_and_workers import arm_target, own
 from replaykit.recorder.browser.listener_queries import look
@@ -142,7 +142,7 @@ class Targets:
             tab.predecessors.add(child.id)
         self._joins[child.id] = tab
         try:
-            yield Tell(method="Target.attachToTarget", params=wanted)
+            yield CallBrowser(method="Target.attachToTarget", params=wanted)
         except CommandRefused:
             self._joins.pop(child.id, None)
             tab.miss(child.about, child.at)

@@ -32,7 +32,7 @@ class CallMethod(Struct, frozen=True, kw_only=True):
     via: Via = ()
 
 
-class Tell(Struct, frozen=True, kw_only=True):
+class CallBrowser(Struct, frozen=True, kw_only=True):
     """Call a protocol method on the browser's own session. Sends back its result."""
 
     method: str
@@ -74,7 +74,7 @@ class Outline(Struct, frozen=True, kw_only=True):
     tab: CdpTab
 
 
-Effect: TypeAlias = CallMethod | Tell | Together | Sleep | Work | OpenTab | CloseProbeTab | Outline
+Effect: TypeAlias = CallMethod | CallBrowser | Together | Sleep | Work | OpenTab | CloseProbeTab | Outline
 
 Carried: TypeAlias = Generator[Effect, Any, Any]
 """A command under way; its return value is that of the reply."""

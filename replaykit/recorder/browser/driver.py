@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from replaykit.recorder.browser.child_targets import Targets
-from replaykit.recorder.browser.command_effects import Carried, CommandRefused, Job, Tell
+from replaykit.recorder.browser.command_effects import CallBrowser, Carried, CommandRefused, Job
 from replaykit.recorder.browser.frames_and_workers import flush
 from replaykit.recorder.browser.instrumentation import Armed, arm, environment
 from replaykit.recorder.browser.pending_relays import Relaying
@@ -401,7 +401,7 @@ class Driver(Relaying):
     def _meeting(self, tab: CdpTab, found: FoundPage) -> Carried:
         try:
             wanted = {"targetId": found.id, "flatten": False}
-            session = (yield Tell(method="Target.attachToTarget", params=wanted))["sessionId"]
+            session = (yield CallBrowser(method="Target.attachToTarget", params=wanted))["sessionId"]
             self.wire(tab, session)
             armed = yield from arm(tab, self.script, self.clock, has_network=self.has_network)
         except CommandRefused:

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from replaykit.recorder.browser.command_effects import (
     COMMAND_MAX_MS,
+    CallBrowser,
     CallMethod,
     Carried,
     CloseProbeTab,
@@ -25,7 +26,6 @@ from replaykit.recorder.browser.command_effects import (
     OpenTab,
     Outline,
     Sleep,
-    Tell,
     Together,
     Work,
 )
@@ -176,7 +176,7 @@ class EffectRunner(Driver, ABC):
             case CallMethod():
                 is_relayed = bool(effect.via or effect.tab.wire)
                 return await (self._ask_target(effect) if is_relayed else self._send(effect))
-            case Tell():
+            case CallBrowser():
                 return await self._ask(self._heart, effect)
             case Together():
                 return await self._send_all(effect.sends)
@@ -212,7 +212,7 @@ class EffectRunner(Driver, ABC):
             raise CommandRefused("gone" if tab.is_gone else str(refused)) from refused
         return [reply["result"] for reply in replies]
 
-    async def _ask(self, session: CDPSession | None, effect: CallMethod | Tell) -> Any:
+    async def _ask(self, session: CDPSession | None, effect: CallMethod | CallBrowser) -> Any:
         if session is None:
             raise CommandRefused("gone")
         asked = session, effect.method, effect.params, effect.timeout_ms

@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from replaykit.recorder.browser.command_effects import Carried, CommandRefused, Tell
+from replaykit.recorder.browser.command_effects import CallBrowser, Carried, CommandRefused
 from replaykit.recorder.browser.effect_runner import EffectRunner
 from replaykit.recorder.browser.frames_and_workers import snapshot
 from replaykit.recorder.browser.instrumentation import arm, remember_history
@@ -97,7 +97,7 @@ class Lifecycle(EffectRunner):
             session = await self.call(browser.new_browser_cdp_session)
             await hear(self.call, session)
             with suppress(CommandRefused):
-                about = await self._ask(session, Tell(method="SystemInfo.getInfo"))
+                about = await self._ask(session, CallBrowser(method="SystemInfo.getInfo"))
                 self.log.started(about["commandLine"])
             await self.call(session.detach)
 

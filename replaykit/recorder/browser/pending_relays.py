@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
-from replaykit.recorder.browser.command_effects import CallMethod, CommandRefused, Tell
+from replaykit.recorder.browser.command_effects import CallBrowser, CallMethod, CommandRefused
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.browser.target_relay import SEND, Relay, TargetEvent, TargetReply
 
@@ -39,13 +39,13 @@ class Relaying:
         """Return the tab that speaks, itself or a target below it, through a session of the browser's own."""
         return self._wired.get(session)
 
-    def relayed(self, effect: CallMethod, then: Then) -> tuple[int, CallMethod | Tell]:
+    def relayed(self, effect: CallMethod, then: Then) -> tuple[int, CallMethod | CallBrowser]:
         """Return a request to a target: its number, and the call that carries it; `then` takes the reply."""
         tab = effect.tab
         number, params = self._relay(tab).ask(effect.via, effect.method, effect.params)
         self._answers[tab.page, number] = then
         if tab.wire or (effect.via and effect.via[0] in self._wired):
-            return number, Tell(method=SEND, params=params, timeout_ms=effect.timeout_ms)
+            return number, CallBrowser(method=SEND, params=params, timeout_ms=effect.timeout_ms)
         return number, CallMethod(tab=tab, method=SEND, params=params, timeout_ms=effect.timeout_ms)
 
     def give_up(self, tab: CdpTab, number: int, refused: CommandRefused) -> None:

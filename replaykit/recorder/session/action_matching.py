@@ -94,18 +94,18 @@ def merge(declared: Sequence[Action], observed: Sequence[Action]) -> list[Merged
     ]
 
 
-def is_choice_by(said: Action, seen: Action) -> bool:
+def is_choice_by(declared: Action, seen: Action) -> bool:
     """Whether a key or a click chose or checked something: what was chosen is only in what was seen."""
-    return isinstance(seen, SelectOption | Check | Uncheck) and type(said) is not type(seen)
+    return isinstance(seen, SelectOption | Check | Uncheck) and type(declared) is not type(seen)
 
 
-def is_compatible(said: Action, seen: Action) -> bool:
+def is_compatible(declared: Action, seen: Action) -> bool:
     """Whether two actions can be one: the same group, and the same element where both name one."""
-    if isinstance(said, Unknown) or isinstance(seen, Unknown):
+    if isinstance(declared, Unknown) or isinstance(seen, Unknown):
         # An unknown action names nothing that could contradict what the page saw.
         return True
-    is_kind = tag_of(said) == tag_of(seen) or bool(_groups(said) & _groups(seen))
-    return is_kind and _is_same_target(said.element, seen.element)
+    is_kind = tag_of(declared) == tag_of(seen) or bool(_groups(declared) & _groups(seen))
+    return is_kind and _is_same_target(declared.element, seen.element)
 
 
 def _matches(declared: Sequence[Action], observed: Sequence[Action]) -> list[int | None]:
@@ -135,48 +135,50 @@ def _shares(matches: Sequence[int | None], count: int) -> list[list[int]]:
     return shares
 
 
-def _merged(said: Action, observed: Sequence[Action], match: int | None, share: list[int]) -> Merged:
+def _merged(declared: Action, observed: Sequence[Action], match: int | None, share: list[int]) -> Merged:
     actions = tuple(share)
     if match is not None:
-        return Merged(action=_joined(said, observed[match]), origin="both", actions=actions, matched=match)
+        return Merged(
+            action=_joined(declared, observed[match]), origin="both", actions=actions, matched=match
+        )
     # Drivers scroll an element into view for actions that leave no event: no contradiction.
     first = next((at for at in share if not _is_stray(observed[at])), None)
     if first is not None:
         seen = _with_ref(observed[first], None)
-        return Merged(action=seen, origin="both", declared=said, actions=actions, matched=first)
+        return Merged(action=seen, origin="both", declared=declared, actions=actions, matched=first)
     return Merged(
-        action=said,
+        action=declared,
         origin="declared",
         actions=actions,
-        seen=isinstance(said, Unknown) or tag_of(said) in SILENT,
+        seen=isinstance(declared, Unknown) or tag_of(declared) in SILENT,
     )
 
 
-def _joined(said: Action, seen: Action) -> Action:
+def _joined(declared: Action, seen: Action) -> Action:
     """Return type, arguments and reference as said; element, point and circumstances as seen."""
-    if isinstance(said, Unknown):
+    if isinstance(declared, Unknown):
         return seen
-    ref = said.element.ref if said.element else None
+    ref = declared.element.ref if declared.element else None
     # The harness knows what was meant; only the page knows how it was done.
     joined = replace(
-        said,
-        element=_with_ref(seen, ref).element or said.element,
+        declared,
+        element=_with_ref(seen, ref).element or declared.element,
         trusted=seen.trusted,
         completed=seen.completed,
-        by=seen.by or said.by,
-        modifiers=seen.modifiers or said.modifiers,
+        by=seen.by or declared.by,
+        modifiers=seen.modifiers or declared.modifiers,
     )
-    return replace(joined, **_seen_arguments(said, seen))
+    return replace(joined, **_seen_arguments(declared, seen))
 
 
-def _seen_arguments(said: Action, seen: Action) -> dict[str, object]:
+def _seen_arguments(declared: Action, seen: Action) -> dict[str, object]:
     arguments: dict[str, object] = {}
-    if hasattr(said, "point") and getattr(seen, "point", None) is not None:
+    if hasattr(declared, "point") and getattr(seen, "point", None) is not None:
         arguments["point"] = getattr(seen, "point", None)
-    if hasattr(said, "value_after") and hasattr(seen, "value_after"):
+    if hasattr(declared, "value_after") and hasattr(seen, "value_after"):
         arguments["value_after"] = seen.value_after
-    if isinstance(said, SelectOption) and isinstance(seen, SelectOption):
-        arguments["labels"] = said.labels or seen.labels
+    if isinstance(declared, SelectOption) and isinstance(seen, SelectOption):
+        arguments["labels"] = declared.labels or seen.labels
     return arguments
 
 
@@ -215,15 +217,15 @@ def _is_stray(action: Action) -> bool:
     return isinstance(action, Scroll) and action.by == "unknown"
 
 
-def _is_same_target(said: Element | None, seen: Element | None) -> bool:
+def _is_same_target(declared: Element | None, seen: Element | None) -> bool:
     """Whether nothing that both elements tell contradicts: bid, node, then css."""
-    if said is None or seen is None:
+    if declared is None or seen is None:
         return True
     verdicts = [
-        _same_reference(said.ref, seen),
-        _same(said.node, seen.node),
-        _same((said.attributes or {}).get("bid"), (seen.attributes or {}).get("bid")),
-        _same(said.css, seen.css),
+        _same_reference(declared.ref, seen),
+        _same(declared.node, seen.node),
+        _same((declared.attributes or {}).get("bid"), (seen.attributes or {}).get("bid")),
+        _same(declared.css, seen.css),
     ]
     return next((verdict for verdict in verdicts if verdict is not None), True)
 

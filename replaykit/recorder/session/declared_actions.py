@@ -17,7 +17,7 @@ from replaykit.decoders import convert
 from replaykit.errors import UsageError
 from replaykit.trajectory.action import Action, ActionBase, Unknown
 
-Said: TypeAlias = ActionBase | Mapping[str, Any] | str
+Utterance: TypeAlias = ActionBase | Mapping[str, Any] | str
 """An action as a harness may give it."""
 
 _PLACE = ("x", "y", "button")
@@ -70,7 +70,7 @@ _NAMES = {
 _NAMES |= {"delta_x": "dx", "delta_y": "dy", "wait_ms": "ms", "index": "tab", "reason": "text"}
 
 
-def declared(said: Said | None) -> tuple[Action, ...]:
+def declared(said: Utterance | None) -> tuple[Action, ...]:
     """Return the actions that were said: one per call in a string, none for None.
 
     Raises UsageError for plain values that are no action.

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.recorder.session.action_matching import Merged, is_choice_by, merge
-from replaykit.recorder.session.driver_messages import Said, StepEnter, StepExit
+from replaykit.recorder.session.driver_messages import StepEnter, StepExit, Utterance
 from replaykit.recorder.session.outbox import Blob, StepRef
 from replaykit.recorder.session.page_message import ms
 from replaykit.recorder.session.tabs import SKEW_MS
@@ -57,7 +57,7 @@ class DeclaredWindow:
         self.is_resolved = False
         """Nothing may be added any more."""
         self.exit: StepExit | None = None
-        self.thoughts: tuple[Said, ...] = ()
+        self.thoughts: tuple[Utterance, ...] = ()
         """What was thought before it ended, and has no step yet."""
         self.actions: list[DeclaredAction] = []
         self.begun: list[StepRef] = []

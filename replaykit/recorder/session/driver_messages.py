@@ -261,7 +261,7 @@ class Speaking(Struct, frozen=True, kw_only=True):
     at: float
 
 
-class Said(Struct, frozen=True, kw_only=True):
+class Utterance(Struct, frozen=True, kw_only=True):
     """Something said by agent or user, or thought by the agent."""
 
     at: float
@@ -291,7 +291,7 @@ Input: TypeAlias = (
     PageMessage | SnapshotPushed | FrameLeft | FrameOwned | TabOpened | TabMissed | TabClosed | TabCrashed
     | Navigated | HistoryCall | DialogOpened | DialogClosed | ConsoleLine | DownloadChanged | RequestMessage
     | CommandReply | Commanded | ScriptAsked | ScriptEnded | Answered | Logged | Witnessed | Begin
-    | StepEnter | StepExit | Speaking | Said | End
+    | StepEnter | StepExit | Speaking | Utterance | End
 )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from replaykit.recorder.session.driver_messages import (
     DialogClosed,
     DialogOpened,
     DownloadChanged,
-    Said,
+    Utterance,
 )
 from replaykit.recorder.session.outbox import Outbox, StepRef
 from replaykit.recorder.session.page_message import ms
@@ -119,7 +119,7 @@ class PageEvents:
             del said["forges"]
             self._outbox.write(Command(t=ms(said.pop("at")), **said))
 
-    def said(self, message: Said, step: int | None) -> None:
+    def said(self, message: Utterance, step: int | None) -> None:
         """Write at once what agent or user says, in or after a step: a crash loses no answer."""
         speaker = SPEAKERS.get(message.kind)
         if speaker is None:

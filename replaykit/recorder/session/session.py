@@ -18,7 +18,7 @@ from replaykit.recorder.probes.probe_scheduler import ProbeScheduler
 from replaykit.recorder.session import driver_messages, request_messages, witnesses
 from replaykit.recorder.session.action_tracker import ActionTracker
 from replaykit.recorder.session.agent_scripts import AgentScripts
-from replaykit.recorder.session.driver_messages import Begin, End, Input, Output, Pause, Said
+from replaykit.recorder.session.driver_messages import Begin, End, Input, Output, Pause, Utterance
 from replaykit.recorder.session.exchanges import Network
 from replaykit.recorder.session.harness_steps import HarnessSteps
 from replaykit.recorder.session.navigation.navigations import NavigationTracker
@@ -227,7 +227,7 @@ class Session:
             driver_messages.StepEnter: self._running(self._harness_steps.enter),
             driver_messages.StepExit: self._running(self._harness_steps.exit),
             driver_messages.Speaking: lambda m: self._look_while_speaking(),
-            Said: self._said,
+            Utterance: self._said,
             End: self._end,
         }
 
@@ -312,7 +312,7 @@ class Session:
         if tab.is_open and self._steps.current is None and not self._is_ending:
             yield from self._observations.start(tab, at)
 
-    def _said(self, message: Said) -> None:
+    def _said(self, message: Utterance) -> None:
         if message.kind == "thought":
             self._steps.think(message)
             return

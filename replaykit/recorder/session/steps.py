@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from replaykit.recorder.session.declared_steps import DeclaredAction, DeclaredWindow, plain, step_of, steps_of
-from replaykit.recorder.session.driver_messages import Said, StepEnter, StepExit
+from replaykit.recorder.session.driver_messages import StepEnter, StepExit, Utterance
 from replaykit.recorder.session.outbox import Outbox, StepRef
 from replaykit.recorder.session.page_message import ms
 from replaykit.recorder.session.tabs import SKEW_MS
@@ -29,7 +29,7 @@ class StepRecorder:
         self._line: list[StepRef | DeclaredWindow] = []
         self._ready: dict[StepRef, DeclaredAction] = {}
         self._refs: list[StepRef] = []
-        self._thoughts: list[Said] = []
+        self._thoughts: list[Utterance] = []
         self._turn = -1
         self._latest = 0
         self.count = 0
@@ -80,7 +80,7 @@ class StepRecorder:
         """Whether an action at `at` belongs to a declared step."""
         return self._window_at(at, is_gesture=is_gesture) is not None
 
-    def think(self, thought: Said) -> None:
+    def think(self, thought: Utterance) -> None:
         """Keep a thought for the next step."""
         self._thoughts.append(thought)
 
@@ -223,7 +223,7 @@ class StepRecorder:
             self._write(step, [action], thought if number == 0 else None, None)
         if not actions and thought is not None:
             # The window made no step: its thought belongs to the next one.
-            self._thoughts.insert(0, Said(at=window.enter.at, kind="thought", text=thought))
+            self._thoughts.insert(0, Utterance(at=window.enter.at, kind="thought", text=thought))
         self._drop(window.ref)
 
     def _drop(self, ref: StepRef) -> None:

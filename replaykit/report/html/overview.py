@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from replaykit.errors import told
+from replaykit.errors import message_of
 from replaykit.grading.agreement.agreement_rates import DIGITS, Matrix, kappa, rounded
 from replaykit.grading.statistics import wilson
 from replaykit.grading.verdict import PolicyOutcome, Report, Verdict
@@ -72,7 +72,9 @@ def row(id: str, name: str, verdict: Verdict, facts: Mapping[str, Any]) -> dict[
             "mode": verdict.mode,
             "dialect": line(verdict.dialect),
             "validity": None if verdict.validity == "valid" else line(verdict.validity),
-            "error": None if verdict.error is None else line(told(verdict.error.kind, verdict.error.fields)),
+            "error": None
+            if verdict.error is None
+            else line(message_of(verdict.error.kind, verdict.error.fields)),
             **facts,
         }
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from replaykit.errors import told
+from replaykit.errors import message_of
 from replaykit.grading.gate import in_words
 from replaykit.grading.gate_kinds import SIDE_EFFECT
 from replaykit.grading.judge_rates import heard
@@ -190,7 +190,7 @@ def _details(report: Report, names: Mapping[str, str]) -> Iterator[list[str]]:
 def _detail(verdict: Verdict) -> list[str]:
     lines = []
     if verdict.error is not None:
-        words = " ".join(told(verdict.error.kind, verdict.error.fields).split())
+        words = " ".join(message_of(verdict.error.kind, verdict.error.fields).split())
         lines.append(f"  ERROR {verdict.error.kind}: {safe(words)}")
     if verdict.first_failure is not None:
         lines.append(f"  first failing step: {_failure(verdict, verdict.first_failure)}")

@@ -253,10 +253,10 @@ def _steps(replay: Replay, note: Note) -> Iterator[RecordedStep]:
         if isinstance(event, Observation | Step):
             url = event.url or url
         if isinstance(event, Step):
-            found = RecordedStep(event, event.said, note, story=story)
+            found = RecordedStep(event, event.reported, note, story=story)
             found.targets_recorded = targets
             found.inherit(before)
-            before, last = found, event.said
+            before, last = found, event.reported
             yield found
         elif isinstance(event, Message) and event.role != "user" and event.kind not in ("answer", "claim"):
             last = actions.SendMsgToUser(text=event.text)

@@ -196,7 +196,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
         return tuple(Reading(key, self.step) for key in spellings(self.action.key))
 
     @cached_property
-    def said(self) -> Reading:
+    def message_text(self) -> Reading:
         """The message."""
         return Reading(self.message or "", self.step)
 
@@ -211,7 +211,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
             return tuple(reading for reading in (*self.entered, *self.held) if reading.raw)
         if self.kind in ("action", "request"):
             return ()
-        return (self.said,) if self.message else ()
+        return (self.message_text,) if self.message else ()
 
     @cached_property
     def is_place(self) -> bool:

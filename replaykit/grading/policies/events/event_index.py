@@ -129,7 +129,7 @@ def _read(readings: Iterable[Reading]) -> str | None:
 _TEXTS: dict[str, Callable[[Event], str | None]] = {
     "text": _names,
     "value": lambda event: _read((*event.entered, *event.held, *event.keys)),
-    "message": lambda event: _read((event.said,)),
+    "message": lambda event: _read((event.message_text,)),
     "url": lambda event: None if event.url is None else parts_of(event.url),
 }
 """Field of a match to the text that holds its words, None where it is unknown."""

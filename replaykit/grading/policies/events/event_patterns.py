@@ -137,7 +137,7 @@ class Pattern:
             yield lambda event: some((_value(event, values), keys.truth(event.keys)))
         if match.message:
             messages = self._texts("message", match.message)
-            yield lambda event: messages.truth((event.said,)) if event.message is not None else FALSE
+            yield lambda event: messages.truth((event.message_text,)) if event.message is not None else FALSE
 
     def _texts(self, field: str, terms: TextTerms) -> TextTests:
         tests = TextTests(terms)
