@@ -8,6 +8,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import click
@@ -94,3 +96,19 @@ def progress(title: str, total: int) -> Iterator[Tick]:
 def _settings() -> dict[str, bool]:
     context = click.get_current_context(silent=True)
     return (context.find_root().obj or {}) if context else {}
+
+
+NEAR_MAX = 1000
+"""Names of a folder that are compared with that of a missing file."""
+
+
+def near_file(error: Exception) -> str:
+    """Return the line that suggests a file of a similar name, for a file that is missing."""
+    named = getattr(error, "fields", {}).get("source")
+    path = Path(str(named or ""))
+    if not named or path.exists() or not path.parent.is_dir():
+        return ""
+    from difflib import get_close_matches  # loaded here: only a typing mistake pays for it
+
+    near = get_close_matches(path.name, [one.name for one in islice(path.parent.iterdir(), NEAR_MAX)], 1, 0.7)
+    return "".join(f"\ndid you mean {path.parent / one}?" for one in near)

@@ -7,14 +7,12 @@ import importlib
 import os
 import sys
 from collections.abc import Callable, Sequence
-from itertools import islice
-from pathlib import Path
 from typing import Any, TextIO
 
 import click
 
 from replaykit.cli.command_groups import COMMANDS, EXIT_CODES, add_exit_codes, name_variables, write_commands
-from replaykit.cli.console import harmless
+from replaykit.cli.console import harmless, near_file
 from replaykit.errors import ReplaykitError
 
 SWITCHES = {
@@ -29,10 +27,6 @@ CUT_OFF = 141
 
 GARBAGE = 100_000
 """Objects made between two searches for garbage: loading makes many, drops few, and a search takes 10 ms."""
-
-
-NEAR_MAX = 1000
-"""Names of a folder that are compared with that of a missing file."""
 
 
 class LazyGroup(click.Group):
@@ -165,24 +159,12 @@ def _drop_output(stream: TextIO) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def _near_file(error: Exception) -> str:
-    """Return the line that suggests a file of a similar name, for a file that is missing."""
-    named = getattr(error, "fields", {}).get("source")
-    path = Path(str(named or ""))
-    if not named or path.exists() or not path.parent.is_dir():
-        return ""
-    from difflib import get_close_matches  # loaded here: only a typing mistake pays for it
-
-    near = get_close_matches(path.name, [one.name for one in islice(path.parent.iterdir(), NEAR_MAX)], 1, 0.7)
-    return "".join(f"\ndid you mean {path.parent / one}?" for one in near)
-
-
 def _complain(message: str, error: Exception, arguments: Sequence[str]) -> None:
     if "--debug" in arguments:
         import traceback
 
         traceback.print_exception(error)
-    message += _near_file(error)
+    message += near_file(error)
     lines = harmless(message).splitlines() or [""]
     click.echo(click.style("error: ", fg="red", bold=True) + lines[0], err=True)
     for line in lines[1:]:

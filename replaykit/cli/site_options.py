@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
-from replaykit.errors import UsageError
+import msgspec
+
+from replaykit.bundle.reader import open_bundle
+from replaykit.cli.console import notice
+from replaykit.errors import ReplaykitError, UsageError
+
+if TYPE_CHECKING:
+    from replaykit.tasks.suite import Suite
 
 
 def check_server(url: str | None) -> None:
@@ -22,3 +31,39 @@ def parse_sites(said: Iterable[str]) -> dict[str, tuple[str, ...]]:
             raise UsageError(what=f"--site: expected NAME=URL, got {text!r}")
         sites[name] = (*sites.get(name, ()), url)
     return sites
+
+
+def warn_of_sites(given: Iterable[str], suite: Suite | None, sources: Iterable[str]) -> None:
+    """Say which names of `--site` no task and no recording has: their roots are only equal to each other."""
+    left, known = set(given), set[str]()
+    for names, plain in _sites_named(suite, sources) if left else ():
+        known |= names
+        left = {name for name in left - known if f"__{name.upper()}__" not in plain}
+        if not left:
+            return  # no further recording is opened
+    from difflib import get_close_matches  # for what is wrong only
+
+    for name in sorted(left):
+        near = "".join(f"; did you mean {one}?" for one in get_close_matches(name, known, 1))
+        there = f" (there are {', '.join(sorted(known)[:_NAMES_MAX])})" if known else ""
+        notice(f"--site {name}: no task and no recording has a site of this name{near}{there}")
+
+
+def _sites_named(suite: Suite | None, sources: Iterable[str]) -> Iterator[tuple[set[str], str]]:
+    """Yield the names of sites of the suite and of each recording, with their tasks as text."""
+    if suite is not None:
+        yield {*suite.sites, *(name for task in suite.tasks for name in task.sites)}, _text(suite.tasks)
+    for source in sources:
+        with suppress(ReplaykitError), open_bundle(source) as bundle:  # grading tells what is wrong with it
+            header = bundle.header
+            listed = (header.task or {}).get("sites")
+            named = listed if isinstance(listed, list | tuple) else ()
+            yield {*header.sites, *(name for name in named if isinstance(name, str))}, _text(header.task)
+
+
+def _text(plain: Any) -> str:
+    return msgspec.json.encode(plain).decode()
+
+
+_NAMES_MAX = 20
+"""Names that a message lists."""

@@ -30,6 +30,9 @@ from replaykit.tasks.url_faults import url_fault
 _CALL = "func:"
 _SSH_HOST = "ssh_host"  # stands for any host in addresses of repositories (WebArena-Verified)
 
+_NEAR_SITE = 0.75
+"""So alike is a name that is meant for another one: `shopping_admin` is not meant for `shopping`."""
+
 
 def check_faults(tasks: Sequence[Task], known_sites: Sequence[str] = ()) -> list[CheckFault]:
     """Return the faults of all checks; `known_sites` are those whose roots are known."""
@@ -41,10 +44,26 @@ def _of_task(task: Task, known_sites: Sequence[str]) -> Iterator[CheckFault]:
         for path, message, is_error in _of_check(check):
             at = f"$.checks[{number}]{path}"
             yield CheckFault(task=task.id, path=at, message=message, is_error=is_error)
+    yield from _of_sites(task, known_sites)
     known = {*known_sites, *task.sites, _SSH_HOST}
     for name in unfilled(task):
         if name.lower() not in known:
             yield CheckFault(task=task.id, path="$", message=_unknown_site(name))
+
+
+def _of_sites(task: Task, known_sites: Sequence[str]) -> Iterator[CheckFault]:
+    """Yield a fault for each site that is not among those of the file, where the file has some."""
+    for number, name in enumerate(task.sites if known_sites else ()):
+        if name in known_sites:
+            continue
+        from difflib import get_close_matches  # for what is wrong only
+
+        near = get_close_matches(name, known_sites, 1, _NEAR_SITE)
+        hint = f"did you mean {near[0]}?" if near else f"give it there, or with --site {name}=URL"
+        message = (
+            f"site {name!r} has no URL in `sites` of the file; {hint} (there are {', '.join(known_sites)})"
+        )
+        yield CheckFault(task=task.id, path=f"$.sites[{number}]", message=message, is_error=bool(near))
 
 
 def _unknown_site(name: str) -> str:

@@ -179,7 +179,7 @@ class CheckFault(Struct, frozen=True, kw_only=True):
     message: str
     """What is wrong."""
     is_error: bool = True
-    """False: it works, but a browser has to have read the value while the run was recorded."""
+    """False: it works under a condition that the message names, such as a value read while recording."""
 
 
 class ProbeRead(Struct, frozen=True, kw_only=True):

@@ -156,7 +156,8 @@ def suite_schema() -> dict[str, Any]:
     return document("replaykit suite", "urn:replaykit:suite:1", suite, parts)
 
 
-def _parse(file: Path) -> Any:
+def _parse(file: Path, kind: str = "task file", named_by: Path | None = None) -> Any:
+    """Return what a file says; `named_by` is the file that names it."""
     try:
         if file.stat().st_size > FILE_MAX:
             raise TaskError(source=file, path="$", reason=f"larger than {FILE_MAX} bytes")
@@ -164,15 +165,16 @@ def _parse(file: Path) -> Any:
         plain = _PARSERS.get(file.suffix.lower(), _json)(text)
     except OSError as error:
         what = "it is a folder: name one file in it" if file.is_dir() else error.strerror
-        reason = f"cannot read the task file: {what}"
+        named = f" that {named_by} names in `policies.file`" if named_by is not None else ""
+        reason = f"cannot read the {kind}{named}: {what}"
         raise TaskError(source=file, path="$", reason=reason) from error
     except RecursionError as error:
         raise _too_deep(file) from error
     except (msgspec.DecodeError, ValueError) as error:
-        kind = kind_of(file)
-        is_other = kind not in ("a JSON file", "a text file", "a task file")
-        what = f"found {kind}; a suite, or a task, is YAML, TOML or JSON" if is_other else words_of(error)
-        reason = f"not a task file: {what}"
+        found = kind_of(file)
+        is_other = found not in ("a JSON file", "a text file", "a task file")
+        what = f"found {found}; a {kind} is YAML, TOML or JSON" if is_other else words_of(error)
+        reason = f"not a {kind}: {what}"
         raise TaskError(source=file, path="$", reason=reason) from error
     if is_nested_deeper(plain, NEST_MAX):
         raise _too_deep(file)
@@ -341,7 +343,7 @@ def _shared(written: SuiteFile, file: Path, within: str | Path | None) -> dict[s
         named = file.parent / policies.file
         if within is not None and not named.resolve().is_relative_to(Path(within).resolve()):
             raise TaskError(source=file, path="$.policies.file", reason=f"it lies outside of {within}")
-        policies = load_policies(named)
+        policies = _policies(named, file)
     names = ("mode", "dialect", "compose", "require_reason", "require_proof", "judge")
     said = {name: getattr(written, name) for name in names}
     return {"policies": policies, **{name: value for name, value in said.items() if value is not None}}
@@ -354,7 +356,11 @@ def load_policies(path: str | Path) -> tuple[Policy, ...]:
         for policy in replaykit.load_policies("policies.yaml"):
             print(policy.id, policy.dimension)
     """
-    plain = _parse(Path(path))
+    return _policies(Path(path))
+
+
+def _policies(path: Path, named_by: Path | None = None) -> tuple[Policy, ...]:
+    plain = _parse(path, "policy file", named_by)
     written, wrong = read_fields(plain, PolicyFile)
     wrong += () if written is None else _policy_faults(written.policies, "$.policies")
     if written is None or wrong:

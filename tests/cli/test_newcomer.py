@@ -176,7 +176,7 @@ RUN = "recordings/conformance/order-total--good.zst"
         ("empty.yaml", "schema: replaykit.suite/1\ntasks: []\n", "it has no tasks"),
         ("old.yaml", "schema: replaykit.suite/0\ntasks: []\n", "this release reads replaykit.suite/1"),
         ("twice.yaml", SUITE + SUITE.partition("tasks:\n")[2], "duplicate task id 't1'"),
-        ("run.zst", "(\xb5/", "a suite, or a task, is YAML, TOML or JSON"),
+        ("run.zst", "(\xb5/", "a task file is YAML, TOML or JSON"),
         ("folder", None, "it is a folder: name one file in it"),
         ("none.json", "", "not a task file"),
         (

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from replaykit.cli.bundles import check_tape, find_bundles
 from replaykit.cli.console import notice, progress
-from replaykit.cli.site_options import check_server, parse_sites
+from replaykit.cli.site_options import check_server, parse_sites, warn_of_sites
 from replaykit.errors import ReplaykitError, UsageError, message_of
 from replaykit.grading.engine import (
     build_report,
@@ -136,6 +136,7 @@ def _grade(command: GradeCommand, *, is_single_needed: bool) -> Report:
         check_tape(command.options["replies"])
     check_server(command.options["judge_base_url"])
     gate, options = _gate(command), _grade_options(command)
+    warn_of_sites(options.sites, options.suite, sources)
     tasks = options.suite.tasks if options.suite is not None else ()
     if command.results is None and len(sources) == 1:
         rows, failure = _single(sources[0], options)

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from replaykit.cli.console import detail, harmless, notice
+from replaykit.cli.console import detail, harmless, near_file, notice
 from replaykit.errors import TaskError, UsageError
 from replaykit.grading.checks.grading_faults import task_faults
 from replaykit.grading.reference_faults import reference_faults
@@ -57,7 +57,7 @@ def _validated(file: str) -> int:
     try:
         return _checked(file)
     except TaskError as error:
-        click.echo(harmless(f"error: {error.message}"), err=True)
+        click.echo(harmless(f"error: {error.message}{near_file(error)}"), err=True)
         return error.exit_code
 
 
