@@ -42,6 +42,19 @@ def test_a_closed_bundle_says_that_it_is_closed(use: Callable[[Any], Any], bundl
         (lambda path: replaykit.grade(path, nope=1), "no option 'nope'; there are suite, sites, mode"),
         (lambda path: replaykit.grade(None), "grade takes a bundle, or its path or URL, got NoneType"),
         (lambda path: asyncio.run(replaykit.grade_async(3)), "grade takes a bundle.*got int"),
+        (
+            lambda path: replaykit.grade(path, task="tasks.yaml#x"),
+            r"got 'tasks.yaml#x': read the file and pass suite=replaykit.load_suite\('tasks.yaml#x'\)",
+        ),
+        (lambda path: replaykit.grade(path, 3), "task is a Task or its plain values, got int"),
+        (
+            lambda path: replaykit.Recorder(path, screenshot="off"),
+            r"unknown field `screenshot`; did you mean screenshots\? \(there are secrets, mask,",
+        ),
+        (
+            lambda path: replaykit.Recorder(path, screenshots="jpg"),
+            r"'jpg'; did you mean png\? \(there are off, png\) - at `screenshots`",
+        ),
         (lambda path: replaykit.Replay(None), "Replay takes an open bundle: got NoneType"),
         (lambda path: replaykit.OfflinePage(3), "takes an open bundle: got int"),
         (lambda path: replaykit.OfflinePage(str(path)), "takes an open bundle: `with open_bundle"),

@@ -123,6 +123,7 @@ def run(arguments: Sequence[str]) -> int:
         _tell(_complain, error.message, error, arguments)
         return error.exit_code
     except click.UsageError as error:
+        error.message += _variable(error)
         _tell(error.show)
         return 2
     except click.ClickException as error:
@@ -141,6 +142,15 @@ def run(arguments: Sequence[str]) -> int:
         return 3
     except SystemExit as done:  # click's own: of completion, and with 1 where the reader has gone
         return CUT_OFF if done.code == 1 else 0
+
+
+def _variable(error: click.UsageError) -> str:
+    """Return which variable of the environment holds a wrong value; empty for the command line."""
+    if not isinstance(error, click.BadParameter) or error.ctx is None or error.param is None:
+        return ""
+    source = error.ctx.get_parameter_source(error.param.name or "")
+    is_variable = source is click.core.ParameterSource.ENVIRONMENT
+    return f" It is the value of the variable {error.param.envvar}." if is_variable else ""
 
 
 def _tell(show: Callable[..., None], *arguments: Any, **options: Any) -> None:

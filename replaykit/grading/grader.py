@@ -69,8 +69,17 @@ def grade(
             return grade(opened, task, options=options, client=client, **changes)
     if not isinstance(bundle, Bundle):
         raise UsageError(what=f"grade takes a bundle, or its path or URL, got {type(bundle).__name__}")
+    if not isinstance(task, Task | Mapping | None):
+        raise UsageError(what=_no_task(task))
     options = _changed(options, changes)
     return grade_case(case_of(bundle, options, task), client)
+
+
+def _no_task(given: object) -> str:
+    """Return what to pass as a task in place of something else: a text names a file, most likely."""
+    is_file = isinstance(given, str | Path)
+    found = f"{str(given)!r}: read the file and pass suite=replaykit.load_suite({str(given)!r})"
+    return f"grade: task is a Task or its plain values, got {found if is_file else type(given).__name__}"
 
 
 def _changed(options: GradeOptions | None, changes: Mapping[str, Any]) -> GradeOptions:
@@ -223,8 +232,8 @@ def _task_of(
     if bundle.header.task is None:
         raise TaskError(
             source=bundle.name,
-            path="header.task",
-            reason="the bundle holds no task: name one with --task FILE",
+            path="$",
+            reason="the bundle holds no task: name one with --task FILE#ID (`task=` in a program)",
         )
     return {**bundle.header.task, **named}
 
@@ -239,7 +248,15 @@ def _of_suite(bundle: Bundle, suite: Suite) -> Task:
     if len(suite.tasks) == 1:
         return suite.tasks[0]
     recorded = str((bundle.header.task or {}).get("id", ""))
+    if not recorded:
+        known = ", ".join(task.id for task in suite.tasks[:_IDS_SHOWN])
+        reason = "the run has no task id, by which its task is found: name the task with --task FILE#ID"
+        raise TaskError(source=bundle.name, path="$", reason=f"{reason}; the file has {known}")
     return suite.task(recorded, source=bundle.name)
+
+
+_IDS_SHOWN = 12
+"""Ids of tasks that a message lists."""
 
 
 def _policies(task: Task, replay: Replay, mode: Mode, options: GradeOptions) -> tuple[PolicyResult, ...]:

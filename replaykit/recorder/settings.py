@@ -90,7 +90,11 @@ def as_settings(options: Mapping[str, Any]) -> Settings:
     try:
         settings = convert(given, Settings)
     except msgspec.ValidationError as error:
-        raise UsageError(what=f"an option of the recorder is wrong: {error}") from error
+        from replaykit.tasks.field_faults import field_fault  # for what is wrong only
+
+        path, reason = field_fault(error, given, Settings)
+        where = "" if path == "$" else f" - at `{path.removeprefix('$.')}`"
+        raise UsageError(what=f"an option of the recorder is wrong: {reason}{where}") from error
     refuse_selectors(settings.mask)
     if settings.traceparent is not None:
         refuse_traceparent(settings.traceparent, f"traceparent ({TRACEPARENT})")

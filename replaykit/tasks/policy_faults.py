@@ -244,7 +244,7 @@ def bad_selector(css: str) -> str:
     # Most policies name no selector, and the parser of CSS takes longer to load than they to grade.
     from cssselect2.parser import SelectorError, parse
 
-    from replaykit.tasks.grammar.selectors import selector_fault
+    from replaykit.tasks.grammar.selectors import plain_words, selector_fault
 
     try:
         if xpath_grammar.is_xpath(css):
@@ -255,7 +255,7 @@ def bad_selector(css: str) -> str:
         fault = selector_fault(css)
         return "" if fault is None else f"not a CSS selector: {css!r}: {fault}"
     except SelectorError as error:
-        return f"not a CSS selector: {css!r}: {error}"
+        return f"not a CSS selector: {css!r}: {plain_words(error)}"
     except (Unsupported, LocatorLimit) as error:
         return str(error)
 

@@ -17,7 +17,8 @@ def parsed_yaml(text: str) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark is not None else ""
-        raise ValueError(f"{where}{error.problem or error.context}") from error
+        said = str(error.problem or error.context)
+        raise ValueError(f"{where}{said}{_hint(said)}") from error
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise ValueError(f"line {line}: a character that YAML has not, #x{error.character:04x}") from error
@@ -29,6 +30,25 @@ def parsed_yaml(text: str) -> Any:
         raise ValueError(_TOO_DEEP)
     return plain
 
+
+def _hint(said: str) -> str:
+    """Return what is most likely meant by words of the parser, and how to mend it."""
+    return next((f" ({hint})" for words, hint in _HINTS.items() if words in said), "")
+
+
+_HINTS = {
+    "mapping values are not allowed": "indent the line as those beside it, and quote a text that holds `: `",
+    "<document start>": "indent the line as the first one",
+    "<block end>": "indent the line as those beside it, and quote a text as a whole or not at all",
+    "'\\t'": "indent with spaces, not with tabs",
+    "cannot start any token": "quote a text that begins with this character",
+    "undefined alias": "quote a text that begins with `*`",
+    "constructor for the tag": "quote a text that begins with `!`",
+    "stream end": "a bracket is not closed",
+    "end of stream": "a quote is not closed",
+    "find expected ':'": "a key needs a colon and a space behind it",
+}
+"""A part of the words of the parser to a hint; the first one that is found counts."""
 
 _TOO_DEEP = f"nested deeper than {NEST_MAX} levels"
 

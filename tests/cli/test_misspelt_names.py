@@ -87,3 +87,64 @@ def test_a_policy_file_with_a_mistake_is_no_task_file(tmp_path: Path) -> None:
     (tmp_path / "p.yaml").write_text("policies: [1")
     (tmp_path / "s.yaml").write_text("policies: {file: p.yaml}\n" + SUITE.replace("SITE", "inn"))
     assert "p.yaml: not a policy file: line 1" in run("tasks", "validate", tmp_path / "s.yaml").stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "a: b: c",
+            "line 1, column 5: mapping values are not allowed here (indent the line as those beside it",
+        ),
+        ("tasks:\n  - id: x\n   intent: y", "(indent the line as those beside it"),
+        ('a: "x" y', "quote a text as a whole or not at all)"),
+        ("a:\n\t- b", "(indent with spaces, not with tabs)"),
+        ("a: @x", "(quote a text that begins with this character)"),
+        ("a: {b: c", "(a bracket is not closed)"),
+        ("a: 'x", "(a quote is not closed)"),
+        ("a: 1\nb", "(a key needs a colon and a space behind it)"),
+    ],
+)
+def test_what_the_parser_of_yaml_says_has_a_hint(text: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text(text)
+    assert said in run("tasks", "validate", tmp_path / "s.yaml").stderr
+
+
+@pytest.mark.parametrize(
+    ("selector", "said"),
+    [
+        ("#a ..b", "expected a class name, found '.'"),
+        ("a,,b", "expected a compound selector, found ','"),
+        ("a[", "expected attribute name, found the end"),
+        ("a:", "unexpected end"),
+        ("a!b", "unexpected '!'"),
+    ],
+)
+def test_what_the_parser_of_selectors_says_names_no_token(selector: str, said: str, tmp_path: Path) -> None:
+    check = f"{{type: page, selector: '{selector}', expect: {{equals: x}}}}"
+    (tmp_path / "s.yaml").write_text(
+        SUITE.replace("SITE", "inn").replace("{type: string_match, exact: x}", check)
+    )
+    assert (
+        f"not a CSS selector: '{selector}': {said}\n" in run("tasks", "validate", tmp_path / "s.yaml").output
+    )
+
+
+def test_a_variable_with_a_wrong_value_is_named(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run_cli(["grade", "a.zst", "--jobs", "two"]) == 2
+    assert "variable" not in capfd.readouterr().err
+    monkeypatch.setenv("REPLAYKIT_GRADE_JOBS", "two")
+    assert run_cli(["grade", "a.zst"]) == 2
+    assert "It is the value of the variable REPLAYKIT_GRADE_JOBS." in capfd.readouterr().err
+
+
+def test_a_run_without_a_task_id_asks_for_one(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    two = SUITE.replace("SITE", "inn") + "  - {id: u, intent: Leave.}\n"
+    (tmp_path / "s.yaml").write_text(two)
+    path = str(trajectory(task={}).answer("x").write(tmp_path / "a.zst"))
+    assert run_cli(["grade", path, "--task", str(tmp_path / "s.yaml")]) == 3
+    error = capfd.readouterr().err
+    assert "the run has no task id, by which its task is found: name the task with --task FILE#ID" in error
+    assert "the file has t, u" in error

@@ -17,7 +17,7 @@ from tests.replay.test_css import INVALID
     ("selector", "reason"),
     [
         ("p[", "expected"),
-        ("", "eof"),
+        ("", "found the end"),
         (":::", ""),
         ("//div", ""),
         ("text=Pay", ""),

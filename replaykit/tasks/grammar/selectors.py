@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import tinycss2
 from cssselect2 import parser
+
+from replaykit.patterns import lazy_pattern
 
 
 def _words(text: str) -> frozenset[str]:
@@ -83,12 +86,28 @@ def _pseudo_element(token: Any) -> Any:
     return tinycss2.parse_one_component_value("marker" if known else "unknown")
 
 
+_TOKEN = lazy_pattern(r"<\w+ (.*)>", re.DOTALL)
+
+
+def plain_words(error: Exception) -> str:
+    """Return what the parser of selectors complains of, without its names of tokens."""
+    token, words = error.args[0], _TOKEN.sub(lambda token: repr(token[1]), str(error.args[-1]))
+    kind = getattr(token, "type", None)
+    found = repr(token.serialize()) if kind is not None else "the end"
+    for said in (str(kind), "EOF"):
+        words = words.replace(f"got {said}", f"found {found}").replace(
+            f"unexpected {said} token", f"unexpected {found}"
+        )
+    words = words.replace("unexpected the end", "unexpected end")
+    return words[:1].lower() + words[1:].replace(", got ", ", found ").rstrip(".")
+
+
 def _fault(tokens: list[Any], is_relative: bool) -> str | None:
     try:
         list(parser.parse(tokens, relative=is_relative))
     except (parser.SelectorError, AttributeError) as error:
         # AttributeError: cssselect2 0.10 reads past the end of `a|`.
-        return str(error.args[-1])
+        return plain_words(error)
     faults = (_pseudo_class_fault(token) for token in _behind_one_colon(tokens))
     return next((fault for fault in faults if fault is not None), None)
 
