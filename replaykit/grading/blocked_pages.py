@@ -43,7 +43,7 @@ def _is_wall(page: Page) -> bool:
 
 def _text(page: Page) -> str:
     try:
-        return fold((page.dom.text if page.dom is not None else None) or "")
+        return fold((page.dom.whole_text if page.dom is not None else None) or "")
     except (ReplayError, BundleError):
         return ""
 

@@ -36,7 +36,7 @@ def _texts(replay: Replay) -> Iterator[tuple[int, str]]:
         if is_forged(page, replay):
             continue  # the agent had a hand in it: no evidence of the site
         try:
-            text = page.dom.text if page.dom is not None else None
+            text = page.dom.whole_text if page.dom is not None else None
         except (ReplayError, BundleError):
             continue  # no one can say what this page showed, and grounding decides nothing
         if text is not None:

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.replay import form_values, page_source
+from replaykit.replay.composed_tree import ComposedTree, shadow_texts
 from replaykit.replay.dom_tree import Tree, ascii_lower
 from replaykit.replay.link_resolution import resolve
 from replaykit.replay.rendered_text.element_texts import InnerTexts, check_composed
@@ -18,7 +19,7 @@ from replaykit.replay.selectors.selector_cache import compile_selector
 from replaykit.replay.selectors.selector_matching import Selector
 from replaykit.snapshot.attributes import qualified
 from replaykit.snapshot.codec import SnapshotLines, decode_head
-from replaykit.snapshot.snapshot_format import HTML, OTHER, Head, Snapshot
+from replaykit.snapshot.snapshot_format import HTML, OTHER, SHADOW, Head, Snapshot
 from replaykit.snapshot.text_rows import unseen
 from replaykit.trajectory.redaction_marks import MASKED
 
@@ -115,6 +116,30 @@ class Dom:
         top = self.body or self.root
         return top.text if top is not None else ""
 
+    @cached_property
+    def whole_text(self) -> str:
+        """Rendered text of the body, then that of each shadow tree, which `innerText` leaves out.
+
+        Raises Unsupported, as `text` does.
+        """
+        return "\n".join(filter(None, (self.text, *shadow_texts(self.inner_texts))))
+
+    @cached_property
+    def composed(self) -> Tree:
+        """The columns as a tree in which shadow trees belong to their hosts."""
+        return ComposedTree(self.tree) if self.has_shadow_trees else self.tree
+
+    @property
+    def has_shadow_trees(self) -> bool:
+        """Whether any element hosts a shadow tree."""
+        return SHADOW in self.tree.kind
+
+    @property
+    def elements(self) -> Iterator[Node]:
+        """All elements of the document and its shadow trees, in order."""
+        scopes = self.composed.scope
+        return (Node(self, row) for row in self.snapshot.nodes if scopes[row] == 0)
+
     def node(self, number: int) -> Node | None:
         """Return the element of that number, the n-th that the recorder met."""
         rows = self.snapshot.nodes
@@ -133,6 +158,17 @@ class Dom:
         Raises SelectorInvalid, Unsupported, LocatorLimit.
         """
         return [] if self.excludes(compile_selector(css)) else self._select_all(css, 0)
+
+    def pierce_all(self, css: str) -> list[Node]:
+        """Return all matches in the document and its shadow trees, as a CSS locator of Playwright.
+
+        Raises SelectorInvalid, Unsupported, LocatorLimit.
+        """
+        selector = compile_selector(css)
+        if self.excludes(selector):
+            return []
+        self._refuse_cut(selector)
+        return [Node(self, row) for row in selector.find(self.composed, 0)]
 
     def glimpse(self, css: str) -> Node | None:
         """Return what `select` finds, on a page that ends with it: its `text` is the same, and nothing else.
@@ -415,6 +451,18 @@ class Node:
         if self.dom.excludes(selector):
             return None
         return self._node(self._nearest(selector, (self.row, *self.dom.tree.ancestors(self.row))))
+
+    def is_inside(self, css: str) -> bool:
+        """Whether it matches, or an element around it, hosts of shadow trees included.
+
+        Raises SelectorInvalid, Unsupported, LocatorLimit.
+        """
+        selector, tree = compile_selector(css), self.dom.composed
+        if self.dom.excludes(selector):
+            return False
+        if selector.looks_ahead:
+            self.dom._refuse_cut(selector)
+        return selector.nearest(tree, (self.row, *tree.ancestors(self.row)), self.row) >= 0
 
     def select(self, css: str) -> Node | None:
         """Return the first match below, as `element.querySelector`. Raises as `Dom.select`."""

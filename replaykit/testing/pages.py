@@ -1,7 +1,8 @@
 """Snapshots made from HTML text without a browser: good enough for tests, honest about styles.
 
 Elements get the display their tag has by default; `hidden` and `style="display:none"` are obeyed, nothing
-else of CSS. End tags have to be written. Boxes are not taken.
+else of CSS. End tags have to be written. Boxes are not taken. `<template shadowrootmode="open">`, first in an
+element, is its shadow tree.
 """
 
 from __future__ import annotations
@@ -72,6 +73,9 @@ class _Maker(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         attributes = {name: value or "" for name, value in attrs}
+        if tag == "template" and "shadowrootmode" in attributes:
+            self._begin_shadow(attributes["shadowrootmode"])
+            return
         live = attributes.pop("data-live", None)
         self.tokens.append("<" + tag)
         if attributes:
@@ -84,6 +88,11 @@ class _Maker(HTMLParser):
         self._open.append((tag, hidden))
         if tag in VOID:
             self._close(1)
+
+    def _begin_shadow(self, mode: str) -> None:
+        self.tokens.append(f"#{mode}")
+        self.nodes += 1
+        self._open.append(("template", self._open[-1][1]))
 
     def handle_endtag(self, tag: str) -> None:
         tags = [name for name, _ in self._open]

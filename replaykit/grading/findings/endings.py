@@ -112,7 +112,7 @@ def error_on(page: Page | None) -> str:
     try:
         dom = page.dom if page is not None else None
         likely = _likely(dom) if dom is not None else []
-        text = fold(dom.text) if likely and dom is not None else ""
+        text = fold(dom.whole_text) if likely and dom is not None else ""
     except (ReplayError, BundleError):
         return ""
     return next((phrase for phrase in PHRASES if phrase in likely and phrase in text), "")

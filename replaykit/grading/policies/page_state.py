@@ -146,7 +146,10 @@ def _shown(rule: PageState, page: Page | None, step: int | None, replay: Replay)
     if is_forged(page, replay):
         return PageReading(missing=(FORGED,), page=page, step=step)
     read = page.read(_key(rule)) if rule.locator else None
-    if read is not None:
+    # A probe asks the document only: what it did not find may be in a shadow tree.
+    if read is not None and not (
+        read.kind == "undefined" and page.dom is not None and page.dom.has_shadow_trees
+    ):
         return PageReading(texts=_texts_of(rule, read), page=page, step=step, tier="live")
     dom = page.dom
     if dom is None:
@@ -183,13 +186,14 @@ def _read(rule: PageState, dom: Dom) -> tuple[str, ...]:
         return _of_path(rule.locator, dom)
     if _is_script(rule.locator):
         return _of_read(evaluate(rule.locator, dom))
-    return _texts_of(rule, read_selector(_key(rule), rule.locator, rule.property or "text", dom))
+    read = read_selector(_key(rule), rule.locator, rule.property or "text", dom, pierces=True)
+    return _texts_of(rule, read)
 
 
 def _page_texts(dom: Dom) -> tuple[str, ...]:
     """Return the visible text of a page, then the values of its fields."""
-    fields = (node.value for node in dom.select_all("input, textarea, select") if not node.masked)
-    return (dom.text, *(value for value in fields if isinstance(value, str) and value))
+    fields = (node.value for node in dom.pierce_all("input, textarea, select") if not node.masked)
+    return (dom.whole_text, *(value for value in fields if isinstance(value, str) and value))
 
 
 def _of_path(path: str, dom: Dom) -> tuple[str, ...]:

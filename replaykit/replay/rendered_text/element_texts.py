@@ -63,6 +63,12 @@ class InnerTexts:
         self._refuse_gaps(row, text)
         return text
 
+    def plain(self, row: int) -> str:
+        """Return a text as it is laid out where white space collapses. Raises Unsupported, as `text` does."""
+        text = " ".join(self.tree.name[row].split())
+        self._refuse_gaps(row, text)
+        return text
+
     def _edits_inside(self, row: int) -> dict[int, Edits]:
         """Return the edits of an element and of those inside of it, by row. Raises Unsupported."""
         tree, numbers = self.tree, self._numbers

@@ -82,14 +82,17 @@ def evaluate(locator: str, dom: Dom) -> Read:
     return _read(locator, value)
 
 
-def read_selector(key: str, selector: str, prop: str, dom: Dom) -> Read:
+def read_selector(key: str, selector: str, prop: str, dom: Dom, *, pierces: bool = False) -> Read:
     """Answer a CSS selector with a property: `text value checked selectedIndex` or an attribute's name.
 
+    `pierces`: where the document has no match, its shadow trees are searched, as by Playwright.
     Raises `Unsupported` and `LocatorLimit`.
     """
     try:
         node = dom.glimpse(selector) if prop == "text" else None
         node = node or dom.select(selector)
+        if node is None and pierces:
+            node = next(iter(dom.pierce_all(selector)), None)
     except SelectorInvalid as error:
         return Read(locator=key, kind="exception", threw=Threw(name="SyntaxError", message=str(error)))
     if node is None:

@@ -63,6 +63,29 @@ def test_native_operators(grade: Grade, run: Run, expect: dict[str, Any], outcom
     assert grade(ended, native(selector="#n", expect=expect)).outcome == outcome
 
 
+COMPONENT = (
+    "<h1>Stay</h1><date-picker><template shadowrootmode=open><b id=out>14 May</b></template></date-picker>"
+)
+
+
+@pytest.mark.parametrize(
+    ("fields", "outcome"),
+    [
+        ({"selector": "#out", "expect": {"equals": "14 May"}}, "PASS"),
+        ({"selector": "date-picker #out", "expect": {"equals": "14 May"}}, "PASS"),
+        ({"selector": "date-picker > #out", "expect": {"equals": "15 May"}}, "FAIL"),
+        ({"expect": {"contains": "14 May"}}, "PASS"),
+        ({"expect": {"excludes": "14 May"}}, "FAIL"),
+        ({"expect": {"excludes": "15 May"}}, "PASS"),
+    ],
+)
+def test_what_a_component_shows_in_its_shadow_tree(
+    grade: Grade, run: Run, fields: dict[str, Any], outcome: str
+) -> None:
+    ended = run().goto(f"{S}/p", COMPONENT).answer("ok")
+    assert grade(ended, native(**fields)).outcome == outcome
+
+
 def test_an_expression_reads_a_long_page_to_its_end(grade: Grade, run: Run) -> None:
     ended = run().goto(f"{S}/p", "<p>" + "word " * 20_000 + "<p>order 1042").answer("ok")
     assert grade(ended, native(expect={"regex": r"order \d+$"})).outcome == "PASS"

@@ -145,7 +145,7 @@ class Run:
     def node(self, css: str) -> actions.NodeRef:
         """Return the place of an element in the page observed last."""
         assert self.now is not None
-        found = Dom(self.blobs[self.now.snapshot]).select(css)
+        found = Dom(self.blobs[self.now.snapshot]).pierce_all(css)[0]
         return actions.NodeRef(snapshot=self.now.snapshot, number=found.number)
 
     def _recorded(self, url: str, title: str, *body: str) -> str:

@@ -24,6 +24,7 @@ from replaykit.grading.checks.requirement import (
 from replaykit.grading.values.boolean_attributes import presence
 from replaykit.grading.values.typed_comparison import compare
 from replaykit.grading.verdict import Outcome, Value
+from replaykit.replay.composed_tree import shadow_texts
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.player import Replay
 from replaykit.tasks.checks import OR, Expect, PageCheck, locator_key, texts
@@ -73,12 +74,12 @@ def grade_page(check: PageCheck, replay: Replay, terms: Terms, phase: str = "pos
 def page_fields(dom: Dom, text: str | None = None) -> tuple[str, ...]:
     """Return the texts of a page, each by itself: title, rendered text, form values, attributes.
 
-    `text`: its rendered text, where somebody else told it. Scripts, styles and comments are none. Raises
-    `Unsupported` where the page's text was not kept.
+    `text`: the rendered text of its body, where a browser drew it. Scripts, styles and comments are none.
+    Raises `Unsupported` where the page's text was not kept.
     """
-    found = [dom.title, dom.text if text is None else text]
-    for node in dom.root.descendants() if dom.root is not None else ():
-        if node.is_element and node.tag not in _UNSEEN:
+    found = [dom.title, *((dom.whole_text,) if text is None else (text, *shadow_texts(dom.inner_texts)))]
+    for node in dom.elements:
+        if node.tag not in _UNSEEN:
             found += _texts_of(node)
     return tuple(text for text in dict.fromkeys(found) if text)
 

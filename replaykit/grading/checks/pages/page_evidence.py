@@ -182,11 +182,21 @@ def _live(source: _Source, question: Question) -> EvidenceReading | None:
         return None
     for read in source.page.reads:
         is_same = read.locator == question.locator and tuple(p.source for p in read.prep) == question.prep
-        if is_same and not _is_incomplete(read):
+        if is_same and not _is_incomplete(read) and not _may_be_in_shadow(read, question, source.page.dom):
             return EvidenceReading(
                 evidence=_read_as(source, question, "live"), read=read, notes=_prep_notes(read)
             )
     return None
+
+
+def _may_be_in_shadow(read: Read, question: Question, dom: Dom | None) -> bool:
+    """Say whether a shadow tree may hold what a browser did not find: it was asked for the document's own."""
+    return (
+        read.kind == "undefined"
+        and question.selector is not None
+        and dom is not None
+        and dom.has_shadow_trees
+    )
 
 
 def _is_incomplete(read: Read) -> bool:
@@ -228,6 +238,8 @@ def _of_snapshot(
             return _of_dom(source, question, evidence)
     wanted = PageQuestion(locator=question.locator, selector=question.selector, read=question.property)
     read = chromium.read(source.page, wanted)
+    if _may_be_in_shadow(read, question, source.page.dom):
+        return _of_dom(source, question, evidence)
     seen = _read_as(source, question, "chromium")
     return EvidenceReading(evidence=replace(seen, browser=chromium.version), read=read)
 
@@ -248,7 +260,7 @@ def _of_dom(source: _Source, question: Question, evidence: Evidence) -> Evidence
     if not question.locator:
         return EvidenceReading(evidence=evidence, dom=dom, page=source.page)
     if question.selector is not None:
-        read = read_selector(question.locator, question.selector, question.property, dom)
+        read = read_selector(question.locator, question.selector, question.property, dom, pierces=True)
     else:
         read = evaluate(question.locator, dom)
     return EvidenceReading(evidence=evidence, read=read)

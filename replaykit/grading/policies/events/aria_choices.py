@@ -44,7 +44,7 @@ def offered(event: Event) -> tuple[Reading, ...] | None:
     if is_scale or isinstance(event.dom, tuple):
         return None
     try:
-        nodes = event.dom.select_all(_OPTIONS)
+        nodes = event.dom.pierce_all(_OPTIONS)
     except (Unsupported, LocatorLimit):
         return None
     if not nodes or any(node.attribute("aria-labelledby") for node in nodes):

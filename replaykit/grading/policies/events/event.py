@@ -225,7 +225,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
         if isinstance(dom, tuple):
             return dom
         try:
-            return Reading(dom.text, self.step)
+            return Reading(dom.whole_text, self.step)
         except Unsupported:
             return ("visible_text",)
 
@@ -310,7 +310,7 @@ def _notices(dom: Dom) -> list[str]:
     """Return the visible texts of headings and notices, read once for all events on this page."""
     known = dom.tree.memo(_known_notices)
     if _NOTICES not in known:
-        known[_NOTICES] = [text for node in dom.select_all(_NOTICES) if (text := _seen(node))]
+        known[_NOTICES] = [text for node in dom.pierce_all(_NOTICES) if (text := _seen(node))]
     return known[_NOTICES]
 
 

@@ -29,7 +29,7 @@ def page_has(event: Event, css: str) -> Truth:
     if isinstance(dom, tuple):
         return unknown(*dom)
     try:
-        found = bool(_path_rows(css, dom)) if is_xpath(css) else dom.select(css) is not None
+        found = bool(_path_rows(css, dom)) if is_xpath(css) else bool(dom.pierce_all(css))
     except (Unsupported, LocatorLimit):
         return unknown("probe:" + css)
     return of(found)
@@ -61,7 +61,7 @@ def _page_around(event: Event) -> Page | None:
     except ReplaykitError:
         # What is wrong with the page is said by the rule that has to read it.
         return None
-    is_alone = target is not None and target.dom is dom and not any(_owners(event))
+    is_alone = target is not None and target.dom is dom and not any(_frame_owners(event))
     return event.page if is_alone else None
 
 
@@ -69,16 +69,17 @@ def _inside(event: Event, dom: Dom, css: str) -> Truth:
     target = _node(event, dom)
     if target is None:
         in_frame = event.element is not None and bool(event.element.frame)
-        found = bool(_path_rows(css, dom)) if is_xpath(css) else dom.select(css) is not None
+        found = bool(_path_rows(css, dom)) if is_xpath(css) else bool(dom.pierce_all(css))
         return FALSE if not in_frame and not found else unknown(f"target@{event.step}")
-    return of(any(_is_inside(node, css) for node in (target, *_buttons(event, target), *_owners(event))))
+    around = (target, *_buttons(event, target), *_holders(target), *_frame_owners(event))
+    return of(any(_is_inside(node, css) for node in around))
 
 
 def _is_inside(node: Node, css: str) -> bool:
     if not is_xpath(css):
-        return node.closest(css) is not None
+        return node.is_inside(css)
     hits = _path_rows(css, node.dom)
-    return node.row in hits or any(row in hits for row in node.dom.tree.ancestors(node.row))
+    return node.row in hits or any(row in hits for row in node.dom.composed.ancestors(node.row))
 
 
 def _path_rows(path: str, dom: Dom) -> frozenset[int]:
@@ -188,13 +189,23 @@ def _form(field: Node) -> Node | None:
     return next(iter(_by_attribute(field.dom, "id", named)), None)
 
 
-def _owners(event: Event) -> Iterator[Node]:
-    """Yield the elements that hold the frames around the target, innermost first."""
+def _frame_owners(event: Event) -> Iterator[Node]:
+    """Yield the elements that hold the frames with pages of their own around the target, innermost first."""
     frame: object = _frame(event)
     while isinstance(frame, FrameView):
         if frame.owner is not None:
             yield frame.owner
         frame = frame.outer
+
+
+def _holders(node: Node) -> Iterator[Node]:
+    """Yield the elements that hold the frames of its own page around an element, innermost first."""
+    tree = node.dom.tree
+    document = tree.document(node.row)
+    while document != 0:
+        holder = tree.parent[document]
+        yield Node(node.dom, holder)
+        document = tree.document(holder)
 
 
 def _page_names(dom: Dom, node: Node) -> Iterator[str | None]:
