@@ -19,7 +19,8 @@ _API = "record with --task FILE#ID and --evidence task, so that the site's API i
 _SCRIPT = "record with --task FILE#ID, so that the check's script runs after the agent"
 _HEADER = "record with --network bodies and --keep-header NAME for the header"
 _HIDDEN = (
-    "the value was masked or is a secret: record a test value instead, without --mask or --secret-env for it"
+    "the value was masked, is a secret or looks like one: record a test value instead, without --mask or"
+    " --secret-env for it"
 )
 _PAGES = "record again with `replaykit record`, which keeps every page; an imported run may lack them"
 _NAMES = "record again with `replaykit record`, which keeps names of targets; an imported run may lack them"
@@ -51,6 +52,8 @@ REMEDIES: dict[str, str] = {
     "message.channel": _SPEECH,
     "messages": _SPEECH,
     "names": _NAMES,
+    "names.closed": "the target lies in a closed shadow root, whose names no recording can read: check"
+    " what the action caused, for example its request",
     "names.covered": "another text covered the target: name the target by a selector in the policy",
     "names.confusable": "a name holds letters that look alike: state in the policy which name is meant",
     "navigation.by_script": "a script of the agent, or the page, moved on: record an agent that clicks, or"
@@ -109,6 +112,8 @@ REMEDIES: dict[str, str] = {
     " sends it",
     "value.edited": "the field held this text after an action that entered another one: name what is entered,"
     " or check the request that sends it",
+    "value.pattern": "the value looks like a card number or a key, which a recording hides: record a test"
+    " value of another form, or one that a policy of the task names (`allowed` of `only_fill`)",
     "value.redacted": _HIDDEN,
     "verifier": "run the program with --allow-verifiers, if you trust the task file",
     "visible_text": _PAGES,

@@ -95,7 +95,9 @@ def test_each_code_of_the_package_has_a_sentence() -> None:
         ("body:7", "--network bodies"),
         ("snapshot.before@3", "replaykit record"),
         ("netlog.timeout", "let it close the browser"),
-        ("value.redacted@2", "masked or is a secret"),
+        ("names.closed@12", "the target lies in a closed shadow root"),
+        ("value.redacted@2", "masked, is a secret or looks like one"),
+        ("value.pattern@2", "looks like a card number or a key"),
         ("my-own.code", "a plugin names this evidence"),
     ],
 )

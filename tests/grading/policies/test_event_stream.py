@@ -152,7 +152,7 @@ def test_names_may_be_missing_or_known_to_be_empty(run):
     assert unnamed(actions.Element(text=" ", names=actions.Names(title="Sort"))) == ()
     assert unnamed(actions.Element(text="Sort"), targets="partial") == ()
     assert unnamed(actions.Element(text="Sort", cut=True)) == ("text.cut@0",)
-    assert unnamed(actions.Element(text="Host", closed_shadow=True)) == ("names@0",)
+    assert unnamed(actions.Element(text="Host", closed_shadow=True)) == ("names.closed@0",)
 
 
 def test_the_order_is_that_of_the_clock_not_of_the_lines(run):

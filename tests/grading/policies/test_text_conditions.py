@@ -69,7 +69,7 @@ def test_the_hit_is_shown_with_its_case():
         ("x" * (TEXT_MAX + 1), "text.cut@3"),
         ("hello ⟦cut:9⟧", "text.cut@3"),
         ("⟦masked⟧", "value.redacted@3"),
-        ("⟦pattern:jwt⟧", "value.redacted@3"),
+        ("⟦pattern:jwt⟧", "value.pattern@3"),
     ],
 )
 def test_no_hit_in_a_part_proves_nothing(text, code):

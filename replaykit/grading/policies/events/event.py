@@ -153,7 +153,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
         if element is None:
             return unknown(f"target@{self.step}") if self.has_target else FALSE
         if element.closed_shadow:
-            return unknown(f"names@{self.step}")
+            return unknown(f"names.closed@{self.step}")
         if element.cut:
             return unknown(f"text.cut@{self.step}")
         # What has no name at all is called by something that no recording holds.

@@ -23,7 +23,8 @@ FUZZY_TERM_MIN = 5
 """Characters of the shortest term that may be met approximately."""
 
 _CURLY = str.maketrans({**dict.fromkeys("‘’‛ʼ", "'"), **dict.fromkeys("“”‟", '"')})
-_NAMELESS = lazy_pattern(r"⟦(?:masked|header|pattern:[^⟧]*)⟧")
+_NAMELESS = lazy_pattern(r"⟦(?:masked|header)⟧")
+_PATTERN = lazy_pattern(r"⟦pattern:[^⟧]*⟧")
 _CUT = lazy_pattern(r"⟦cut:\d+⟧\Z")
 
 
@@ -46,11 +47,14 @@ class Reading:
 
     @cached_property
     def missing(self) -> tuple[str, ...]:
-        """Why a text without a hit may still hold one: it was cut, or redacted without a name."""
+        """Why a text without a hit may still hold one: it was cut, or hidden under no name of its own."""
         at = "" if self.step is None else f"@{self.step}"
         cut = len(self.raw) > TEXT_MAX or _CUT.search(self.raw)
-        redacted = "⟦" in self.raw and _NAMELESS.search(self.raw)
-        return (*((f"text.cut{at}",) if cut else ()), *((f"value.redacted{at}",) if redacted else ()))
+        found = [f"text.cut{at}"] if cut else []
+        if "⟦" in self.raw:
+            found += [f"value.redacted{at}"] if _NAMELESS.search(self.raw) else []
+            found += [f"value.pattern{at}"] if _PATTERN.search(self.raw) else []
+        return tuple(found)
 
     def span(self, start: int, end: int) -> TextSpan:
         """Return a hit in the folded text, shown with its case where positions allow."""
