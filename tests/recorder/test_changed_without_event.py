@@ -5,8 +5,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.recorder.session.changed_without_event import CHANGES_MAX, FieldChanges
 from replaykit.recorder.session.driver_messages import MAIN
+from replaykit.recorder.session.observations.changed_without_event import CHANGES_MAX, FieldChanges
 from tests.recorder.test_snapshot_history import AD, shown
 
 PHONE = ("#phone", "", "555")

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from replaykit.recorder.session.driver_messages import MAIN
-from replaykit.recorder.session.frame_origins import FrameOrigins
-from replaykit.recorder.session.snapshot_history import SnapshotHistory
+from replaykit.recorder.session.observations.frame_origins import FrameOrigins
+from replaykit.recorder.session.observations.snapshot_history import SnapshotHistory
 from tests.recorder.test_snapshot_history import AD, entry, shown
 
 

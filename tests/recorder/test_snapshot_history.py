@@ -4,15 +4,15 @@ from typing import Any
 
 from replaykit.recorder.page.page_script import PageFrame, PageNode, PagePush
 from replaykit.recorder.session.driver_messages import MAIN, Source
-from replaykit.recorder.session.frame_origins import FrameOrigins
-from replaykit.recorder.session.outbox import Blob
-from replaykit.recorder.session.snapshot_history import (
+from replaykit.recorder.session.observations.frame_origins import FrameOrigins
+from replaykit.recorder.session.observations.snapshot_history import (
     DEPTH_MAX,
     FRAMES_MAX,
     FRAMES_TOLD_MAX,
     PushedSnapshot,
     SnapshotHistory,
 )
+from replaykit.recorder.session.outbox import Blob
 from replaykit.trajectory.observation import Frame
 
 AD: Source = ("F", 0)

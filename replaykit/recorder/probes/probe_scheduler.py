@@ -7,10 +7,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from replaykit.recorder.session.driver_messages import Close, CommandReply, Http, Open, SnapshotPushed
+from replaykit.recorder.session.observations.snapshot_capture import SnapshotCapture
+from replaykit.recorder.session.observations.snapshot_history import PushedSnapshot
 from replaykit.recorder.session.outbox import Asking, Outbox
 from replaykit.recorder.session.page_message import ms
-from replaykit.recorder.session.snapshot_capture import SnapshotCapture
-from replaykit.recorder.session.snapshot_history import PushedSnapshot
 from replaykit.recorder.session.tabs import Tab
 from replaykit.tasks.checks import ProbeHttp, ProbePage, ProbePlan
 from replaykit.trajectory.observation import Prep, Read

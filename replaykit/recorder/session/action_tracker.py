@@ -13,11 +13,11 @@ from replaykit.recorder.page.page_script import PageNode
 from replaykit.recorder.session.declared_steps import DeclaredAction
 from replaykit.recorder.session.driver_messages import MAIN, PageMessage, Pause, ReadPage, Source
 from replaykit.recorder.session.gestures.recogniser import Acted, Begun, Notice
-from replaykit.recorder.session.observation_scheduler import ObservationScheduler
+from replaykit.recorder.session.observations.observation_scheduler import ObservationScheduler
+from replaykit.recorder.session.observations.snapshot_capture import SnapshotCapture
+from replaykit.recorder.session.observations.snapshot_history import PushedSnapshot
 from replaykit.recorder.session.outbox import Blob, Flow, Flows, StepRef
 from replaykit.recorder.session.page_message import is_root, number_of
-from replaykit.recorder.session.snapshot_capture import SnapshotCapture
-from replaykit.recorder.session.snapshot_history import PushedSnapshot
 from replaykit.recorder.session.steps import StepRecorder
 from replaykit.recorder.session.tabs import Tab, Tabs
 from replaykit.recorder.session.uploaded_files import Uploads

@@ -8,9 +8,9 @@ from replaykit.recorder.session.action_tracker import GRACE_MS, ActionTracker
 from replaykit.recorder.session.declared_steps import DeclaredWindow
 from replaykit.recorder.session.driver_messages import Pause, StepEnter, StepExit
 from replaykit.recorder.session.navigation.navigations import NavigationTracker
-from replaykit.recorder.session.observation_scheduler import ObservationScheduler
+from replaykit.recorder.session.observations.observation_scheduler import ObservationScheduler
+from replaykit.recorder.session.observations.snapshot_capture import SnapshotCapture
 from replaykit.recorder.session.outbox import Flow, Flows, StepRef
-from replaykit.recorder.session.snapshot_capture import SnapshotCapture
 from replaykit.recorder.session.steps import StepRecorder
 from replaykit.recorder.session.tabs import Tab, Tabs
 from replaykit.trajectory.action import FocusTab

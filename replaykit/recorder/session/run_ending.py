@@ -8,11 +8,11 @@ from replaykit.recorder.probes.probe_scheduler import ProbeScheduler
 from replaykit.recorder.session.action_tracker import ActionTracker
 from replaykit.recorder.session.driver_messages import CloseDocuments, Disarm, End, Pause, ReadLog, Seal
 from replaykit.recorder.session.exchanges import Network
+from replaykit.recorder.session.observations.snapshot_capture import SnapshotCapture, with_outline, with_shot
+from replaykit.recorder.session.observations.snapshot_history import PushedSnapshot
 from replaykit.recorder.session.outbox import Asking, Flow, Outbox
 from replaykit.recorder.session.page_events import PageEvents
 from replaykit.recorder.session.page_message import ms
-from replaykit.recorder.session.snapshot_capture import SnapshotCapture, with_outline, with_shot
-from replaykit.recorder.session.snapshot_history import PushedSnapshot
 from replaykit.recorder.session.steps import StepRecorder
 from replaykit.recorder.session.tabs import Tab, Tabs
 from replaykit.recorder.session.witnesses import Logged, Witnessed

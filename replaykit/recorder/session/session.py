@@ -22,11 +22,11 @@ from replaykit.recorder.session.driver_messages import Begin, End, Input, Output
 from replaykit.recorder.session.exchanges import Network
 from replaykit.recorder.session.harness_steps import HarnessSteps
 from replaykit.recorder.session.navigation.navigations import NavigationTracker
-from replaykit.recorder.session.observation_scheduler import ObservationScheduler
+from replaykit.recorder.session.observations.observation_scheduler import ObservationScheduler
+from replaykit.recorder.session.observations.snapshot_capture import SnapshotCapture
 from replaykit.recorder.session.outbox import Flow, Flows, Outbox, StepRef
 from replaykit.recorder.session.page_events import DownloadRequests, PageEvents
 from replaykit.recorder.session.run_ending import RunEnding
-from replaykit.recorder.session.snapshot_capture import SnapshotCapture
 from replaykit.recorder.session.steps import StepRecorder
 from replaykit.recorder.session.tab_lifecycle import TabLifecycle
 from replaykit.recorder.session.tabs import SKEW_MS, Tab, Tabs

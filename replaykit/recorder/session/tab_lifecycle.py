@@ -11,9 +11,9 @@ from replaykit.recorder.session.action_tracker import ActionTracker
 from replaykit.recorder.session.declared_steps import DeclaredAction
 from replaykit.recorder.session.driver_messages import Arm, Pause, TabClosed, TabCrashed, TabMissed, TabOpened
 from replaykit.recorder.session.navigation.navigations import NavigationTracker
+from replaykit.recorder.session.observations.snapshot_capture import SnapshotCapture
 from replaykit.recorder.session.outbox import Flow, Flows, Outbox, StepRef
 from replaykit.recorder.session.page_message import ms
-from replaykit.recorder.session.snapshot_capture import SnapshotCapture
 from replaykit.recorder.session.steps import StepRecorder
 from replaykit.recorder.session.tabs import SKEW_MS, Tab, Tabs
 from replaykit.trajectory import exchange

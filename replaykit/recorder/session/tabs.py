@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from math import inf
 
-from replaykit.recorder.session.changed_without_event import FieldChanges
 from replaykit.recorder.session.driver_messages import MAIN, Source
-from replaykit.recorder.session.frame_origins import FrameOrigins
 from replaykit.recorder.session.gestures.recogniser import Recogniser
+from replaykit.recorder.session.observations.changed_without_event import FieldChanges
+from replaykit.recorder.session.observations.frame_origins import FrameOrigins
+from replaykit.recorder.session.observations.snapshot_history import PushedSnapshot, SnapshotHistory
 from replaykit.recorder.session.outbox import StepRef
-from replaykit.recorder.session.snapshot_history import PushedSnapshot, SnapshotHistory
 from replaykit.trajectory.observation import Observation, TabView
 
 TOUCH_MS = 1000.0

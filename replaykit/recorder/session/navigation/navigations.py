@@ -10,9 +10,9 @@ from replaykit.recorder.session.driver_messages import Arm, HistoryCall, Navigat
 from replaykit.recorder.session.navigation.history_attribution import HistoryAttribution
 from replaykit.recorder.session.navigation.initiator import Origin, Sign, origin
 from replaykit.recorder.session.navigation.pending_navigation import PendingNavigation
+from replaykit.recorder.session.observations.snapshot_capture import SnapshotCapture
 from replaykit.recorder.session.outbox import Flow, Flows, Outbox, StepRef
 from replaykit.recorder.session.page_message import ms
-from replaykit.recorder.session.snapshot_capture import SnapshotCapture
 from replaykit.recorder.session.steps import StepRecorder
 from replaykit.recorder.session.tabs import SKEW_MS, Tab, Tabs
 from replaykit.trajectory.action import Action, GoBack, GoForward, Goto, Reload, Unknown

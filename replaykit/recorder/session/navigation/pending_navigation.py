@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from replaykit.recorder.session.driver_messages import Navigated
 from replaykit.recorder.session.navigation.initiator import HISTORY, Sign
+from replaykit.recorder.session.observations.snapshot_history import PushedSnapshot
 from replaykit.recorder.session.outbox import Blob, StepRef
-from replaykit.recorder.session.snapshot_history import PushedSnapshot
 from replaykit.recorder.session.tabs import Tab
 from replaykit.trajectory.action import Action, Goto
 from replaykit.trajectory.observation import Observation

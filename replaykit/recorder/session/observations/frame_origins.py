@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 
 from replaykit.recorder.session.driver_messages import MAIN, Source
-from replaykit.recorder.session.snapshot_history import (
+from replaykit.recorder.session.observations.snapshot_history import (
     FRAME_PUSHES_MAX,
     FRAMES_TOLD_MAX,
     PushedSnapshot,

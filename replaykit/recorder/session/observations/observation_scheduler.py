@@ -16,14 +16,14 @@ from replaykit.recorder.session.driver_messages import (
     ReadPage,
     SnapshotPushed,
 )
-from replaykit.recorder.session.outbox import Asking, Blob, Flow, Flows, Outbox, StepRef
-from replaykit.recorder.session.snapshot_capture import (
+from replaykit.recorder.session.observations.snapshot_capture import (
     CapturedScreenshot,
     SnapshotCapture,
     with_outline,
     with_shot,
 )
-from replaykit.recorder.session.snapshot_history import PushedSnapshot
+from replaykit.recorder.session.observations.snapshot_history import PushedSnapshot
+from replaykit.recorder.session.outbox import Asking, Blob, Flow, Flows, Outbox, StepRef
 from replaykit.recorder.session.tabs import Tab, Tabs
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.scalars import Omitted

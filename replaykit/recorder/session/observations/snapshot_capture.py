@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from replaykit.bundle.bundle_format import PIXMAP
 from replaykit.recorder.page.page_script import PagePush
 from replaykit.recorder.session.driver_messages import MAIN, CommandReply, ReadPage, Screenshot, Source
+from replaykit.recorder.session.observations.snapshot_history import PushedSnapshot
 from replaykit.recorder.session.outbox import HURRIED, Asking, Blob, Outbox
 from replaykit.recorder.session.page_message import ms
-from replaykit.recorder.session.snapshot_history import PushedSnapshot
 from replaykit.recorder.session.tabs import SHOTS_LATE_MAX, Tab, Tabs
 from replaykit.secrets.snapshot_secrets import hidden_boxes
 from replaykit.snapshot.snapshot_format import MEDIA_TYPE

@@ -10,7 +10,7 @@ from math import inf
 from typing import NamedTuple
 
 from replaykit.recorder.session.driver_messages import MAIN
-from replaykit.recorder.session.snapshot_history import PushedSnapshot
+from replaykit.recorder.session.observations.snapshot_history import PushedSnapshot
 
 CHANGES_MAX = 64
 """Fields of one observation that changed without an event."""
