@@ -123,8 +123,7 @@ def run(arguments: Sequence[str]) -> int:
         _tell(_complain, error.message, error, arguments)
         return error.exit_code
     except click.UsageError as error:
-        error.message += _variable(error)
-        _tell(error.show)
+        _tell(_show_usage, error)
         return 2
     except click.ClickException as error:
         _tell(error.show)
@@ -144,13 +143,13 @@ def run(arguments: Sequence[str]) -> int:
         return CUT_OFF if done.code == 1 else 0
 
 
-def _variable(error: click.UsageError) -> str:
-    """Return which variable of the environment holds a wrong value; empty for the command line."""
+def _show_usage(error: click.UsageError) -> None:
+    error.show()
     if not isinstance(error, click.BadParameter) or error.ctx is None or error.param is None:
-        return ""
+        return
     source = error.ctx.get_parameter_source(error.param.name or "")
-    is_variable = source is click.core.ParameterSource.ENVIRONMENT
-    return f" It is the value of the variable {error.param.envvar}." if is_variable else ""
+    if source is click.core.ParameterSource.ENVIRONMENT:
+        click.echo(f"It is the value of the variable {error.param.envvar}.", err=True)
 
 
 def _tell(show: Callable[..., None], *arguments: Any, **options: Any) -> None:
