@@ -63,6 +63,8 @@ def grade(
     Example:
         verdict = replaykit.grade("run.zst", mode="strict")
         print(verdict.success, [check.outcome for check in verdict.checks])
+        suite = replaykit.load_suite("tasks.yaml#order-total")  # as `--task tasks.yaml#order-total`
+        print(replaykit.grade("run.zst", suite=suite).success)
     """
     if isinstance(bundle, str | Path):
         with open_bundle(bundle) as opened:

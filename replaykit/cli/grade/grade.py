@@ -271,7 +271,8 @@ SECTIONS = {
 def command(ctx: click.Context, /, reward_dir: Path | None, **said: Any) -> None:
     """Grade bundles offline: no browser, no network, the same bytes every time.
 
-    BUNDLE_OR_DIR is a bundle (*.zst), or a folder of bundles.
+    BUNDLE_OR_DIR is a bundle (*.zst), or a folder of bundles. Only what decides is read: `replaykit verify`
+    checks every byte.
     """
     if said["jobs"] > 1:
         from replaykit.grading.workers import fork_server
