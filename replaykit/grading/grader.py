@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -11,7 +12,7 @@ import msgspec
 from msgspec import UNSET
 
 from replaykit.bundle.reader import Bundle, open_bundle
-from replaykit.errors import TaskError, UsageError
+from replaykit.errors import ReplaykitError, TaskError, UsageError
 from replaykit.grading.calibration_scope import JudgedRun
 from replaykit.grading.checks.check_grading import complete, grade_checks
 from replaykit.grading.findings.detection import findings_of, first_failure
@@ -202,15 +203,16 @@ def asked_by_checks(bundle: Bundle, task: Task, options: GradeOptions) -> CheckR
 def findings_in(bundle: Bundle) -> tuple[RunFinding, ...]:
     """Return what detectors find in a run; checks and `allow` of its own task explain what it changed.
 
-    No model is asked and no verifier runs. Without a task that can be read, nothing explains a change.
+    No model is asked and no verifier runs. Nothing is explained by a task, or by checks, that cannot be read.
     """
     replay = Replay(bundle)
-    try:
-        task = task_for(bundle, None, GradeOptions())
-    except TaskError:
-        return findings_of(replay)
-    checks = grade_checks(task, replay, task.mode, sites=_sites(bundle, GradeOptions()))
-    return findings_of(replay, checks, allow=task.allow)
+    found = findings_of(replay)
+    if any(one.code == "S1" and not one.unknown for one in found):
+        with suppress(ReplaykitError):
+            task = task_for(bundle, None, GradeOptions())
+            checks = grade_checks(task, replay, task.mode, sites=_sites(bundle, GradeOptions()))
+            return findings_of(replay, checks, allow=task.allow)
+    return found
 
 
 def stored_task(bundle: Bundle) -> Task | None:
