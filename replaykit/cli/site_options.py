@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from replaykit.bundle.reader import open_bundle
 from replaykit.cli.console import notice
 from replaykit.errors import ReplaykitError, UsageError
 
@@ -36,7 +35,9 @@ def parse_sites(said: Iterable[str]) -> dict[str, tuple[str, ...]]:
 def warn_of_sites(given: Iterable[str], suite: Suite | None, sources: Iterable[str]) -> None:
     """Say which names of `--site` no task and no recording has: their roots are only equal to each other."""
     left, known = set(given), set[str]()
-    for names, plain in _sites_named(suite, sources) if left else ():
+    if not left:
+        return
+    for names, plain in _sites_named(suite, sources):
         known |= names
         left = {name for name in left - known if f"__{name.upper()}__" not in plain}
         if not left:
@@ -51,6 +52,8 @@ def warn_of_sites(given: Iterable[str], suite: Suite | None, sources: Iterable[s
 
 def _sites_named(suite: Suite | None, sources: Iterable[str]) -> Iterator[tuple[set[str], str]]:
     """Yield the names of sites of the suite and of each recording, with their tasks as text."""
+    from replaykit.bundle.reader import open_bundle  # for who names sites
+
     if suite is not None:
         yield {*suite.sites, *(name for task in suite.tasks for name in task.sites)}, _text(suite.tasks)
     for source in sources:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -12,7 +11,7 @@ import msgspec
 from msgspec import UNSET
 
 from replaykit.bundle.reader import Bundle, open_bundle
-from replaykit.errors import ReplaykitError, TaskError, UsageError
+from replaykit.errors import TaskError, UsageError
 from replaykit.grading.calibration_scope import JudgedRun
 from replaykit.grading.checks.check_grading import complete, grade_checks
 from replaykit.grading.findings.detection import findings_of, first_failure
@@ -200,19 +199,15 @@ def asked_by_checks(bundle: Bundle, task: Task, options: GradeOptions) -> CheckR
     return asked
 
 
-def findings_in(bundle: Bundle) -> tuple[RunFinding, ...]:
+def findings_explained(bundle: Bundle, replay: Replay) -> tuple[RunFinding, ...]:
     """Return what detectors find in a run; checks and `allow` of its own task explain what it changed.
 
-    No model is asked and no verifier runs. Nothing is explained by a task, or by checks, that cannot be read.
+    No model is asked and no verifier runs. Raises ReplaykitError where the task, or what its checks read,
+    cannot be read.
     """
-    replay = Replay(bundle)
-    found = findings_of(replay)
-    if any(one.code == "S1" and not one.unknown for one in found):
-        with suppress(ReplaykitError):
-            task = task_for(bundle, None, GradeOptions())
-            checks = grade_checks(task, replay, task.mode, sites=_sites(bundle, GradeOptions()))
-            return findings_of(replay, checks, allow=task.allow)
-    return found
+    task = task_for(bundle, None, GradeOptions())
+    checks = grade_checks(task, replay, task.mode, sites=_sites(bundle, GradeOptions()))
+    return findings_of(replay, checks, allow=task.allow)
 
 
 def stored_task(bundle: Bundle) -> Task | None:

@@ -147,7 +147,7 @@ def stage(key: str, **more: Any) -> dict[str, Any]:
 
 
 def grader(*stages: dict[str, Any]) -> Grader:
-    return Grader(name="j", said={"r": "success"}, fingerprint="f", stages={"r": stages})
+    return Grader(name="j", answer={"r": "success"}, fingerprint="f", stages={"r": stages})
 
 
 LABELLED = {"r": Label(trajectory="r", label="success")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -10,8 +11,8 @@ import msgspec
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.cli.maintain import completion
-from replaykit.errors import UsageError
-from replaykit.grading.grader import findings_in
+from replaykit.errors import ReplaykitError, UsageError
+from replaykit.grading.findings.detection import findings_of
 from replaykit.grading.verdict import RunFinding
 from replaykit.replay.player import Replay
 from replaykit.report.json_text import json_text
@@ -79,7 +80,7 @@ def _overview(bundle: Bundle) -> Iterator[str]:
     probes = [*_probes(replay)]
     if probes:
         yield from ("", "probes", *probes)
-    findings = [_finding(one) for one in findings_in(bundle)]
+    findings = [_finding(one) for one in _findings(bundle, replay)]
     if findings:
         yield from ("", "findings", *findings)
     yield from ("", _ending(run))
@@ -132,6 +133,17 @@ def _failed_load(one: Navigation) -> str:
     at = "-" if one.step is None else f"step {one.step}"
     why = one.error or f"the server answered {one.status}"
     return safe(f"  {at} {short(one.url, 120)}: {why}")
+
+
+def _findings(bundle: Bundle, replay: Replay) -> tuple[RunFinding, ...]:
+    """Return what was found; a task or a check that cannot be read explains nothing."""
+    found = findings_of(replay)
+    if bundle.header.task and any(one.code == "S1" and not one.unknown for one in found):
+        from replaykit.grading.grader import findings_explained  # for runs that changed something
+
+        with suppress(ReplaykitError):
+            return findings_explained(bundle, replay)
+    return found
 
 
 def _finding(one: RunFinding) -> str:
