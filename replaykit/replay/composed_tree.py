@@ -12,7 +12,7 @@ from functools import cached_property
 from replaykit.replay.dom_tree import Tree
 from replaykit.replay.rendered_text.element_states import SHOWN
 from replaykit.replay.rendered_text.element_texts import InnerTexts
-from replaykit.snapshot.snapshot_format import SHADOW, TEXT
+from replaykit.snapshot.snapshot_format import DOCUMENT, SHADOW, TEXT
 
 
 class ComposedTree(Tree):
@@ -40,24 +40,32 @@ class ComposedTree(Tree):
         return [hosts.get(parent, above) for parent, above in zip(self.parent, inside, strict=True)]
 
 
-def shadow_texts(texts: InnerTexts) -> Iterator[str]:
-    """Yield the rendered text of each shadow tree of a page, those in frames left out.
+def texts_inside(texts: InnerTexts) -> Iterator[str]:
+    """Yield the rendered text of each tree inside of a document: shadow trees, and frames that it can read.
 
     Raises Unsupported, as `InnerTexts.text` does.
     """
     tree = texts.tree
-    if SHADOW not in tree.kind:
+    if SHADOW not in tree.kind and tree.kind.count(DOCUMENT) < 2:
         return
-    scopes = ComposedTree(tree).scope
+    hidden_until = 1  # the document itself is no tree inside
     for row, kind in enumerate(tree.kind):
-        if kind == SHADOW and scopes[row] == 0:
+        if kind not in (SHADOW, DOCUMENT) or row < hidden_until:
+            continue
+        if _is_shown(texts, tree.parent[row], kind):
             yield from _texts_in(texts, row)
+        else:
+            hidden_until = tree.end[row]
+
+
+def _is_shown(texts: InnerTexts, holder: int, kind: int) -> bool:
+    """Whether the element that holds a tree is displayed; a frame is as visible as its element."""
+    is_displayed = texts.states.state(holder) == SHOWN
+    return is_displayed and (kind == SHADOW or texts.states.style(holder).is_visible)
 
 
 def _texts_in(texts: InnerTexts, root: int) -> Iterator[str]:
     tree = texts.tree
-    if texts.states.around(root).state != SHOWN or texts.states.state(tree.parent[root]) != SHOWN:
-        return
     for row in tree.children(root):
         if tree.kind[row] == TEXT:
             yield texts.plain(row)

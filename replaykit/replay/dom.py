@@ -8,7 +8,7 @@ from functools import cached_property
 
 from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.replay import form_values, page_source
-from replaykit.replay.composed_tree import ComposedTree, shadow_texts
+from replaykit.replay.composed_tree import ComposedTree, texts_inside
 from replaykit.replay.dom_tree import Tree, ascii_lower
 from replaykit.replay.link_resolution import resolve
 from replaykit.replay.rendered_text.element_texts import InnerTexts, check_composed
@@ -118,11 +118,11 @@ class Dom:
 
     @cached_property
     def whole_text(self) -> str:
-        """Rendered text of the body, then that of each shadow tree, which `innerText` leaves out.
+        """Rendered text of the body, then that of shadow trees and readable frames, which `innerText` lacks.
 
         Raises Unsupported, as `text` does.
         """
-        return "\n".join(filter(None, (self.text, *shadow_texts(self.inner_texts))))
+        return "\n".join(filter(None, (self.text, *texts_inside(self.inner_texts))))
 
     @cached_property
     def composed(self) -> Tree:

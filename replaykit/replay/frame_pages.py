@@ -5,9 +5,11 @@ A query on a page ends at its frames, as it does in a browser; whoever wants to 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
+from replaykit.errors import Unsupported
 from replaykit.replay.page_cache import Doms
 from replaykit.trajectory.observation import Frame
 from replaykit.trajectory.scalars import Omitted
@@ -86,6 +88,22 @@ def views(frames: tuple[Frame, ...], outer: Holder, doms: Doms, depth: int = 0) 
     if depth > DEPTH_MAX:
         return ()
     return tuple(FrameView(frame, ordinal, outer, doms, depth) for ordinal, frame in enumerate(frames))
+
+
+def shown(frames: tuple[FrameView, ...]) -> Iterator[FrameView]:
+    """Yield the frames, and those inside of them, whose elements show; one without a known element does."""
+    for frame in frames:
+        owner = frame.owner
+        if owner is None or _is_visible(owner):
+            yield frame
+            yield from shown(frame.frames)
+
+
+def _is_visible(owner: Node) -> bool:
+    try:
+        return owner.visible
+    except Unsupported:  # without styles no one knows
+        return True
 
 
 def find(frames: tuple[FrameView, ...], snapshot_id: str) -> FrameView | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from replaykit.replay.frame_pages import FrameView, views
+from replaykit.replay.frame_pages import FrameView, shown, views
 from replaykit.replay.page_cache import Doms
 from replaykit.trajectory.action import Action
 from replaykit.trajectory.action_rendering import render_step
@@ -142,6 +142,20 @@ class Page:
     def frames(self) -> tuple[FrameView, ...]:
         """Frames that the page cannot read, by ordinal: the state key `frame` of their owner elements."""
         return views(self.seen.frames, self, self._doms)
+
+    @property
+    def frame_texts(self) -> tuple[str, ...]:
+        """Rendered texts of the frames that the page cannot read, as far as they were recorded and show.
+
+        Raises as `dom` and `Dom.text` do.
+        """
+        doms = (frame.dom for frame in shown(self.frames))
+        return tuple(dom.whole_text for dom in doms if dom is not None)
+
+    @property
+    def has_unread_frames(self) -> bool:
+        """Whether a frame shows that the recorder did not see; one that has shown nothing yet is none."""
+        return any(frame.dom is None and frame.why != "unseen" for frame in shown(self.frames))
 
     @property
     def missing(self) -> str | None:

@@ -46,6 +46,7 @@ REMEDIES: dict[str, str] = {
     "events.unheard": "the page kept input events from the recorder: record again with `-- COMMAND`",
     "field": _NAMES,
     "form_state": "record again with `replaykit record`, which keeps what form fields held",
+    "frame.unread": "a frame of the page was not recorded, so its text is unknown: " + _WATCH,
     "header": "import or record the run together with its task: --task FILE#ID",
     "headers": _HEADER,
     "ledger.full": "more input than a recording keeps: record a shorter run with --max-steps",

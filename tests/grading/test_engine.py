@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from replaykit.bundle.reader import open_bundle
-from replaykit.errors import BundleTruncated, TaskError, UsageError
+from replaykit.errors import BundleTruncated, UsageError
 from replaykit.grading.engine import grade_many
 from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import grade
@@ -89,7 +89,9 @@ def test_an_option_that_there_is_not_makes_no_verdict(
 def test_a_task_may_be_plain_values_and_nothing_else(bundles: list[Path]) -> None:
     assert grade(bundles[0], TASK) == grade(bundles[0], decode_task(TASK))
     assert grade(bundles[0], TASK, dialect="webarena").dialect == "webarena"
-    with pytest.raises(TaskError, match="Expected `object`, got `str`"):
+    with pytest.raises(
+        UsageError, match=r"task is a Task or its plain values, got 'tasks.yaml#t': .*load_suite"
+    ):
         grade(bundles[0], cast("Any", "tasks.yaml#t"))
 
 

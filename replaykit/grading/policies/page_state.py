@@ -157,7 +157,8 @@ def _shown(rule: PageState, page: Page | None, step: int | None, replay: Replay)
     if _is_live(rule) and replay.trajectory.channel("form_state") != "recorded":
         return PageReading(missing=("form_state",), page=page, step=step)
     try:
-        return PageReading(texts=_read(rule, dom), page=page, step=step, tier="static")
+        texts = _read(rule, dom) if rule.locator else _page_texts(dom, page)
+        return PageReading(texts=texts, page=page, step=step, tier="static")
     except (Unsupported, LocatorLimit):
         code = f"probe:{rule.locator}" if rule.locator else "visible_text"
         return PageReading(missing=(code,), page=page, step=step)
@@ -180,8 +181,6 @@ def _key(rule: PageState) -> str:
 
 
 def _read(rule: PageState, dom: Dom) -> tuple[str, ...]:
-    if not rule.locator:
-        return _page_texts(dom)
     if is_xpath(rule.locator):
         return _of_path(rule.locator, dom)
     if _is_script(rule.locator):
@@ -190,10 +189,14 @@ def _read(rule: PageState, dom: Dom) -> tuple[str, ...]:
     return _texts_of(rule, read)
 
 
-def _page_texts(dom: Dom) -> tuple[str, ...]:
-    """Return the visible text of a page, then the values of its fields."""
+def _page_texts(dom: Dom, page: Page) -> tuple[str, ...]:
+    """Return the visible text of a page, those of its frames, then the values of its fields."""
     fields = (node.value for node in dom.pierce_all("input, textarea, select") if not node.masked)
-    return (dom.whole_text, *(value for value in fields if isinstance(value, str) and value))
+    return (
+        dom.whole_text,
+        *page.frame_texts,
+        *(value for value in fields if isinstance(value, str) and value),
+    )
 
 
 def _of_path(path: str, dom: Dom) -> tuple[str, ...]:

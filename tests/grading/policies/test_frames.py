@@ -15,7 +15,7 @@ FRAME = "f" * 64
 INNER = snapshot("<form id=card><button id=pay aria-label='Pay all'>Pay</button></form><p id=other>Other</p>")
 
 
-def with_frame(run, *, known: bool = True):
+def with_frame(run, *, known: bool | None = True):
     """A page with a frame in a box, and an action on the button inside of it."""
     built = run().on("http://shop.test/", "<div id=box><iframe id=f></iframe></div><div id=side></div>")
     outer = built.blobs[built.now.snapshot]
@@ -24,7 +24,11 @@ def with_frame(run, *, known: bool = True):
     built.blobs[built.now.snapshot] = outer.replace(outer.split(b"\n")[1], msgspec.json.encode(flat))
     built.blobs[FRAME] = INNER
     assert built.blob_type(FRAME) == MEDIA_TYPE
-    frame = Frame(snapshot=FRAME, url="http://pay.test/") if known else Frame(why="unarmed")
+    frame = (
+        Frame(snapshot=FRAME, url="http://pay.test/")
+        if known
+        else Frame(why="unseen" if known is None else "unarmed")
+    )
     built.now = msgspec.structs.replace(built.now, frames=(frame,))
     built.events[-1] = built.now
     number = Dom(INNER).select("#pay").number
@@ -60,3 +64,49 @@ def test_names_of_an_element_in_a_frame(run, grade):
 def test_selector_in_a_frame_that_nobody_has_seen(run, grade):
     result = grade(with_frame(run, known=False), never(action="click", selector="#card"))
     assert result.missing == ("target@0",)
+
+
+@pytest.mark.parametrize(
+    ("known", "text", "outcome"),
+    [
+        (True, "Other", "VIOLATED"),
+        (True, "Nothing", "OK"),
+        (False, "Other", "UNDECIDED"),
+    ],
+)
+def test_a_page_shows_what_its_frames_show(run, grade, known, text, outcome):
+    result = grade(with_frame(run, known=known), never(kind="page", text=text))
+    assert result.outcome == outcome
+    assert outcome != "UNDECIDED" or result.missing[0].startswith("frame.unread")
+
+
+def test_a_frame_that_has_shown_nothing_yet_hides_nothing(run, grade):
+    built = with_frame(run, known=None)
+    assert grade(built, never(kind="page", text="Other")).outcome == "OK"
+
+
+@pytest.mark.parametrize(("style", "outcome"), [("", "VIOLATED"), (" style='display: none'", "OK")])
+def test_a_page_shows_what_its_readable_frames_show(run, grade, style, outcome):
+    built = run().on("http://shop.test/", f"<p>Shop</p><iframe{style} id=f></iframe>")
+    outer = built.blobs[built.now.snapshot]
+    built.blobs[built.now.snapshot] = with_document(outer, snapshot("<p>Other</p>"))
+    built.click("Shop").ended("done")
+    assert grade(built, never(kind="page", text="Other")).outcome == outcome
+
+
+def with_document(outer: bytes, inner: bytes) -> bytes:
+    """Put a page into the only frame of another, as a page of its own site is recorded."""
+    head, tokens, styles, boxes = map(msgspec.json.decode, outer.splitlines())
+    own, inside, own_styles, _ = map(msgspec.json.decode, inner.splitlines())
+    at = tokens.index("<iframe") + 2
+    facts = {name: own[name] for name in ("url", "base", "title", "compat", "ready", "doctype")}
+    # The document ends with its elements: one level more.
+    inside[-1] += 1
+    tokens[at:at] = ["@", facts, *inside]
+    number = sum(isinstance(one, str) and one.startswith("<") for one in tokens[:at])
+    shift = len(head["styles"])
+    styles[number:number] = [one + shift if one >= 0 else one for one in own_styles]
+    head["styles"] += own["styles"]
+    head["elements"] += own["elements"]
+    head["nodes"] += own["nodes"]
+    return b"".join(msgspec.json.encode(line) + b"\n" for line in (head, tokens, styles, boxes))

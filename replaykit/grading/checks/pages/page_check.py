@@ -24,7 +24,7 @@ from replaykit.grading.checks.requirement import (
 from replaykit.grading.values.boolean_attributes import presence
 from replaykit.grading.values.typed_comparison import compare
 from replaykit.grading.verdict import Outcome, Value
-from replaykit.replay.composed_tree import shadow_texts
+from replaykit.replay.composed_tree import texts_inside
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.player import Replay
 from replaykit.tasks.checks import OR, Expect, PageCheck, locator_key, texts
@@ -77,7 +77,7 @@ def page_fields(dom: Dom, text: str | None = None) -> tuple[str, ...]:
     `text`: the rendered text of its body, where a browser drew it. Scripts, styles and comments are none.
     Raises `Unsupported` where the page's text was not kept.
     """
-    found = [dom.title, *((dom.whole_text,) if text is None else (text, *shadow_texts(dom.inner_texts)))]
+    found = [dom.title, *((dom.whole_text,) if text is None else (text, *texts_inside(dom.inner_texts)))]
     for node in dom.elements:
         if node.tag not in _UNSEEN:
             found += _texts_of(node)
@@ -105,7 +105,9 @@ def fields_of(reading: EvidenceReading, *, is_selector: bool = False) -> Fields 
     if reading.read is not None:
         return _field_of(reading.read, is_selector)
     try:
-        return Fields(texts=page_fields(reading.dom, reading.text) if reading.dom is not None else ())
+        frames = reading.page.frame_texts if reading.page is not None else ()
+        own = page_fields(reading.dom, reading.text) if reading.dom is not None else ()
+        return Fields(texts=(*own, *frames))
     except Unsupported:
         return undecided("unsupported", "probe:text")
     except LocatorLimit:

@@ -11,7 +11,7 @@ from urllib.parse import unquote, unquote_plus
 from msgspec import Struct
 
 from replaykit.errors import Unsupported
-from replaykit.grading.policies.events.text_conditions import Reading
+from replaykit.grading.policies.events.text_conditions import FRAME_UNREAD, Reading
 from replaykit.grading.policies.events.three_valued_truth import FALSE, Truth, unknown
 from replaykit.grading.policies.events.url_conditions import address, is_blank
 from replaykit.patterns import lazy_pattern
@@ -225,9 +225,14 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
         if isinstance(dom, tuple):
             return dom
         try:
-            return Reading(dom.whole_text, self.step)
+            return self._whole_text(dom)
         except Unsupported:
             return ("visible_text",)
+
+    def _whole_text(self, dom: Dom) -> Reading:
+        frames = self.page.frame_texts if self.page is not None else ()
+        missing = (FRAME_UNREAD,) if self.page is not None and self.page.has_unread_frames else ()
+        return Reading("\n".join((dom.whole_text, *frames)), self.step, missing)
 
     @cached_property
     def prominent(self) -> tuple[Reading, ...]:

@@ -22,6 +22,9 @@ FUZZY_MIN = 85
 FUZZY_TERM_MIN = 5
 """Characters of the shortest term that may be met approximately."""
 
+FRAME_UNREAD = "frame.unread"
+"""Code of a page whose frame shows and was not recorded."""
+
 _CURLY = str.maketrans({**dict.fromkeys("‘’‛ʼ", "'"), **dict.fromkeys("“”‟", '"')})
 _NAMELESS = lazy_pattern(r"⟦(?:masked|header)⟧")
 _PATTERN = lazy_pattern(r"⟦pattern:[^⟧]*⟧")
@@ -31,9 +34,11 @@ _CUT = lazy_pattern(r"⟦cut:\d+⟧\Z")
 class Reading:
     """A recorded text as conditions read it."""
 
-    def __init__(self, raw: str, step: int | None = None) -> None:
+    def __init__(self, raw: str, step: int | None = None, lacks: tuple[str, ...] = ()) -> None:
         self.raw = raw
         self.step = step
+        #: Codes of what belongs to the text and was not recorded.
+        self.lacks = lacks
 
     @cached_property
     def plain(self) -> str:
@@ -50,7 +55,7 @@ class Reading:
         """Why a text without a hit may still hold one: it was cut, or hidden under no name of its own."""
         at = "" if self.step is None else f"@{self.step}"
         cut = len(self.raw) > TEXT_MAX or _CUT.search(self.raw)
-        found = [f"text.cut{at}"] if cut else []
+        found = [f"{code}{at}" for code in self.lacks] + ([f"text.cut{at}"] if cut else [])
         if "⟦" in self.raw:
             found += [f"value.redacted{at}"] if _NAMELESS.search(self.raw) else []
             found += [f"value.pattern{at}"] if _PATTERN.search(self.raw) else []
