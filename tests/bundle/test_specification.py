@@ -200,7 +200,10 @@ def test_the_records_of_the_example() -> None:
 
 
 def test_journal_levels() -> None:
-    levels = re.search(r"Levels: (-?\d+); opaque class \(1\.5\) (-?\d+); pixels (-?\d+)\.", section("1.3"))
+    levels = re.search(
+        r"zstd level (-?\d+), blobs of the opaque class \(1\.5\) with (-?\d+), pixels with (-?\d+)\.",
+        section("1.3"),
+    )
     default, opaque, pixels = map(int, levels.groups())
     others = dict.fromkeys(("bulk", "markup", "text", "story"), default)
     assert {"opaque": opaque, "pixels": pixels, **others} == JOURNAL_LEVELS

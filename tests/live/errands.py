@@ -63,7 +63,7 @@ def _value(action: Action) -> str:
     return ""
 
 
-def act(step: Step) -> ActionBase:
+def action_of(step: Step) -> ActionBase:
     """Return what a step does."""
     element = step.action.element
     assert element is not None, step
@@ -81,7 +81,7 @@ def held(path: Path) -> Trajectory:
 def prove(path: Path, said: list[ActionBase] = ERRAND, origin: str = "observed") -> Trajectory:
     """Raise AssertionError unless the bundle holds these actions, all of them whole, and is graded as it was done."""
     run = held(path)
-    assert [act(step) for step in run.steps] == said
+    assert [action_of(step) for step in run.steps] == said
     assert all(step.action.completed and step.origin == origin for step in run.steps)
     assert all(step.before is not None and step.before.snapshot for step in run.steps)
     assert run.of_type(Gap) == ()

@@ -28,7 +28,7 @@ from tests.live.errands import (
     TASK,
     WAIT_S,
     ActionBase,
-    action,
+    action_of,
     apart,
     held,
     needs,
@@ -132,4 +132,4 @@ def test_errand_in_a_browser_of_somebody_else(browser_path: Path, tmp_path: Path
     first, *others = held(out).steps
     assert isinstance(first.action, Goto)
     assert first.action.url == f"{shop.url}/"
-    assert [action(step) for step in others] == ERRAND
+    assert [action_of(step) for step in others] == ERRAND

@@ -20,7 +20,7 @@ from replaykit.recorder.recorder import Recorder
 from replaykit.trajectory.exchange import Gap, TabChange
 from replaykit.trajectory.observation import Observation
 from tests.live.drivers import errand
-from tests.live.errands import ANSWER, ERRAND, TASK, act, apart, held, prove, saved
+from tests.live.errands import ANSWER, ERRAND, TASK, action_of, apart, held, prove, saved
 from tests.thorough import one_in
 
 pytestmark = pytest.mark.live
@@ -162,7 +162,7 @@ def test_errand_by_a_harness_that_says_its_steps(opened: Opened, tmp_path: Path)
     trajectory = held(tmp_path / "run.zst")
     seen = [step for step in trajectory.steps if step.origin == "both"]
     told = [("fill" if tag == "type" else tag, *rest) for tag, *rest in ERRAND]
-    assert [act(step) for step in seen] == told
+    assert [action_of(step) for step in seen] == told
     assert [step.raw for step in trajectory.steps if step.origin == "declared"] == [
         "noop(50)",
         f"send_msg_to_user('{ANSWER}')",

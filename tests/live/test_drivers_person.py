@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from replaykit.trajectory.exchange import Gap, Navigation
-from tests.live.errands import WAIT_S, act, held, needs, until_begun
+from tests.live.errands import WAIT_S, action_of, held, needs, until_begun
 
 if TYPE_CHECKING:
     from conftest import Site
@@ -110,7 +110,7 @@ def test_a_person_s_actions_in_a_window(browser_path: Path, display: str, site: 
             recorder.send_signal(signal.SIGINT)  # where the person did not come to the end
     assert recorder.returncode == 0, said
     trajectory = held(out)
-    assert [act(step) for step in trajectory.steps] == [
+    assert [action_of(step) for step in trajectory.steps] == [
         ("click", "textbox", "Name", ""),
         ("type", "textbox", "Name", "Ann"),
         ("check", "checkbox", "As a gift", ""),

@@ -56,7 +56,7 @@ from replaykit.trajectory.exchange import Console, Gap, Message, TabChange
 from replaykit.trajectory.exchange import Dialog as Asked
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Trajectory
-from tests.live.errands import DRIVERS, ERRAND, WAIT_S, act, apart, held, outlived, until_begun
+from tests.live.errands import DRIVERS, ERRAND, WAIT_S, action_of, apart, held, outlived, until_begun
 from tests.live.flags import LEAN
 from tests.thorough import one_in
 
@@ -433,7 +433,7 @@ def test_two_recorders_on_one_browser(browser_path: Path, tmp_path: Path) -> Non
         for recording in recordings:
             recording.result(WAIT_S)
     for out in outs:
-        assert [act(step) for step in held(out).steps[1:]] == ERRAND
+        assert [action_of(step) for step in held(out).steps[1:]] == ERRAND
 
 
 # Pages that give no rest
@@ -668,7 +668,7 @@ def test_page_that_goes_away_while_it_is_read(
 
     run = record(tmp_path / "run.zst", context, opener, do)
     opened = [step for step in run.steps if step.page == 0 and isinstance(step.action, Click)]
-    assert [act(step)[2] for step in opened] == ["Open"] * rounds
+    assert [action_of(step)[2] for step in opened] == ["Open"] * rounds
     tabs = run.of_type(TabChange)
     assert [tab.state for tab in tabs if tab.page].count("opened") == rounds
     assert [tab.state for tab in tabs if tab.page].count("closed") == rounds

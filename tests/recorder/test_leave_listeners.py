@@ -77,3 +77,13 @@ def test_each_is_left_once(heard: dict[str, set[str]]) -> None:
         leave_listeners.looked(((), frame), events)
     listening = sum(bool(events - {"click", "load"}) for events in heard.values())
     assert sum(leave_listeners.left((), frame) for frame in reversed(FRAMES)) == listening
+
+
+def test_a_document_that_can_deny_no_more_may_listen_until_it_is_asked() -> None:
+    leave_listeners = LeaveListeners(tree())
+    leave_listeners.doubt(((), "M"))
+    assert not leave_listeners.is_listening(((), "M"))
+    leave_listeners.looked(((), "M"), set())
+    assert leave_listeners.left((), "M") == 0
+    leave_listeners.doubt(((), "M"))
+    assert leave_listeners.left((), "M") == 1

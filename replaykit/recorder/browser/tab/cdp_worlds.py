@@ -273,7 +273,10 @@ class Worlds:
 
     def _heed_listeners(self, place: Place, frame: str, listened: bool | None, *, is_due: bool) -> None:
         listeners, is_denied = self._tab.leave_listeners, listened is False
-        is_due |= is_denied != (place in listeners.denials)
+        was_denied = place in listeners.denials
+        is_due |= is_denied != was_denied
+        if was_denied and listened is None:
+            listeners.doubt((place[0], frame))
         (listeners.denials.add if is_denied else listeners.denials.discard)(place)
         if listened and place in self._present():
             listeners.looked((place[0], frame), set(ENDINGS))

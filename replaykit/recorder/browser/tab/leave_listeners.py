@@ -34,6 +34,7 @@ class LeaveListeners:
         """Looks at once, where something is due."""
         self._frames = frames
         self._listening: set[Spot] = set()
+        self._doubted: set[Spot] = set()
         self._due: set[Via] = set()
 
     def ask(self) -> None:
@@ -56,18 +57,24 @@ class LeaveListeners:
         """Whether a document was found to listen: it need not be asked again."""
         return spot in self._listening
 
+    def doubt(self, spot: Spot) -> None:
+        """Note that a document can deny no more that it listens: until it is asked, it may."""
+        if self.is_on:
+            self._doubted.add(spot)
+
     def looked(self, spot: Spot, events: set[str]) -> None:
         """Take in what events a document listens for at its window and at itself."""
         self._listening.discard(spot)
+        self._doubted.discard(spot)
         if self.is_on and events & set(ENDINGS):
             self._listening.add(spot)
 
     def left(self, via: Via, frame: str) -> int:
-        """Return how many documents listened for their end, in a frame and below, and forget them."""
-        gone = {
-            spot for spot in self._listening if spot[0][: len(via)] == via and self._is_in(spot[1], frame)
-        }
+        """Return how many documents may have listened for it, in a frame and below, and forget them."""
+        may_listen = self._listening | self._doubted
+        gone = {spot for spot in may_listen if spot[0][: len(via)] == via and self._is_in(spot[1], frame)}
         self._listening -= gone
+        self._doubted -= gone
         return len(gone)
 
     def _is_in(self, frame: str | None, around: str) -> bool:
