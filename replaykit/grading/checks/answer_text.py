@@ -9,8 +9,8 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from replaykit.grading.checks.benchmark_rules import PeerRaises, fulfils
-from replaykit.grading.checks.judged import judge, request
-from replaykit.grading.checks.judged_replies import Kind
+from replaykit.grading.checks.llm_match import judge, request
+from replaykit.grading.checks.llm_match_replies import Kind
 from replaykit.grading.checks.requirement import (
     Graded,
     Ruling,

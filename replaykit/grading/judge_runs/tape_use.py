@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import ReplaykitError
-from replaykit.grading.checks.judged_replies import KINDS
+from replaykit.grading.checks.llm_match_replies import KINDS
 from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import asked_by_checks, panel_of, task_for
 from replaykit.grading.judges.judge_config import judge_name, tape_of

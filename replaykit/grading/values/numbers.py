@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from replaykit.grading.values.markdown import unmarked
 from replaykit.grading.values.normal_form import fold, normal
-from replaykit.grading.values.spelling import with_plain_numbers, without_narrow_groups
+from replaykit.grading.values.number_spelling import with_plain_numbers, without_narrow_groups
 from replaykit.patterns import lazy_pattern
 
 EXACT = Context(prec=200)

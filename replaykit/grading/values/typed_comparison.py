@@ -31,6 +31,7 @@ from replaykit.grading.values.lengths_and_durations import (
 )
 from replaykit.grading.values.markdown import unmarked
 from replaykit.grading.values.normal_form import SHORT, includes, normal
+from replaykit.grading.values.number_spelling import with_plain_numbers
 from replaykit.grading.values.numbers import (
     CURRENCIES,
     close,
@@ -45,7 +46,6 @@ from replaykit.grading.values.numbers import (
     with_decimal_point,
 )
 from replaykit.grading.values.quantities import has_quantity, one_decade, only_quantity, spelled, tight
-from replaykit.grading.values.spelling import with_plain_numbers
 from replaykit.grading.verdict import Value
 from replaykit.patterns import lazy_pattern
 

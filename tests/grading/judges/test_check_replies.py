@@ -13,7 +13,7 @@ import pytest
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import JudgeError
-from replaykit.grading.checks.judged import request
+from replaykit.grading.checks.llm_match import request
 from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import case_of, grade, grade_async
 from replaykit.grading.judges.check_replies import CheckReplies

@@ -12,7 +12,7 @@ from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.grading.checks.answer_text import excludes as excludes_strictly
 from replaykit.grading.checks.answer_text import fulfilled
 from replaykit.grading.checks.benchmark_rules import NOTHING, BenchmarkRules, PeerRaises, fulfils
-from replaykit.grading.checks.judged import judge, request
+from replaykit.grading.checks.llm_match import judge, request
 from replaykit.grading.checks.pages import calls
 from replaykit.grading.checks.pages.final_page import LAST, cursor_url
 from replaykit.grading.checks.pages.page_check import Fields, fields_of, not_empty, part_rule, strictly

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from replaykit.grading.checks.judged_replies import Kind, verdict_of
+from replaykit.grading.checks.llm_match_replies import Kind, verdict_of
 from replaykit.grading.checks.requirement import Ask, Ruling, error, undecided
 from replaykit.grading.model_request import PLACES, Asking, ModelRequest, ReplyFailure, TextPart
 from replaykit.grading.untrusted_text import bounded, delimited, nonce

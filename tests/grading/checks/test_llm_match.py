@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.grading.checks import judged
-from replaykit.grading.checks.judged import DATA, SYSTEM, request
-from replaykit.grading.checks.judged_replies import Kind, verdict_of
+from replaykit.grading.checks import llm_match
+from replaykit.grading.checks.llm_match import DATA, SYSTEM, request
+from replaykit.grading.checks.llm_match_replies import Kind, verdict_of
 from replaykit.grading.model_request import Asking, ModelReply, ModelRequest, ReplyFailure, TextPart
 from replaykit.grading.untrusted_text import TEXT_MAX
 from replaykit.grading.verdict import CheckResult
@@ -143,7 +143,7 @@ def test_a_template_is_named_by_its_digest(monkeypatch: pytest.MonkeyPatch) -> N
     digest = hashlib.sha256(OWN.encode()).hexdigest()
     named = [request(kind, "q", "r", "a", asking=BOTH).prompt for kind in (FUZZY, REASON)]
     assert named == [f"sha256:{digest}"] * 2
-    monkeypatch.setitem(judged.KNOWN, FUZZY, {digest: "peer"})
+    monkeypatch.setitem(llm_match.KNOWN, FUZZY, {digest: "peer"})
     named = [request(kind, "q", "r", "a", asking=BOTH).prompt for kind in (FUZZY, REASON)]
     assert named == ["peer", f"sha256:{digest}"]
     assert request(FUZZY, "q", "r", "a").prompt == ""
@@ -153,8 +153,8 @@ BOTH = Asking(prompts={"fuzzy": OWN, "unachievable": OWN})
 
 
 def test_the_peers_templates_are_known_by_digest() -> None:
-    assert {name for known in judged.KNOWN.values() for name in known.values()} == {"webarena", "vwa"}
-    assert all(len(digest) == 64 for known in judged.KNOWN.values() for digest in known)
+    assert {name for known in llm_match.KNOWN.values() for name in known.values()} == {"webarena", "vwa"}
+    assert all(len(digest) == 64 for known in llm_match.KNOWN.values() for digest in known)
 
 
 class Replies:

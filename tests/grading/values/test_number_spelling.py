@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.grading.values.markdown import unlabelled, unmarked
+from replaykit.grading.values.number_spelling import with_plain_numbers
 from replaykit.grading.values.numbers import denies, numbers_in, only_number, plain_number
 from replaykit.grading.values.quantities import tight
-from replaykit.grading.values.spelling import with_plain_numbers
 from replaykit.grading.values.typed_comparison import compare, compare_part, detect, said
 
 
