@@ -1,4 +1,4 @@
-"""The screenshot of docs/architecture.md: the rooms of the package, and how data go through them.
+"""The diagram of docs/architecture.md: the rooms of the package, and how data go through them.
 
 Run: .venv/bin/python -m bench.architecture [FILE]   (default: docs/architecture.svg)
 """
@@ -74,7 +74,7 @@ WAYS = (
 
 
 def image() -> str:
-    """Return the screenshot as SVG, the same bytes every time."""
+    """Return the diagram as SVG, the same bytes every time."""
     told = "; ".join(f"{one} to {other}" for one, other in WAYS)
     return "\n".join(
         [

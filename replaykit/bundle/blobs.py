@@ -160,10 +160,10 @@ def _mean(one: bytes, other: bytes) -> bytes:
 
 
 def image_size(payload: bytes, media_type: str) -> tuple[int, int] | None:
-    """Return width and height in pixels from a image's header; None if this header is not known.
+    """Return width and height in pixels from an image's header; None if this header is not known.
 
     Pixmap, PNG, JPEG, GIF and WebP. Raises BundleDamaged for a damaged pixmap and for more pixels than
-    IMAGE_PIXELS_MAX: whoever decodes a image asks here first.
+    IMAGE_PIXELS_MAX: whoever decodes an image asks here first.
     """
     if media_type == PIXMAP:
         return pixmap_size(payload)
@@ -206,7 +206,7 @@ def _lines(compressed: bytes, stride: int, height: int) -> list[bytes] | None:
     size = stride * height
     inflate = zlib.decompressobj()
     try:
-        # One byte more than the header promises tells a bomb from a image.
+        # One byte more than the header promises tells a bomb from an image.
         rows = inflate.decompress(compressed, size + 1)
     except zlib.error:
         return None

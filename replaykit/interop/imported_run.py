@@ -300,13 +300,13 @@ class Run:
         return self._named(media_type, self.redactor.blob(media_type, data), load)
 
     def image(self, name: str) -> Blob | None:
-        """Keep a image of the source; None where the file is no whole image that is known."""
+        """Keep an image of the source; None where the file is no whole image that is known."""
         data = self.source.read_any(name)
         media_type = self._screenshot_type(data, name)
         return None if media_type is None else self._kept_file(media_type, name, data)
 
     def screenshot_at(self, path: str) -> Blob | None:
-        """Keep a image that a source names by a path of the machine it was written on.
+        """Keep an image that a source names by a path of the machine it was written on.
 
         Looked for by ever shorter ends of the path, in the source and then in the folder of `--shots`; None
         where it is in neither.
@@ -324,7 +324,7 @@ class Run:
         return None if media_type is None else self.put(media_type, data)
 
     def screenshot_named(self, path: str, folder: PurePosixPath) -> Blob | None:
-        """Keep a image that a record names by its path or holds as a data URL; else tell of a flaw."""
+        """Keep an image that a record names by its path or holds as a data URL; else tell of a flaw."""
         name = (folder / path[:4096]).as_posix()
         if path.startswith("data:"):
             return self.screenshot_in(path)
@@ -338,20 +338,20 @@ class Run:
         return None
 
     def _looked_for(self, path: str, folder: PurePosixPath) -> Blob | None:
-        """Keep a image named by a path of another machine: beside the record first, then anywhere."""
+        """Keep an image named by a path of another machine: beside the record first, then anywhere."""
         own = self.source.ending(path, folder)
         return self.image(own) if own is not None else self.screenshot_at(path)
 
     def screenshot_in(self, encoded: str) -> Blob | None:
-        """Keep a image given as base64; None where it is none."""
+        """Keep an image given as base64; None for any other text."""
         try:
             data = base64.b64decode(encoded.rpartition(",")[2], validate=True)
         except ValueError:
             return None
-        return self.screenshot_of(data, "a image in the file")
+        return self.screenshot_of(data, "an image in the file")
 
     def screenshot_of(self, data: bytes, place: str) -> Blob | None:
-        """Keep a image given as bytes; None where it is none."""
+        """Keep an image given as bytes; None for any other bytes."""
         media_type = self._screenshot_type(data, place)
         return None if media_type is None else self.put(media_type, data)
 

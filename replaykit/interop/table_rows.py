@@ -169,7 +169,7 @@ def clean_cells(value: Any) -> Any:
 
 
 def screenshot_bytes(cell: Any) -> bytes | str | None:
-    """Return the bytes of a image in a cell, or the path that it names; None where it is neither."""
+    """Return the bytes of an image in a cell, or the path that it names; None where it is neither."""
     if isinstance(cell, dict):
         inner = cell.get("bytes")
         return screenshot_bytes(cell.get("path") if inner is None else inner)

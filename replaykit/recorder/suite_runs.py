@@ -135,7 +135,7 @@ def record_suite(
             recorded = record(run)
         except FOR_ALL:
             raise
-        except Exception as error:  # noqa: BLE001 - it fails this run only, and is told
+        except Exception as error:  # noqa: BLE001 - any defect is written down as the failure of this run, and the next run begins
             done = _failed(run, error)
         else:
             done = _recorded(run, recorded)

@@ -13,7 +13,7 @@ FORGED = "page.forged"
 """Code of a page, or of an answer, that the agent made itself."""
 
 _SHAPING = ("document", "script", "xhr", "fetch")
-"""Resources that decide what a page says; the agent may stand in for screenshots and fonts."""
+"""Resources that decide what a page says; the agent may stand in for images and fonts."""
 
 
 def is_forged(page: Page, replay: Replay) -> bool:

@@ -154,7 +154,7 @@ class Page:
 
     @property
     def has_unread_frames(self) -> bool:
-        """Whether a frame shows that the recorder did not see; one that has shown nothing yet is none."""
+        """Whether a frame shows that was not recorded. One that has shown nothing yet does not count."""
         return any(frame.dom is None and frame.why != "unseen" for frame in shown(self.frames))
 
     @property

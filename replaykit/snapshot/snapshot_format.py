@@ -124,7 +124,7 @@ class ElementState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     control: bool = False
     """A custom element that takes part in forms, so that it may be disabled."""
     image: tuple[int, int] | msgspec.UnsetType | None = msgspec.UNSET
-    """Natural size of a screenshot in px; null where it is broken."""
+    """Natural size of an image in px; null where it is broken."""
     canvas: tuple[int, int] | None = None
     """Bitmap size of a canvas in px."""
     video: tuple[int, int] | None = None

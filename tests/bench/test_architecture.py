@@ -1,4 +1,4 @@
-"""The screenshot and the walk of docs/architecture.md: what they name is there."""
+"""The diagram and the walk of docs/architecture.md: what they name is there."""
 
 from __future__ import annotations
 

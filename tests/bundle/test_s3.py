@@ -46,7 +46,7 @@ class Store(NamedTuple):
 
 @pytest.fixture
 def bundles(tmp_path: Path) -> list[Path]:
-    """Shipped bundles, most of whose bytes are screenshots, and one that is none."""
+    """Shipped bundles, most of whose bytes are screenshots, and one file that is no bundle."""
     bad = tmp_path / "bad.zst"
     bad.write_bytes(b"no bundle")
     return [*(RECORDINGS / f"{name}.zst" for name in NAMES), bad]

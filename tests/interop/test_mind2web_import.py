@@ -77,7 +77,7 @@ def test_screenshots_sort_by_the_first_number_of_their_names(tmp_path: Path, imp
 def test_a_screenshot_without_a_number_is_refused(tmp_path: Path, imported: Importing) -> None:
     path = mind2web(tmp_path)
     write(path, "trajectory/final.png", png())
-    with pytest.raises(MalformedSource, match=r"trajectory/final\.png is a image without a number"):
+    with pytest.raises(MalformedSource, match=r"trajectory/final\.png is an image without a number"):
         imported("online-mind2web", path)
 
 

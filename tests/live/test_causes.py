@@ -1,4 +1,4 @@
-"""One action of a driver is one step, and what a page does by itself is none: told by causes, and by no clock."""
+"""One action of a driver is one step, and what a page does by itself is no step. Causes decide, and no clock."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ RECORDINGS = Path(__file__).parents[2] / "recordings" / "conformance"
 DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 KNOWN = {
-    "generated": "the screenshots of generated content and objects are not loaded, so a blank beside them vanishes"
+    "generated": "the images of generated content and objects are not loaded, so a blank beside them vanishes"
 }
 """Pages on which blanks are known to differ, and why."""
 

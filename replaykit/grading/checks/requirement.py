@@ -32,7 +32,7 @@ class Ask(Protocol):
         ...
 
     def __call__(self, request: ModelRequest, /) -> ModelReply | ReplyFailure | None:
-        """Return the reply, or why there is none; None = no one was ever asked."""
+        """Return the reply, or why it is missing; None = no model was ever asked."""
         ...
 
 

@@ -80,7 +80,7 @@ def next_lender(runs: Sequence[Lender], at: int) -> Lender | None:
 
 @contextmanager
 def lending(runs: Sequence[Lender], at: int, options: GradeOptions) -> Iterator[Donor | None]:
-    """Open the run that lends its screenshots to that at this place; None where there is none."""
+    """Open the run that lends its screenshots to that at this place; None if no run fits."""
     found = next_lender(runs, at) if runs else None
     if found is None:
         yield None

@@ -39,7 +39,7 @@ class CheckReplies:
         self.asked: list[Asked] = []
 
     def __call__(self, request: ModelRequest) -> ModelReply | ReplyFailure | None:
-        """Return the reply, or why there is none; None where there is no tape and no one to ask."""
+        """Return the reply, or why it is missing; None where there is no tape and no model to ask."""
         wanted = replace(request, model=checked_model(self._panel.model or request.model))
         key = request_key(wanted)
         if key not in self._said:

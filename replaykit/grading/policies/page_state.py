@@ -22,7 +22,7 @@ from replaykit.replay.agent_made_pages import FORGED, is_forged
 from replaykit.replay.dom import Dom
 from replaykit.replay.player import SAFE_METHODS, Replay
 from replaykit.replay.run_state import Page
-from replaykit.replay.selectors.locator_evaluation import evaluate, read_selector
+from replaykit.replay.selectors.locator_evaluation import evaluate, may_be_in_shadow, read_selector
 from replaykit.replay.selectors.xpath_evaluation import find
 from replaykit.tasks.checks import Expect, locator_key, texts
 from replaykit.tasks.grammar.xpath_grammar import is_xpath
@@ -147,9 +147,7 @@ def _shown(rule: PageState, page: Page | None, step: int | None, replay: Replay)
         return PageReading(missing=(FORGED,), page=page, step=step)
     read = page.read(_key(rule)) if rule.locator else None
     # A probe asks the document only: what it did not find may be in a shadow tree.
-    if read is not None and not (
-        read.kind == "undefined" and page.dom is not None and page.dom.has_shadow_trees
-    ):
+    if read is not None and not may_be_in_shadow(read, page.dom):
         return PageReading(texts=_texts_of(rule, read), page=page, step=step, tier="live")
     dom = page.dom
     if dom is None:

@@ -43,7 +43,7 @@ BLOCKED = "net::ERR_BLOCKED_BY_CLIENT"
 """What the page sees of the request that the benchmark intercepts."""
 
 NEAR_MS = 1000
-"""How far a image may lie behind an event, ms, where its name is not the time of one."""
+"""How far an image may lie behind an event, ms, where its name is not the time of one."""
 
 _JUDGE = lazy_pattern(r"judge[^/]*\.json")
 _SHOT = lazy_pattern(r"(\d{10,16})\.(?:png|jpe?g|webp)")
@@ -198,7 +198,7 @@ class _Shots:
         """Return the images of a gesture, each with whether it is keyed, in the order of time."""
         exact = [at for at in dict.fromkeys(one.times) if at in self._names]
         last = one.times[-1] if one.times else None
-        # A image with the event's own time needs no guess.
+        # An image with the event's own time needs no guess.
         near = [] if exact or last is None else self._after(last)
         return [(self._names.pop(at), bool(exact)) for at in [*exact, *near]]
 

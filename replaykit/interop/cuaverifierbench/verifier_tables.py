@@ -182,7 +182,7 @@ def _time(text: Any) -> datetime | None:
 
 
 def _images(run: Run, cells: Any, place: str) -> list[Blob | None]:
-    """Return the images in their order, None for each that is none."""
+    """Return the images in their order, None for each value that is no image."""
     if cells is None:
         return []
     if not isinstance(cells, list):

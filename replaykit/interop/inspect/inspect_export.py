@@ -192,7 +192,7 @@ class _Sample:
         kind = None if data is None or not self._choices.has_images else image_type(data)
         if data is None or kind is None:
             return None
-        # By content: a image that is shown twice is kept once.
+        # By content: an image that is shown twice is kept once.
         key = sha256(data).hexdigest()[:32]
         self._attached[key] = f"data:{kind};base64,{base64.b64encode(data).decode()}"
         return {"type": "image", "image": REFERENCE + key, "detail": "auto"}

@@ -137,7 +137,7 @@ def _image(run: Run, part: Any) -> Blob | None:
     if data.startswith(_IMAGE):
         return run.screenshot_in(data)
     # An import opens no connection: the address is a stranger's.
-    run.flaw("a image at an address: it is not fetched", data[:80])
+    run.flaw("an image at an address: it is not fetched", data[:80])
     return None
 
 

@@ -149,7 +149,7 @@ def place_shots(run: Run, actions: Sequence[Mapping[str, Any]], shots: Sequence[
     One image more than actions: the first shows the start. As many: each shows what followed. Any other
     number: no one knows, so they hang on the run.
     """
-    # Some agents take a image before the first action, others do not.
+    # Some agents take an image before the first action, others do not.
     starts = len(shots) == len(actions) + 1
     is_aligned = bool(shots) and (starts or len(shots) == len(actions))
     if starts and (shot := run.image(shots[0])):
@@ -177,7 +177,7 @@ def _sorted_shots(run: Run) -> list[str]:
     names = [name for name in run.source.names() if _is_shot(name)]
     for name in names:
         if numbered(name) < 0:
-            run.source.malformed(name, "a image without a number", "an integer in its name")
+            run.source.malformed(name, "an image without a number", "an integer in its name")
     # By number: as text, `10` comes before `2`.
     return sorted(names, key=lambda name: (numbered(name), name))
 
@@ -248,7 +248,7 @@ def _shot(run: Run, entry: Mind2WebAction, name: str | None) -> Blob | None:
     if name is None:
         held = entry.screenshot or ""
         return run.screenshot_in(held) if held.startswith("data:") else None
-    # The bytes decide: an agent may name a image of its own like that.
+    # The bytes decide: an agent may name an image of its own like that.
     if GAP_NAME in name and run.source.read_any(name) == GAP:
         run.flaw("a grey image in the place of a screenshot: left out", name)
         return None

@@ -95,7 +95,7 @@ class Blueprint(Struct, frozen=True, kw_only=True):
     sheets: tuple[Sheet, ...]
     """Style sheets in order."""
     images: tuple[tuple[int, int, int], ...]
-    """Element number, width and height of every screenshot that was loaded, px."""
+    """Element number, width and height of every image that was loaded, px."""
     pointer: tuple[int, int] | None
     """Where the pointer was, CSS px of the window."""
     viewport: tuple[int, int]

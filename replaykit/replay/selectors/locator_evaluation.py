@@ -106,6 +106,11 @@ def read_selector(key: str, selector: str, prop: str, dom: Dom, *, pierces: bool
     return _read(key, node.attribute(prop))
 
 
+def may_be_in_shadow(read: Read, dom: Dom | None) -> bool:
+    """Whether a shadow tree may hold what a browser did not find: it was asked for the document's own."""
+    return read.kind == "undefined" and dom is not None and dom.has_shadow_trees
+
+
 def _form_value(found: list[Node]) -> str:
     """Return the value of the first element that a path leads to, where it is a control; else nothing."""
     first = found[0] if found else None

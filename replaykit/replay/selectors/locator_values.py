@@ -236,7 +236,7 @@ def _hidden(node: Node) -> bool | str:
 
 
 def _refuse_clobbered(owner: Dom | Node, name: str, locator: str) -> None:
-    """Refuse names that a control of the form, or a form or screenshot of the document, takes over."""
+    """Refuse names that a control of the form, or a form or image of the document, takes over."""
     if isinstance(owner, Node) and owner.tag != "form":
         return
     tags = ":is(button, fieldset, input, object, output, select, textarea, img)"

@@ -78,7 +78,7 @@ def test_a_request_that_the_agent_answered_never_reached_the_site(
 @pytest.mark.parametrize(
     "forged",
     [
-        {"url": f"{SHOP}logo", "resource": "image"},  # a screenshot says nothing that is asked for
+        {"url": f"{SHOP}logo", "resource": "image"},  # an image says nothing that is asked for
         {"url": f"{SHOP}other", "resource": "document"},  # another page
         {"url": f"{SHOP}data", "resource": "fetch"},  # of the page before
     ],

@@ -93,3 +93,13 @@ def test_a_state_in_a_shadow_tree(run: Any, grade: Any, rule: dict[str, Any], ou
 def test_the_page_of_these_tests_has_shadow_trees() -> None:
     assert Dom(snapshot(PAGE)).has_shadow_trees
     assert "payment failed" not in Dom(snapshot(TOAST)).text
+
+
+def test_enter_in_a_component_presses_the_button_of_its_form(run: Any, grade: Any) -> None:
+    form = "<form id=f><input id=mail><button id=pay>Pay now</button></form>"
+    built = run().on(SHOP, f"<x-form><template shadowrootmode=open>{form}</template></x-form>")
+    names = actions.Names(active="Pay now")
+    element = actions.Element(tag="input", css="x-form >>> #mail", node=built.node("#mail"), names=names)
+    built.do(actions.Press(element=element, key="Enter")).ended("done")
+    rule = {"type": "never", "match": {"action": "@activate", "selector": "#pay"}}
+    assert grade(built, rule).outcome == "VIOLATED"

@@ -20,7 +20,7 @@ from replaykit.replay.offline_page.chromium_reader import ChromiumReader
 from replaykit.replay.offline_page.page_question import PageQuestion
 from replaykit.replay.player import Replay
 from replaykit.replay.run_state import Page
-from replaykit.replay.selectors.locator_evaluation import evaluate, read_selector
+from replaykit.replay.selectors.locator_evaluation import evaluate, may_be_in_shadow, read_selector
 from replaykit.tasks.dialect import Mode
 from replaykit.trajectory.observation import Read
 from replaykit.trajectory.step import Probe
@@ -190,13 +190,7 @@ def _live(source: _Source, question: Question) -> EvidenceReading | None:
 
 
 def _may_be_in_shadow(read: Read, question: Question, dom: Dom | None) -> bool:
-    """Say whether a shadow tree may hold what a browser did not find: it was asked for the document's own."""
-    return (
-        read.kind == "undefined"
-        and question.selector is not None
-        and dom is not None
-        and dom.has_shadow_trees
-    )
+    return question.selector is not None and may_be_in_shadow(read, dom)
 
 
 def _is_incomplete(read: Read) -> bool:

@@ -107,7 +107,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def has_target(self) -> bool:
-        """Whether the action is one on an element, recorded or not; a prompt is none."""
+        """Whether the action is one on an element, recorded or not; a prompt has no element."""
         return not self.is_reply and self._is_on_element
 
     @property

@@ -171,7 +171,7 @@ def _buttons(page: Page | None, css: str) -> Iterator[ActionBase]:
         yield actions.Click()
         return
     try:
-        found = dom.select_all(css)
+        found = dom.pierce_all(css)
     except ReplaykitError:
         found = []
     if len(found) > _BUTTONS_MAX:

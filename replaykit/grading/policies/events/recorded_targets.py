@@ -177,7 +177,7 @@ def _buttons(event: Event, target: Node) -> Iterator[Node]:
     if not is_submit or names is None or names.active is None or target.attribute("aria-activedescendant"):
         return
     form = _form(target)
-    found = (one for one in target.dom.select_all(_SUBMITS) if form is not None and _form(one) == form)
+    found = (one for one in target.dom.pierce_all(_SUBMITS) if form is not None and _form(one) == form)
     yield from islice((one for one in found if one.attribute("disabled") is None), 1)
 
 

@@ -39,7 +39,7 @@ _OMISSIONS = ("timeout", "dialog_open", "failed")
 
 
 class CapturedScreenshot(Struct, frozen=True, kw_only=True):
-    """A screenshot, or why there is none."""
+    """A screenshot, or why it was not taken."""
 
     image: Id | Omitted | None = None
     """Blob id."""
