@@ -55,6 +55,8 @@ class Figure(Struct, frozen=True, omit_defaults=True):
     """Place on a curve: steps, KB of a page, bundles."""
     spread: Spread | None = None
     """Of all rounds, where several were taken."""
+    runs: Spread | None = None
+    """Of the ratio, or of the value where there is none, over several whole runs of the benchmark."""
 
     @property
     def title(self) -> str:

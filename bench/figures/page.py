@@ -59,6 +59,7 @@ COLUMNS: tuple[tuple[str, Callable[[Figure], str]], ...] = (
     ("goal", lambda one: "" if one.goal is None else number(one.goal)),
     ("compared with", lambda one: f"{one.peer}, {number(one.peer_value)}" if one.peer else ""),
     ("ratio", lambda one: "" if one.ratio is None else f"{one.ratio:.2f}"),
+    ("runs", lambda one: f"{number(one.runs.low)} to {number(one.runs.high)}" if one.runs else ""),
     ("at most", lambda one: "" if one.most is None else f"{one.most:.2f}"),
 )
 """Of a table; columns without a word are left out."""
@@ -112,7 +113,8 @@ def source(result: Result) -> str:
     """Return where figures come from, as sentences."""
     load = "" if result.load is None else f" Load: {number(result.load)}."
     host = f" Machine: {result.host.line}." if result.host.line else ""
-    return f"`{result.command}`, {result.date}.{host}{load}"
+    runs = f", the middle one of {result.runs} runs" if result.runs > 1 else ""
+    return f"`{result.command}`{runs}, {result.date}.{host}{load}"
 
 
 def table(figures: Sequence[Figure]) -> str:

@@ -53,6 +53,8 @@ class Result(Struct, frozen=True, omit_defaults=True):
     figures: tuple[Figure, ...]
     load: float | None = None
     """Processes that wanted a processor in the last minute; more than those of the benchmark disturb it."""
+    runs: int = 1
+    """Whole runs of the benchmark; of several, every figure is that of the run in the middle."""
 
 
 class Results(Struct, frozen=True):
@@ -127,8 +129,12 @@ def _rounded(result: Result) -> Result:
 def _rounded_figure(figure: Figure) -> Figure:
     found = {name: getattr(figure, name) for name in ("value", "goal", "peer_value", "most", "at")}
     numbers = {name: _short(value) for name, value in found.items() if value is not None}
-    spread = figure.spread and Spread(*map(_short, astuple(figure.spread)))
-    return replace(figure, **numbers, spread=spread)
+    spread, runs = map(_rounded_spread, (figure.spread, figure.runs))
+    return replace(figure, **numbers, spread=spread, runs=runs)
+
+
+def _rounded_spread(spread: Spread | None) -> Spread | None:
+    return spread and Spread(*map(_short, astuple(spread)))
 
 
 def _short(value: float) -> float:

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from bench.__main__ import NAMES, QUICK
 from bench.figures.figure import Figure, Spread
@@ -52,6 +53,8 @@ def test_only_what_lies_between_marks_is_written() -> None:
         "<!-- end of figures -->\n\nAfter.\n"
     )
     assert "Not measured yet." in page(text, Results())
+    several = Results(benchmarks={"x": replace(result(*figures), runs=3)})
+    assert "`python -m bench.x --runs 2`, the middle one of 3 runs, 2026-01-02." in page(text, several)
     assert page(page(text, Results()), Results()) == page(text, Results())
 
 

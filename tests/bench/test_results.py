@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from bench.figures.figure import Figure, Spread, added, cpu, joined, least, middle, of_actions
 from bench.figures.reporting import command, options, report, table
 from bench.figures.results import Host, Result, Results, encoded, keep, read, this_host
+from bench.figures.whole_runs import keep_runs, of_runs
 
 ROOT = Path(__file__).resolve().parents[2]
 SHIPPED = ROOT / "docs" / "benchmarks" / "results.json"
@@ -29,6 +30,7 @@ FIGURES = st.builds(
     most=st.none() | NUMBERS,
     at=st.none() | NUMBERS,
     spread=st.none() | st.builds(Spread, NUMBERS, NUMBERS, NUMBERS),
+    runs=st.none() | st.builds(Spread, NUMBERS, NUMBERS, NUMBERS),
 )
 HOSTS = st.builds(Host, cpu=WORDS, cores=st.integers(0, 512), python=WORDS)
 RESULTS = st.builds(
@@ -38,12 +40,14 @@ RESULTS = st.builds(
     host=HOSTS,
     figures=st.lists(FIGURES, max_size=3).map(tuple),
     load=st.none() | NUMBERS,
+    runs=st.integers(1, 9),
 )
+DAY = "2026-01-02"
 NAMES = st.sampled_from(["record", "grade", "scaling.steps"])
 
 
 def result(value: float) -> Result:
-    return Result("python -m bench.x", "2026-01-02", Host(cores=2), (Figure("a", value, "ms"),))
+    return Result("python -m bench.x", DAY, Host(cores=2), (Figure("a", value, "ms"),))
 
 
 @given(st.dictionaries(NAMES, RESULTS))
@@ -95,6 +99,53 @@ def test_a_report_prints_keeps_and_judges(tmp_path: Path, capsys: pytest.Capture
     assert kept["x"].figures == (good,)
     assert kept["x"].host == this_host()
     assert set(kept) == {"x", "x.part"}
+
+
+RATIOS = st.lists(st.tuples(st.floats(0.1, 9), st.floats(0.1, 9)), min_size=2, max_size=5)
+
+
+@given(RATIOS, st.floats(0.1, 9))
+def test_of_several_runs_the_one_in_the_middle_is_kept(found: list[tuple[float, float]], size: float) -> None:
+    """A figure is kept as one run found it: the value of one run and the ratio of another prove nothing."""
+    runs = [
+        Result(
+            "", DAY, Host(), (Figure("a", ours, "ms", peer="b", peer_value=theirs), Figure("c", ours, "B"))
+        )
+        for ours, theirs in found
+    ]
+    kept = of_runs(runs)
+    ratio, value = kept.figures
+    ratios, values = sorted(ours / theirs for ours, theirs in found), sorted(ours for ours, _ in found)
+    middle = (len(found) - 1) // 2
+    assert kept.runs == len(found)
+    assert (ratio.ratio, value.value) == (ratios[middle], values[middle])
+    assert (ratio.value, ratio.peer_value) in found
+    assert ratio.runs == Spread.of(ratios)
+    assert value.runs == Spread.of(values)
+
+
+@given(RESULTS)
+def test_one_run_stays_as_it_is(found: Result) -> None:
+    assert of_runs([found]) is found
+
+
+def test_points_of_a_curve_are_compared_each_by_its_own_runs() -> None:
+    runs = [
+        Result("", DAY, Host(), tuple(Figure("a", value * at, "ms", at=at) for at in (1, 2)))
+        for value in (3, 1, 2)
+    ]
+    assert [(one.at, one.value) for one in of_runs(runs).figures] == [(1, 2), (2, 4)]
+
+
+def test_all_parts_of_a_benchmark_are_kept_of_all_runs(tmp_path: Path) -> None:
+    files = [tmp_path / name for name in "ab"]
+    for file, value in zip(files, (2, 1), strict=True):
+        keep(file, "x.part", result(value))
+        keep(file, "x.other", result(-value))
+    keep_runs(tmp_path / "all", files)
+    kept = read(tmp_path / "all").benchmarks
+    assert {name: one.figures[0].value for name, one in kept.items()} == {"x.part": 1, "x.other": -2}
+    assert {one.runs for one in kept.values()} == {2}
 
 
 @pytest.mark.parametrize(
