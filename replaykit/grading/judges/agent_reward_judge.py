@@ -56,10 +56,10 @@ class AgentReward(ModelJudge):
         replies = yield (request,)
         smaller = self._smaller(evidence, replies[0])
         if smaller is not None:
-            request, said = smaller, replies[0]
+            request, refused = smaller, replies[0]
             replies = yield (request,)
-            # Where both were never asked, the first is the one to be told of.
-            replies = (said,) if _is_missing(replies[0]) else replies
+            # Where both were never asked, the first is the one to report.
+            replies = (refused,) if _is_missing(replies[0]) else replies
         failed = self.failed(evidence, replies)
         return failed or self._judgement(evidence, request, cast("ModelReply", replies[0]))
 
@@ -71,9 +71,9 @@ class AgentReward(ModelJudge):
         """Return what else of the protocol shapes its answer."""
         names = ("use_axtree", "use_screenshot", "axtree_chars_max")
         pruning = {"pruning": PRUNING} if self.settings.use_axtree else {}
-        told = {} if has_reasoning(self.settings, self.mode) else {"reasoning": "exclude"}
+        reasoning = {} if has_reasoning(self.settings, self.mode) else {"reasoning": "exclude"}
         options = {name: getattr(self.settings, name) for name in names}
-        return {"order": self._order, **options, **pruning, **told}
+        return {"order": self._order, **options, **pruning, **reasoning}
 
     def _smaller(self, evidence: JudgeEvidence, reply: ModelReply | ReplyFailure) -> ModelRequest | None:
         """Return what the peer asks where a request was refused: the same with a pruned tree; else None.
@@ -88,13 +88,15 @@ class AgentReward(ModelJudge):
         return self._request(evidence, smaller) if smaller != tree else None
 
     def _request(self, evidence: JudgeEvidence, tree: str) -> ModelRequest:
-        said = self.untrusted({"goal": evidence.task, "steps": self._steps(evidence.actions), "axtree": tree})
+        texts = self.untrusted(
+            {"goal": evidence.task, "steps": self._steps(evidence.actions), "axtree": tree}
+        )
         content: list[Part] = [
-            self._part("goal", goal=said["goal"]),
-            self._part("actions", steps=said["steps"]),
+            self._part("goal", goal=texts["goal"]),
+            self._part("actions", steps=texts["steps"]),
         ]
         if self.settings.use_axtree:
-            content.append(self._part("axtree", axtree=said["axtree"]))
+            content.append(self._part("axtree", axtree=texts["axtree"]))
         if evidence.images:
             content += [self._part("screenshot"), *evidence.images]
         content.append(self._part("closing"))
@@ -113,8 +115,8 @@ class AgentReward(ModelJudge):
         empty = "" if self.is_strict else "None"
         thought = entry.thought if has_reasoning(self.settings, self.mode) else ""
         values = {"url": entry.url, "action": entry.action, "reasoning": thought}
-        said = {name: value or empty for name, value in values.items()}
-        return self.prompts.fill("step", {"step_number": str(number), **said})
+        texts = {name: value or empty for name, value in values.items()}
+        return self.prompts.fill("step", {"step_number": str(number), **texts})
 
     def _tree(self, evidence: JudgeEvidence) -> str:
         return fitted(evidence.tree, self.settings.axtree_chars_max)

@@ -1,4 +1,4 @@
-"""How checks ask a model where the user says it: settings of the protocol `checks` beside the judges."""
+"""How checks ask a model where the user asks for it: settings of the protocol `checks` beside the judges."""
 
 from __future__ import annotations
 

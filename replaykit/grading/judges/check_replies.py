@@ -34,7 +34,7 @@ class CheckReplies:
         self._panel = panel
         self._bundle = bundle
         self._client = client
-        self._said: dict[str, ModelReply | ReplyFailure | None] = {}
+        self._replies: dict[str, ModelReply | ReplyFailure | None] = {}
         #: What came, in order, each request once.
         self.asked: list[Asked] = []
 
@@ -42,10 +42,10 @@ class CheckReplies:
         """Return the reply, or why it is missing; None where there is no tape and no model to ask."""
         wanted = replace(request, model=checked_model(self._panel.model or request.model))
         key = request_key(wanted)
-        if key not in self._said:
+        if key not in self._replies:
             self.asked.append(Asked(request=wanted, ordinal=_ONCE))
-            self._said[key] = self._reply(wanted)
-        return self._said[key]
+            self._replies[key] = self._reply(wanted)
+        return self._replies[key]
 
     @cached_property
     def asking(self) -> Asking:
@@ -55,13 +55,13 @@ class CheckReplies:
     @property
     def missing(self) -> tuple[Asked, ...]:
         """What came and has no reply."""
-        replies = zip(self.asked, self._said.values(), strict=True)
+        replies = zip(self.asked, self._replies.values(), strict=True)
         return tuple(asked for asked, reply in replies if not isinstance(reply, ModelReply))
 
     @property
     def digest(self) -> str | None:
         """Digest of the tape as it is now, once it was asked."""
-        if not self._said:
+        if not self._replies:
             return None
         # A tape that was asked from only does not change; one that was asked for does.
         tape = self._tape if self._client is None else tape_of(self._bundle, self._panel.tape)

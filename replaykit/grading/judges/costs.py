@@ -34,11 +34,11 @@ class Prices(Struct, frozen=True, kw_only=True):
     """Tokens written."""
 
 
-def read_prices(said: str) -> Prices:
+def read_prices(text: str) -> Prices:
     """Read `IN/OUT`, such as `3/15`: money for a million tokens read, and written."""
-    found = _PRICES.fullmatch(said)
+    found = _PRICES.fullmatch(text)
     if found is None:
-        raise UsageError(what=f"--prices: expected IN/OUT for a million tokens, such as 3/15, got {said!r}")
+        raise UsageError(what=f"--prices: expected IN/OUT for a million tokens, such as 3/15, got {text!r}")
     return Prices(read=Fraction(found[1]), written=Fraction(found[2]))
 
 
@@ -112,7 +112,7 @@ def usage_report(request: ModelRequest, reply: ModelReply) -> dict[str, Any]:
 
 
 def spent_on(stage: Mapping[str, Any]) -> Spent:
-    """Return what one reply of a judgement took, as its stage says."""
+    """Return what one reply of a judgement took, by its stage."""
     usage = stage.get("usage")
     found = [usage.get(name) for name in _COUNTS] if isinstance(usage, Mapping) else []
     numbers = [one for one in found if isinstance(one, int) and one >= 0]

@@ -41,7 +41,7 @@ NAMES = (
     "task", "answer", "actions", "thoughts", "results", "urls", "final_text", "axtree", "n_images",
     "recorded_at", "changes", "facts",
 )  # fmt: skip
-"""Placeholders of the user prompt; `{{images}}` alone on a line says where the screenshots stand."""
+"""Placeholders of the user prompt; `{{images}}` on a line of its own marks where the screenshots stand."""
 
 _IMAGES = lazy_pattern(r"^[ \t]*\{\{images\}\}[ \t]*(?:\n|\Z)", re.MULTILINE)
 
@@ -95,8 +95,8 @@ class Custom(ModelJudge):
         values = self._values(evidence)
         texts = [TextPart(text=fill(text, values)) for text in self._texts]
         content: list[Part] = [texts[0], *evidence.images, *texts[1:]]
-        said = [part for part in content if not isinstance(part, TextPart) or part.text]
-        return self.request("verdict", self.system("system"), said)
+        parts = [part for part in content if not isinstance(part, TextPart) or part.text]
+        return self.request("verdict", self.system("system"), parts)
 
     def _values(self, evidence: JudgeEvidence) -> dict[str, str]:
         actions = [entry.action for entry in evidence.actions if not entry.is_message]
@@ -153,7 +153,7 @@ STARTS_MAX = 200
 def json_verdict(text: str, stop_reason: str, parser: JsonParser, mode: str = "strict") -> Parsed:
     """Read the value that a JSON pointer names in the last JSON object of a reply.
 
-    In strict mode the reply ends with that object, and an earlier one that says failure leaves a success
+    In strict mode the reply ends with that object, and an earlier failure leaves a success
     `ambiguous`. In compat mode the last object decides, whatever stands around it.
     """
     if mode == "compat":
@@ -161,11 +161,11 @@ def json_verdict(text: str, stop_reason: str, parser: JsonParser, mode: str = "s
     found = all_objects(text, stop_reason)
     if isinstance(found, str):
         return abstain("empty_reply" if found == "no_object" and not text.strip() else found)
-    said = [_named(_word(_resolve(one, parser.pointer)), parser) for one in found]
-    outcomes = {one.outcome for one in said}
-    if said[-1].outcome is JudgeOutcome.SUCCESS and JudgeOutcome.FAILURE in outcomes:
+    verdicts = [_named(_word(_resolve(one, parser.pointer)), parser) for one in found]
+    outcomes = {one.outcome for one in verdicts}
+    if verdicts[-1].outcome is JudgeOutcome.SUCCESS and JudgeOutcome.FAILURE in outcomes:
         return abstain("ambiguous")
-    return said[-1]
+    return verdicts[-1]
 
 
 def _last_document(text: str, stop_reason: str, parser: JsonParser) -> Parsed:
@@ -178,8 +178,8 @@ def _last_document(text: str, stop_reason: str, parser: JsonParser) -> Parsed:
     return _named(_word(_resolve(documents[-1], parser.pointer)), parser)
 
 
-def _named(said: str | None, parser: JsonParser) -> Parsed:
-    is_success, is_failure = said in _words(parser.success), said in _words(parser.failure)
+def _named(word: str | None, parser: JsonParser) -> Parsed:
+    is_success, is_failure = word in _words(parser.success), word in _words(parser.failure)
     return abstain("unknown_token") if is_success is is_failure else verdict(is_success)
 
 

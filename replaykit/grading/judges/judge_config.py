@@ -25,7 +25,7 @@ class Panel(Struct, frozen=True, kw_only=True):
     """The judges of a run and how they are answered."""
 
     settings: tuple[JudgeSettings, ...]
-    """The judges, each once, and how checks ask where a file says it."""
+    """The judges, each once, and how checks ask a model, where a file sets it."""
     how: str = "none"
     """`none new refresh off`."""
     mode: Mode = "strict"
@@ -118,7 +118,7 @@ def unpacked(bundle: Bundle, path: str | Path) -> None:
 
 
 def _of_task(judge: str | JudgeSettings) -> JudgeSettings:
-    """Return the judge of a task. A task may come from a stranger's bundle: it never names code."""
+    """Return the judge of a task. A task may come from anyone's bundle: it never names code."""
     settings = judge_settings(judge)
     for one in (settings, *settings.members):
         if isinstance(one, JudgeSettings) and one.entry:

@@ -67,7 +67,7 @@ class EvidenceNeeds(Struct, frozen=True, kw_only=True):
 
 
 class AgentAction(Struct, frozen=True, kw_only=True):
-    """One action of the agent, as a judge is told of it."""
+    """One action of the agent, as a judge reads it."""
 
     action: str
     """In one line."""
@@ -97,7 +97,7 @@ class JudgeEvidence(Struct, frozen=True, kw_only=True):
     text: str = ""
     """Visible text of the last page."""
     recorded_at: str = ""
-    """When the run began, RFC 3339, as the bundle says."""
+    """When the run began, RFC 3339, as recorded in the bundle."""
     images: tuple[ImagePart, ...]
     """Screenshots sent, oldest first."""
     selection: Selection
@@ -237,7 +237,7 @@ class CheckFacts(NamedTuple):
 
 def check_facts(task: Task, replay: Replay) -> CheckFacts:
     """Return what the checks of a task find that need no model, and what nothing explains."""
-    # Loaded for judges that are told of checks: checks have more code than judges.
+    # Loaded for judges that read check results: checks have more code than judges.
     from replaykit.grading.checks.check_grading import grade_checks
 
     results = [one for one in grade_checks(task, replay, "strict") if not _needs_model(one)]

@@ -1,4 +1,4 @@
-"""One sitting: the judges of a run are heard, by the tape, or by a client for what it does not answer."""
+"""One sitting: the judges of a run decide, from the tape, or from a client for what it does not answer."""
 
 from __future__ import annotations
 

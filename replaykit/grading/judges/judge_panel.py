@@ -60,7 +60,7 @@ def fingerprint_of(settings: JudgeSettings, mode: str) -> str:
 
 
 def fold(
-    said: Mapping[str, JudgeOutcome], success: int, failure: int, veto: Sequence[str] = ()
+    outcomes: Mapping[str, JudgeOutcome], success: int, failure: int, veto: Sequence[str] = ()
 ) -> tuple[JudgeOutcome, str]:
     """Return outcome and reason of the members' outcomes, by name.
 
@@ -68,13 +68,13 @@ def fold(
     not its own. Members that could not be asked count for neither side: nothing is a SUCCESS without them,
     and a FAILURE stands only where they could not have changed it.
     """
-    count = Counter(said.values())
+    count = Counter(outcomes.values())
     missing = count[E]
-    if any(said[name] is F for name in veto):
+    if any(outcomes[name] is F for name in veto):
         return F, "veto"
     if count[F] >= failure and count[S] + missing < success:
         return F, "quorum"
-    if missing and _could_decide(said, count, success, failure, veto):
+    if missing and _could_decide(outcomes, count, success, failure, veto):
         return E, "no_quorum"
     if count[S] >= success:
         return (A, "tie") if count[F] >= failure else (S, "quorum")
@@ -123,14 +123,14 @@ def with_model(settings: JudgeSettings, model: str) -> JudgeSettings:
 
 
 def _could_decide(
-    said: Mapping[str, JudgeOutcome],
+    outcomes: Mapping[str, JudgeOutcome],
     count: Counter[JudgeOutcome],
     success: int,
     failure: int,
     veto: Sequence[str],
 ) -> bool:
     """Return whether members that could not be asked might have made a verdict."""
-    can_veto = any(said[name] is E for name in veto)
+    can_veto = any(outcomes[name] is E for name in veto)
     return can_veto or count[S] + count[E] >= success or count[F] + count[E] >= failure
 
 

@@ -23,7 +23,7 @@ from replaykit.grading.verdict import Judgement, JudgeOutcome
 from replaykit.tasks.judge_settings import JudgeSettings
 
 DEFAULTS = JudgeSettings(protocol="custom")
-"""What an option is where nothing is said."""
+"""What an option is where nothing sets it."""
 
 Asked = tuple[ModelRequest, ModelReply]
 """A request with its reply."""
@@ -45,7 +45,7 @@ class ModelJudge:
     """Whether the protocol reads the agent's reasoning."""
 
     decides_side_effects = False
-    """Whether the protocol says what a run changed on servers."""
+    """Whether the protocol decides what a run changed on servers."""
 
     def __init__(self, settings: JudgeSettings, mode: str, prompts: Prompts, images: str) -> None:
         self.settings = validated(settings)
@@ -82,7 +82,7 @@ class ModelJudge:
         return f"{text}\n\n{shipped('evidence')}" if self.is_strict else text
 
     def untrusted(self, texts: Mapping[str, str]) -> dict[str, str]:
-        """Return texts of strangers, cut to their limit; in strict mode between delimiters."""
+        """Return untrusted texts, cut to their limit; in strict mode between delimiters."""
         cut = {name: bounded(text) for name, text in texts.items()}
         if not self.is_strict:
             return cut
@@ -192,9 +192,9 @@ class ModelJudge:
 
 
 def has_reasoning(settings: JudgeSettings, mode: str) -> bool:
-    """Return whether a judge that reads the agent's reasoning is told it: by default in compat mode only.
+    """Return whether a judge gets the agent's reasoning: by default in compat mode only.
 
-    Rewriting an agent's reasoning alone turns a judge's verdicts (arXiv 2601.14691).
+    Rewriting only an agent's reasoning turns a judge's verdicts (arXiv 2601.14691).
     """
     return (settings.reasoning or ("include" if mode == "compat" else "exclude")) == "include"
 

@@ -73,7 +73,7 @@ class ImagePolicy(Struct, frozen=True, kw_only=True):
     """Of so many of the first ones; None = of all."""
 
     def select(self, shots: Sequence[RunScreenshot], dedupe: Dedupe) -> Selection:
-        """Return the screenshots to send; equal ones in a row are sent once if told so."""
+        """Return the screenshots to send; equal ones in a row are sent once if `dedupe` asks for it."""
         n_available, shots = len(shots), shots[: self.among]
         count = len(shots) if self.last is None else self.last
         chosen = [

@@ -1,7 +1,7 @@
 """What changed with each step, and what was observed of it: text without a model, for judges that read it.
 
 Pages are compared line by line as multisets, in the order of the page: a line that only moved is no change,
-and the time is linear in what strangers wrote.
+and the time is linear in the untrusted text.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from replaykit.replay.run_state import Page, State
 from replaykit.trajectory.exchange import Download
 
 CHANGES_VERSION = 1
-"""Raised when steps are told differently; part of the fingerprint of judges that read them."""
+"""Raised when steps are described differently; part of the fingerprint of judges that read them."""
 
 LINES_MAX = 40
 """Lines of one step."""
@@ -36,7 +36,7 @@ LINE_MAX = 300
 """Characters of one line."""
 
 FIELDS_MAX = 20
-"""Fields of a request that are told."""
+"""Fields of a request that are listed."""
 
 UNKNOWN = "page unknown"
 """Of a step whose page afterwards cannot be read: never an empty difference."""
@@ -72,9 +72,9 @@ class _Sight(Struct, frozen=True):
 def step_notes(replay: Replay, *, forged: bool = False, findings: bool = False) -> tuple[StepNote, ...]:
     """Return a note for each step.
 
-    `forged`: pages that the agent had a hand in too. `findings`: what detectors find, in words of ours only.
+    `forged`: pages that the agent had a hand in too. `findings`: what detectors find, in fixed words only.
     """
-    told = _told(replay) if findings else {}
+    detected = _detected(replay) if findings else {}
     by_step: dict[int | None, list[Change]] = {}
     for change in changes(replay):
         by_step.setdefault(change.exchange.step, []).append(change)
@@ -89,19 +89,19 @@ def step_notes(replay: Replay, *, forged: bool = False, findings: bool = False) 
         ]
         lines = list(_changes(state, replay, seen, forged=forged))
         note = _bounded(state.index, lines, facts)
-        found.append(replace(note, found=tuple(told[state.index])) if state.index in told else note)
+        found.append(replace(note, found=tuple(detected[state.index])) if state.index in detected else note)
     return tuple(found)
 
 
-_TOLD = ("A1", "A2", "A3", "A4", "B1", "B2", "B3", "B5", "C1", "C2", "C3", "D1", "E6")
+_DETECTED = ("A1", "A2", "A3", "A4", "B1", "B2", "B3", "B5", "C1", "C2", "C3", "D1", "E6")
 """Codes that rest on the run only: not on checks, policies, judges or the words of the answer."""
 
 
-def _told(replay: Replay) -> dict[int, list[str]]:
+def _detected(replay: Replay) -> dict[int, list[str]]:
     """Return step to what was found there."""
     lines: dict[int, list[str]] = {}
     for one in findings_of(replay):
-        if one.code in _TOLD and one.step is not None and not one.unknown:
+        if one.code in _DETECTED and one.step is not None and not one.unknown:
             lines.setdefault(one.step, []).append(f"{one.code} {one.name}{_later(one)}")
     return lines
 
@@ -188,8 +188,8 @@ def _facts(state: State) -> Iterator[str]:
 
 def _request(change: Change, replay: Replay) -> str:
     fields = [f"{name}={value}" for name, value in sent_fields(change, replay)][:FIELDS_MAX]
-    told = f" with {', '.join(fields)}" if fields else ""
-    return f"request {change.exchange.method} {change.exchange.url}: {change.status}{told}"
+    sent = f" with {', '.join(fields)}" if fields else ""
+    return f"request {change.exchange.method} {change.exchange.url}: {change.status}{sent}"
 
 
 def _download(one: Download) -> str:

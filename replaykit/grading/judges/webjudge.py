@@ -124,8 +124,8 @@ class WebJudge(ModelJudge):
         """Return what else of the protocol shapes its answer."""
         variant = {"variant": self.settings.variant} if self.is_general else {}
         bare = {"reasoning": "exclude"} if self.is_general and not self._has_reasoning else {}
-        told = {**variant, **bare}
-        return {"max_images": self.settings.max_images, **told}
+        options = {**variant, **bare}
+        return {"max_images": self.settings.max_images, **options}
 
     def _ask(
         self, evidence: JudgeEvidence, asked: list[Asked], requests: Round
@@ -144,8 +144,8 @@ class WebJudge(ModelJudge):
         return self.request("key_points", self.system("key_points.system"), (TextPart(text=text),))
 
     def _about_images(self, evidence: JudgeEvidence, points: str) -> Round:
-        said = self.untrusted({"task": evidence.task, "key_points": points})
-        text, system = TextPart(text=self.prompts.fill("score.user", said)), self.system("score.system")
+        texts = self.untrusted({"task": evidence.task, "key_points": points})
+        text, system = TextPart(text=self.prompts.fill("score.user", texts)), self.system("score.system")
         return tuple(
             self.request("score", system, (text, image), place) for place, image in enumerate(evidence.images)
         )

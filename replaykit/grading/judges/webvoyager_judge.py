@@ -99,8 +99,8 @@ class WebVoyager(ModelJudge):
         return None
 
     def _request(self, evidence: JudgeEvidence) -> ModelRequest:
-        said = self.untrusted({"task": evidence.task, "answer": evidence.answer or ""})
-        text = self.prompts.fill("user", {**said, "n_images": str(self._number(evidence))})
+        texts = self.untrusted({"task": evidence.task, "answer": evidence.answer or ""})
+        text = self.prompts.fill("user", {**texts, "n_images": str(self._number(evidence))})
         content: tuple[Part, ...] = (TextPart(text=text), *evidence.images, TextPart(text=CLOSING))
         return self.request("verdict", self.system("system"), content)
 

@@ -97,9 +97,14 @@ def plain(one: Decided) -> dict[str, Any]:
 
 
 def _plain(predicate: AnyPredicate, decision: Decision) -> dict[str, Any]:
-    said: dict[str, Any] = msgspec.to_builtins(predicate)
+    stated: dict[str, Any] = msgspec.to_builtins(predicate)
     evidence = [msgspec.to_builtins(one) for one in decision.evidence]
-    return {"states": said, "finding": str(decision.finding), "reason": decision.reason, "evidence": evidence}
+    return {
+        "states": stated,
+        "finding": str(decision.finding),
+        "reason": decision.reason,
+        "evidence": evidence,
+    }
 
 
 def _decided(item: ClaimItem, of: Literal["task", "answer"], text: str, subject: Subject) -> Decided:

@@ -13,7 +13,7 @@ from replaykit.grading.judges.claims.claim_decisions import Decided, decided, pl
 from replaykit.grading.judges.claims.predicate_decisions import DECIDE_VERSION, ClaimFinding
 from replaykit.grading.judges.claims.predicates import ClaimItems, read_items
 from replaykit.grading.judges.claims.run_facts import RunFacts
-from replaykit.grading.judges.claims.spurious_evidence import unquoted, unspoken
+from replaykit.grading.judges.claims.spurious_evidence import unquoted, unstated
 from replaykit.grading.judges.claims.unexplained_requests import NO_NETWORK, unexplained
 from replaykit.grading.judges.judge_evidence import JudgeEvidence
 from replaykit.grading.judges.judge_interface import Replies, Round
@@ -72,16 +72,16 @@ class Claims(ModelJudge):
         task, answer = evidence.task, evidence.answer or ""
         found = []
         if task.strip():
-            said = self.untrusted({"task": task})
-            needs = self.request(NEEDS, self.system("needs.system"), self._part("needs.user", said))
+            texts = self.untrusted({"task": task})
+            needs = self.request(NEEDS, self.system("needs.system"), self._part("needs.user", texts))
             found.append(replace(needs, is_shared=True))
         if answer.strip():
-            said = self.untrusted({"task": task, "answer": answer})
-            found.append(self.request(CLAIMS, self.system("claims.system"), self._part("claims.user", said)))
+            texts = self.untrusted({"task": task, "answer": answer})
+            found.append(self.request(CLAIMS, self.system("claims.system"), self._part("claims.user", texts)))
         return found
 
-    def _part(self, slot: str, said: Mapping[str, str]) -> list[TextPart]:
-        return [TextPart(text=self.prompts.fill(slot, said))]
+    def _part(self, slot: str, texts: Mapping[str, str]) -> list[TextPart]:
+        return [TextPart(text=self.prompts.fill(slot, texts))]
 
     def _judgement(
         self, evidence: JudgeEvidence, requests: Sequence[ModelRequest], replies: Sequence[ModelReply]
@@ -190,11 +190,11 @@ def _lacking(
         return "the task asks for no answer, and nothing but a text shows that it was done"
     if asks and not any(one.is_supported and one.item.is_key for one in claims):
         return "the task asks for an answer, and none is shown to be true"
-    missing = unspoken(task, _quotes(needs))
+    missing = unstated(task, _quotes(needs))
     if missing is not None:
         return f"nothing shown speaks of this part of the task: {missing}"
     shown = [one for one in claims if one.is_supported]
-    missing = unspoken(answer, _quotes(shown)) or unquoted(answer, _quotes(claims), task)
+    missing = unstated(answer, _quotes(shown)) or unquoted(answer, _quotes(claims), task)
     return None if missing is None else f"nothing shown speaks of this part of the answer: {missing}"
 
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.errors import ReplayError
-from replaykit.grading.judges.claims import predicates as said
+from replaykit.grading.judges.claims import predicates
 from replaykit.grading.judges.claims.field_labels import controls_of, count_of, of_type, places_of
 from replaykit.grading.judges.claims.request_matching import is_place, is_specific, wanted_changes
 from replaykit.grading.judges.claims.run_facts import RunFacts, SeenPage
@@ -40,7 +40,7 @@ EVIDENCE_MAX = 3
 
 
 class ClaimFinding(StrEnum):
-    """What a recording says of a predicate, a need or a claim."""
+    """What a recording shows about a predicate, a need or a claim."""
 
     CONTRADICTED = "CONTRADICTED"
     """It shows the opposite."""
@@ -91,7 +91,7 @@ def contradicted(reason: str, evidence: Sequence[Evidence]) -> Decision:
     return Decision(finding=ClaimFinding.CONTRADICTED, reason=reason, evidence=tuple(evidence[:EVIDENCE_MAX]))
 
 
-def decide(predicate: said.AnyPredicate, subject: Subject) -> Decision:
+def decide(predicate: predicates.AnyPredicate, subject: Subject) -> Decision:
     """Decide one predicate. A page that cannot be asked shows nothing."""
     if is_vacuous(predicate):
         return not_shown("vacuous")
@@ -103,7 +103,7 @@ def decide(predicate: said.AnyPredicate, subject: Subject) -> Decision:
         return not_shown("unreadable")
 
 
-def _text_visible(one: said.TextVisible, subject: Subject) -> Decision:
+def _text_visible(one: predicates.TextVisible, subject: Subject) -> Decision:
     facts = subject.facts
     looks = _looks(one.where, facts)
     if isinstance(looks, str):
@@ -119,7 +119,7 @@ def _text_visible(one: said.TextVisible, subject: Subject) -> Decision:
     return supported([_seen(*hit) for hit in own]) if own else not_shown("echo", [_seen(*hits[0])])
 
 
-def _value(one: said.ValueShown, subject: Subject) -> Decision:
+def _value(one: predicates.ValueShown, subject: Subject) -> Decision:
     facts = subject.facts
     looks = _looks(one.where, facts)
     if isinstance(looks, str):
@@ -139,7 +139,7 @@ def _value(one: said.ValueShown, subject: Subject) -> Decision:
     return supported(shown) if own else not_shown("echo", shown)
 
 
-def _beside(one: said.ValueShown, look: SeenPage) -> tuple[str, ...] | None:
+def _beside(one: predicates.ValueShown, look: SeenPage) -> tuple[str, ...] | None:
     """Return the value of each place where the label stands; None where a place has none or several."""
     found = [of_type(one.value, place.candidates, one.kind_of) for place in places_of(one.label, look)]
     found = [values for values in found if values]
@@ -148,11 +148,11 @@ def _beside(one: said.ValueShown, look: SeenPage) -> tuple[str, ...] | None:
     return tuple(values[0] for values in found)
 
 
-def _all_meet(one: said.ValueShown, values: Sequence[str]) -> bool:
+def _all_meet(one: predicates.ValueShown, values: Sequence[str]) -> bool:
     return bool(values) and all(_meets(one, value) for value in values)
 
 
-def _meets(one: said.ValueShown, value: str) -> bool:
+def _meets(one: predicates.ValueShown, value: str) -> bool:
     if one.op == "equals":
         return compare(one.value, value, one.kind_of).matches
     wanted, found = only_number(one.value), only_number(value)
@@ -161,7 +161,7 @@ def _meets(one: said.ValueShown, value: str) -> bool:
     return found.value >= wanted.value if one.op == "at_least" else found.value <= wanted.value
 
 
-def _other_value(one: said.ValueShown, rows: Sequence[tuple[SeenPage, tuple[str, ...]]]) -> Decision:
+def _other_value(one: predicates.ValueShown, rows: Sequence[tuple[SeenPage, tuple[str, ...]]]) -> Decision:
     """Return that another value stands there; where the last page has the label once, a contradiction."""
     look, values = rows[-1]
     shown = [_valued(one, look, values[0])]
@@ -171,7 +171,7 @@ def _other_value(one: said.ValueShown, rows: Sequence[tuple[SeenPage, tuple[str,
     return not_shown("other_value" if is_one else "ambiguous", shown)
 
 
-def _absent(one: said.Absent, subject: Subject) -> Decision:
+def _absent(one: predicates.Absent, subject: Subject) -> Decision:
     facts = subject.facts
     look = facts.final
     if isinstance(look, str):
@@ -192,7 +192,7 @@ def _absent(one: said.Absent, subject: Subject) -> Decision:
 _IMAGES = "img, canvas, svg, video, object, embed, iframe, picture"
 
 
-def _state(one: said.ControlState, subject: Subject) -> Decision:
+def _state(one: predicates.ControlState, subject: Subject) -> Decision:
     facts = subject.facts
     look = facts.final
     if isinstance(look, str):
@@ -230,7 +230,7 @@ def _is_labelled(step: Step, label: str) -> bool:
     return fold(label).rstrip(":* ") in {fold(name).rstrip(":* ") for name in called if name}
 
 
-def _url_visited(one: said.UrlVisited, subject: Subject) -> Decision:
+def _url_visited(one: predicates.UrlVisited, subject: Subject) -> Decision:
     facts = subject.facts
     if not is_specific(one.url, one.query):
         return not_shown("vacuous")
@@ -245,7 +245,7 @@ def _url_visited(one: said.UrlVisited, subject: Subject) -> Decision:
     )
 
 
-def _ended_on(one: said.EndedOn, subject: Subject) -> Decision:
+def _ended_on(one: predicates.EndedOn, subject: Subject) -> Decision:
     facts, page = subject.facts, subject.facts.replay.final
     if not is_specific(one.url, one.query):
         return not_shown("vacuous")
@@ -269,7 +269,7 @@ def _is_given(url: str, subject: Subject) -> bool:
     return bool(url) and any(url.casefold() in text.casefold() for text in subject.texts)
 
 
-def _request_sent(one: said.RequestSent, subject: Subject) -> Decision:
+def _request_sent(one: predicates.RequestSent, subject: Subject) -> Decision:
     facts = subject.facts
     if not one.fields and not is_specific(one.url, {}):
         return not_shown("vacuous")
@@ -287,7 +287,7 @@ def _request_sent(one: said.RequestSent, subject: Subject) -> Decision:
     return supported(_sent(hits), [change.event for change in hits])
 
 
-def _no_request(one: said.NoRequest, subject: Subject) -> Decision:
+def _no_request(one: predicates.NoRequest, subject: Subject) -> Decision:
     facts = subject.facts
     method = one.method.strip().upper()
     hits = [
@@ -298,10 +298,10 @@ def _no_request(one: said.NoRequest, subject: Subject) -> Decision:
     ]
     if hits:
         return contradicted("sent", _sent(hits))
-    return supported([]) if facts.is_heard else not_shown("incomplete")
+    return supported([]) if facts.has_every_answer else not_shown("incomplete")
 
 
-def _user_agreed(one: said.UserAgreed, subject: Subject) -> Decision:
+def _user_agreed(one: predicates.UserAgreed, subject: Subject) -> Decision:
     facts = subject.facts
     if not facts.changes:
         return not_shown("no_change")
@@ -314,12 +314,12 @@ def _user_agreed(one: said.UserAgreed, subject: Subject) -> Decision:
     return contradicted("not_agreed", shown) if is_known else not_shown("not_agreed", shown)
 
 
-def _entered(one: said.Entered, subject: Subject) -> Decision:
+def _entered(one: predicates.Entered, subject: Subject) -> Decision:
     actions = [step for step in subject.facts.replay.steps if step.done and _is_labelled(step, one.label)]
-    told = [(step, texts) for step in actions if (texts := _given(step))]
-    if not told:
+    entered = [(step, texts) for step in actions if (texts := _given(step))]
+    if not entered:
         return not_shown("not_entered")
-    step, texts = told[-1]
+    step, texts = entered[-1]
     evidence = [Evidence(source="step", step=step.index, action=render_action(step.action))]
     if any(compare(one.value, text).matches for text in texts):
         return supported(evidence)
@@ -335,7 +335,7 @@ def _given(step: Step) -> tuple[str, ...]:
     return tuple(text for text in (*texts, *chosen) if isinstance(text, str))
 
 
-def _count(one: said.Count, subject: Subject) -> Decision:
+def _count(one: predicates.Count, subject: Subject) -> Decision:
     facts = subject.facts
     if not fold(one.match) or (one.op == "at_least" and not one.n):
         return not_shown("vacuous")
@@ -355,7 +355,7 @@ def _count(one: said.Count, subject: Subject) -> Decision:
     return not_shown("fewer", evidence)
 
 
-def _counted(one: said.Count, facts: RunFacts) -> list[Evidence]:
+def _counted(one: predicates.Count, facts: RunFacts) -> list[Evidence]:
     if one.of == "requests":
         return _sent([change for change in facts.changes if is_place(one.match, change.exchange.url, facts)])
     words = fold(one.match)
@@ -367,33 +367,33 @@ def _counted(one: said.Count, facts: RunFacts) -> list[Evidence]:
     ]
 
 
-def _downloaded(one: said.Downloaded, subject: Subject) -> Decision:
-    told = enumerate(subject.facts.replay.trajectory.events)
-    for event, found in told:
+def _downloaded(one: predicates.Downloaded, subject: Subject) -> Decision:
+    events = enumerate(subject.facts.replay.trajectory.events)
+    for event, found in events:
         if isinstance(found, Download) and fold(found.suggested or "") == fold(one.name) != "":
             evidence = [Evidence(source="download", event=event, step=found.step, url=found.url)]
             return supported(evidence) if found.state == "completed" else not_shown("unfinished", evidence)
     return not_shown("not_downloaded")
 
 
-def _cannot_check(one: said.CannotCheck, subject: Subject) -> Decision:
+def _cannot_check(one: predicates.CannotCheck, subject: Subject) -> Decision:
     return not_shown("cannot_check")
 
 
 _DECIDERS: dict[type, Callable[[Any, Subject], Decision]] = {
-    said.TextVisible: _text_visible,
-    said.ValueShown: _value,
-    said.Absent: _absent,
-    said.ControlState: _state,
-    said.UrlVisited: _url_visited,
-    said.EndedOn: _ended_on,
-    said.RequestSent: _request_sent,
-    said.NoRequest: _no_request,
-    said.UserAgreed: _user_agreed,
-    said.Entered: _entered,
-    said.Count: _count,
-    said.Downloaded: _downloaded,
-    said.CannotCheck: _cannot_check,
+    predicates.TextVisible: _text_visible,
+    predicates.ValueShown: _value,
+    predicates.Absent: _absent,
+    predicates.ControlState: _state,
+    predicates.UrlVisited: _url_visited,
+    predicates.EndedOn: _ended_on,
+    predicates.RequestSent: _request_sent,
+    predicates.NoRequest: _no_request,
+    predicates.UserAgreed: _user_agreed,
+    predicates.Entered: _entered,
+    predicates.Count: _count,
+    predicates.Downloaded: _downloaded,
+    predicates.CannotCheck: _cannot_check,
 }
 
 
@@ -408,7 +408,7 @@ def _seen(look: SeenPage, line: str) -> Evidence:
     return replace(look.evidence, excerpt=line[:200])
 
 
-def _valued(one: said.ValueShown, look: SeenPage, value: str) -> Evidence:
+def _valued(one: predicates.ValueShown, look: SeenPage, value: str) -> Evidence:
     return replace(
         look.evidence, locator=one.label, expected=Value(raw=one.value), found=Value(raw=value[:200])
     )

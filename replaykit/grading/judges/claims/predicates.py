@@ -208,12 +208,12 @@ def _item(row: Any, place: int) -> ClaimItem:
     plain = row if isinstance(row, dict) else {}
     id, quote, key = plain.get("id"), plain.get("quote"), plain.get("key", True)
     named = str(id)[:80] if isinstance(id, str | int) and not isinstance(id, bool) else f"#{place}"
-    said = quote[:2000] if isinstance(quote, str) else ""
+    wording = quote[:2000] if isinstance(quote, str) else ""
     how: Literal["all", "any"] = "any" if "any" in plain else "all"
-    if id is None or not said or not isinstance(key, bool) or ("all" in plain and "any" in plain):
-        return _unread(named, said)
+    if id is None or not wording or not isinstance(key, bool) or ("all" in plain and "any" in plain):
+        return _unread(named, wording)
     predicates = _predicates(plain.get(how))
-    return ClaimItem(id=named, quote=said, is_key=key or not predicates, how=how, predicates=predicates)
+    return ClaimItem(id=named, quote=wording, is_key=key or not predicates, how=how, predicates=predicates)
 
 
 def _predicates(rows: Any) -> tuple[AnyPredicate, ...]:

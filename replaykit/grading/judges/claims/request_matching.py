@@ -25,7 +25,7 @@ ANY = "*"
 
 
 def is_specific(url: str, query: Mapping[str, str]) -> bool:
-    """Return whether an address says more than that there is one: a segment with letters, or a parameter."""
+    """Return whether an address names something: it has a segment with letters, or a parameter."""
     parsed = parse(_absolute(url)) if url else None
     words = [part.replace(STAR, "") for part in parsed.path] if parsed is not None else []
     return any(len(word) > 1 for word in words) or any(query.values())
@@ -74,7 +74,7 @@ def _has(name: str, value: str, sent: list[tuple[str, str]]) -> bool:
 
 
 def _differs(fields: Mapping[str, str], sent: list[tuple[str, str]]) -> bool:
-    """Return whether a body has each of the fields, and only such that can be told apart."""
+    """Return whether a body has each of the fields, and no value that is masked."""
     keys = {fold(key) for key, _ in sent}
     values = [found for _, found in sent]
     return (

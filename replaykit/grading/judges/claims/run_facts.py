@@ -186,14 +186,14 @@ class RunFacts:
         return tuple(changes(self.replay))
 
     @cached_property
-    def is_heard(self) -> bool:
-        """Whether every change on a server is known: the network is complete, each answer was heard."""
+    def has_every_answer(self) -> bool:
+        """Whether every change on a server is known: the network is complete, each answer was recorded."""
         return self.is_complete("network") and not any(map(_is_doubtful, self.replay.exchanges))
 
     @property
     def is_quiet(self) -> bool:
         """Whether it is known that nothing was changed on a server."""
-        return self.is_heard and not self.changes
+        return self.has_every_answer and not self.changes
 
     def is_complete(self, channel: str) -> bool:
         """Whether what is not in a channel did not happen."""
@@ -201,7 +201,7 @@ class RunFacts:
 
     @property
     def user_spoke(self) -> bool:
-        """Whether the user said something in the run, which may have changed what was asked for."""
+        """Whether the user wrote in the run, which may have changed what was asked for."""
         return any(one.role == "user" for one in self.replay.messages)
 
     @cached_property
@@ -211,19 +211,19 @@ class RunFacts:
 
     @property
     def is_undecided(self) -> bool:
-        """Whether a reply of the user says neither yes nor no."""
+        """Whether a reply of the user is neither a yes nor a no."""
         return any(one.approved is None for _, one in self._replies)
 
     @cached_property
     def _replies(self) -> tuple[tuple[int, Message], ...]:
-        told = enumerate(self.replay.trajectory.events)
-        found = ((place, event) for place, event in told if isinstance(event, Message))
+        events = enumerate(self.replay.trajectory.events)
+        found = ((place, event) for place, event in events if isinstance(event, Message))
         return tuple((place, one) for place, one in found if (one.role, one.kind) == ("user", "reply"))
 
     def began(self, change: Change) -> int:
         """Return the position in the story of the action that caused a change, else its own."""
-        told = enumerate(self.replay.trajectory.events)
-        causes = (place for place, e in told if isinstance(e, Step) and e.index == change.exchange.step)
+        events = enumerate(self.replay.trajectory.events)
+        causes = (place for place, e in events if isinstance(e, Step) and e.index == change.exchange.step)
         return min(next(causes, change.event), change.event)
 
     @property
@@ -234,8 +234,8 @@ class RunFacts:
     @cached_property
     def visits(self) -> tuple[tuple[int, Navigation], ...]:
         """Pages of the sites that tabs came to, with their positions in the story."""
-        told = enumerate(self.replay.trajectory.events)
-        found = ((place, event) for place, event in told if isinstance(event, Navigation))
+        events = enumerate(self.replay.trajectory.events)
+        found = ((place, event) for place, event in events if isinstance(event, Navigation))
         return tuple((place, one) for place, one in found if self._arrived(one))
 
     def _arrived(self, one: Navigation) -> bool:
@@ -272,8 +272,8 @@ def _entered(event: Any) -> Iterator[str]:
 
 def _texts_of(action: Any) -> Iterator[str]:
     """Yield the texts of one action."""
-    said = (getattr(action, name, None) for name in ("value", "value_after", "url"))
-    for text in said:
+    values = (getattr(action, name, None) for name in ("value", "value_after", "url"))
+    for text in values:
         if isinstance(text, str) and text:
             yield text
             yield from _parts_of(text) if "/" in text else ()

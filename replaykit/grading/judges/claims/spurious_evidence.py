@@ -31,7 +31,7 @@ def is_misquoted(quote: str, text: str) -> bool:
 
 
 def is_vacuous(predicate: ClaimPredicate) -> bool:
-    """Return whether a text says too little: one word, a number only, fewer than 3 letters or digits."""
+    """Return whether a text shows too little: one word, a number only, fewer than 3 letters or digits."""
     if isinstance(predicate, ValueShown):
         return not _letters(predicate.label) or _size(predicate.label + predicate.value) < 3
     text = getattr(predicate, "text", None)
@@ -94,10 +94,10 @@ def is_stated(item: ClaimItem, predicates: Sequence[ClaimPredicate]) -> bool:
     return all(one in numbers or any(includes(one, text) for text in folded) for one in wanted)
 
 
-def unspoken(text: str, quotes: Sequence[str]) -> str | None:
+def unstated(text: str, quotes: Sequence[str]) -> str | None:
     """Return the first number or quotation of a text that stands in none of the quotes; None where all do."""
-    said = {one for quote in quotes for one in stated(quote)}
-    return min((one for one in stated(text) if one not in said), default=None)
+    quoted = {one for quote in quotes for one in stated(quote)}
+    return min((one for one in stated(text) if one not in quoted), default=None)
 
 
 def unquoted(text: str, quotes: Sequence[str], known: str) -> str | None:
@@ -108,8 +108,8 @@ def unquoted(text: str, quotes: Sequence[str], known: str) -> str | None:
     rest = fold(text)
     for quote in sorted(set(map(fold, quotes)), key=lambda one: (-len(one), one)):
         rest = rest.replace(quote, "\0") if quote else rest
-    said = set(_WORD.findall(fold(known)))
-    return next((word for word in _WORD.findall(rest) if len(word) > 2 and word not in said), None)
+    known_words = set(_WORD.findall(fold(known)))
+    return next((word for word in _WORD.findall(rest) if len(word) > 2 and word not in known_words), None)
 
 
 def is_about(predicate: ClaimPredicate, texts: Sequence[str]) -> bool:
@@ -117,11 +117,11 @@ def is_about(predicate: ClaimPredicate, texts: Sequence[str]) -> bool:
 
     Words of one or two letters do not count.
     """
-    said = getattr(predicate, "text", None) or getattr(predicate, "label", None)
-    if said is None:
+    wording = getattr(predicate, "text", None) or getattr(predicate, "label", None)
+    if wording is None:
         return True
     words = {word for text in texts for word in _WORD.findall(fold(text))}
-    return any(word in words for word in _WORD.findall(fold(said)) if len(word) > 2 or word.isdigit())
+    return any(word in words for word in _WORD.findall(fold(wording)) if len(word) > 2 or word.isdigit())
 
 
 def _strings(value: object) -> Iterator[str]:

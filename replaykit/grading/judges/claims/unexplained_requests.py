@@ -9,7 +9,7 @@ from replaykit.grading.judges.claims.run_facts import RunFacts
 from replaykit.grading.server_changes import Change, is_allowed
 
 UNKNOWN = ({"note": "unknown: the network was not recorded"},)
-"""What is said of a run without a network."""
+"""The entry for a run without a network."""
 
 
 NO_NETWORK = "the network was not recorded: what else the run changed is unknown"
@@ -19,7 +19,7 @@ NO_NETWORK = "the network was not recorded: what else the run changed is unknown
 def unexplained(facts: RunFacts, explained: Collection[int]) -> tuple[dict[str, Any], ...]:
     """Return the changes that no supported need sent for and `allow:` does not expect.
 
-    `explained`: requests by their positions in the story. What the answer says explains nothing.
+    `explained`: requests by their positions in the story. The answer's own words explain nothing.
     """
     if not facts.has_network:
         return UNKNOWN

@@ -157,8 +157,8 @@ class AnthropicClient:
         data = in_base64(part, images)
         source = {"type": "base64", "media_type": part.media_type, "data": data}
         # By default the vendor scales large screenshots down in silence; other servers know no such field.
-        said = {"transformations": {"oversized_image": oversized}} if self._is_vendor else {}
-        return {"type": "image", "source": source, **said}
+        options = {"transformations": {"oversized_image": oversized}} if self._is_vendor else {}
+        return {"type": "image", "source": source, **options}
 
     @property
     def _is_vendor(self) -> bool:
@@ -251,8 +251,8 @@ def _detail(details: Any) -> str | None:
         return None
     # A release that does not know the field gives it as it came.
     read = details.get if isinstance(details, dict) else partial(getattr, details)
-    said = (read(name, None) for name in ("category", "explanation"))
-    return "; ".join(str(part) for part in said if part) or None
+    parts = (read(name, None) for name in ("category", "explanation"))
+    return "; ".join(str(part) for part in parts if part) or None
 
 
 def _usage(usage: Any) -> Usage:

@@ -55,7 +55,7 @@ class CallableClient:
 
     def ask(self, request: ModelRequest, images: Images) -> ClientAnswer:
         """Call the function; a text becomes a complete reply of the requested model."""
-        said = self._answer(request, images)
-        if isinstance(said, str):
-            said = ModelReply(text=said, stop_reason="end_turn", model=request.model, origin="live")
-        return ClientAnswer(reply=said)
+        answer = self._answer(request, images)
+        if isinstance(answer, str):
+            answer = ModelReply(text=answer, stop_reason="end_turn", model=request.model, origin="live")
+        return ClientAnswer(reply=answer)

@@ -97,7 +97,7 @@ def provenance(package: str, url: str, reply: Any, at: datetime, latency_ms: int
         sdk = f"{package} {version(package)}"
     except PackageNotFoundError:
         sdk = None
-    said = {
+    fields = {
         "message_id": getattr(reply, "id", None),
         "request_id": getattr(reply, "_request_id", None),
         "recorded_at": at.strftime("%Y-%m-%dT%H:%M:%SZ"),
@@ -105,4 +105,4 @@ def provenance(package: str, url: str, reply: Any, at: datetime, latency_ms: int
         "sdk": sdk,
         "base_host": urlsplit(url).hostname,
     }
-    return {name: value for name, value in said.items() if isinstance(value, str | int)}
+    return {name: value for name, value in fields.items() if isinstance(value, str | int)}

@@ -31,9 +31,9 @@ def _without(answered: ClientAnswer, key: str) -> ClientAnswer:
         if isinstance(reply, ModelReply)
         else ("message", "request_id")
     )
-    said = {name: _cleaned(getattr(reply, name), key) for name in names}
+    fields = {name: _cleaned(getattr(reply, name), key) for name in names}
     how = {name: _cleaned(value, key) for name, value in answered.provenance.items()}
-    return ClientAnswer(reply=replace(reply, **said), provenance=how)
+    return ClientAnswer(reply=replace(reply, **fields), provenance=how)
 
 
 def _cleaned(value: object, key: str) -> object:

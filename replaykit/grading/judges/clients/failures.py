@@ -63,29 +63,31 @@ def _of_status(error: Exception, status: int) -> str:
     words = f"{code} {error}".lower()
     if code == "image_dimensions_too_large":
         return "image_limit"
-    if status == 429 and ("spend" in code or any(said in words for said in _SPENT)):
+    if status == 429 and ("spend" in code or any(phrase in words for phrase in _SPENT)):
         return "spend_limit"
     return _STATUS.get(status, "server" if status >= 500 else "bad_request")
 
 
 def _code(error: Exception) -> str:
     """Return the code of an error; older SDKs leave it in the body of the response."""
-    details = _told(error).get("details")
+    details = _error_fields(error).get("details")
     below = details.get("error_code") if isinstance(details, dict) else None
     return str(getattr(error, "error_code", None) or getattr(error, "code", None) or below or "")
 
 
-def _told(error: Exception) -> dict[str, Any]:
-    """Return what the body of a response says of an error; empty where it says nothing."""
+def _error_fields(error: Exception) -> dict[str, Any]:
+    """Return the fields of an error in the body of a response; empty where there are none."""
     body = getattr(error, "body", None)
-    told = body.get("error", body) if isinstance(body, dict) else None
-    return told if isinstance(told, dict) else {}
+    fields = body.get("error", body) if isinstance(body, dict) else None
+    return fields if isinstance(fields, dict) else {}
 
 
 def _words(error: Exception, kind: str) -> str:
-    told = _told(error).get("message")
-    said = getattr(error, "api_message", None) or (told if isinstance(told, str) else None) or str(error)
-    return f"{type(error).__name__}: {said}{_asked(error) if kind == 'connection' else ''}"[:WORDS_MAX]
+    stated = _error_fields(error).get("message")
+    message = (
+        getattr(error, "api_message", None) or (stated if isinstance(stated, str) else None) or str(error)
+    )
+    return f"{type(error).__name__}: {message}{_asked(error) if kind == 'connection' else ''}"[:WORDS_MAX]
 
 
 def _asked(error: Exception) -> str:

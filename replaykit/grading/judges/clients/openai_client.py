@@ -36,7 +36,7 @@ _OTHERWISE = {"reasoning_effort": None, "max_completion_tokens": "max_tokens"}
 """Parameters that some models refuse, with the older name to use instead; None: models that do not reason."""
 
 _UNKNOWN = ("unsupported parameter", "not supported", "unrecognized", "unknown", "unexpected", "extra inputs")
-"""Words of a server that does not take a parameter at all; one that refuses its value says none of them."""
+"""Words of a server that does not take a parameter at all; one that refuses its value writes none of them."""
 
 
 class OpenAIClient:
@@ -150,7 +150,7 @@ def _block(part: Part, images: Images) -> dict[str, Any]:
 def _named(failed: ReplyFailure, asked: dict[str, Any]) -> str | None:
     """Return the parameter that a server refuses by name; None for other failures."""
     words = failed.message.lower()
-    if failed.kind != "bad_request" or not any(said in words for said in _UNKNOWN):
+    if failed.kind != "bad_request" or not any(phrase in words for phrase in _UNKNOWN):
         return None
     return next((name for name in _OTHERWISE if name in asked and name in words), None)
 
@@ -205,8 +205,8 @@ def _reply(completion: Any, message: Any, text: str, stop: str) -> ModelReply:
     )
 
 
-def _failed(said: Any) -> ReplyFailure:
-    words = f"an error inside a completion: {said}"[:WORDS_MAX]
+def _failed(error: Any) -> ReplyFailure:
+    words = f"an error inside a completion: {error}"[:WORDS_MAX]
     return ReplyFailure(kind="server", message=words, retryable=True)
 
 

@@ -13,7 +13,7 @@ from replaykit.grading.judges.tape.tape import request_key
 from replaykit.grading.model_request import ModelReply, ModelRequest, ReplyFailure, Usage
 
 COPIED = "the same request about another run"
-"""What the provenance of a copied reply says."""
+"""The provenance of a copied reply."""
 
 
 class SharedReplies:
@@ -26,7 +26,7 @@ class SharedReplies:
     def __init__(self, client: Client) -> None:
         self._client = client
         self._lock = Lock()
-        self._said: dict[str, Future[ClientAnswer]] = {}
+        self._answers: dict[str, Future[ClientAnswer]] = {}
 
     def ask(self, request: ModelRequest, images: Images) -> ClientAnswer:
         """Ask, or wait for whoever asked the same first."""
@@ -34,27 +34,27 @@ class SharedReplies:
             return self._client.ask(request, images)
         key = request_key(request)
         with self._lock:
-            first = self._said.get(key)
-            mine = self._said.setdefault(key, Future())
+            first = self._answers.get(key)
+            mine = self._answers.setdefault(key, Future())
         return _copy(first.result()) if first is not None else self._first(key, mine, request, images)
 
     def _first(
-        self, key: str, said: Future[ClientAnswer], request: ModelRequest, images: Images
+        self, key: str, future: Future[ClientAnswer], request: ModelRequest, images: Images
     ) -> ClientAnswer:
         try:
             found = self._client.ask(request, images)
         except BaseException as error:
             self._forget(key)
-            said.set_exception(error)
+            future.set_exception(error)
             raise
         if isinstance(found.reply, ReplyFailure):
             self._forget(key)
-        said.set_result(found)
+        future.set_result(found)
         return found
 
     def _forget(self, key: str) -> None:
         with self._lock:
-            del self._said[key]
+            del self._answers[key]
 
 
 class SharedBatches:
@@ -62,7 +62,7 @@ class SharedBatches:
 
     def __init__(self, client: BatchClient) -> None:
         self._client = client
-        self._said: dict[str, ClientAnswer] = {}
+        self._answers: dict[str, ClientAnswer] = {}
 
     def ask(self, request: ModelRequest, images: Images) -> ClientAnswer:
         """Ask the client itself."""
@@ -74,12 +74,12 @@ class SharedBatches:
         own = [at for at, key in enumerate(keys) if not key or self._is_first(keys, at)]
         answers = dict(zip(own, self._client.ask_many([sent[at] for at in own]) if own else [], strict=True))
         first = {keys[at]: answer for at, answer in answers.items() if keys[at]}
-        known = {**self._said, **first}
-        self._said.update((key, one) for key, one in first.items() if isinstance(one.reply, ModelReply))
+        known = {**self._answers, **first}
+        self._answers.update((key, one) for key, one in first.items() if isinstance(one.reply, ModelReply))
         return [answers[at] if at in answers else _copy(known[key]) for at, key in enumerate(keys)]
 
     def _is_first(self, keys: Sequence[str], at: int) -> bool:
-        return keys[at] not in self._said and keys.index(keys[at]) == at
+        return keys[at] not in self._answers and keys.index(keys[at]) == at
 
 
 def _copy(found: ClientAnswer) -> ClientAnswer:

@@ -208,9 +208,9 @@ def _systems(function: ast.FunctionDef) -> Iterator[str]:
     """Yield the texts of messages whose role is `system`."""
     for node in ast.walk(function):
         if isinstance(node, ast.Dict):
-            said = dict(_constants(node))
-            if said.get("role") == "system" and "content" in said:
-                yield said["content"]
+            message = dict(_constants(node))
+            if message.get("role") == "system" and "content" in message:
+                yield message["content"]
 
 
 def _constants(node: ast.Dict) -> Iterator[tuple[str, str]]:

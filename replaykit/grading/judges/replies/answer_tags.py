@@ -58,30 +58,30 @@ def _plain(text: str) -> str:
 
 
 def _answers(text: str) -> Parsed:
-    said = _said(text, "success")
-    extra = {name: _known(_said(text, tag), vocabulary) for name, (tag, vocabulary) in _OTHERS.items()}
-    if not said:
+    answers = _tagged(text, "success")
+    extra = {name: _known(_tagged(text, tag), vocabulary) for name, (tag, vocabulary) in _OTHERS.items()}
+    if not answers:
         read = silent(text)
-    elif len(said) > 1:
+    elif len(answers) > 1:
         read = abstain("ambiguous")
     else:
-        success = _known(said, SUCCESS)
+        success = _known(answers, SUCCESS)
         read = abstain("unknown_token") if success is None else verdict(success)
     return Parsed(outcome=read.outcome, reason=read.reason, extra=extra)
 
 
-def _said(text: str, tag: str) -> set[str]:
+def _tagged(text: str, tag: str) -> set[str]:
     """Return every different value between a pair of tags."""
     pairs = re.finditer(rf"<\s*{tag}\s*>([^<]*)<\s*/\s*{tag}\s*>", text, re.IGNORECASE)
     return {_value(pair[1]) for pair in pairs}
 
 
-def _value(said: str) -> str:
-    return " ".join(said.split()).strip(_QUOTES + " ").removesuffix(".").strip(_QUOTES + " ").casefold()
+def _value(text: str) -> str:
+    return " ".join(text.split()).strip(_QUOTES + " ").removesuffix(".").strip(_QUOTES + " ").casefold()
 
 
-def _known(said: set[str], vocabulary: Mapping[str, Any]) -> Any:
-    return vocabulary.get(next(iter(said))) if len(said) == 1 else None
+def _known(values: set[str], vocabulary: Mapping[str, Any]) -> Any:
+    return vocabulary.get(next(iter(values))) if len(values) == 1 else None
 
 
 def _peer(text: str) -> Parsed:

@@ -22,7 +22,7 @@ LOW, HIGH = 1, 5
 """Scores that a screenshot may get."""
 
 REASON_MAX = 4000
-"""Characters of a reason that the last stage is told."""
+"""Characters of a reason that the last stage receives."""
 
 _BETWEEN = r"[ :=\-()\[\]]{0,8}"
 _NUMBER = lazy_pattern(rf"(?<![^\W_])score(?![^\W_]){_BETWEEN}(\d+(?:[.,]\d+)*)", re.IGNORECASE)
@@ -33,7 +33,7 @@ _BULLET = lazy_pattern(r"\n[ ]*(?:\d{1,3}[.)]|[-•])?[ ]*\Z")
 
 
 class Scored(Struct, frozen=True, kw_only=True):
-    """What a reply says of one screenshot."""
+    """What a reply states about one screenshot."""
 
     score: int | None
     """1 to 5; None = no score can be read."""
@@ -70,10 +70,10 @@ def reward_line(text: str, stop_reason: str) -> Parsed:
     stopped = unfinished(stop_reason)
     if stopped is not None:
         return stopped
-    _, mark, said = normalised(text[-REPLY_MAX:]).rpartition("Reward:")
+    _, mark, rest = normalised(text[-REPLY_MAX:]).rpartition("Reward:")
     if not mark:
         return silent(text)
-    score = re.fullmatch(r"\s*([1-5])\s*\.?\s*", said)
+    score = re.fullmatch(r"\s*([1-5])\s*\.?\s*", rest)
     return abstain("unknown_token") if score is None else _graded(int(score[1]), 4)
 
 

@@ -42,7 +42,7 @@ def _last_line(text: str) -> Parsed:
 
 
 def _values(lines: list[str]) -> list[bool | None]:
-    """Return what each status line says; None = neither success nor failure."""
+    """Return the value of each status line; None = neither success nor failure."""
     values, following = [], ""
     for line in reversed(lines):
         found = _LINE.fullmatch(line)
@@ -52,8 +52,8 @@ def _values(lines: list[str]) -> list[bool | None]:
     return values[::-1]
 
 
-def _value(said: str) -> bool | None:
-    found = _VALUE.fullmatch(said)
+def _value(text: str) -> bool | None:
+    found = _VALUE.fullmatch(text)
     if found is None or _DOUBT.search(found[2]):
         return None
     return found[1].lower() == "success"

@@ -39,16 +39,16 @@ _HEDGE = lazy_pattern(
 
 
 class Parsed(Struct, frozen=True, kw_only=True):
-    """What a reply says."""
+    """What a reply states."""
 
     outcome: JudgeOutcome
     """SUCCESS, FAILURE or ABSTAIN."""
     reason: str
     """`verdict`, or why there is none."""
     contradiction: bool = False
-    """An earlier verdict of the reply says the opposite."""
+    """An earlier verdict of the reply is the opposite."""
     extra: dict[str, Any] = {}
-    """What else the reply says: side effects, optimality, looping, a score."""
+    """What else the reply states: side effects, optimality, looping, a score."""
 
     def report(self) -> dict[str, Any]:
         """Return what a judgement keeps of it."""

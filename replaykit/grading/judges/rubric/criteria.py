@@ -1,4 +1,4 @@
-"""Rubrics as a model replies and as a file says them: read strictly, then held against the intent."""
+"""Rubrics as a model replies and as a file states them: read strictly, then held against the intent."""
 
 from __future__ import annotations
 
@@ -93,9 +93,9 @@ def read_rubric(reply: ModelReply, task: str, intent: str, key: str) -> Criteria
     )
 
 
-def validity_of(said: Any) -> Validity:
+def validity_of(stated: Any) -> Validity:
     """Return a word on whether a task can be done; anything else means that it can."""
-    word = said.strip().casefold() if isinstance(said, str) else ""
+    word = stated.strip().casefold() if isinstance(stated, str) else ""
     return next((one for one in _VALIDITY if one == word), "valid")
 
 

@@ -1,4 +1,4 @@
-"""What a model says of each criterion in its JSON reply: read strictly, and held against what it saw."""
+"""What a model states about each criterion in its JSON reply: read strictly, and held against what it saw."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class ReadItem(Struct, frozen=True, kw_only=True):
     applies: Met = Met.YES
     """Whether its condition holds."""
     reason: str = ""
-    """Why it cannot be told: `unread uncited`; empty = the model says so."""
+    """Why it is undecided: `unread uncited`; empty = the model states so."""
     steps: tuple[int, ...] = ()
     """Steps cited."""
     seen: str = ""
@@ -69,7 +69,7 @@ class ReadItem(Struct, frozen=True, kw_only=True):
     blocker: str = ""
     """What stood in the way, where the agent could not have met it."""
     excused: str = ""
-    """Who says that the agent could not have met it: `detected`, `judged`; empty = it could."""
+    """Who stated that the agent could not have met it: `detected`, `judged`; empty = it could."""
 
     @property
     def reading(self) -> CriterionReading:
@@ -83,7 +83,7 @@ class ReadReply(Struct, frozen=True, kw_only=True):
     items: Mapping[str, ReadItem]
     """By criterion, each of those asked about."""
     validity: Validity = "valid"
-    """Whether the task can be done, as the model says after it saw the run."""
+    """Whether the task can be done, as the model states after it saw the run."""
     failure: dict[str, Any] | None = None
     """First failing step, `step` and `code`; None = none is named."""
     n_ignored: int = 0
@@ -101,10 +101,10 @@ class ReadReply(Struct, frozen=True, kw_only=True):
 
 
 def read_items(reply: ModelReply, criteria: Sequence[Criterion], shown: Shown) -> ReadReply | str:
-    """Return what a reply says of these criteria, or why it cannot be read, in a word of a judgement.
+    """Return what a reply states about these criteria, or why it cannot be read, in a word of a judgement.
 
     A criterion that is missing, named twice, or given another word is unread. YES without a step that was in
-    the request is uncited; both cannot be told.
+    the request is uncited; both are undecided.
     """
     found = last_object(reply.text, reply.stop_reason)
     if isinstance(found, str):
@@ -183,9 +183,9 @@ def _excuse(row: Mapping[str, Any], steps: Sequence[int], shown: Shown) -> tuple
     return (blocker, "judged") if set(steps) & set(shown.shown_steps) else ("", "")
 
 
-def _steps(said: Any, n_steps: int) -> tuple[int, ...] | None:
+def _steps(cited: Any, n_steps: int) -> tuple[int, ...] | None:
     """Return the steps of a citation; None where it is no list of at most 50 steps of the run."""
-    given = [] if said is None else said
+    given = [] if cited is None else cited
     if not isinstance(given, list) or len(given) > STEPS_MAX:
         return None
     if any(isinstance(one, bool) or not isinstance(one, int) or not 0 <= one < n_steps for one in given):
@@ -193,23 +193,23 @@ def _steps(said: Any, n_steps: int) -> tuple[int, ...] | None:
     return tuple(sorted(set(given)))
 
 
-def _failure(said: Any, n_steps: int) -> dict[str, Any] | None:
-    if not isinstance(said, dict):
+def _failure(stated: Any, n_steps: int) -> dict[str, Any] | None:
+    if not isinstance(stated, dict):
         return None
-    steps, code = _steps([said.get("step")], n_steps), str(said.get("code", "")).strip().upper()
+    steps, code = _steps([stated.get("step")], n_steps), str(stated.get("code", "")).strip().upper()
     return {"step": steps[0], "code": code} if steps and code in CODES else None
 
 
-def _met(said: Any) -> Met | None:
-    return _MET.get(_word(said))
+def _met(stated: Any) -> Met | None:
+    return _MET.get(_word(stated))
 
 
-def _word(said: Any) -> str:
-    return said.strip().casefold() if isinstance(said, str) else ""
+def _word(stated: Any) -> str:
+    return stated.strip().casefold() if isinstance(stated, str) else ""
 
 
-def _beginning(said: Any) -> Met | None:
-    word = _word(said)
+def _beginning(stated: Any) -> Met | None:
+    word = _word(stated)
     return next((met for name, met in _MET.items() if word.startswith(name)), None)
 
 
@@ -224,15 +224,15 @@ def _first_object(text: str) -> Mapping[str, Any]:
 
 def plain(one: ReadItem, criterion: Criterion, story: str | None) -> dict[str, Any]:
     """Return what a judgement keeps of one criterion."""
-    said = msgspec.to_builtins(one)
+    fields = msgspec.to_builtins(one)
     return {
         "id": one.id,
         "says": criterion.says,
         "kind": criterion.kind,
         "weight": criterion.weight,
-        **({"when": criterion.when, "applies": said["applies"]} if criterion.when else {}),
+        **({"when": criterion.when, "applies": fields["applies"]} if criterion.when else {}),
         **({"any_of": criterion.any_of} if criterion.any_of else {}),
-        "verdict": said["verdict"],
+        "verdict": fields["verdict"],
         "reason": one.reason,
         "steps": list(one.steps),
         "seen": one.seen,

@@ -14,15 +14,15 @@ from replaykit.grading.model_request import Part, TextPart
 from replaykit.tasks.rubric import Criterion
 
 NOTES_MAX = 24_000
-"""Characters of all notes of one request: the last steps are told first."""
+"""Characters of all notes of one request: those of the last steps come first."""
 
 
 class Steps(Struct, frozen=True, kw_only=True):
-    """The steps of a run as a request tells them."""
+    """The steps of a run as a request lists them."""
 
     text: str
     """One paragraph a step."""
-    told: frozenset[int]
+    noted: frozenset[int]
     """Steps whose page or requests are in it."""
 
 
@@ -41,20 +41,23 @@ def choices(*, reverse: bool) -> str:
 def steps_text(evidence: JudgeEvidence, *, facts: bool, changes: bool = True) -> Steps:
     """Return the actions with their notes; above the limit, the notes of the first steps are left out."""
     notes = {one.step: one for one in evidence.notes}
-    left, told = NOTES_MAX, {}
+    left, shown_notes = NOTES_MAX, {}
     for step in sorted(notes, reverse=True):
         lines = _note(notes[step], facts=facts, changes=changes)
         left -= sum(map(len, lines))
         if left < 0:
             break
-        told[step] = lines
+        shown_notes[step] = lines
     blocks = (
-        [f"step {step}: {_action(evidence, step)}", *told.get(step, ["(left out)"] if step in notes else [])]
+        [
+            f"step {step}: {_action(evidence, step)}",
+            *shown_notes.get(step, ["(left out)"] if step in notes else []),
+        ]
         for step in range(len(evidence.actions))
     )
     text = "\n".join(line for block in blocks for line in block)
-    shows = (step for step in told if _shows(notes[step], facts=facts, changes=changes))
-    return Steps(text=text, told=frozenset(shows))
+    shows = (step for step in shown_notes if _shows(notes[step], facts=facts, changes=changes))
+    return Steps(text=text, noted=frozenset(shows))
 
 
 def actions_text(evidence: JudgeEvidence) -> str:
@@ -92,7 +95,7 @@ def gaps(evidence: JudgeEvidence) -> str:
 
 
 _OBSERVED = {"network": "requests", "dialogs": "dialogs"}
-"""Channels that facts are told from: without them, what is not told may have happened."""
+"""Channels that facts come from: without them, what is not listed may have happened."""
 
 _LACKS = {"absent": "all", "partial": "some"}
 
@@ -110,7 +113,7 @@ def shown(evidence: JudgeEvidence, frames: Sequence[int], steps: Steps, *, has_a
     shown_steps = frozenset(evidence.images[frame].step for frame in frames)
     return Shown(
         n_steps=max([len(evidence.actions), *(one.step + 1 for one in evidence.images)]),
-        steps=shown_steps | steps.told,
+        steps=shown_steps | steps.noted,
         shown_steps=shown_steps,
         has_answer=has_answer,
         blocked=evidence.blocked,
@@ -128,7 +131,7 @@ def _criterion(one: Criterion) -> str:
 
 
 def _action(evidence: JudgeEvidence, step: int) -> str:
-    """Return what was done at a step; what the agent said is its answer or reasoning, and is not told."""
+    """Return what was done at a step; a message of the agent is its answer or reasoning, and is left out."""
     if step >= len(evidence.actions):
         return "(no action)"
     entry = evidence.actions[step]

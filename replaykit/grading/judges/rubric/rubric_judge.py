@@ -96,7 +96,7 @@ class RubricJudge(ModelJudge):
         criteria = yield from self._criteria(evidence, asked)
         if isinstance(criteria, Judgement):
             return criteria
-        told: dict[str, Met] = {}
+        story: dict[str, Met] = {}
         unread = 0
         first = self._looks(evidence, criteria) + self._stories(evidence, criteria)
         if first:
@@ -111,13 +111,13 @@ class RubricJudge(ModelJudge):
                 scores.update(found)
                 unread += lost
             else:
-                told = {id: one.verdict for id, one in lenient(reply, criteria.rubric.criteria).items()}
+                story = {id: one.verdict for id, one in lenient(reply, criteria.rubric.criteria).items()}
         most = min(self.settings.max_images, IMAGES_MAX)
         listed = criteria.rubric.criteria
         chosen = choose(listed, len(evidence.images), scores, each=self.settings.per_criterion, most=most)
         questions = self._readings(evidence, criteria, chosen)
         failed = yield from self._ask(evidence, asked, tuple(one.request for one in questions))
-        return failed or self._judgement(evidence, criteria, questions, asked, chosen, told, unread)
+        return failed or self._judgement(evidence, criteria, questions, asked, chosen, story, unread)
 
     def most_requests(self, evidence: JudgeEvidence) -> int:
         """Return how many requests it asks at most: criteria, looks, story, readings."""
@@ -142,8 +142,8 @@ class RubricJudge(ModelJudge):
 
     def about_task(self, task: str, start: str) -> ModelRequest:
         """Return the request for the criteria of a task: it holds nothing of any run."""
-        said = self.untrusted({"task": task, "start": start})
-        text = self.prompts.fill("criteria.user", said)
+        texts = self.untrusted({"task": task, "start": start})
+        text = self.prompts.fill("criteria.user", texts)
         request = self.request("rubric", self.system("criteria.system"), (TextPart(text=text),))
         return replace(request, is_shared=True)
 
@@ -269,8 +269,8 @@ class RubricJudge(ModelJudge):
         )
 
     def _checks(self, evidence: JudgeEvidence) -> list[TextPart]:
-        told = asks.checks_text(evidence) if self.settings.facts == "checks" else ""
-        return [self._part("reading.checks", {"checks": told})] if told else []
+        text = asks.checks_text(evidence) if self.settings.facts == "checks" else ""
+        return [self._part("reading.checks", {"checks": text})] if text else []
 
     def _part(self, slot: str, texts: Mapping[str, str], own: Mapping[str, str] | None = None) -> TextPart:
         return TextPart(text=self.prompts.fill(slot, {**self.untrusted(texts), **(own or {})}))
@@ -288,7 +288,7 @@ class RubricJudge(ModelJudge):
         questions: Sequence[_Question],
         asked: Sequence[Asked],
         chosen: Chosen,
-        told: Mapping[str, Met],
+        story: Mapping[str, Met],
         unscored: int,
     ) -> Judgement:
         replies = [reply for _, reply in asked[len(asked) - len(questions) :]]
@@ -307,7 +307,7 @@ class RubricJudge(ModelJudge):
         if not items and unreadable is not None:
             outcome, reason = JudgeOutcome.ABSTAIN, unreadable
         found = unasked(self, outcome, reason)
-        rows = [plain(items.get(one.id, _unread(one)), one, _word(told, one)) for one in listed]
+        rows = [plain(items.get(one.id, _unread(one)), one, _word(story, one)) for one in listed]
         kept = {evidence.images[frame].sha256 for frame in chosen.together}
         return replace(
             found,
@@ -364,7 +364,7 @@ class RubricJudge(ModelJudge):
             else:
                 one = read[place - last]
                 parsed.append({"reason": one} if isinstance(one, str) else one.report())
-        return [stage_report(*pair, said) for pair, said in zip(asked, parsed, strict=True)]
+        return [stage_report(*pair, report) for pair, report in zip(asked, parsed, strict=True)]
 
 
 def starts(urls: Sequence[str], sites: Sequence[str]) -> str:
@@ -389,8 +389,8 @@ def _unread(one: Criterion) -> ReadItem:
     return ReadItem(id=one.id, verdict=Met.CANNOT_TELL, applies=Met.CANNOT_TELL, reason="unread")
 
 
-def _word(told: Mapping[str, Met], one: Criterion) -> str | None:
-    return str(told[one.id]) if one.id in told else None
+def _word(story: Mapping[str, Met], one: Criterion) -> str | None:
+    return str(story[one.id]) if one.id in story else None
 
 
 def _origins(asked: Sequence[Asked]) -> dict[str, int]:

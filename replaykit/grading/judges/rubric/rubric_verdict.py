@@ -76,7 +76,7 @@ class _Part(Struct, frozen=True, kw_only=True):
 def fold(
     criteria: Sequence[Criterion], readings: Mapping[str, CriterionReading], *, invalid: bool = False
 ) -> Folded:
-    """Return the verdict of criteria from their readings, by id; one without a reading cannot be told.
+    """Return the verdict of criteria from their readings, by id; one without a reading is undecided.
 
     `invalid`: both the rubric and the reading call the task impossible or not allowed.
     """
@@ -119,8 +119,8 @@ def _under_condition(one: Criterion, found: CriterionReading) -> CriterionReadin
 
 
 def _part(kind: str, members: Sequence[tuple[Criterion, CriterionReading]]) -> _Part:
-    said = [found.verdict for _, found in members]
-    verdict = Met.YES if Met.YES in said else Met.NO if set(said) == {Met.NO} else Met.CANNOT_TELL
+    verdicts = [found.verdict for _, found in members]
+    verdict = Met.YES if Met.YES in verdicts else Met.NO if set(verdicts) == {Met.NO} else Met.CANNOT_TELL
     excused = [found.excused and found.verdict is Met.NO for _, found in members]
     return _Part(
         is_outcome=kind == "outcome",

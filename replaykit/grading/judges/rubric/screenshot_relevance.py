@@ -40,19 +40,19 @@ def read_looks(reply: ModelReply, frames: Sequence[int], criteria: Sequence[Crit
 
     A frame that is left out, scored twice differently, or out of range counts as the most relevant.
     """
-    said: dict[tuple[int, str], set[int]] = {}
+    given: dict[tuple[int, str], set[int]] = {}
     text = "" if cut_short(reply.stop_reason) else reply.text[:REPLY_MAX]
     for line in text.splitlines():
         if (found := _LINE.fullmatch(line)) is None:
             continue
         for id, score in _SCORE.findall(found[2]):
-            said.setdefault((int(found[1]), id), set()).add(int(score) if len(score) < 3 else -1)
+            given.setdefault((int(found[1]), id), set()).add(int(score) if len(score) < 3 else -1)
     scores: dict[int, dict[str, int]] = {}
     unread = 0
     for frame in frames:
         for one in criteria:
-            given = said.get((frame, one.id), set())
-            score = next(iter(given)) if len(given) == 1 else -1
+            scored = given.get((frame, one.id), set())
+            score = next(iter(scored)) if len(scored) == 1 else -1
             unread += not 0 <= score <= MOST
             scores.setdefault(frame, {})[one.id] = score if 0 <= score <= MOST else MOST
     return scores, unread

@@ -127,13 +127,13 @@ class Tape(Struct, frozen=True, kw_only=True):
         entry = self.found.get((request_key(request), ordinal))
         if entry is None:
             return None
-        said = entry.reply
+        recorded = entry.reply
         return ModelReply(
-            text=said.text,
-            stop_reason=said.stop_reason,
-            stop_detail=said.stop_detail,
-            model=said.model,
-            usage=said.usage,
+            text=recorded.text,
+            stop_reason=recorded.stop_reason,
+            stop_detail=recorded.stop_detail,
+            model=recorded.model,
+            usage=recorded.usage,
             origin=entry.origin,
         )
 

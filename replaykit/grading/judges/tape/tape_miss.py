@@ -24,7 +24,7 @@ COMMAND = "to record it: replaykit grade BUNDLE --judge-mode new, with the other
 
 
 def recorded(request: ModelRequest, ordinal: Ordinal, tape: Tape | None) -> ModelReply | ReplyFailure:
-    """Return the recorded reply, or a miss that says what came nearest."""
+    """Return the recorded reply, or a miss that names what came nearest."""
     found = tape.reply(request, ordinal) if tape is not None else None
     return found or ReplyFailure(kind="tape_miss", message=explain(request, ordinal, tape))
 

@@ -29,7 +29,7 @@ def judge_from_tape(
     *,
     attack: Attack | None = None,
 ) -> Judgement:
-    """Judge a run with recorded replies only; a miss is ERROR `tape_miss` that says what came nearest.
+    """Judge a run with recorded replies only; a miss is ERROR `tape_miss` that names what came nearest.
 
     Raises JudgeError for settings that no judge can have.
     """

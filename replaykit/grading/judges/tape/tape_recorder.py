@@ -76,15 +76,15 @@ class TapeRecorder:
         self._path = Path(tape)
         self._trajectory = trajectory
         self._tapes = [one for one in (read_tape(tape) if mode == "new" else None, also) if one is not None]
-        self._said: dict[tuple[str, Ordinal], ModelReply] = {}
+        self._replies: dict[tuple[str, Ordinal], ModelReply] = {}
         #: Shared requests under way, by their keys: votes that come later wait for the same reply.
         self.under_way: dict[str, asyncio.Future[ModelReply | ReplyFailure]] = {}
 
     def recorded(self, asked: Asked) -> ModelReply | None:
         """Return the recorded reply; None where there is none, or where all are asked for again."""
-        said = self._said.get((request_key(asked.request), asked.ordinal))
-        if said is not None:
-            return said
+        known = self._replies.get((request_key(asked.request), asked.ordinal))
+        if known is not None:
+            return known
         found = (tape.reply(asked.request, asked.ordinal) for tape in self._tapes)
         return next((reply for reply in found if reply is not None), None)
 
@@ -128,7 +128,7 @@ class TapeRecorder:
             ordinal=asked.ordinal,
             provenance=provenance,
         )
-        self._said[request_key(asked.request), asked.ordinal] = answered.reply
+        self._replies[request_key(asked.request), asked.ordinal] = answered.reply
         return answered.reply
 
     def _bytes(self, id: str) -> bytes:
@@ -180,11 +180,11 @@ async def judge_async(
     members = members_of(settings, mode)
     if members:
         # One after the other: a request that two members share is asked once.
-        heard = [
+        judgements = [
             await judge_async(one, task, replay, recorder, mode, slots=slots, attack=attack)
             for one in members
         ]
-        return folded(settings, heard)
+        return folded(settings, judgements)
     judge = build_judge(settings, mode)
     first = first_sample(settings.votes, attack)
     evidence = gathered(judge, task, replay, attack)
