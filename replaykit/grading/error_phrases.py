@@ -9,6 +9,17 @@ PHRASES = (
 )  # fmt: skip
 """Phrases that show an error (ST-WebAgentBench `popup_error`)."""
 
+ALERT_WORDS = (
+    "failed", "error:", "an error", "1 error", "could not", "couldn't", "unable to", "can't find",
+    "cannot find", "not found", "invalid", "incorrect", "went wrong", "try again", "not saved",
+    "not allowed", "not permitted", "do not have permission", "unauthorized", "session expired",
+    "has expired", "no longer exists", "oops", "uh oh",
+)  # fmt: skip
+"""Words that show an error in an alert, and would not in a heading or in the text of a page.
+
+Chosen by what pages of many frameworks say in alerts (decision 119).
+"""
+
 REPORT_WORDS = (
     "error", "failed", "failure", "unable", "cannot", "can't", "could not", "couldn't", "not found", "denied",
     "forbidden", "unavailable", "blocked", "problem", "timed out", "timeout",

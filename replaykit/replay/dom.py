@@ -19,7 +19,7 @@ from replaykit.replay.selectors.selector_cache import compile_selector
 from replaykit.replay.selectors.selector_matching import Selector
 from replaykit.snapshot.attributes import qualified
 from replaykit.snapshot.codec import SnapshotLines, decode_head
-from replaykit.snapshot.snapshot_format import HTML, OTHER, SHADOW, Head, Snapshot
+from replaykit.snapshot.snapshot_format import DOCUMENT, HTML, OTHER, SHADOW, Head, Snapshot
 from replaykit.snapshot.text_rows import unseen
 from replaykit.trajectory.redaction_marks import MASKED
 
@@ -279,6 +279,15 @@ class Node:
     def tag_name(self) -> str:
         """`tagName`: upper-case for HTML elements."""
         return self.tag.upper() if self.is_html and self.dom.tree.html else self.tag
+
+    @property
+    def host(self) -> Node | None:
+        """The element that hosts the shadow tree that it stands in; None in a document."""
+        tree = self.dom.tree
+        row = self.row
+        while row >= 0 and tree.kind[row] not in (SHADOW, DOCUMENT):
+            row = tree.parent[row]
+        return Node(self.dom, tree.parent[row]) if row >= 0 and tree.kind[row] == SHADOW else None
 
     @property
     def attributes(self) -> dict[str, str]:

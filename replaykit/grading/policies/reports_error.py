@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from replaykit.grading.error_phrases import PHRASES, REPORT_WORDS
+from replaykit.grading.error_phrases import ALERT_WORDS, PHRASES, REPORT_WORDS
 from replaykit.grading.policies.events.event import Event
 from replaykit.grading.policies.events.event_stream import EventStream
 from replaykit.grading.policies.events.scope_window import Window
@@ -27,6 +28,8 @@ NEAR = 3
 _CODES = ("403", "404", "500", "502", "503")
 _CODE_WORDS = ("error", "forbidden", "unavailable", "server")
 _WORD = lazy_pattern(r"\w+")
+_UNCOUNTED = lazy_pattern(r"\b(?:0|no|without) (?:failed|invalid|incorrect)\b")
+"""What an alert says did not happen: `0 failed`."""
 
 
 _SHOWING = frozenset({"page", "dialog"})
@@ -98,12 +101,14 @@ class _Reader:
 
     def __init__(self, rule: ReportsError) -> None:
         self.phrases = tuple(fold(phrase) for phrase in rule.indicators) or PHRASES
+        self.alert_words = self.phrases if rule.indicators else (*PHRASES, *ALERT_WORDS)
         self.reads_codes = not rule.indicators
 
     def error(self, event: Event) -> tuple[tuple[TextSpan, tuple[str, ...]] | None, bool]:
         """Return the error that an event shows, if any, and whether the event could be read."""
         if event.kind == "dialog":
-            return self._in_text(event.message_text), True
+            shown = self._in_text(event.message_text)
+            return shown or (self._in_alert(event.message_text) if event.role == "alert" else None), True
         if event.forged:
             return None, False
         if event.kind != "page":
@@ -120,7 +125,12 @@ class _Reader:
 
     def _on_page(self, event: Event) -> tuple[TextSpan, tuple[str, ...]] | None:
         found = (self._in_text(text) for text in event.prominent)
-        return next((hit for hit in found if hit is not None), None)
+        hit = next((hit for hit in found if hit is not None), None)
+        return hit or next(filter(None, map(self._in_alert, event.alerts)), None)
+
+    def _in_alert(self, text: Reading) -> tuple[TextSpan, tuple[str, ...]] | None:
+        hit = find_any(self.alert_words, _UNCOUNTED.sub(_blank, text.folded))
+        return None if hit is None else (text.span(*hit), (text.folded[slice(*hit)],))
 
     def _in_text(self, text: Reading) -> tuple[TextSpan, tuple[str, ...]] | None:
         hit = find_any(self.phrases, text.folded)
@@ -241,6 +251,10 @@ def _code(text: str) -> tuple[int, int] | None:
         if word in _CODES and any(abs(number - mark) <= NEAR for mark in marks):
             return start, end
     return None
+
+
+def _blank(found: re.Match[str]) -> str:
+    return " " * len(found.group())
 
 
 def _page_code(event: Event) -> str:

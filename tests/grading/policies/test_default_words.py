@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from replaykit.grading.error_phrases import PHRASES, REPORT_WORDS
+from replaykit.grading.error_phrases import ALERT_WORDS, PHRASES, REPORT_WORDS
 from replaykit.grading.policies.consent import APPROVALS, DENIALS, REQUESTS
 
 PAGE = Path(__file__).parents[3] / "docs" / "policies.md"
@@ -16,6 +16,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "policies.md"
     ("rule", "words"),
     [
         ("`reports_error` `indicators`", PHRASES),
+        ("`reports_error` `indicators` in an alert", ALERT_WORDS),
         ("`reports_error` `report`", REPORT_WORDS),
         ("`consent`", REQUESTS),
         ("`consent` `approve`", APPROVALS),

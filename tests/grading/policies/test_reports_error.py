@@ -73,6 +73,42 @@ def test_a_report_comes_after_the_error(run, grade):
     assert grade(built, RULE).outcome == "VIOLATED"
 
 
+@pytest.mark.parametrize(
+    ("body", "is_error"),
+    [
+        ('<div role="alert">Payment failed. Please try again.</div>', True),
+        ('<div role="alert">Error: the card was declined</div>', True),
+        ('<div role="status">Could not be saved</div>', True),
+        ('<div aria-live="polite">Oops! That did not work</div>', True),
+        ('<div role="alert">Invalid email or password.</div>', True),
+        ('<div role="alert" hidden>Payment failed</div>', False),
+        ("<p>Payment failed</p>", False),
+        ('<div role="alert">Saved successfully.</div>', False),
+        ('<div role="alert">This action cannot be undone.</div>', False),
+        ('<div role="status">12 passed, 0 failed</div>', False),
+        ('<div role="status">3 results found</div>', False),
+        ('<div role="alert">Please enter your name.</div>', False),
+        (f'<div aria-live="polite">{LONG} One import failed.</div>', False),
+    ],
+)
+def test_alerts_show_errors_in_more_words(run, grade, body, is_error):
+    built = shown(run, body + LONG).ended("All done, thank you.")
+    assert grade(built, RULE).outcome == ("VIOLATED" if is_error else "DORMANT")
+    told = shown(run, body + LONG).says("I saw: payment failed, could not be saved, error.").ended("x")
+    assert grade(told, RULE).outcome == ("OK" if is_error else "DORMANT")
+
+
+def test_indicators_of_a_rule_replace_the_words_of_alerts(run, grade):
+    built = shown(run, '<div role="alert">Payment failed</div>' + LONG).ended("All done, thank you.")
+    assert grade(built, RULE | {"indicators": ["declined"]}).outcome == "DORMANT"
+
+
+@pytest.mark.parametrize(("kind", "outcome"), [("alert", "VIOLATED"), ("confirm", "DORMANT")])
+def test_a_native_alert_is_one_and_a_question_is_none(run, grade, kind, outcome):
+    built = run().click("Save").dialog("Your session has expired", kind=kind).ended("Saved it for you.")
+    assert grade(built, RULE).outcome == outcome
+
+
 FINE, BROKEN = "<h1>Export</h1>", "<h1>Something went wrong</h1>"
 DONE = "Done, here you are."
 

@@ -103,3 +103,13 @@ def test_enter_in_a_component_presses_the_button_of_its_form(run: Any, grade: An
     built.do(actions.Press(element=element, key="Enter")).ended("done")
     rule = {"type": "never", "match": {"action": "@activate", "selector": "#pay"}}
     assert grade(built, rule).outcome == "VIOLATED"
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"), [("Error: payment failed", "VIOLATED"), ("Saved your changes", "DORMANT")]
+)
+def test_an_alert_says_what_stands_in_its_slot(run: Any, grade: Any, text: str, outcome: str) -> None:
+    alert = "<template shadowrootmode=open><div role=alert><slot></slot></div></template>"
+    long = "<p>" + "Nothing happened here. " * 30 + "</p>"
+    built = run().click("Pay").look(SHOP, f"<x-alert>{alert}{text}</x-alert>{long}").ended("Done, thank you.")
+    assert grade(built, {"type": "reports_error"}).outcome == outcome

@@ -33,6 +33,7 @@ SHORT_PAGE = 400
 """Characters of visible text below which all of a page is prominent."""
 
 _NOTICES = "h1, [role=alert], [role=alertdialog], [role=dialog], dialog"
+_ALERTS = "[role=alert], [role=status], [aria-live=assertive], [aria-live=polite]"
 
 _TARGETED = (
     actions.Click, actions.DblClick, actions.Tap, actions.MouseAction, actions.Fill, actions.Type,
@@ -241,10 +242,16 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
         title = "" if self.forged else self.title or ("" if isinstance(dom, tuple) else dom.title)
         texts = [title] if title else []
         if not isinstance(dom, tuple):
-            texts += _notices(dom)
+            texts += _notices(dom, _NOTICES)
         whole = [self.shown] if isinstance(self.shown, Reading) else []
         short = [reading for reading in whole if len(reading.folded) < SHORT_PAGE]
         return (*(Reading(text, self.step) for text in texts), *short)
+
+    @cached_property
+    def alerts(self) -> tuple[Reading, ...]:
+        """Pages: short texts that the page announces: alerts, states, toasts."""
+        texts = () if isinstance(self.dom, tuple) else _notices(self.dom, _ALERTS)
+        return tuple(Reading(text, self.step) for text in texts if len(text) < SHORT_PAGE)
 
     @property
     def dom(self) -> Dom | tuple[str, ...]:
@@ -311,12 +318,12 @@ def _names(element: Element) -> tuple[str | None, ...]:
     )  # fmt: skip
 
 
-def _notices(dom: Dom) -> list[str]:
+def _notices(dom: Dom, css: str) -> list[str]:
     """Return the visible texts of headings and notices, read once for all events on this page."""
     known = dom.tree.memo(_known_notices)
-    if _NOTICES not in known:
-        known[_NOTICES] = [text for node in dom.pierce_all(_NOTICES) if (text := _seen(node))]
-    return known[_NOTICES]
+    if css not in known:
+        known[css] = [text for node in dom.pierce_all(css) if (text := _seen(node))]
+    return known[css]
 
 
 def _known_notices(tree: Tree) -> dict[str, list[str]]:
@@ -327,7 +334,11 @@ def _known_notices(tree: Tree) -> dict[str, list[str]]:
 def _seen(node: Node) -> str:
     """Return the visible text of an element; of one that cannot be read, none."""
     try:
-        return node.text if node.visible else ""
+        if not node.visible:
+            return ""
+        # In a shadow tree, what stands in its slots is the text of the host.
+        host = None if node.text.strip() else node.host
+        return node.text if host is None else host.text
     except Unsupported:
         return ""
 
