@@ -59,4 +59,4 @@ def _asks_for_password(page: Page) -> bool:
 
 
 _PASSWORD = "input[type=password]"  # a selector
-_PASSWORD_WORDS = (b"input", b"password")
+_PASSWORD_WORDS = (b"password", b"input")

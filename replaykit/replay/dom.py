@@ -75,6 +75,10 @@ class Dom:
         """Return those of these words, in lower case, that may stand in the bytes of the snapshot."""
         return self._prefilter.held(words)
 
+    def lacks(self, words: Iterable[bytes]) -> bool:
+        """Whether one of these words, in lower case, is nowhere in the bytes of the snapshot."""
+        return self._prefilter.lacks(words)
+
     @property
     def url(self) -> str:
         """Address of the document."""

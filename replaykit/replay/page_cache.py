@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Protocol
-from weakref import WeakValueDictionary
+from weakref import ref
 
 from replaykit.bundle.blobs import image_size, narrowed, png
 from replaykit.bundle.bundle_format import PIXMAP
@@ -69,7 +69,7 @@ class Doms:
         self._blobs = blobs
         self._kept = kept or _KEPT
         # Weak: `Kept` decides how long a page lives.
-        self._seen: WeakValueDictionary[str, Dom] = WeakValueDictionary()
+        self._seen: dict[str, ref[Dom]] = {}
         self._excluded: dict[tuple[str, str], bool] = {}
         self._lacking: dict[tuple[str, tuple[bytes, ...]], bool] = {}
 
@@ -107,14 +107,15 @@ class Doms:
         """Whether the bytes of a snapshot alone say that one of these words is nowhere; raises as `get`."""
         known = self._lacking.get((id, words))
         if known is None:
-            known = self._lacking[id, words] = len(self.get(id).held(words)) < len(words)
+            known = self._lacking[id, words] = self.get(id).lacks(words)
         return known
 
     def get(self, id: str) -> Dom:
         """Return the page of a snapshot blob. Raises SnapshotInvalid, BundleError."""
-        seen = self._seen.get(id)
+        known = self._seen.get(id)
+        seen = None if known is None else known()
         # The bytes of this bundle are read at least once: a page of another one vouches for nothing here.
         dom = self._kept.page(self._blobs.blob(id) if seen is None else seen.data)
         if dom is not seen:
-            self._seen[id] = dom
+            self._seen[id] = ref(dom)
         return dom

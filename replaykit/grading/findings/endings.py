@@ -121,7 +121,7 @@ def error_on(page: Page | None) -> str:
 def _likely(dom: Dom) -> list[str]:
     """Return the phrases whose words all stand in the bytes of a page."""
     some = [one for word in dom.held(_BY_WORD) for one in _BY_WORD[word]]
-    return [phrase for phrase, words in some if len(dom.held(words)) == len(words)]
+    return [phrase for phrase, words in some if not dom.lacks(words)]
 
 
 _RAREST = (

@@ -53,12 +53,15 @@ class Prefilter:
         folded = self._folded
         return list(words) if folded is None else [word for word in words if word in folded]
 
+    def lacks(self, words: Iterable[bytes]) -> bool:
+        """Whether one of these words, in lower case, is nowhere in it; the rarest is best named first."""
+        folded = self._folded
+        return folded is not None and not all(word in folded for word in words)
+
     def excludes(self, selector: Selector) -> bool:
         """Whether nothing in the snapshot can match."""
-        needs, folded = [one.words for one in selector.complexes if one.matchable], self._folded
-        if not all(needs) or folded is None:
-            return False
-        return not any(all(word in folded for word in words) for words in needs)
+        needs = [one.words for one in selector.complexes if one.matchable]
+        return self._folded is not None and all(map(self.lacks, needs))
 
 
 # With less of a page to save, it is read as a whole: another question may follow.
