@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import ada_url
 
 from replaykit.patterns import lazy_pattern
@@ -23,12 +25,21 @@ def star_fault(url: str) -> str:
 
 def url_fault(url: str, path: str) -> tuple[str, str] | None:
     """Return code and message of what is wrong with the URL of a `url_match`, None where nothing is."""
+    return _kept(url, path) if len(url) <= _KEPT_MAX else _fault(url, path)
+
+
+def _fault(url: str, path: str) -> tuple[str, str] | None:
     if path == "regex":
         from replaykit.tasks.grammar.regexes import regex_fault  # for URLs that are expressions
 
         return regex_fault(url) or _pattern_fault(url) or regex_fault(_AUTHORITY.sub("", url, 1).strip("/"))
     reason = star_fault(url) or _plain_fault(url)
     return ("bad_reference", reason) if reason else None
+
+
+# Many runs are of one task; long URLs are not kept.
+_kept = lru_cache(maxsize=1024)(_fault)
+_KEPT_MAX = 2048
 
 
 def _plain_fault(url: str) -> str:
