@@ -10,7 +10,7 @@ from replaykit.bundle.bundle_format import MIB, Layout, Limits, Place
 from replaykit.bundle.byte_source import ByteSource
 from replaykit.bundle.content_tables import BlobPlace, StoryFrame
 from replaykit.bundle.index import FrameOffsets
-from replaykit.bundle.records import LF, FrameRecord, records, story_lines
+from replaykit.bundle.records import LF, FrameRecord, header_record, records, story_lines
 from replaykit.bundle.trajectory_digest import trajectory_digest
 from replaykit.bundle.zstd_frames import decode
 from replaykit.errors import BlobMissing, DigestMismatch
@@ -89,6 +89,11 @@ class Container:
         number = self.tables.story[0].frame
         raw = self.frame(number)
         self._kept = (number, raw if len(raw) <= MIB else b"")
+        start = raw.find(LF) + 1
+        payload = raw[start : raw.find(LF, start)]
+        # As in `_payloads`: an honest record is known by its bytes.
+        if len(payload) <= self.limits.header and raw.startswith(header_record(payload)):
+            return payload
         for record in self._walk(raw, -1, self.place(number)):
             return raw[record.start : record.start + record.n]
         return next(self.lines())  # it stands in a later frame, or nowhere
