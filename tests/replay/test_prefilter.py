@@ -55,6 +55,12 @@ def test_what_is_excluded_has_no_match(tree: Any, css: str) -> None:
         assert not Dom(data)._select_all(css, 0)
 
 
+@given(TREES, st.lists(st.sampled_from((b"order", b"row-1", b"main", b"nowhere")), max_size=3))
+def test_a_page_lacks_words_of_which_one_is_not_held(tree: Any, words: list[bytes]) -> None:
+    page = Prefilter(snapshot(html(tree)))
+    assert page.lacks(words) is (page.held(words) != words)
+
+
 @given(TREES, SELECTORS)
 def test_indexes_find_what_every_element_says_of_itself(tree: Any, css: str) -> None:
     dom = Dom(snapshot(html(tree)))
