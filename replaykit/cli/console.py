@@ -14,33 +14,24 @@ from typing import Any
 
 import click
 
+from replaykit.cli.command_options import option
 from replaykit.report.text.table import safe
 
-format_option = click.option(
-    "--format",
-    "format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="Format on stdout.",
-)
+format_option = option("--format", "Format on stdout.", choices=["text", "json"], default="text")
 """Of commands that say what they found in words or as data."""
 
 
 def browser_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the options that choose its browser."""
-    program = click.option(
-        "--browser",
-        metavar="PATH",
-        help="Browser program. Default: REPLAYKIT_BROWSER, then --channel, then Playwright's own "
+    program = option(
+        "--browser PATH",
+        "Browser program. Default: REPLAYKIT_BROWSER, then --channel, then Playwright's own "
         "build, then the first one on PATH.",
     )
-    channel = click.option(
-        "--channel",
-        metavar="NAME",
-        help="Browser on PATH by its name: chromium, chrome, chrome-beta or msedge.",
+    channel = option(
+        "--channel NAME", "Browser on PATH by its name: chromium, chrome, chrome-beta or msedge."
     )
-    headed = click.option("--headed", is_flag=True, help="Show the browser window.")
+    headed = option("--headed", "Show the browser window.")
     # The last one applied comes first in the help.
     return program(channel(headed(command)))
 

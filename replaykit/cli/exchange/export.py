@@ -12,6 +12,7 @@ import msgspec
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.cli.bundles import find_bundles
+from replaykit.cli.command_options import PATH, option
 from replaykit.cli.console import notice
 from replaykit.cli.exchange.import_ import tell_failure
 from replaykit.cli.maintain import completion
@@ -61,47 +62,27 @@ FAILED, NOTHING = 3, 4
 @click.command(epilog="Example: replaykit export playwright-trace run.zst -o run-trace.zip")
 @click.argument("format", required=False, metavar="FORMAT", shell_complete=completion.export_formats)
 @click.argument("bundles", nargs=-1, metavar="BUNDLE_OR_DIR...", shell_complete=completion.files)
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    help="File to write, or folder for many bundles.",
+@option("-o --output", "File to write, or folder for many bundles.", type=PATH)
+@option("--list", "List the formats and export nothing.", name="is_list")
+@option("--force", "Replace existing files.")
+@option("--task-type WORD", "webarena-verified: RETRIEVE, MUTATE or NAVIGATE.")
+@option("--status WORD", "webarena-verified: SUCCESS or one of the format's errors.")
+@option("--attach", "har: write a zip that holds bodies as separate files.")
+@option("--schema VERSION", "online-mind2web: v1 or v2. atif: 1.6 or 1.8.")
+@option("--gaps", "online-mind2web v2: write a grey image for a step without a screenshot.")
+@option("--images", "inspect: leave screenshots out with none.", choices=["all", "none"])
+@option("--report FILE", "playwright-trace, inspect, parquet: add the verdicts of this report.")
+@option("--allow-findings", "parquet: also export text that looks like a secret.")
+@option("--suite FILE", "stwab-submission: the benchmark's tasks.")
+@option(
+    "--metadata FILE",
+    "stwab-submission: JSON object of agent_id, model_name, team, code_repository_url, contact_email.",
+    type=PATH,
 )
-@click.option("--list", "is_list", is_flag=True, help="List the formats and export nothing.")
-@click.option("--force", is_flag=True, help="Replace existing files.")
-@click.option("--task-type", metavar="WORD", help="webarena-verified: RETRIEVE, MUTATE or NAVIGATE.")
-@click.option("--status", metavar="WORD", help="webarena-verified: SUCCESS or one of the format's errors.")
-@click.option("--attach", is_flag=True, help="har: write a zip that holds bodies as separate files.")
-@click.option("--schema", metavar="VERSION", help="online-mind2web: v1 or v2. atif: 1.6 or 1.8.")
-@click.option(
-    "--gaps", is_flag=True, help="online-mind2web v2: write a grey image for a step without a screenshot."
-)
-@click.option(
-    "--images", type=click.Choice(["all", "none"]), help="inspect: leave screenshots out with none."
-)
-@click.option(
-    "--report",
-    metavar="FILE",
-    help="playwright-trace, inspect, parquet: add the verdicts of this report.",
-)
-@click.option("--allow-findings", is_flag=True, help="parquet: also export text that looks like a secret.")
-@click.option("--suite", metavar="FILE", help="stwab-submission: the benchmark's tasks.")
-@click.option(
-    "--metadata",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="stwab-submission: JSON object of agent_id, model_name, team, code_repository_url, contact_email.",
-)
-@click.option("--benchmark", metavar="DIR", help="stwab-submission: checkout whose files are digested.")
-@click.option("--date", metavar="RFC3339", help="stwab-submission: its date. Default: now.")
-@click.option(
-    "--run-id", metavar="NAME", help="stwab-submission: name of the evaluation. Default: a new one."
-)
-@click.option(
-    "--fail-closed",
-    is_flag=True,
-    help="stwab-submission: export undecided policies as violated, and list them.",
-)
+@option("--benchmark DIR", "stwab-submission: checkout whose files are digested.")
+@option("--date RFC3339", "stwab-submission: its date. Default: now.")
+@option("--run-id NAME", "stwab-submission: name of the evaluation. Default: a new one.")
+@option("--fail-closed", "stwab-submission: export undecided policies as violated, and list them.")
 @click.pass_context
 def command(
     ctx: click.Context,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from replaykit.cli.command_options import FOLDER, PATH, option
 from replaykit.cli.console import notice
 from replaykit.errors import UsageError
 from replaykit.grading.judges.clients.transports import Transports
@@ -27,56 +28,19 @@ def command() -> None:
     short_help="Judge a trial and write its reward.",
     epilog="Example: replaykit harbor verify --tests tests/ --agent agent/ --out verifier/",
 )
-@click.option(
-    "--tests",
-    default=TESTS,
-    show_default=True,
-    type=click.Path(path_type=Path),
-    help="Folder of ground_truth.json.",
-)
-@click.option(
-    "--agent",
-    default=AGENT,
-    show_default=True,
-    type=click.Path(path_type=Path),
-    help="Folder of the agent's log.",
-)
-@click.option(
-    "--out",
-    default=OUT,
-    show_default=True,
-    type=click.Path(path_type=Path),
-    help="Folder for the reward files.",
-)
-@click.option(
-    "--judge",
+@option("--tests", "Folder of ground_truth.json.", type=PATH, default=TESTS)
+@option("--agent", "Folder of the agent's log.", type=PATH, default=AGENT)
+@option("--out", "Folder for the reward files.", type=PATH, default=OUT)
+@option(
+    "--judge NAME|FILE",
+    "webvoyager, webjudge, agent_reward, claims, rubric, or a settings file.",
     default="webvoyager",
-    show_default=True,
-    metavar="NAME|FILE",
-    help="webvoyager, webjudge, agent_reward, claims, rubric, or a settings file.",
 )
-@click.option(
-    "--judge-model",
-    "model",
-    metavar="MODEL",
-    help="Model to ask, as provider:name. Default: the judge's own.",
-)
-@click.option(
-    "--max-images",
-    default=IMAGES,
-    show_default=True,
-    metavar="K",
-    help="Most screenshots that the judge gets.",
-)
-@click.option(
-    "--mode",
-    default="compat",
-    show_default=True,
-    metavar="MODE",
-    help="compat: the rules of the published judge. strict: careful rules.",
-)
-@click.option("--replies", type=click.Path(path_type=Path), help="Tape to answer from; no model is asked.")
-@click.option("--judge-base-url", metavar="URL", help="Server to ask in place of the provider's own.")
+@option("--judge-model MODEL", "Model to ask, as provider:name. Default: the judge's own.", name="model")
+@option("--max-images K", "Most screenshots that the judge gets.", default=IMAGES)
+@option("--mode MODE", "compat: the rules of the published judge. strict: careful rules.", default="compat")
+@option("--replies", "Tape to answer from; no model is asked.", type=PATH)
+@option("--judge-base-url URL", "Server to ask in place of the provider's own.")
 @click.pass_context
 def verify(
     ctx: click.Context,
@@ -112,25 +76,13 @@ def verify(
     "generate", epilog="Example: replaykit harbor generate WebVoyager_data.jsonl -o tasks/ --unpinned"
 )
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for the tasks.",
-)
-@click.option("--limit", type=int, metavar="N", help="Only the first N tasks of the file. Default: all.")
-@click.option(
-    "--task-ids", metavar="ID,...", help="Only these tasks, by id, slug or folder name, separated by commas."
-)
-@click.option("--overwrite", is_flag=True, help="Replace existing folders. Without it they are kept.")
-@click.option(
-    "--unpinned", is_flag=True, help="Accept a task file with another digest, and note it in each task."
-)
-@click.option(
-    "--environment", type=click.Choice(["kernel"]), help="Also write the settings of this environment."
-)
-@click.option("--verifier", "has_verifier", is_flag=True, help="Put the verifier itself into every task.")
+@option("-o --output", "Folder for the tasks.", type=FOLDER, required=True)
+@option("--limit N", "Only the first N tasks of the file. Default: all.", type=int)
+@option("--task-ids ID,...", "Only these tasks, by id, slug or folder name, separated by commas.")
+@option("--overwrite", "Replace existing folders. Without it they are kept.")
+@option("--unpinned", "Accept a task file with another digest, and note it in each task.")
+@option("--environment", "Also write the settings of this environment.", choices=["kernel"])
+@option("--verifier", "Put the verifier itself into every task.", name="has_verifier")
 @click.pass_context
 def generate_tasks(
     ctx: click.Context,

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from replaykit.cli.command_options import COUNT, FOLDER, PATH, option
 from replaykit.cli.console import harmless, notice, progress
 from replaykit.cli.maintain import completion
 from replaykit.cli.record.record import declared_secrets
@@ -36,109 +37,72 @@ FAILED, NOTHING = 3, 4
 @click.command(epilog="Example: replaykit import webvoyager results/ -o runs/")
 @click.argument("format", required=False, metavar="FORMAT", shell_complete=completion.import_formats)
 @click.argument("paths", nargs=-1, metavar="PATH...", type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for the bundles, made if it is missing.",
-)
-@click.option(
+@option("-o --output", "Folder for the bundles, made if it is missing.", type=FOLDER)
+@option(
     "--list",
-    "is_list",
-    is_flag=True,
-    help="List what each format contains and which files it looks for, and import nothing.",
+    "List what each format contains and which files it looks for, and import nothing.",
+    name="is_list",
 )
-@click.option("--json", "is_json", is_flag=True, help="With --list: print JSON.")
-@click.option(
-    "--jobs",
-    type=click.IntRange(1, 256),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Number of processes; each reads one run at a time.",
+@option("--json", "With --list: print JSON.", name="is_json")
+@option(
+    "--jobs N", "Number of processes; each reads one run at a time.", type=click.IntRange(1, 256), default=1
 )
-@click.option("--force", is_flag=True, help="Replace existing bundles.")
-@click.option(
-    "--into",
-    metavar="BUNDLE",
-    help="har: match the file with this run by time, in a copy of the run in the folder -o.",
-)
-@click.option(
-    "--task",
-    "task_file",
+@option("--force", "Replace existing bundles.")
+@option("--into BUNDLE", "har: match the file with this run by time, in a copy of the run in the folder -o.")
+@option(
+    "--task FILE[#ID]",
+    "Take the tasks from this file, by their ids.",
+    name="task_file",
     shell_complete=completion.tasks,
-    metavar="FILE[#ID]",
-    help="Take the tasks from this file, by their ids.",
 )
-@click.option(
+@option(
     "--mode",
-    type=click.Choice(["strict", "compat"]),
+    "webvoyager: read carefully (strict), or as the benchmark's own reader does (compat).",
+    choices=["strict", "compat"],
     default="strict",
-    show_default=True,
-    help="webvoyager: read carefully (strict), or as the benchmark's own reader does (compat).",
 )
-@click.option(
-    "--max-iter",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="webvoyager: number of turns after which the harness stopped an agent.",
-)
-@click.option(
-    "--shots",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="agentrewardbench, browser-use, cuaverifierbench, table: folder with the screenshots, "
+@option("--max-iter N", "webvoyager: number of turns after which the harness stopped an agent.", type=COUNT)
+@option(
+    "--shots DIR",
+    "agentrewardbench, browser-use, cuaverifierbench, table: folder with the screenshots, "
     "if they are elsewhere.",
+    type=PATH,
 )
-@click.option(
-    "--judgements",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="agentrewardbench: folder of judgements.",
+@option("--judgements DIR", "agentrewardbench: folder of judgements.", type=PATH)
+@option(
+    "--sidecar FILE",
+    "playwright-trace: JSON with what a trace lacks: task, answer, thoughts, messages.",
+    type=PATH,
 )
-@click.option(
-    "--sidecar",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="playwright-trace: JSON with what a trace lacks: task, answer, thoughts, messages.",
+@option(
+    "--url-event TAG",
+    "rrweb: tag of the custom events that carry a new URL; pushState leaves no event of its own.",
 )
-@click.option(
-    "--url-event",
-    metavar="TAG",
-    help="rrweb: tag of the custom events that carry a new URL; pushState leaves no event of its own.",
-)
-@click.option(
-    "--tools",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="harbor, inspect, atif, run-jsonl, playwright-mcp, stagehand: YAML that maps foreign "
+@option(
+    "--tools FILE",
+    "harbor, inspect, atif, run-jsonl, playwright-mcp, stagehand: YAML that maps foreign "
     "tool names to actions.",
+    type=PATH,
 )
-@click.option(
-    "--actions",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="YAML that maps wordings with {places} to actions, for the formats that take it (--list).",
+@option(
+    "--actions FILE",
+    "YAML that maps wordings with {places} to actions, for the formats that take it (--list).",
+    type=PATH,
 )
-@click.option(
-    "--columns",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="table: YAML that maps fields (run, intent, action, screenshot_after, ...) to columns.",
+@option(
+    "--columns FILE",
+    "table: YAML that maps fields (run, intent, action, screenshot_after, ...) to columns.",
+    type=PATH,
 )
-@click.option("--keep-secrets", "keeps_secrets", is_flag=True, help="Keep typed passwords in clear text.")
-@click.option(
-    "--secret-env",
+@option("--keep-secrets", "Keep typed passwords in clear text.", name="keeps_secrets")
+@option(
+    "--secret-env NAME", "Environment variable whose value is removed; may be given again.", multiple=True
+)
+@option(
+    "--limit NAME=N",
+    "Raise a limit of the reader, such as member=200000000 (bytes) or steps=5000; may be given again.",
+    name="limits",
     multiple=True,
-    metavar="NAME",
-    help="Environment variable whose value is removed; may be given again.",
-)
-@click.option(
-    "--limit",
-    "limits",
-    multiple=True,
-    metavar="NAME=N",
-    help="Raise a limit of the reader, such as member=200000000 (bytes) or steps=5000; may be given again.",
 )
 @click.pass_context
 def command(

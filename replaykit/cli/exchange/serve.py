@@ -8,6 +8,7 @@ import threading
 import click
 
 from replaykit.bundle.reader import open_bundle
+from replaykit.cli.command_options import option
 from replaykit.cli.console import notice
 from replaykit.cli.maintain import completion
 from replaykit.http_replay.http_server import Served, serve
@@ -16,23 +17,15 @@ from replaykit.report.text.table import safe
 
 @click.command(epilog="Example: replaykit serve run.zst")
 @click.argument("bundle", shell_complete=completion.files)
-@click.option(
-    "--port",
-    default=0,
-    type=click.IntRange(0, 65535),
-    show_default=True,
-    help="Port to listen on; 0 takes a free one.",
+@option("--port", "Port to listen on; 0 takes a free one.", type=click.IntRange(0, 65535), default=0)
+@option("--site NAME", "Site of the task, or origin (http://host:port). Needed if the run has several.")
+@option(
+    "--state PATH",
+    "Path that GET answers with the last JSON sent to it (PUT, POST), in addition to those that the run "
+    "shows; may be given again.",
+    name="states",
+    multiple=True,
 )
-@click.option(
-    "--site",
-    metavar="NAME",
-    help="Site of the task, or origin (http://host:port). Needed if the run has several.",
-)
-@click.option(
-    "--state", "states", multiple=True, metavar="PATH",
-    help="Path that GET answers with the last JSON sent to it (PUT, POST), in addition to those "
-"that the run shows; may be given again.",
-)  # fmt: skip
 @click.pass_context
 def command(ctx: click.Context, bundle: str, port: int, site: str | None, states: tuple[str, ...]) -> None:
     """Serve the recorded HTTP replies of a run on 127.0.0.1, until interrupted.

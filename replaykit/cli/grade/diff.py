@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.cli.bundles import find_bundles
+from replaykit.cli.command_options import option
 from replaykit.cli.console import format_option, notice
 from replaykit.errors import SourceError, UsageError
 from replaykit.file_types import kind_of
@@ -26,20 +27,14 @@ from replaykit.report.text.run_diff_text import run_diff_text
 @click.command(epilog="Example: replaykit diff before.json after.json --fail-on-regression")
 @click.argument("before", metavar="A")
 @click.argument("after", metavar="B")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write an HTML page instead of text.",
-)
-@click.option(
-    "--runs",
+@option("-o --output", "Write an HTML page instead of text.", type=click.Path(dir_okay=False, path_type=Path))
+@option(
+    "--runs BUNDLE_OR_DIR",
+    "Reports only: bundles whose runs the page shows beside the verdicts; may be given again.",
     multiple=True,
-    metavar="BUNDLE_OR_DIR",
-    help="Reports only: bundles whose runs the page shows beside the verdicts; may be given again.",
 )
 @format_option
-@click.option("--fail-on-regression", is_flag=True, help="Reports only: exit 1 if a verdict got worse.")
+@option("--fail-on-regression", "Reports only: exit 1 if a verdict got worse.")
 @click.pass_context
 def command(
     ctx: click.Context,

@@ -8,6 +8,7 @@ from typing import Any, get_args
 import click
 
 from replaykit.cli.command_groups import SectionedCommand
+from replaykit.cli.command_options import FOLDER, PATH, option
 from replaykit.cli.maintain import completion
 from replaykit.grading.gate_kinds import DEFAULT, KINDS
 from replaykit.report.report_formats import FORMATS, SUMMARY_FROM, UndecidedTag
@@ -38,234 +39,191 @@ SECTIONS = {
 @click.argument(
     "bundles", nargs=-1, required=True, metavar="BUNDLE_OR_DIR...", shell_complete=completion.files
 )
-@click.option(
-    "--task",
-    "task_file",
-    shell_complete=completion.tasks,
-    metavar="FILE[#ID]",
-    help="Grade against this task in place of the recorded one. A file of many tasks without #ID "
+@option(
+    "--task FILE[#ID]",
+    "Grade against this task in place of the recorded one. A file of many tasks without #ID "
     "gives each run the task with its own id.",
+    name="task_file",
+    shell_complete=completion.tasks,
 )
-@click.option(
-    "--site",
-    "sites",
-    multiple=True,
-    metavar="NAME=URL",
-    help="Root URL of a site, in place of the recorded one, such as shop=http://127.0.0.1:8000; "
+@option(
+    "--site NAME=URL",
+    "Root URL of a site, in place of the recorded one, such as shop=http://127.0.0.1:8000; "
     "may be given again.",
+    name="sites",
+    multiple=True,
 )
-@click.option(
+@option(
     "--mode",
-    type=click.Choice(["strict", "compat"]),
-    help="strict: careful rules. compat: the rules of the original benchmark, bugs included. "
+    "strict: careful rules. compat: the rules of the original benchmark, bugs included. "
     "Default: the task's own mode, else strict.",
+    choices=["strict", "compat"],
 )
-@click.option(
+@option(
     "--dialect",
-    type=click.Choice(get_args(Dialect)),
-    help="Benchmark whose rules the checks follow. Default: that of the task file.",
+    "Benchmark whose rules the checks follow. Default: that of the task file.",
+    choices=get_args(Dialect),
 )
-@click.option(
-    "--judge",
-    "judges",
+@option(
+    "--judge NAME|FILE",
+    "Also use this judge: webvoyager, webjudge, agent_reward, claims, rubric, a settings "
+    "file (of a judge, or of how checks ask a model), or file.py@NAME; may be given again.",
+    name="judges",
     shell_complete=completion.judges,
     multiple=True,
-    metavar="NAME|FILE",
-    help="Also use this judge: webvoyager, webjudge, agent_reward, claims, rubric, a settings "
-    "file (of a judge, or of how checks ask a model), or file.py@NAME; may be given again.",
 )
-@click.option(
+@option(
     "--judge-mode",
-    type=click.Choice(["none", "new", "refresh", "off"]),
+    "none: replies come from the tape only. new: ask a model for missing replies. refresh: ask for all "
+    "replies again. off: use no judge. Checks that need a model follow the same rule.",
+    choices=["none", "new", "refresh", "off"],
     default="none",
-    show_default=True,
-    help="none: replies come from the tape only. new: ask a model for missing replies. refresh: "
-    "ask for all replies again. off: use no judge. Checks that need a model follow the same "
-    "rule.",
 )
-@click.option(
-    "--judge-model",
-    metavar="MODEL",
-    help="Model of all judges and checks, as provider:name, such as anthropic:claude-sonnet-5-5 "
-    "or openai:NAME.",
+@option(
+    "--judge-model MODEL",
+    "Model of all judges and checks, as provider:name, such as anthropic:claude-sonnet-5-5 or openai:NAME.",
 )
-@click.option(
-    "--rubrics",
-    metavar="DIR",
-    help="Folder of criteria for the judge rubric, one file per task, as `judge rubric` writes them.",
+@option(
+    "--rubrics DIR",
+    "Folder of criteria for the judge rubric, one file per task, as `judge rubric` writes them.",
 )
-@click.option(
+@option(
     "--pool-rubrics",
-    is_flag=True,
-    help="Count judgements by different rubrics of one task together. Without it the judge's rates are null.",
+    "Count judgements by different rubrics of one task together. Without it the judge's rates are null.",
 )
-@click.option("--judge-base-url", metavar="URL", help="Server to ask in place of the provider's own.")
-@click.option(
-    "--replies", metavar="PATH", help="Tape, or folder of tapes. Default: the one beside each bundle."
-)
-@click.option(
+@option("--judge-base-url URL", "Server to ask in place of the provider's own.")
+@option("--replies PATH", "Tape, or folder of tapes. Default: the one beside each bundle.")
+@option(
     "--compose",
-    type=click.Choice(["rules_first", "and", "or"]),
-    help="How checks and judge make one result. rules_first: the judge decides only where the "
-    "checks do not. and: any failure fails. or: one success is enough. Default: the task's "
-    "own, else rules_first.",
+    "How checks and judge make one result. rules_first: the judge decides only where the checks do not. and:"
+    " any failure fails. or: one success is enough. Default: the task's own, else rules_first.",
+    choices=["rules_first", "and", "or"],
 )
-@click.option(
+@option(
     "--max-error-share",
+    "Share of judgements, 0 to 1, that may be errors. Above it the gate ends in an error (exit 3).",
     type=click.FloatRange(0, 1),
     default=0.05,
-    show_default=True,
-    help="Share of judgements, 0 to 1, that may be errors. Above it the gate ends in an error (exit 3).",
 )
-@click.option(
-    "--require-calibration",
-    "calibration",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Let only those judges decide that `replaykit agree -o FILE` compared with people and "
+@option(
+    "--require-calibration FILE",
+    "Let only those judges decide that `replaykit agree -o FILE` compared with people and "
     "that reach --calibration-min.",
+    name="calibration",
+    type=PATH,
 )
-@click.option(
-    "--calibrated",
-    "thresholds",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Decide by the thresholds that `replaykit agree --choose AIM -o FILE` chose; between them a judge "
+@option(
+    "--calibrated FILE",
+    "Decide by the thresholds that `replaykit agree --choose AIM -o FILE` chose; between them a judge "
     "abstains. A judge that has none there is refused.",
+    name="thresholds",
+    type=PATH,
 )
-@click.option(
+@option(
     "--side-effects",
-    "shows_side_effects",
-    is_flag=True,
-    help="List requests that changed something and that neither a passing check nor `allow` of "
+    "List requests that changed something and that neither a passing check nor `allow` of "
     "the task explains. With --fail-on side_effect they fail the gate.",
+    name="shows_side_effects",
 )
-@click.option(
-    "--calibration-min",
-    default="",
-    metavar="NAME=VALUE,...",
-    help="Values that a calibrated judge has to reach. Default: "
+@option(
+    "--calibration-min NAME=VALUE,...",
+    "Values that a calibrated judge has to reach. Default: "
     "kappa_low=0.4,fpr_high=0.15,n=50,n_pos=20,n_neg=20.",
+    show_default=False,
+    default="",
 )
-@click.option(
+@option(
     "--replay",
-    type=click.Choice(["static", "auto", "chromium"]),
+    "How recorded pages are read. static: without a browser. auto: an offline Chromium answers what static "
+    "reading cannot. chromium: it answers everything that was not read live.",
+    choices=["static", "auto", "chromium"],
     default="static",
-    show_default=True,
-    help="How recorded pages are read. static: without a browser. auto: an offline Chromium "
-    "answers what static reading cannot. chromium: it answers everything that was not read "
-    "live.",
 )
-@click.option(
+@option(
     "--allow-verifiers",
-    is_flag=True,
-    help="Run the programs that checks of the --task file name. They are not sandboxed: use only "
+    "Run the programs that checks of the --task file name. They are not sandboxed: use only "
     "files that you trust.",
 )
-@click.option(
+@option(
     "--require-strong",
-    is_flag=True,
-    help="Report UNDECIDED where a check has only weak evidence, such as a page that the agent "
-    "happened to visit.",
+    "Report UNDECIDED where a check has only weak evidence, such as a page that the agent happened to visit.",
 )
-@click.option(
+@option(
     "--require-proof",
-    is_flag=True,
-    help="Report UNDECIDED where a result needs a channel that is recorded but not proven complete.",
+    "Report UNDECIDED where a result needs a channel that is recorded but not proven complete.",
 )
-@click.option(
-    "--jobs",
-    "-j",
-    type=click.IntRange(1, 256),
-    default=1,
-    show_default=True,
-    help="Number of processes.",
+@option("--jobs -j", "Number of processes.", type=click.IntRange(1, 256), default=1)
+@option(
+    "--resume DIR",
+    "Keep each result in this folder and skip bundles that already have one there.",
+    name="results",
+    type=FOLDER,
 )
-@click.option(
-    "--resume",
-    "results",
-    metavar="DIR",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Keep each result in this folder and skip bundles that already have one there.",
-)
-@click.option(
-    "--fail-on",
+@option(
+    "--fail-on KINDS",
+    f"What fails the gate, separated by commas: {', '.join(KINDS)}. Empty: nothing.",
     default=",".join(DEFAULT),
-    show_default=True,
-    metavar="KINDS",
-    help=f"What fails the gate, separated by commas: {', '.join(KINDS)}. Empty: nothing.",
 )
-@click.option(
-    "--fail-under",
+@option(
+    "--fail-under METRIC=VALUE",
+    "Least value of a metric, 0 to 1, such as CuP=0.8; may be given again.",
     multiple=True,
-    metavar="METRIC=VALUE",
-    help="Least value of a metric, 0 to 1, such as CuP=0.8; may be given again.",
 )
-@click.option(
-    "-o",
-    "--output",
-    "outputs",
-    multiple=True,
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the report. The extension sets the format (.json .jsonl .csv .xml .md .txt "
+@option(
+    "-o --output",
+    "Write the report. The extension sets the format (.json .jsonl .csv .xml .md .txt "
     ".html); may be given again.",
+    name="outputs",
+    type=click.Path(dir_okay=False, path_type=Path),
+    multiple=True,
 )
-@click.option(
+@option(
     "--format",
-    "format",
-    type=click.Choice(list(FORMATS)),
-    help="Format on stdout and of -o. Default: text on stdout, and the extension of -o.",
+    "Format on stdout and of -o. Default: text on stdout, and the extension of -o.",
+    choices=list(FORMATS),
 )
-@click.option(
+@option(
     "--junit-undecided",
-    type=click.Choice(get_args(UndecidedTag)),
-    default="error",
-    show_default=True,
-    help="What JUnit calls a result that is UNDECIDED or ABSTAIN. Most systems show skipped as green; the "
+    "What JUnit calls a result that is UNDECIDED or ABSTAIN. Most systems show skipped as green; the "
     "gate has a case of its own, which stays an error.",
+    choices=get_args(UndecidedTag),
+    default="error",
 )
-@click.option(
+@option(
     "--no-fallback",
-    is_flag=True,
-    help="In WABE results, do not count the agent's own ending as success where no judge could judge.",
+    "In WABE results, do not count the agent's own ending as success where no judge could judge.",
 )
-@click.option(
+@option(
     "--reward-dir",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Write reward.txt, reward.json and grading_details.json for one bundle, also after an error.",
+    "Write reward.txt, reward.json and grading_details.json for one bundle, also after an error.",
+    type=FOLDER,
 )
-@click.option(
+@option(
     "--summary-only",
-    "is_summary",
-    is_flag=True,
-    help=f"Print the rates and the gate, no row for each run; the default from {SUMMARY_FROM} runs on "
+    f"Print the rates and the gate, no row for each run; the default from {SUMMARY_FROM} runs on "
     "(--format text lists them all).",
+    name="is_summary",
 )
-@click.option("--label", metavar="TEXT", help="Name of this report.")
-@click.option(
-    "--otel",
-    metavar="EXPORTER",
-    help="Also send the results as OpenTelemetry events with this exporter, such as otlp_proto_http or "
+@option("--label TEXT", "Name of this report.")
+@option(
+    "--otel EXPORTER",
+    "Also send the results as OpenTelemetry events with this exporter, such as otlp_proto_http or "
     "console. Its own variables (OTEL_EXPORTER_OTLP_ENDPOINT) configure it.",
 )
-@click.option(
-    "--otel-spans",
-    "has_spans",
-    is_flag=True,
-    help="With --otel, send a span for each run and step: names and times only.",
+@option(
+    "--otel-spans", "With --otel, send a span for each run and step: names and times only.", name="has_spans"
 )
-@click.option(
+@option(
     "--otel-as",
-    "results_as",
-    type=click.Choice(["log", "span"]),
-    help="With --otel, send each result as a log record, or as a span below that of its run, for tools that "
+    "With --otel, send each result as a log record, or as a span below that of its run, for tools that "
     "take only traces. Default: log.",
+    name="results_as",
+    choices=["log", "span"],
 )
-@click.option(
-    "--timings",
+@option(
+    "--timings FILE",
+    "Write the seconds that each bundle took, one line of JSON per bundle. Reports contain no times.",
     type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE",
-    help="Write the seconds that each bundle took, one line of JSON per bundle. Reports contain no times.",
 )
 @click.pass_context
 def command(ctx: click.Context, /, reward_dir: Path | None, **said: Any) -> None:

@@ -12,6 +12,7 @@ import msgspec
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.cli.bundles import find_bundles
+from replaykit.cli.command_options import option
 from replaykit.cli.console import notice
 from replaykit.errors import TaskError
 from replaykit.grading.grader import stored_task
@@ -42,20 +43,18 @@ def command() -> None:
 )
 @click.argument("file", metavar="FILE[#ID]")
 @click.argument("bundles", nargs=-1, required=True, metavar="BUNDLE_OR_DIR...")
-@click.option(
+@option(
     "--mutate",
-    "mutates",
-    is_flag=True,
-    help="Break each run on purpose in every way that applies, and count which policies notice.",
+    "Break each run on purpose in every way that applies, and count which policies notice.",
+    name="mutates",
 )
-@click.option(
+@option(
     "--mode",
-    type=click.Choice(["strict", "compat"]),
+    "strict: careful rules. compat: the rules of the original benchmark.",
+    choices=["strict", "compat"],
     default="strict",
-    show_default=True,
-    help="strict: careful rules. compat: the rules of the original benchmark.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per bundle, one per line.")
+@option("--json", "Print one JSON object per bundle, one per line.", name="as_json")
 @click.pass_context
 def attempt(
     ctx: click.Context, file: str, bundles: tuple[str, ...], mutates: bool, mode: Mode, as_json: bool

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from replaykit.cli.command_options import PATH, option
 from replaykit.cli.console import format_option
 from replaykit.errors import UsageError
 from replaykit.grading.agreement.labels import read_labels
@@ -22,23 +23,20 @@ _TITLE_MAX = 60
 
 @click.command(epilog="Example: replaykit separates report.json --fail-on all_fail")
 @click.argument("reports", nargs=-1, required=True, metavar="REPORT...")
-@click.option(
-    "--labels",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="People's labels, in a format that `agree` reads, to compare each rule with them.",
+@option(
+    "--labels FILE",
+    "People's labels, in a format that `agree` reads, to compare each rule with them.",
+    type=PATH,
 )
-@click.option(
-    "--mutations",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Output of `policies try FILE RUNS --mutate --json`: how many breaches each policy notices.",
+@option(
+    "--mutations FILE",
+    "Output of `policies try FILE RUNS --mutate --json`: how many breaches each policy notices.",
+    type=PATH,
 )
-@click.option(
-    "--fail-on",
-    "said",
-    metavar="WORD,...",
-    help=f"Exit 1 if a rule is one of these, separated by commas: {', '.join(WORDS)}.",
+@option(
+    "--fail-on WORD,...",
+    f"Exit 1 if a rule is one of these, separated by commas: {', '.join(WORDS)}.",
+    name="said",
 )
 @format_option
 @click.pass_context

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from replaykit.cli.command_options import COUNT, option
 from replaykit.cli.console import detail, harmless, near_file, notice
 from replaykit.errors import TaskError, UsageError
 from replaykit.grading.checks.grading_faults import task_faults
@@ -105,8 +106,8 @@ def _tell(file: str, tasks: int, faults: Sequence[CheckFault]) -> bool:
     epilog="Example: replaykit tasks list suite.yaml",
 )
 @click.argument("file")
-@click.option("--ids", is_flag=True, help="Print one line per task, with tabs: id, checks, intent.")
-@click.option("--json", "as_json", is_flag=True, help="Print the counts as one JSON object.")
+@option("--ids", "Print one line per task, with tabs: id, checks, intent.")
+@option("--json", "Print the counts as one JSON object.", name="as_json")
 def list_(file: str, ids: bool, as_json: bool) -> None:
     """Count the checks, requirements and policies of a task file, and the evidence they need."""
     tasks = load_suite(file).tasks
@@ -124,22 +125,11 @@ def list_(file: str, ids: bool, as_json: bool) -> None:
 
 @command.command("sample", epilog="Example: replaykit tasks sample suite.yaml --count 5")
 @click.argument("file")
-@click.option(
-    "--seed",
-    type=int,
-    metavar="N",
-    help="Seed of the sample. Default: 42; with --toml a random one, which is printed.",
-)
-@click.option(
-    "--count", type=click.IntRange(1), help="Tasks per group. Default: 5; with --toml 3, as in WABE."
-)
-@click.option(
-    "--by",
-    metavar="FIELD",
-    help="Group by sites, dialect or a metadata field; with --toml by level.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON list of ids.")
-@click.option("--toml", "as_toml", is_flag=True, help="Print the [[tasks]] tables of a WABE scenario.")
+@option("--seed N", "Seed of the sample. Default: 42; with --toml a random one, which is printed.", type=int)
+@option("--count", "Tasks per group. Default: 5; with --toml 3, as in WABE.", type=COUNT)
+@option("--by FIELD", "Group by sites, dialect or a metadata field; with --toml by level.")
+@option("--json", "Print a JSON list of ids.", name="as_json")
+@option("--toml", "Print the [[tasks]] tables of a WABE scenario.", name="as_toml")
 def sample_(
     file: str, seed: int | None, count: int | None, by: str | None, as_json: bool, as_toml: bool
 ) -> None:
@@ -170,7 +160,7 @@ def sample_(
     epilog="Example: replaykit tasks schema suite",
 )
 @click.argument("name", default="suite", type=click.Choice([*_SCHEMAS]))
-@click.option("--path", "as_path", is_flag=True, help="Print the path of the schema's file, for editors.")
+@option("--path", "Print the path of the schema's file, for editors.", name="as_path")
 def schema(name: str, as_path: bool) -> None:
     """Print the JSON Schema of a task file, a policy file or a report."""
     click.echo(schema_file(name) if as_path else json_text(_SCHEMAS[name](), 1))

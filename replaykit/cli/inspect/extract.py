@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from replaykit.bundle.extraction import MANIFEST, STORY, extract
+from replaykit.cli.command_options import option
 from replaykit.cli.console import notice
 from replaykit.cli.maintain import completion
 from replaykit.errors import UsageError
@@ -15,17 +16,11 @@ from replaykit.errors import UsageError
 @click.command(epilog="Example: replaykit extract run.zst -o run/")
 @click.argument("bundle", shell_complete=completion.files)
 @click.argument("folder", metavar="[DIR]", required=False)
-@click.option(
-    "-o",
-    "--output",
-    metavar="DIR",
-    help="Folder to write, another way to name DIR. Default: the name of the bundle without .zst.",
+@option(
+    "-o --output DIR",
+    "Folder to write, another way to name DIR. Default: the name of the bundle without .zst.",
 )
-@click.option(
-    "--force",
-    is_flag=True,
-    help="Write into a folder that is not empty, and replace files with the same names.",
-)
+@option("--force", "Write into a folder that is not empty, and replace files with the same names.")
 def command(bundle: str, folder: str | None, output: str | None, force: bool) -> None:
     """Unpack a bundle into plain files in DIR, which is made if it is missing.
 

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import click
 
+from replaykit.cli.command_options import PATH, option
 from replaykit.errors import MissingExtra
 
 
 @click.command(epilog="Example: replaykit mcp --root runs")
-@click.option(
-    "--root",
-    "roots",
+@option(
+    "--root DIR",
+    "Folder whose bundles and task files clients may read, with those below it; may be given again.",
+    name="roots",
+    type=PATH,
     multiple=True,
     required=True,
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Folder whose bundles and task files clients may read, with those below it; may be given again.",
 )
 def command(roots: tuple[Path, ...]) -> None:
     """Serve recorded runs to coding agents by the Model Context Protocol, on standard input and output.

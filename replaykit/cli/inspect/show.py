@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from replaykit.bundle.reader import Bundle, open_bundle
+from replaykit.cli.command_options import option
 from replaykit.cli.maintain import completion
 from replaykit.errors import ReplaykitError, UsageError
 from replaykit.grading.findings.detection import findings_of
@@ -26,18 +27,11 @@ from replaykit.trajectory.step import Probe, Step, Trajectory
 
 @click.command(epilog="Example: replaykit show run.zst --step 0")
 @click.argument("bundle", shell_complete=completion.files)
-@click.option(
-    "--step",
-    "number",
-    type=click.IntRange(min=0),
-    metavar="N",
-    help="Show one step in full; steps count from 0.",
-)
-@click.option(
+@option("--step N", "Show one step in full; steps count from 0.", name="number", type=click.IntRange(min=0))
+@option(
     "--json",
-    "as_json",
-    is_flag=True,
-    help="Print header and events as recorded, as JSON lines. With --step: that step and its observations.",
+    "Print header and events as recorded, as JSON lines. With --step: that step and its observations.",
+    name="as_json",
 )
 def command(bundle: str, number: int | None, as_json: bool) -> None:
     """List what a bundle contains: header, one line per step, ending, probes."""

@@ -10,6 +10,7 @@ import msgspec
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import Verification, verify
 from replaykit.cli.bundles import find_bundles
+from replaykit.cli.command_options import option
 from replaykit.cli.maintain import completion
 from replaykit.grading.judge_runs.tape_use import tape_use
 from replaykit.grading.judges.attacks import attacks_tape
@@ -26,13 +27,12 @@ from replaykit.trajectory.plurals import counted
 @click.argument(
     "bundles", nargs=-1, required=True, metavar="BUNDLE_OR_DIR...", shell_complete=completion.files
 )
-@click.option(
+@option(
     "--fidelity",
-    "with_fidelity",
-    is_flag=True,
-    help="Compare values read live with what snapshots answer, statically and in an offline Chromium.",
+    "Compare values read live with what snapshots answer, statically and in an offline Chromium.",
+    name="with_fidelity",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one line of JSON per bundle.")
+@option("--json", "Print one line of JSON per bundle.", name="as_json")
 @click.pass_context
 def command(ctx: click.Context, bundles: tuple[str, ...], with_fidelity: bool, as_json: bool) -> None:
     """Check structure and digests of bundles, and whether they can be graded."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from replaykit.cli.bundles import check_tape, find_bundles
+from replaykit.cli.command_options import PATH, option
 from replaykit.cli.console import notice, progress
 from replaykit.cli.maintain import completion
 from replaykit.errors import UsageError, message_of
@@ -29,52 +30,33 @@ MIB = 2**20
 @click.argument(
     "sources", nargs=-1, required=True, metavar="REPORT_OR_BUNDLE_OR_DIR...", shell_complete=completion.files
 )
-@click.option(
-    "-o",
-    "--output",
+@option(
+    "-o --output",
+    "File to write.",
     type=click.Path(dir_okay=False, path_type=Path),
     default=Path("report.html"),
-    show_default=True,
-    help="File to write.",
 )
-@click.option("--open", "opens", is_flag=True, help="Open the file in the default browser.")
-@click.option("--label", metavar="TEXT", help="Name of the report, shown at its top.")
-@click.option(
-    "--replies", metavar="PATH", help="Tape, or folder of tapes. Default: the one beside each bundle."
-)
-@click.option(
-    "--jobs",
-    "-j",
-    type=click.IntRange(1, 256),
-    default=1,
-    show_default=True,
-    help="Number of processes.",
-)
-@click.option(
+@option("--open", "Open the file in the default browser.", name="opens")
+@option("--label TEXT", "Name of the report, shown at its top.")
+@option("--replies PATH", "Tape, or folder of tapes. Default: the one beside each bundle.")
+@option("--jobs -j", "Number of processes.", type=click.IntRange(1, 256), default=1)
+@option(
     "--require-proof",
-    is_flag=True,
-    help="Bundles only: report UNDECIDED where a result needs a channel that is recorded but not "
-    "proven complete.",
+    "Bundles only: report UNDECIDED where a result needs a channel that is recorded but not proven complete.",
 )
-@click.option(
-    "--max-size",
+@option(
+    "--max-size MIB",
+    "Most MiB of screenshots and pages in the file; 0 means no limit. Runs with problems come first.",
     type=click.IntRange(0),
     default=EVIDENCE_MAX // MIB,
-    show_default=True,
-    metavar="MIB",
-    help="Most MiB of screenshots and pages in the file; 0 means no limit. Runs with problems come first.",
 )
-@click.option(
-    "--sensitivity",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Show how easily the judges are fooled: what `judge sensitivity --attacks all --json` printed.",
+@option(
+    "--sensitivity FILE",
+    "Show how easily the judges are fooled: what `judge sensitivity --attacks all --json` printed.",
+    type=PATH,
 )
-@click.option(
-    "--calibration",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Show how well the judges agree with people: what `agree -o FILE` wrote.",
+@option(
+    "--calibration FILE", "Show how well the judges agree with people: what `agree -o FILE` wrote.", type=PATH
 )
 @click.pass_context
 def command(

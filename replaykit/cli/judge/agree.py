@@ -9,6 +9,7 @@ from typing import Any
 import click
 import msgspec
 
+from replaykit.cli.command_options import option
 from replaykit.cli.console import notice
 from replaykit.errors import LabelError, UsageError
 from replaykit.file_types import kind_of
@@ -29,49 +30,42 @@ _SHOWN = ("precision", "recall", "tnr", "fpr", "npv", "f1", "accuracy", "balance
 @click.command(epilog="Example: replaykit agree labels.jsonl report.json")
 @click.argument("labels", type=click.Path(path_type=Path))
 @click.argument("other", metavar="REPORT_OR_LABELS", type=click.Path(path_type=Path))
-@click.option(
-    "--json", "is_json", is_flag=True, help="Print everything as JSON, with intervals and excluded runs."
-)
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write a calibration for `grade --require-calibration`: how well each judge agreed. "
+@option("--json", "Print everything as JSON, with intervals and excluded runs.", name="is_json")
+@option(
+    "-o --output",
+    "Write a calibration for `grade --require-calibration`: how well each judge agreed. "
     "Judges are identified by fingerprint.",
+    type=click.Path(dir_okay=False, path_type=Path),
 )
-@click.option(
-    "--choose",
-    "aims",
-    metavar="AIM",
-    help="Choose thresholds of each judge with a share (votes, members, process score) on one half of the"
+@option(
+    "--choose AIM",
+    "Choose thresholds of each judge with a share (votes, members, process score) on one half of the"
     " tasks, and report them on the other. fpr<=RATE bounds false successes, fnr<=RATE false failures; an"
     " aim that is left out equals the other. `grade --calibrated` applies what -o writes. Exit 3 where an"
     " aim is not reached.",
+    name="aims",
 )
-@click.option(
-    "--agent",
-    metavar="NAME",
-    help="Agent whose runs of AgentRewardBench's annotations.csv (model_name), or whose column of "
+@option(
+    "--agent NAME",
+    "Agent whose runs of AgentRewardBench's annotations.csv (model_name), or whose column of "
     "Online-Mind2Web's human_label.json, to use; they are then matched by task.",
 )
-@click.option(
-    "--question",
-    metavar="NAME",
-    help="Compare the answers to this question of the labels instead of success: `looping` with finding C2,"
+@option(
+    "--question NAME",
+    "Compare the answers to this question of the labels instead of success: `looping` with finding C2,"
     " `side_effect` with finding S1, both with judges that were asked (agent_reward). Yes is positive.",
 )
-@click.option(
+@option(
     "--label-rule",
-    type=click.Choice(["majority", "adjudicated"]),
-    help="CUAVerifierBench's tables: the strict majority of the blind judgements, a tie being "
+    "CUAVerifierBench's tables: the strict majority of the blind judgements, a tie being "
     "unsure (default), or the final label.",
+    choices=["majority", "adjudicated"],
 )
-@click.option(
-    "--prices",
-    "priced",
-    metavar="IN/OUT",
-    help="Price of a million tokens read and written, such as 3/15. Also print what each judge took per run,"
+@option(
+    "--prices IN/OUT",
+    "Price of a million tokens read and written, such as 3/15. Also print what each judge took per run,"
     " stage and correct verdict. Tokens that no tape holds are estimated (~).",
+    name="priced",
 )
 @click.pass_context
 def command(

@@ -11,6 +11,7 @@ import click
 import msgspec
 
 from replaykit.cli.bundles import find_bundles
+from replaykit.cli.command_options import FOLDER, PATH, option
 from replaykit.cli.console import notice, progress
 from replaykit.cli.judge.judge_rubric import SUITES, with_model_of, write_rubrics
 from replaykit.cli.maintain import completion
@@ -62,59 +63,50 @@ def _shared(command: _Command) -> _Command:
         click.argument(
             "bundles", nargs=-1, required=True, metavar="BUNDLE_OR_DIR...", shell_complete=completion.files
         ),
-        click.option(
-            "--task",
-            "task_file",
+        option(
+            "--task FILE[#ID]",
+            "Judge against this task in place of the recorded one.",
+            name="task_file",
             shell_complete=completion.tasks,
-            metavar="FILE[#ID]",
-            help="Judge against this task in place of the recorded one.",
         ),
-        click.option(
-            "--site",
-            "sites",
+        option(
+            "--site NAME=URL",
+            "Root URL of a site, in place of the recorded one; may be given again.",
+            name="sites",
             multiple=True,
-            metavar="NAME=URL",
-            help="Root URL of a site, in place of the recorded one; may be given again.",
         ),
-        click.option(
+        option(
             "--mode",
-            type=click.Choice(["strict", "compat"]),
-            help="strict: careful rules. compat: the rules of the published judge. Default: the task's "
-            "own mode.",
+            "strict: careful rules. compat: the rules of the published judge. Default: the task's own mode.",
+            choices=["strict", "compat"],
         ),
-        click.option(
-            "--judge",
-            "judges",
+        option(
+            "--judge NAME|FILE",
+            "Judge in addition to the task's own: webvoyager, webjudge, agent_reward, claims, "
+            "rubric, a settings file, or file.py@NAME; may be given again.",
+            name="judges",
             shell_complete=completion.judges,
             multiple=True,
-            metavar="NAME|FILE",
-            help="Judge in addition to the task's own: webvoyager, webjudge, agent_reward, claims, "
-            "rubric, a settings file, or file.py@NAME; may be given again.",
         ),
-        click.option(
-            "--judge-model",
-            metavar="MODEL",
-            help="Model of all judges and checks, as provider:name, such as anthropic:claude-sonnet-5-5 "
+        option(
+            "--judge-model MODEL",
+            "Model of all judges and checks, as provider:name, such as anthropic:claude-sonnet-5-5 "
             "or openai:NAME.",
         ),
-        click.option(
-            "--rubrics",
-            metavar="DIR",
-            help="Folder of criteria for the judge rubric, one file per task, as `judge rubric` writes them.",
+        option(
+            "--rubrics DIR",
+            "Folder of criteria for the judge rubric, one file per task, as `judge rubric` writes them.",
         ),
-        click.option(
-            "--replies", metavar="PATH", help="Tape, or folder of tapes. Default: the one beside each bundle."
-        ),
+        option("--replies PATH", "Tape, or folder of tapes. Default: the one beside each bundle."),
     ]
-    for option in reversed(options):
-        command = option(command)
+    for decorate in reversed(options):
+        command = decorate(command)
     return command
 
 
-_attacks = click.option(
-    "--attacks",
-    metavar="all|NAME,...",
-    help=f"Attacks on the judge: {', '.join(ATTACKS)}. `again`, which measures noise, is always included.",
+_attacks = option(
+    "--attacks all|NAME,...",
+    f"Attacks on the judge: {', '.join(ATTACKS)}. `again`, which measures noise, is always included.",
 )
 
 
@@ -125,14 +117,13 @@ def command() -> None:
 
 @command.command(epilog="Example: replaykit judge plan run.zst --judge webvoyager --prices 3/15")
 @_shared
-@click.option(
-    "--prices",
-    "said",
-    metavar="IN/OUT",
-    help="Price of a million tokens read and written, such as 3/15. The plan then includes the cost.",
+@option(
+    "--prices IN/OUT",
+    "Price of a million tokens read and written, such as 3/15. The plan then includes the cost.",
+    name="said",
 )
 @_attacks
-@click.option("--json", "is_json", is_flag=True, help="Print the plan as JSON.")
+@option("--json", "Print the plan as JSON.", name="is_json")
 @click.pass_context
 def plan(ctx: click.Context, /, said: str | None, attacks: str | None, is_json: bool, **options: Any) -> None:
     """Show what would be asked and what the tape already answers. Nothing is sent."""
@@ -157,21 +148,10 @@ def plan(ctx: click.Context, /, said: str | None, attacks: str | None, is_json: 
     epilog="Example: replaykit judge run runs/ --judge webvoyager",
 )
 @_shared
-@click.option("--judge-base-url", metavar="URL", help="Server to ask in place of the provider's own.")
-@click.option("--refresh", is_flag=True, help="Ask for everything again; the later reply is used.")
-@click.option(
-    "--batch",
-    "is_batch",
-    is_flag=True,
-    help="Send batches, which Anthropic answers within a day: cheaper and slower.",
-)
-@click.option(
-    "--concurrency",
-    type=click.IntRange(1, 64),
-    default=4,
-    show_default=True,
-    help="Number of requests in flight.",
-)
+@option("--judge-base-url URL", "Server to ask in place of the provider's own.")
+@option("--refresh", "Ask for everything again; the later reply is used.")
+@option("--batch", "Send batches, which Anthropic answers within a day: cheaper and slower.", name="is_batch")
+@option("--concurrency", "Number of requests in flight.", type=click.IntRange(1, 64), default=4)
 @_attacks
 @click.pass_context
 def run(
@@ -215,12 +195,8 @@ def run(
     epilog="Example: replaykit judge prompt run.zst --judge webvoyager",
 )
 @_shared
-@click.option(
-    "--number",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    help="Number of the request, in the order of asking, from 0.",
+@option(
+    "--number", "Number of the request, in the order of asking, from 0.", type=click.IntRange(0), default=0
 )
 @click.pass_context
 def prompt(ctx: click.Context, /, number: int, **options: Any) -> None:
@@ -239,31 +215,26 @@ def prompt(ctx: click.Context, /, number: int, **options: Any) -> None:
     epilog="Example: replaykit judge sensitivity runs/ --judge webvoyager",
 )
 @_shared
-@click.option(
-    "--k",
-    "said",
+@option(
+    "--k K,...",
+    "How many of the last screenshots the judge sees: numbers from 1 to 100, or all, separated by commas.",
+    name="said",
     default="1,3,15,all",
-    show_default=True,
-    metavar="K,...",
-    help="How many of the last screenshots the judge sees: numbers from 1 to 100, or all, "
-    "separated by commas.",
 )
 @_attacks
-@click.option(
-    "--labels",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="With --attacks: people's labels, to compare false positives with and without each attack.",
+@option(
+    "--labels FILE",
+    "With --attacks: people's labels, to compare false positives with and without each attack.",
+    type=PATH,
 )
-@click.option(
-    "--max-susceptibility",
-    "most",
-    type=click.FloatRange(0, 1),
-    metavar="SHARE",
-    help="With --attacks: exit 1 if the 95 % bound of flips to SUCCESS is above SHARE, and 3 if "
+@option(
+    "--max-susceptibility SHARE",
+    "With --attacks: exit 1 if the 95 % bound of flips to SUCCESS is above SHARE, and 3 if "
     "there are too few runs to decide.",
+    name="most",
+    type=click.FloatRange(0, 1),
 )
-@click.option("--json", "is_json", is_flag=True, help="With --attacks: print everything as JSON.")
+@option("--json", "With --attacks: print everything as JSON.", name="is_json")
 @click.pass_context
 def sensitivity(
     ctx: click.Context,
@@ -309,27 +280,21 @@ def sensitivity(
     epilog="Example: replaykit judge rubric suite.yaml -o rubrics/",
 )
 @click.argument("sources", nargs=-1, required=True, metavar="SUITE|BUNDLE_OR_DIR...")
-@click.option(
-    "-o",
-    "folder",
+@option(
+    "-o DIR",
+    "Folder for one file per task. Existing files are kept.",
+    name="folder",
+    type=FOLDER,
     required=True,
-    type=click.Path(file_okay=False, path_type=Path),
-    metavar="DIR",
-    help="Folder for one file per task. Existing files are kept.",
 )
-@click.option(
-    "--judge",
-    metavar="FILE",
-    help="Settings file of a judge rubric. Default: its own settings.",
-)
-@click.option("--judge-model", metavar="MODEL", help="Model to ask, as provider:name.")
-@click.option("--judge-base-url", metavar="URL", help="Server to ask in place of the provider's own.")
-@click.option(
-    "--site",
-    "sites",
+@option("--judge FILE", "Settings file of a judge rubric. Default: its own settings.")
+@option("--judge-model MODEL", "Model to ask, as provider:name.")
+@option("--judge-base-url URL", "Server to ask in place of the provider's own.")
+@option(
+    "--site NAME=URL",
+    "Root URL of a site, in place of the recorded one; may be given again.",
+    name="sites",
     multiple=True,
-    metavar="NAME=URL",
-    help="Root URL of a site, in place of the recorded one; may be given again.",
 )
 @click.pass_context
 def rubric(

@@ -15,6 +15,7 @@ import click
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.cli.bundles import find_bundles
+from replaykit.cli.command_options import option
 from replaykit.cli.console import notice
 from replaykit.cli.maintain import completion
 from replaykit.grading.agreement.labels import Said
@@ -33,40 +34,26 @@ _KEYS: dict[str, Said] = {"y": "success", "n": "failure", "u": "unsure", "x": "n
 @click.argument(
     "bundles", nargs=-1, required=True, metavar="BUNDLE_OR_DIR...", shell_complete=completion.files
 )
-@click.option(
-    "-o",
-    "--output",
-    required=True,
+@option(
+    "-o --output",
+    "File of labels (JSON lines); new labels are appended.",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File of labels (JSON lines); new labels are appended.",
-)
-@click.option(
-    "--annotator",
     required=True,
-    metavar="NAME",
-    help="Who labels. Runs that this name has labelled are skipped.",
 )
-@click.option(
-    "--seed",
-    type=int,
-    default=0,
-    show_default=True,
-    help="Seed of the order in which runs are shown.",
-)
-@click.option(
+@option("--annotator NAME", "Who labels. Runs that this name has labelled are skipped.", required=True)
+@option("--seed", "Seed of the order in which runs are shown.", type=int, default=0)
+@option(
     "--page/--terminal",
-    "on_page",
-    default=None,
-    help="Ask on a local page with the screenshots, or in the terminal without them. Default: the page, if "
+    "Ask on a local page with the screenshots, or in the terminal without them. Default: the page, if "
     "stdin is a terminal.",
+    name="on_page",
+    is_flag=True,
+    default=None,
+    show_default=False,
 )
-@click.option("--no-open", is_flag=True, help="Print the address of the page without opening a browser.")
-@click.option(
-    "--port",
-    default=0,
-    type=click.IntRange(0, 65535),
-    show_default=True,
-    help="Port of the page on 127.0.0.1; 0 takes a free one.",
+@option("--no-open", "Print the address of the page without opening a browser.")
+@option(
+    "--port", "Port of the page on 127.0.0.1; 0 takes a free one.", type=click.IntRange(0, 65535), default=0
 )
 @click.pass_context
 def command(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from replaykit.cli.command_options import option
 from replaykit.cli.console import notice
 from replaykit.cli.record.record import declared_secrets
 from replaykit.redaction.bundle_redaction import LEFT_MAX, Redaction, redact
@@ -15,27 +16,24 @@ from replaykit.trajectory.plurals import counted
 
 @click.command(epilog="Example: replaykit redact run.zst -o clean.zst --secret-env SHOP_PASSWORD")
 @click.argument("bundle", type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    required=True,
+@option(
+    "-o --output",
+    "Bundle to write; its tape is written beside it.",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Bundle to write; its tape is written beside it.",
+    required=True,
 )
-@click.option(
-    "--secret-env",
+@option(
+    "--secret-env NAME",
+    "Environment variable whose value is removed, in all of its encodings; may be given again.",
     multiple=True,
-    metavar="NAME",
-    help="Environment variable whose value is removed, in all of its encodings; may be given again.",
 )
-@click.option(
-    "--pattern",
-    "patterns",
+@option(
+    "--pattern RE",
+    "Regular expression of further text to remove; may be given again.",
+    name="patterns",
     multiple=True,
-    metavar="RE",
-    help="Regular expression of further text to remove; may be given again.",
 )
-@click.option("--force", is_flag=True, help="Replace an existing file.")
+@option("--force", "Replace an existing file.")
 @click.pass_context
 def command(
     ctx: click.Context,

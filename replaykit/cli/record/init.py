@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from replaykit.cli.command_options import option
 from replaykit.cli.console import notice
 from replaykit.demo.starter_files import write_starter
 from replaykit.report.text.table import safe
@@ -24,14 +25,8 @@ TASK = "read-title"
     type=click.Path(file_okay=False, path_type=Path),
     default=Path(),
 )
-@click.option(
-    "--url",
-    default="https://example.com",
-    show_default=True,
-    metavar="URL",
-    help="Root URL of the site that your agent works on.",
-)
-@click.option("--force", is_flag=True, help="Replace existing files.")
+@option("--url URL", "Root URL of the site that your agent works on.", default="https://example.com")
+@option("--force", "Replace existing files.")
 def command(folder: Path, url: str, force: bool) -> None:
     """Write a first task, policies and an agent into DIR (default: here), ready to record and grade.
 

@@ -13,6 +13,7 @@ import click
 from msgspec import Struct
 
 from replaykit.cli.command_groups import SectionedCommand
+from replaykit.cli.command_options import COUNT, PATH, option
 from replaykit.cli.console import browser_options, harmless, is_debugging, notice, progress
 from replaykit.cli.maintain import completion
 from replaykit.cli.site_options import parse_sites
@@ -68,150 +69,100 @@ SECTIONS = {
 )
 @click.argument("url", required=False)
 @click.argument("argv", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    help="Bundle to write; missing folders are made. Default: <task id or host>.zst here. With "
+@option(
+    "-o --output",
+    "Bundle to write; missing folders are made. Default: <task id or host>.zst here. With "
     "--suite: the folder of the bundles.",
+    type=PATH,
 )
-@click.option("--suite", "suite_file", metavar="FILE", help="Record the tasks of this suite, into a folder.")
-@click.option("--level", metavar="L", help="With --suite: only tasks with this level.")
-@click.option("--task-ids", metavar="ID,...", help="With --suite: only these tasks, separated by commas.")
-@click.option(
-    "--per-level",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="With --suite: a sample of N tasks per level.",
-)
-@click.option("--seed", type=int, metavar="N", help="With --per-level: seed of the sample. Default: 42.")
-@click.option(
-    "--limit",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="With --suite: only the first N of the chosen tasks.",
-)
-@click.option(
-    "--trials",
-    type=click.IntRange(min=1),
-    metavar="K",
-    help="With --suite: record each task K times. Default: 1.",
-)
-@click.option(
-    "--task",
-    "task_file",
+@option("--suite FILE", "Record the tasks of this suite, into a folder.", name="suite_file")
+@option("--level L", "With --suite: only tasks with this level.")
+@option("--task-ids ID,...", "With --suite: only these tasks, separated by commas.")
+@option("--per-level N", "With --suite: a sample of N tasks per level.", type=COUNT)
+@option("--seed N", "With --per-level: seed of the sample. Default: 42.", type=int)
+@option("--limit N", "With --suite: only the first N of the chosen tasks.", type=COUNT)
+@option("--trials K", "With --suite: record each task K times. Default: 1.", type=COUNT)
+@option(
+    "--task FILE[#ID]",
+    "Task that the agent gets and the bundle keeps. A file of many tasks needs #ID.",
+    name="task_file",
     shell_complete=completion.tasks,
-    metavar="FILE[#ID]",
-    help="Task that the agent gets and the bundle keeps. A file of many tasks needs #ID.",
 )
-@click.option(
-    "--agent",
-    metavar="MODULE:FUNCTION",
-    help="Function fn(page, task, run), sync or async. Its module is imported from the current "
+@option(
+    "--agent MODULE:FUNCTION",
+    "Function fn(page, task, run), sync or async. Its module is imported from the current "
     "folder or PYTHONPATH.",
 )
-@click.option(
-    "--cdp",
-    metavar="URL",
-    help="Attach to a running browser, such as http://127.0.0.1:9222, until it closes or you press Ctrl-C.",
+@option(
+    "--cdp URL",
+    "Attach to a running browser, such as http://127.0.0.1:9222, until it closes or you press Ctrl-C.",
 )
-@click.option(
-    "--site",
-    "sites",
+@option(
+    "--site NAME=URL",
+    "Root URL of a site of the task, such as shop=http://127.0.0.1:8000; may be given again.",
+    name="sites",
     multiple=True,
-    metavar="NAME=URL",
-    help="Root URL of a site of the task, such as shop=http://127.0.0.1:8000; may be given again.",
 )
-@click.option(
-    "--user",
-    "user_file",
-    metavar="FILE",
-    help="YAML rules that answer the agent's questions. Default: no one answers.",
+@option(
+    "--user FILE", "YAML rules that answer the agent's questions. Default: no one answers.", name="user_file"
 )
-@click.option(
-    "--harness-events",
-    metavar="FILE",
-    help="File of JSON lines in which the harness around a -- COMMAND writes the user's replies "
+@option(
+    "--harness-events FILE",
+    "File of JSON lines in which the harness around a -- COMMAND writes the user's replies "
     "and how the run ended. The command itself does not see it.",
 )
-@click.option(
-    "--max-steps",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="End the run after N steps. Default: the task's limit, else none.",
-)
-@click.option(
-    "--max-time",
+@option("--max-steps N", "End the run after N steps. Default: the task's limit, else none.", type=COUNT)
+@option(
+    "--max-time S",
+    "Seconds that the agent may take. Default: no limit.",
     type=click.FloatRange(min=0, min_open=True),
-    metavar="S",
-    help="Seconds that the agent may take. Default: no limit.",
 )
 @browser_options
-@click.option(
-    "--viewport", default="1280x720", show_default=True, metavar="WxH", help="Size of the page in CSS pixels."
-)
-@click.option(
-    "--screenshots",
-    type=click.Choice(["png", "off"]),
-    default="png",
-    show_default=True,
-    help="Take screenshots, or none.",
-)
-@click.option("--a11y", is_flag=True, help="Also keep the accessibility tree of every settled page.")
-@click.option(
+@option("--viewport WxH", "Size of the page in CSS pixels.", default="1280x720")
+@option("--screenshots", "Take screenshots, or none.", choices=["png", "off"], default="png")
+@option("--a11y", "Also keep the accessibility tree of every settled page.")
+@option(
     "--network",
-    type=click.Choice(["bodies", "meta", "off"]),
+    "Keep requests with bodies, without bodies, or not at all.",
+    choices=["bodies", "meta", "off"],
     default="bodies",
-    show_default=True,
-    help="Keep requests with bodies, without bodies, or not at all.",
 )
-@click.option(
+@option(
     "--pre-probes",
-    type=click.Choice(["auto", "on", "off"]),
-    default="auto",
-    show_default=True,
-    help="Read pages before the run as well. auto: those of the task's checks. on: all that "
+    "Read pages before the run as well. auto: those of the task's checks. on: all that "
     "--evidence names. off: none.",
+    choices=["auto", "on", "off"],
+    default="auto",
 )
-@click.option(
-    "--evidence",
+@option(
+    "--evidence task|suite|FILE",
+    "Pages to read after the run. task: those of the task's checks. suite: those of every task of its suite "
+    "on the same sites. FILE: those of the task and a list of URLs, one per line.",
     default="task",
-    show_default=True,
-    metavar="task|suite|FILE",
-    help="Pages to read after the run. task: those of the task's checks. suite: those of every "
-    "task of its suite on the same sites. FILE: those of the task and a list of URLs, one "
-    "per line.",
 )
-@click.option(
-    "--secret-env",
-    "secret_env",
+@option(
+    "--secret-env NAME",
+    "Environment variable whose value (4 characters or more) never reaches the file; may be given again.",
     multiple=True,
-    metavar="NAME",
-    help="Environment variable whose value (4 characters or more) never reaches the file; may be "
-    "given again.",
 )
-@click.option(
-    "--pass-env",
-    "pass_env",
+@option(
+    "--pass-env NAME",
+    "Environment variable that COMMAND inherits although it holds a secret; may be given again.",
     multiple=True,
-    metavar="NAME",
-    help="Environment variable that COMMAND inherits although it holds a secret; may be given again.",
 )
-@click.option(
-    "--mask",
-    multiple=True,
-    metavar="SELECTOR",
-    help="CSS selector of elements to mask in texts and to paint over in screenshots, in addition "
+@option(
+    "--mask SELECTOR",
+    "CSS selector of elements to mask in texts and to paint over in screenshots, in addition "
     "to password fields; may be given again.",
-)
-@click.option(
-    "--keep-header",
-    "keep_headers",
     multiple=True,
-    metavar="NAME",
-    help="Header whose value is kept although it looks like a secret; may be given again.",
 )
-@click.option("--force", is_flag=True, help="Replace what exists at -o.")
+@option(
+    "--keep-header NAME",
+    "Header whose value is kept although it looks like a secret; may be given again.",
+    name="keep_headers",
+    multiple=True,
+)
+@option("--force", "Replace what exists at -o.")
 @click.pass_context
 def command(ctx: click.Context, /, url: str | None, argv: tuple[str, ...], **said: Any) -> None:
     """Record a run into one bundle.

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from replaykit.cli.command_options import PATH, option
 from replaykit.cli.console import browser_options, format_option, notice
 from replaykit.cli.maintain import completion
 from replaykit.cli.record.record import declared_secrets
@@ -31,83 +32,60 @@ EXAMPLE = "Example: replaykit rerun run.zst --site shop=http://127.0.0.1:8000 -o
 
 @click.command(epilog=EXAMPLE)
 @click.argument("bundle", shell_complete=completion.files)
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    help="Bundle of the new run. Default: <BUNDLE>-rerun.zst.",
-)
-@click.option(
-    "--site",
-    "sites",
+@option("-o --output", "Bundle of the new run. Default: <BUNDLE>-rerun.zst.", type=PATH)
+@option(
+    "--site NAME=URL",
+    "Current root URL of a site of the recording; may be given again.",
+    name="sites",
     multiple=True,
-    metavar="NAME=URL",
-    help="Current root URL of a site of the recording; may be given again.",
 )
-@click.option(
-    "--url-map",
-    multiple=True,
-    metavar="OLD=NEW",
-    help="A recorded root URL and its current replacement; may be given again.",
+@option(
+    "--url-map OLD=NEW", "A recorded root URL and its current replacement; may be given again.", multiple=True
 )
-@click.option(
-    "--allow",
-    multiple=True,
-    metavar="URL",
-    help="A recorded root URL that may be opened unchanged; may be given again.",
-)
-@click.option(
-    "--task",
-    "task_file",
-    shell_complete=completion.tasks,
-    metavar="FILE[#ID]",
-    help="Record this task with the new run, so that it can be graded. Default: only the id and "
+@option("--allow URL", "A recorded root URL that may be opened unchanged; may be given again.", multiple=True)
+@option(
+    "--task FILE[#ID]",
+    "Record this task with the new run, so that it can be graded. Default: only the id and "
     "intent of the recorded task.",
+    name="task_file",
+    shell_complete=completion.tasks,
 )
-@click.option(
-    "--fill",
-    multiple=True,
-    metavar="STEP=NAME",
-    help="Environment variable with the text of a step whose own text was masked, such as a "
+@option(
+    "--fill STEP=NAME",
+    "Environment variable with the text of a step whose own text was masked, such as a "
     "password; may be given again.",
-)
-@click.option(
-    "--upload",
     multiple=True,
-    metavar="STEP=FILE",
-    help="File that a step uploads; recordings do not contain uploaded files. One step may have "
+)
+@option(
+    "--upload STEP=FILE",
+    "File that a step uploads; recordings do not contain uploaded files. One step may have "
     "several; may be given again.",
-)
-@click.option(
-    "--secret-env",
     multiple=True,
-    metavar="NAME",
-    help="Environment variable whose value replaces the secret of that name; may be given again.",
 )
-@click.option(
-    "--timeout",
-    "patience",
+@option(
+    "--secret-env NAME",
+    "Environment variable whose value replaces the secret of that name; may be given again.",
+    multiple=True,
+)
+@option(
+    "--timeout S",
+    "Seconds to wait for the target of a step.",
+    name="patience",
     type=click.FloatRange(min=0, min_open=True),
     default=PATIENCE_S,
-    show_default=True,
-    metavar="S",
-    help="Seconds to wait for the target of a step.",
 )
-@click.option(
-    "--max-time",
+@option(
+    "--max-time S",
+    "Seconds for all steps together. Default: no limit.",
     type=click.FloatRange(min=0, min_open=True),
-    metavar="S",
-    help="Seconds for all steps together. Default: no limit.",
 )
-@click.option(
-    "--fail-on",
+@option(
+    "--fail-on KIND,...",
+    f"What counts as a divergence, separated by commas: {', '.join(KINDS)}.",
     default=",".join(GATED),
-    show_default=True,
-    metavar="KIND,...",
-    help=f"What counts as a divergence, separated by commas: {', '.join(KINDS)}.",
 )
 @browser_options
-@click.option("--force", is_flag=True, help="Replace an existing file.")
+@option("--force", "Replace an existing file.")
 @format_option
 @click.pass_context
 def command(
