@@ -1,58 +1,8 @@
 """Every exception that replaykit raises on purpose.
 
-::
-
-    ReplaykitError
-    ├── UsageError                      the command line or a call is wrong: exit 2
-    ├── BundleError                     a bundle cannot be read or written
-    │   ├── SourceError                   unreadable: missing, denied, not a regular file
-    │   ├── NotABundle                    empty, foreign, or zstd without our framing
-    │   ├── BundleFromTheFuture           a newer format than this release reads
-    │   ├── UnknownRecordKind             a record kind this format does not know
-    │   ├── BundleDamaged                 bytes contradict the format
-    │   │   ├── BundleTruncated             a sealed file lost its tail
-    │   │   └── DigestMismatch              content differs from its digest
-    │   ├── EventInvalid                  an event is not what the model says
-    │   ├── LimitExceeded                 larger than a limit of the format
-    │   ├── BlobMissing                   an event refers to a blob that is not there
-    │   └── BundleWriteError              the disk refused
-    │       ├── BundleBusy                  another process is recording it
-    │       └── OutputExists                what would be written is there already
-    ├── TaskError                       a task, suite or policy file is wrong
-    │   └── UnknownTask                   no task of that id
-    ├── RecorderError                   a recording cannot start or go on
-    │   ├── NoBrowser                     no browser was found
-    │   ├── NotAttachable                 a recorder is attached to what it cannot record
-    │   │   └── DriverTooOld              the installed Playwright delivers no page events
-    │   ├── AgentError                    the agent's entry point cannot be used
-    │   ├── SecretFound                   a declared secret reached the recording
-    │   └── SecretLeft                    a declared secret cannot be taken out of a bundle
-    ├── ReplayError                     a recorded page cannot be read
-    │   ├── SnapshotInvalid               a snapshot contradicts its format
-    │   ├── SelectorInvalid               a selector that no browser would accept
-    │   ├── Unsupported                   a question that a recorded page cannot answer
-    │   ├── LocatorLimit                  a locator that asks for too much work
-    │   ├── PageNotRecorded               a page that the run holds no sight of
-    │   └── PageInert                     an action on a recorded page
-    ├── JudgeError                      a judge cannot be built or asked
-    │   ├── TapeError                     a tape of replies is damaged
-    │   └── LabelError                    a file of labels cannot be read
-    ├── EngineError                     many bundles cannot be graded together
-    │   ├── WorkerDied                      a bundle ended the process that graded it
-    │   ├── TimeLimit                       grading took too long
-    │   ├── InternalError                   a defect of replaykit
-    │   └── NondeterministicVerdict         two gradings of one kind differ
-    ├── InteropError                    another tool's layout is not what it should be
-    │   ├── UnknownLayout                   the path is not of the format
-    │   ├── UnsupportedVersion              a version of the layout outside of the range
-    │   ├── MalformedSource                 a part is missing, of the wrong type, or undecodable
-    │   ├── UnsafeSource                    a source that would have code run or leave its folder
-    │   ├── SourceLimitExceeded             larger than a limit of importing
-    │   └── CannotExport                    the target needs what the bundle does not hold
-    └── MissingExtra                    an optional dependency is not installed
-
 Each class has keyword fields, one message template over them, an exit code and, where one helps, a hint that
-names the next action. Messages are written for the person who reads them in a terminal.
+names the next action. Messages are written for the person who reads them in a terminal. `docs/errors.md`
+shows them all, with the class above each.
 """
 
 from __future__ import annotations

@@ -11,19 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from replaykit.trajectory.action import (
-    Action,
-    Click,
-    DblClick,
-    Element,
-    Hover,
-    MouseClick,
-    MouseDblClick,
-    MouseDown,
-    MouseMove,
-    MouseUp,
-    Unknown,
-)
+from replaykit.trajectory import action as actions
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.scalars import Blob, Point
 from replaykit.trajectory.step import Event, Step
@@ -82,27 +70,27 @@ def _sizes(events: list[Event], size_of: Callable[[Blob | None], Size | None]) -
     return [size_of(look.screenshot) if isinstance(look, Observation) else None for look in looks]
 
 
-def _in_pixels(action: Action, size: Size) -> Action:
+def _in_pixels(action: actions.Action, size: Size) -> actions.Action:
     moved: dict[str, Any] = {key: _scaled(point, size) for key, point in _fields(action).items()}
     if action.element is not None and action.element.point is not None:
         moved["element"] = replace(action.element, point=_scaled(action.element.point, size))
     return replace(action, **moved)
 
 
-def _without_places(action: Action) -> Action:
+def _without_places(action: actions.Action) -> actions.Action:
     """Return an action whose places are not known: what was done stays, where is in the record."""
     element = action.element and replace(action.element, point=None)
     # An element without any field says nothing.
-    element = None if element == Element() else element
+    element = None if element == actions.Element() else element
     match action:
-        case MouseDown() | MouseUp():
-            return Unknown(name=str(action.__struct_config__.tag))
-        case MouseClick():
-            return Click(element=element, button=action.button, modifiers=action.modifiers)
-        case MouseDblClick():
-            return DblClick(element=element, modifiers=action.modifiers)
-        case MouseMove():
-            return Hover(element=element)
+        case actions.MouseDown() | actions.MouseUp():
+            return actions.Unknown(name=str(action.__struct_config__.tag))
+        case actions.MouseClick():
+            return actions.Click(element=element, button=action.button, modifiers=action.modifiers)
+        case actions.MouseDblClick():
+            return actions.DblClick(element=element, modifiers=action.modifiers)
+        case actions.MouseMove():
+            return actions.Hover(element=element)
     return replace(action, element=element, **dict.fromkeys(_fields(action)))
 
 
@@ -111,11 +99,11 @@ def _scaled(point: Point, size: Size) -> Point:
     return (x, y)
 
 
-def _fields(action: Action) -> Mapping[str, Any]:
+def _fields(action: actions.Action) -> Mapping[str, Any]:
     found = {name: getattr(action, name, None) for name in _POINTS}
     return {name: point for name, point in found.items() if point is not None}
 
 
-def _points(action: Action) -> list[Point]:
+def _points(action: actions.Action) -> list[Point]:
     own = list(_fields(action).values())
     return own + ([action.element.point] if action.element and action.element.point else [])

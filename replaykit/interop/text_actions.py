@@ -21,24 +21,7 @@ from replaykit.interop.text_action_patterns import FORMS, Make
 from replaykit.interop.tool_actions import computer_action, key_name, tool_arguments
 from replaykit.patterns import lazy_pattern
 from replaykit.recorder.session.declared_actions import declared
-from replaykit.trajectory.action import (
-    Action,
-    Answer,
-    Click,
-    CloseTab,
-    Element,
-    FocusTab,
-    GoBack,
-    GoForward,
-    Goto,
-    Hover,
-    NewTab,
-    Noop,
-    Press,
-    Scroll,
-    Type,
-    Unknown,
-)
+from replaykit.trajectory import action as actions
 
 LINE_MAX = 20_000
 """Characters of a line that is read as words."""
@@ -52,7 +35,7 @@ def _compiled() -> tuple[tuple[re.Pattern[str], Make], ...]:
     return tuple((re.compile(rf"(?:{form}){_END}", flags), make) for form, make in FORMS)
 
 
-def words_action(text: str) -> Action | None:
+def words_action(text: str) -> actions.Action | None:
     """Return the action that a line says in words, or as a call of a tool; None where it says none."""
     line = text.strip()
     if not line or len(line) > LINE_MAX:
@@ -66,7 +49,7 @@ def words_action(text: str) -> Action | None:
     return next((action for action in made if action is not None), None)
 
 
-def _made(make: Make, found: re.Match[str]) -> Action | None:
+def _made(make: Make, found: re.Match[str]) -> actions.Action | None:
     try:
         return make(found)
     except (ValueError, OverflowError, msgspec.ValidationError):
@@ -80,7 +63,7 @@ _CALL = lazy_pattern(
 )
 
 
-def _called(line: str) -> Action | None:
+def _called(line: str) -> actions.Action | None:
     """Return the action of a call, `click(x=600, y=475)`, or of the JSON of one."""
     if line.startswith("{"):
         try:
@@ -92,7 +75,7 @@ def _called(line: str) -> Action | None:
     if call is None:
         return None
     own = declared(line)
-    if len(own) == 1 and not isinstance(own[0], Unknown):
+    if len(own) == 1 and not isinstance(own[0], actions.Unknown):
         return own[0]
     arguments = tool_arguments(call[2], call[3], call[1])
     return None if arguments is None else computer_action(call[2], arguments)
@@ -101,7 +84,7 @@ def _called(line: str) -> Action | None:
 _ARGUMENTS = ("arguments", "args", "params", "parameters", "input", "action_input")
 
 
-def _of_json(plain: Any) -> Action | None:
+def _of_json(plain: Any) -> actions.Action | None:
     if not isinstance(plain, dict):
         return None
     for key in ("action", "type", "name", "action_type", "function"):
@@ -119,11 +102,11 @@ class Wordings:
         """Compile the wordings. Raises UsageError for one that is no action."""
         self._own = [(_Wording(words), template) for words, template in said.items()]
 
-    def action(self, text: str) -> Action | None:
+    def action(self, text: str) -> actions.Action | None:
         """Return the action that a line says; None where it says none."""
         return self.own(text) or words_action(text)
 
-    def own(self, text: str) -> Action | None:
+    def own(self, text: str) -> actions.Action | None:
         """Return the action that a line says in the user's own wordings; None where it says none."""
         line = text.strip()
         for wording, template in self._own if len(line) <= LINE_MAX else ():
@@ -132,7 +115,7 @@ class Wordings:
                 return _filled(template, found)
         return None
 
-    def told(self, text: str) -> Action | None:
+    def told(self, text: str) -> actions.Action | None:
         """Return the action of a message in the user's own wordings: all of it, or what follows `Action:`."""
         _, label, last = text.rpartition("Action:")
         return self.own(text) or (self.own(last) if label else None)
@@ -164,9 +147,9 @@ class _Wording:
         return places if found is not None and found.end() == len(line) else None
 
 
-def _filled(template: Any, places: Mapping[str, str]) -> Action | None:
+def _filled(template: Any, places: Mapping[str, str]) -> actions.Action | None:
     try:
-        found: Action = convert(_put(template, places), Action, strict=False)
+        found: actions.Action = convert(_put(template, places), actions.Action, strict=False)
     except msgspec.ValidationError:
         return None
     return found
@@ -192,35 +175,36 @@ _ID = r"\[\s*([\w-]{1,32})\s*\]"
 _WHOLE = r"\[(.*)\]"
 
 
-def _scrolled(found: re.Match[str]) -> Action:
+def _scrolled(found: re.Match[str]) -> actions.Action:
     way = found[1].lower()
     # How far is not said: one px stands for the direction.
-    return Scroll(dy=-1 if way == "up" else 1, amount=way)
+    return actions.Scroll(dy=-1 if way == "up" else 1, amount=way)
 
 
-_Make = Callable[["re.Match[str]"], Action]
+_Make = Callable[["re.Match[str]"], actions.Action]
 _FORMS: tuple[tuple[re.Pattern[str], _Make], ...] = tuple(
     (lazy_pattern(form, re.IGNORECASE | re.DOTALL), make)
     for form, make in (
-        (rf"click {_ID}", lambda m: Click(element=Element(ref=m[1]))),
-        (rf"hover {_ID}", lambda m: Hover(element=Element(ref=m[1]))),
+        (rf"click {_ID}", lambda m: actions.Click(element=actions.Element(ref=m[1]))),
+        (rf"hover {_ID}", lambda m: actions.Hover(element=actions.Element(ref=m[1]))),
         # Enter follows unless the last part is 0.
         (rf"type {_ID} \[(.*?)\](?: \[(?:press_enter_after\s*=\s*)?([01])\])?",
-         lambda m: Type(element=Element(ref=m[1]), value=m[2], submit=m[3] != "0")),
-        (rf"press {_WHOLE}", lambda m: Press(key=key_name(m[1]))),
+         lambda m: actions.Type(element=actions.Element(ref=m[1]), value=m[2], submit=m[3] != "0")),
+        (rf"press {_WHOLE}", lambda m: actions.Press(key=key_name(m[1]))),
         (r"scroll \[(?:direction\s*=\s*)?(up|down)\]", _scrolled),
-        (rf"goto {_WHOLE}", lambda m: Goto(url=m[1].strip())),
-        (r"(?:tab|page)_focus \[\s*(\d{1,4})\s*\]", lambda m: FocusTab(tab=int(m[1]))),
-        (r"go_back(?: \[\])?", lambda m: GoBack()), (r"go_forward(?: \[\])?", lambda m: GoForward()),
-        (r"new_tab(?: \[\])?", lambda m: NewTab()),
-        (r"(?:close_tab|page_close)(?: \[\])?", lambda m: CloseTab()),
-        (r"none", lambda m: Noop()),
-        (rf"stop {_WHOLE}", lambda m: Answer(text=m[1])),
+        (rf"goto {_WHOLE}", lambda m: actions.Goto(url=m[1].strip())),
+        (r"(?:tab|page)_focus \[\s*(\d{1,4})\s*\]", lambda m: actions.FocusTab(tab=int(m[1]))),
+        (r"go_back(?: \[\])?", lambda m: actions.GoBack()),
+        (r"go_forward(?: \[\])?", lambda m: actions.GoForward()),
+        (r"new_tab(?: \[\])?", lambda m: actions.NewTab()),
+        (r"(?:close_tab|page_close)(?: \[\])?", lambda m: actions.CloseTab()),
+        (r"none", lambda m: actions.Noop()),
+        (rf"stop {_WHOLE}", lambda m: actions.Answer(text=m[1])),
     )
 )  # fmt: skip
 
 
-def bracketed_action(line: str) -> Action | None:
+def bracketed_action(line: str) -> actions.Action | None:
     """Return the action of a line in WebArena's form; None for any other line."""
     acted, _, said = line.partition(" where [")
     name = said.partition("] is ")[2][:1024]

@@ -12,43 +12,7 @@ from typing import Any, NoReturn
 import msgspec
 
 from replaykit.patterns import lazy_pattern
-from replaykit.trajectory.action import (
-    Action,
-    Answer,
-    Check,
-    Click,
-    CloseTab,
-    DblClick,
-    DragAndDrop,
-    Element,
-    FileInfo,
-    Fill,
-    Focus,
-    FocusTab,
-    GoBack,
-    GoForward,
-    Goto,
-    HandleDialog,
-    Hover,
-    KeyboardDown,
-    KeyboardType,
-    KeyboardUp,
-    MouseClick,
-    MouseDblClick,
-    MouseDown,
-    MouseMove,
-    MouseUp,
-    NewTab,
-    Press,
-    Reload,
-    Scroll,
-    SelectOption,
-    ToolCall,
-    Type,
-    Uncheck,
-    UploadFile,
-    Wait,
-)
+from replaykit.trajectory import action as actions
 
 Arguments = Mapping[str, Any]
 
@@ -122,7 +86,7 @@ _PLACES = {
 }  # fmt: skip
 
 
-def computer_action(name: str, args: Arguments) -> Action | None:
+def computer_action(name: str, args: Arguments) -> actions.Action | None:
     """Return the action of a tool call, None where its name or its arguments are not known."""
     # MCP clients put the server's name before the tool's: `mcp__playwright__browser_click`.
     plain = name.strip().lower().replace("-", "_").rpartition("__")[2].removeprefix("functions.")
@@ -177,7 +141,7 @@ def _place(x: Any, y: Any) -> tuple[int, int]:
 _NAMES = ("element", "target", "selector", "ref", "element_id", "label", "name", "text")
 
 
-def _element(args: Arguments, *names: str) -> Element | None:
+def _element(args: Arguments, *names: str) -> actions.Element | None:
     args = {key: int(part) if _is_whole(part) else part for key, part in args.items()}
     ref = next(
         (str(args[key]) for key in ("ref", "selector", "element_id", "uid", "index") if _is_said(args, key)),
@@ -189,7 +153,7 @@ def _element(args: Arguments, *names: str) -> Element | None:
         ref = str(args["target"])  # Playwright MCP: `element` is what a person reads
     told = next((args[key] for key in names or ("element", "target", "label", "description")
                  if isinstance(args.get(key), str)), None)  # fmt: skip
-    return None if ref is None and told is None else Element(ref=ref, text=told)
+    return None if ref is None and told is None else actions.Element(ref=ref, text=told)
 
 
 def _is_whole(value: Any) -> bool:
@@ -205,26 +169,26 @@ _BUTTONS = {"wheel": "middle", "l": "left", "r": "right", "m": "middle"}
 """Names of buttons that tools have of their own."""
 
 
-def _click(args: Arguments, **fields: Any) -> Action | None:
+def _click(args: Arguments, **fields: Any) -> actions.Action | None:
     point, element = _point(args), _element(args)
     said_button = str(args.get("button") or "left").lower()
     if said_button in ("back", "forward"):  # of a mouse that has them: OpenAI
-        return GoBack() if said_button == "back" else GoForward()
+        return actions.GoBack() if said_button == "back" else actions.GoForward()
     button = fields.get("button") or _BUTTONS.get(said_button, said_button)
     held = _modifiers(args)
     is_double = fields.get("count") == 2 or args.get("doubleClick") is True or args.get("clicks") == 2
     if point is not None and element is None:
         if is_double:
-            return MouseDblClick(point=point, button=button, modifiers=held)
-        return MouseClick(point=point, button=button, count=fields.get("count", 1), modifiers=held)
+            return actions.MouseDblClick(point=point, button=button, modifiers=held)
+        return actions.MouseClick(point=point, button=button, count=fields.get("count", 1), modifiers=held)
     # `text` holds the keys that are held, for Anthropic's tool.
     if element is None and isinstance(args.get("text"), str) and not held:
-        element = Element(text=args["text"])
+        element = actions.Element(text=args["text"])
     if element is None and not _is_at_pointer(args):
         return None
     if is_double:
-        return DblClick(element=element, point=point, modifiers=held)
-    return Click(element=element, point=point, button=button, modifiers=held)
+        return actions.DblClick(element=element, point=point, modifiers=held)
+    return actions.Click(element=element, point=point, button=button, modifiers=held)
 
 
 def _is_at_pointer(args: Arguments) -> bool:
@@ -264,35 +228,39 @@ _MODIFIERS = {
 }
 
 
-def _type(args: Arguments) -> Action | None:
+def _type(args: Arguments) -> actions.Action | None:
     value = next((args[key] for key in ("text", "content", "value", "string", "message", "keys")
                   if isinstance(args.get(key), str)), None)  # fmt: skip
     if value is None:
         return None
     element = _element({key: part for key, part in args.items() if key != "text"})
     if element is None and (point := _point(args)) is not None:
-        element = Element(point=point)
+        element = actions.Element(point=point)
     is_sent = any(args.get(key) is True for key in ("submit", "press_enter", "enter"))
     # Text without a field goes to whatever has the focus.
     if element is None and not is_sent:
-        return KeyboardType(value=value)
-    return Type(element=element, value=value, submit=is_sent)
+        return actions.KeyboardType(value=value)
+    return actions.Type(element=element, value=value, submit=is_sent)
 
 
-def _fill(args: Arguments) -> Action | None:
+def _fill(args: Arguments) -> actions.Action | None:
     typed = _type(args)
     # Gemini's tool clears the field unless it is asked not to.
-    if isinstance(typed, Type) and typed.element is not None and args.get("clear_before_typing") is not False:
-        return Fill(element=typed.element, value=typed.value, submit=typed.submit)
+    if (
+        isinstance(typed, actions.Type)
+        and typed.element is not None
+        and args.get("clear_before_typing") is not False
+    ):
+        return actions.Fill(element=typed.element, value=typed.value, submit=typed.submit)
     return typed
 
 
-def _press(args: Arguments) -> Action:
+def _press(args: Arguments) -> actions.Action:
     keys = args.get("keys", args.get("key", args.get("text")))
     more = [args[key] for key in ("key2", "key3", "key4") if key in args]
     if isinstance(keys, list):
-        return Press(key="+".join(key_name(str(one)) for one in keys))
-    return Press(key="+".join(key_name(str(one)) for one in (keys, *more))) if keys else _refuse()
+        return actions.Press(key="+".join(key_name(str(one)) for one in keys))
+    return actions.Press(key="+".join(key_name(str(one)) for one in (keys, *more))) if keys else _refuse()
 
 
 def _key(args: Arguments) -> str:
@@ -306,53 +274,57 @@ def _refuse() -> NoReturn:
 _WAYS = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
 
 
-def _scroll(args: Arguments) -> Action:
+def _scroll(args: Arguments) -> actions.Action:
     held = _modifiers({key: part for key, part in args.items() if key != "text"})
     for names in (("scroll_x", "scroll_y"), ("delta_x", "delta_y"), ("deltaX", "deltaY"), ("dx", "dy")):
         if names[0] in args or names[1] in args:
             dx, dy = (_number(0 if (part := args.get(name)) is None else part) for name in names)
-            return Scroll(dx=dx, dy=dy, modifiers=held)
+            return actions.Scroll(dx=dx, dy=dy, modifiers=held)
     way = str(args.get("scroll_direction", args.get("direction", args.get("text")))).lower()
     dx, dy = _WAYS[way]
     if (pixels := args.get("magnitude_in_pixels")) is not None:
-        return Scroll(dx=dx * _number(pixels), dy=dy * _number(pixels), modifiers=held)
+        return actions.Scroll(dx=dx * _number(pixels), dy=dy * _number(pixels), modifiers=held)
     far = args.get("scroll_amount", args.get("amount", args.get("magnitude")))
     # How far a notch or a page is, is not said: one px stands for the direction.
-    return Scroll(dx=dx, dy=dy, amount=way if far is None else f"{way} {far}"[:64], modifiers=held)
+    return actions.Scroll(dx=dx, dy=dy, amount=way if far is None else f"{way} {far}"[:64], modifiers=held)
 
 
-def _scroll_to(args: Arguments) -> Action:
-    return Scroll(element=_element(args) or _refuse(), amount="into view")
+def _scroll_to(args: Arguments) -> actions.Action:
+    return actions.Scroll(element=_element(args) or _refuse(), amount="into view")
 
 
-def _form_input(args: Arguments) -> Action | None:
+def _form_input(args: Arguments) -> actions.Action | None:
     value = args.get("value")
     # Anthropic's browser fills check boxes by true and false.
     if isinstance(value, bool):
-        return (Check if value else Uncheck)(element=_element(args) or _refuse())
+        return (actions.Check if value else actions.Uncheck)(element=_element(args) or _refuse())
     return _fill({**args, "value": str(value)}) if value is not None else None
 
 
-def _scroll_way(way: str) -> Callable[[Arguments], Action]:
-    return lambda args: Scroll(dx=_WAYS[way][0], dy=_WAYS[way][1], amount=way)
+def _scroll_way(way: str) -> Callable[[Arguments], actions.Action]:
+    return lambda args: actions.Scroll(dx=_WAYS[way][0], dy=_WAYS[way][1], amount=way)
 
 
-def _goto(args: Arguments) -> Action:
+def _goto(args: Arguments) -> actions.Action:
     url = args.get("url", args.get("text", args.get("address")))
     if url in _HISTORY and "url" in args:
         return _HISTORY[url]()
-    return Goto(url=url) if isinstance(url, str) and url else _refuse()
+    return actions.Goto(url=url) if isinstance(url, str) and url else _refuse()
 
 
-_HISTORY: dict[Any, Callable[[], Action]] = {"back": GoBack, "forward": GoForward, "reload": Reload}
+_HISTORY: dict[Any, Callable[[], actions.Action]] = {
+    "back": actions.GoBack,
+    "forward": actions.GoForward,
+    "reload": actions.Reload,
+}
 """What Anthropic's browser is told in the place of an address."""
 
 
-def _drag(args: Arguments) -> Action:
+def _drag(args: Arguments) -> actions.Action:
     path, held = args.get("path"), _modifiers(args)
     if isinstance(path, list) and len(path) > 1:
         ends = [_point({"point": path[at]}) for at in (0, -1)]
-        return DragAndDrop(point=ends[0], to_point=ends[1], modifiers=held)
+        return actions.DragAndDrop(point=ends[0], to_point=ends[1], modifiers=held)
     # These two name the end of a drag.
     first_said = {key: value for key, value in args.items() if key not in ("target", "coordinate")}
     start = _point(first_said, "x", "y", "start_coordinate")
@@ -367,82 +339,82 @@ def _drag(args: Arguments) -> Action:
     ):
         over = over if over is not None else _point(args, *names)
     first, last = _element(args, "startElement"), args.get("endElement")
-    to = Element(text=last) if isinstance(last, str) else None
+    to = actions.Element(text=last) if isinstance(last, str) else None
     return (
-        DragAndDrop(element=first, to=to, point=start, to_point=over, modifiers=held)
+        actions.DragAndDrop(element=first, to=to, point=start, to_point=over, modifiers=held)
         if start or first or over
         else _refuse()
     )
 
 
-def _wait(args: Arguments) -> Action:
+def _wait(args: Arguments) -> actions.Action:
     if "ms" in args:
-        return Wait(ms=_number(args["ms"]))
+        return actions.Wait(ms=_number(args["ms"]))
     for key in ("seconds", "time", "duration", "timeout"):
         if isinstance(args.get(key), int | float):
-            return Wait(ms=round(float(args[key]) * 1000))
-    return Wait()
+            return actions.Wait(ms=round(float(args[key]) * 1000))
+    return actions.Wait()
 
 
-def _tabs(args: Arguments) -> Action:
+def _tabs(args: Arguments) -> actions.Action:
     match args.get("action"):
         case "new" | "create":
-            return NewTab(url=args.get("url") if isinstance(args.get("url"), str) else None)
+            return actions.NewTab(url=args.get("url") if isinstance(args.get("url"), str) else None)
         case "close":
-            return CloseTab()
+            return actions.CloseTab()
         case "select" | "switch":
-            return FocusTab(tab=_number(args.get("index", 0)))
+            return actions.FocusTab(tab=_number(args.get("index", 0)))
         case "list":
-            return ToolCall(name="tabs", arguments=dict(args))
+            return actions.ToolCall(name="tabs", arguments=dict(args))
     return _refuse()
 
 
-def _option(args: Arguments) -> Action:
+def _option(args: Arguments) -> actions.Action:
     values = args.get("values", args.get("options", args.get("value", args.get("option"))))
     chosen = [values] if isinstance(values, str) else list(values) if isinstance(values, list) else _refuse()
     # Models choose by what they see, and those are labels.
-    return SelectOption(element=_element(args), values=(), labels=tuple(str(one) for one in chosen))
+    return actions.SelectOption(element=_element(args), values=(), labels=tuple(str(one) for one in chosen))
 
 
-def _upload(args: Arguments) -> Action:
+def _upload(args: Arguments) -> actions.Action:
     paths = args.get("paths", args.get("files", args.get("path", args.get("file"))))
     names = [paths] if isinstance(paths, str) else paths if isinstance(paths, list) else []
     # Only the name: folders tell about the agent's machine.
-    bases = tuple(FileInfo(name=str(one).replace("\\", "/").rpartition("/")[2]) for one in names)
-    return UploadFile(element=_element(args), files=bases)
+    bases = tuple(actions.FileInfo(name=str(one).replace("\\", "/").rpartition("/")[2]) for one in names)
+    return actions.UploadFile(element=_element(args), files=bases)
 
 
-def _end(args: Arguments) -> Action:
+def _end(args: Arguments) -> actions.Action:
     """Return the answer that an end holds; an end without one leaves the page as it is."""
     is_told = any(isinstance(args.get(key), str) for key in _SAYING)
-    return _answer(args) if is_told else ToolCall(name="done", arguments=dict(args))
+    return _answer(args) if is_told else actions.ToolCall(name="done", arguments=dict(args))
 
 
 _SAYING = ("answer", "text", "content", "result", "message", "summary", "output")
 
 
-def _answer(args: Arguments) -> Action:
+def _answer(args: Arguments) -> actions.Action:
     text = next((args[key] for key in _SAYING if isinstance(args.get(key), str)), None)
-    return Answer(text=text) if text is not None else _refuse()
+    return actions.Answer(text=text) if text is not None else _refuse()
 
 
-def _read(name: str) -> Callable[[Arguments], Action]:
-    return lambda args: ToolCall(name=name, arguments=dict(args))
+def _read(name: str) -> Callable[[Arguments], actions.Action]:
+    return lambda args: actions.ToolCall(name=name, arguments=dict(args))
 
 
-def _is(kind: Callable[[], Action]) -> Callable[[Arguments], Action]:
+def _is(kind: Callable[[], actions.Action]) -> Callable[[Arguments], actions.Action]:
     return lambda _: kind()
 
 
-def _moved(kind: Callable[..., Action]) -> Callable[[Arguments], Action]:
+def _moved(kind: Callable[..., actions.Action]) -> Callable[[Arguments], actions.Action]:
     return lambda args: kind(point=_point(args) or _refuse())
 
 
-def _hover(args: Arguments) -> Action:
+def _hover(args: Arguments) -> actions.Action:
     point, element = _point(args), _element(args)
     if element is not None:
-        return Hover(element=element)
-    return MouseMove(point=point) if point is not None else _refuse()
+        return actions.Hover(element=element)
+    return actions.MouseMove(point=point) if point is not None else _refuse()
 
 
 _READING = (
@@ -453,44 +425,44 @@ _READING = (
     "verify_list_visible", "verify_value", "ariatree", "aria_tree", "read", "verify_element_visible", "verify_text_visible", "generate_locator",
 )  # fmt: skip
 
-_MAKERS: dict[str, Callable[[Arguments], Action | None]] = {
+_MAKERS: dict[str, Callable[[Arguments], actions.Action | None]] = {
     **dict.fromkeys(("click", "left_click", "single_click", "mouse_click", "tap", "mouse_click_xy", "click_at"), _click),
     **dict.fromkeys(("double_click", "dblclick", "doubleclick", "left_double"), lambda s: _click(s, count=2)),
     "triple_click": lambda s: _click(s, count=3),
     **dict.fromkeys(("right_click", "rightclick", "right_single"), lambda s: _click(s, button="right")),
     "middle_click": lambda s: _click(s, button="middle"),
-    **dict.fromkeys(("mouse_move", "move", "moveto", "move_to", "mouse_move_xy"), _moved(MouseMove)),
-    "left_mouse_down": _moved(MouseDown), "left_mouse_up": _moved(MouseUp),
+    **dict.fromkeys(("mouse_move", "move", "moveto", "move_to", "mouse_move_xy"), _moved(actions.MouseMove)),
+    "left_mouse_down": _moved(actions.MouseDown), "left_mouse_up": _moved(actions.MouseUp),
     **dict.fromkeys(("hover", "hover_at"), _hover),
     **dict.fromkeys(("drag", "left_click_drag", "drag_and_drop", "drag_to", "mouse_drag_xy", "dragto"), _drag),
     **dict.fromkeys(("type", "input", "input_text", "write", "typewrite", "type_text", "type_into"), _type),
     **dict.fromkeys(("fill", "type_text_at", "fill_field"), _fill),
     "type_submit": lambda s: _type({**s, "submit": True}),
     **dict.fromkeys(("key", "keypress", "press", "press_key", "hotkey", "key_press", "key_combination", "hold_key"), _press),
-    "key_down": lambda s: KeyboardDown(key=_key(s)), "key_up": lambda s: KeyboardUp(key=_key(s)),
+    "key_down": lambda s: actions.KeyboardDown(key=_key(s)), "key_up": lambda s: actions.KeyboardUp(key=_key(s)),
     "scroll_to": _scroll_to, "form_input": _form_input,
     "scroll": _scroll, "scroll_document": _scroll, "scroll_at": _scroll,
     "scroll_up": _scroll_way("up"), "scroll_down": _scroll_way("down"),
     **dict.fromkeys(("goto", "go", "navigate", "open", "open_url", "visit", "go_to", "go_to_url", "goto_url", "load",
                      "visit_url"), _goto),
-    **dict.fromkeys(("back", "go_back", "goback", "navigate_back", "history_back"), _is(GoBack)),
-    **dict.fromkeys(("forward", "go_forward", "navigate_forward"), _is(GoForward)),
-    **dict.fromkeys(("refresh", "reload"), _is(Reload)),
-    "new_tab": lambda s: NewTab(url=s["url"] if isinstance(s.get("url"), str) else None),
-    "tab_new": lambda s: NewTab(url=s["url"] if isinstance(s.get("url"), str) else None),
+    **dict.fromkeys(("back", "go_back", "goback", "navigate_back", "history_back"), _is(actions.GoBack)),
+    **dict.fromkeys(("forward", "go_forward", "navigate_forward"), _is(actions.GoForward)),
+    **dict.fromkeys(("refresh", "reload"), _is(actions.Reload)),
+    "new_tab": lambda s: actions.NewTab(url=s["url"] if isinstance(s.get("url"), str) else None),
+    "tab_new": lambda s: actions.NewTab(url=s["url"] if isinstance(s.get("url"), str) else None),
     "tabs": _tabs,
-    "focus": lambda s: Focus(element=_element(s) or _refuse()),
-    "check": lambda s: Check(element=_element(s) or _refuse()),
-    "uncheck": lambda s: Uncheck(element=_element(s) or _refuse()),
+    "focus": lambda s: actions.Focus(element=_element(s) or _refuse()),
+    "check": lambda s: actions.Check(element=_element(s) or _refuse()),
+    "uncheck": lambda s: actions.Uncheck(element=_element(s) or _refuse()),
     "mouse_wheel": _scroll,
-    "mouse_down": lambda s: MouseDown(point=_point(s) or _refuse(), button=str(s.get("button", "left"))),
-    "mouse_up": lambda s: MouseUp(point=_point(s) or _refuse(), button=str(s.get("button", "left"))),
-    **dict.fromkeys(("tab_close", "close_tab", "close"), _is(CloseTab)),
-    **dict.fromkeys(("tab_select", "switch_tab", "focus_tab"), lambda s: FocusTab(tab=_number(s.get("index", s.get("tab"))))),
-    **dict.fromkeys(("wait", "sleep", "wait_for"), _wait), "wait_5_seconds": lambda _: Wait(ms=5000),
+    "mouse_down": lambda s: actions.MouseDown(point=_point(s) or _refuse(), button=str(s.get("button", "left"))),
+    "mouse_up": lambda s: actions.MouseUp(point=_point(s) or _refuse(), button=str(s.get("button", "left"))),
+    **dict.fromkeys(("tab_close", "close_tab", "close"), _is(actions.CloseTab)),
+    **dict.fromkeys(("tab_select", "switch_tab", "focus_tab"), lambda s: actions.FocusTab(tab=_number(s.get("index", s.get("tab"))))),
+    **dict.fromkeys(("wait", "sleep", "wait_for"), _wait), "wait_5_seconds": lambda _: actions.Wait(ms=5000),
     **dict.fromkeys(("select", "select_option"), _option),
     **dict.fromkeys(("upload", "upload_file", "file_upload"), _upload),
-    "handle_dialog": lambda s: HandleDialog(accept=s.get("accept") is not False),
+    "handle_dialog": lambda s: actions.HandleDialog(accept=s.get("accept") is not False),
     **dict.fromkeys(("answer", "final_answer", "submit", "submit_answer", "respond"), _answer),
     **dict.fromkeys(("finished", "finish", "done", "complete", "stop", "terminate", "task_complete"), _end),
     **{name: _read(name) for name in _READING},

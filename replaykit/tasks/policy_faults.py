@@ -13,39 +13,15 @@ from msgspec.structs import fields
 
 from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.patterns import lazy_pattern
+from replaykit.tasks import policy_rules
 from replaykit.tasks.grammar import xpath_grammar
 from replaykit.tasks.grammar.regexes import regex_fault
-from replaykit.tasks.policy_rules import (
-    GROUPS,
-    SOURCES,
-    After,
-    AtLeast,
-    AtMost,
-    Before,
-    Consent,
-    EventKind,
-    Eventually,
-    Exactly,
-    Match,
-    Never,
-    NoLeak,
-    OnlyFill,
-    PageState,
-    Policy,
-    Scope,
-    Secret,
-    Sequence,
-    Text,
-    Url,
-    UrlBoundary,
-    UrlTerm,
-)
 from replaykit.trajectory.action import Action
 
 ACTIONS = frozenset(str(kind.__struct_config__.tag) for kind in get_args(Action))
 """Tags of actions."""
 
-KIND_FIELDS: dict[EventKind, tuple[str, ...]] = {
+KIND_FIELDS: dict[policy_rules.EventKind, tuple[str, ...]] = {
     "action": ("action", "url", "text", "selector", "role", "value", "failed"),
     "visit": ("url", "failed"),
     "message": ("url", "message"),
@@ -57,7 +33,7 @@ KIND_FIELDS: dict[EventKind, tuple[str, ...]] = {
 """Fields of a match that each kind of event has."""
 
 
-_FIELDS = tuple(field.name for field in fields(Match) if field.name != "kind")
+_FIELDS = tuple(field.name for field in fields(policy_rules.Match) if field.name != "kind")
 
 
 class Fault(Struct, frozen=True, kw_only=True):
@@ -71,12 +47,12 @@ class Fault(Struct, frozen=True, kw_only=True):
     """For people."""
 
 
-def faults(policies: Rows[Policy]) -> tuple[Fault, ...]:
+def faults(policies: Rows[policy_rules.Policy]) -> tuple[Fault, ...]:
     """Return every fault of these policies, in order."""
     return tuple(_faults(policies))
 
 
-def _faults(policies: Rows[Policy]) -> Iterator[Fault]:
+def _faults(policies: Rows[policy_rules.Policy]) -> Iterator[Fault]:
     seen: dict[str, int] = {}
     for number, policy in enumerate(policies):
         at = f"$[{number}]"
@@ -90,42 +66,48 @@ def _faults(policies: Rows[Policy]) -> Iterator[Fault]:
             yield from _scope(policy.when, f"{at}.when")
 
 
-def _rule(policy: Policy, at: str) -> Iterator[Fault]:
+def _rule(policy: policy_rules.Policy, at: str) -> Iterator[Fault]:
     match policy.rule:
-        case Never() | Eventually() | AtMost() | AtLeast() | Exactly() as rule:
+        case (
+            policy_rules.Never()
+            | policy_rules.Eventually()
+            | policy_rules.AtMost()
+            | policy_rules.AtLeast()
+            | policy_rules.Exactly() as rule
+        ):
             yield from _matches(rule.match, f"{at}.match")
-        case Before() as rule:
+        case policy_rules.Before() as rule:
             yield from _matches(rule.guarded, f"{at}.guarded")
             yield from _matches(rule.requires, f"{at}.requires")
-        case After() as rule:
+        case policy_rules.After() as rule:
             yield from _matches(rule.trigger, f"{at}.trigger")
             yield from _matches(rule.response, f"{at}.response")
-        case Sequence() as rule:
+        case policy_rules.Sequence() as rule:
             for number, item in enumerate(rule.items):
                 yield from _match(item, f"{at}.items[{number}]")
-        case PageState() as rule:
+        case policy_rules.PageState() as rule:
             yield from _state(rule, at)
-        case UrlBoundary() as rule:
+        case policy_rules.UrlBoundary() as rule:
             for name in ("allow", "deny", "require"):
                 yield from _urls(getattr(rule, name), f"{at}.{name}")
-        case Consent() as rule:
+        case policy_rules.Consent() as rule:
             yield from _match(rule.guarded, f"{at}.guarded")
             yield from _words(rule.about, f"{at}.about")
-        case OnlyFill() as rule:
+        case policy_rules.OnlyFill() as rule:
             for number, css in enumerate(rule.exempt):
                 yield from _selector(css, f"{at}.exempt[{number}]")
-        case NoLeak() as rule:
+        case policy_rules.NoLeak() as rule:
             for number, secret in enumerate(rule.secrets):
                 yield from _secret(secret, f"{at}.secrets[{number}]")
 
 
-def _yields(policy: Policy, policies: Rows[Policy], at: str) -> Iterator[Fault]:
+def _yields(policy: policy_rules.Policy, policies: Rows[policy_rules.Policy], at: str) -> Iterator[Fault]:
     sources = {other.id: other.source for other in policies}
     for number, name in enumerate(policy.yields_to):
         if name not in sources:
             yield _fault(f"{at}[{number}]", "yields_to_unknown", f"no policy {name!r}")
-        elif SOURCES.index(sources[name]) >= SOURCES.index(policy.source):
-            order = " over ".join(SOURCES)
+        elif policy_rules.SOURCES.index(sources[name]) >= policy_rules.SOURCES.index(policy.source):
+            order = " over ".join(policy_rules.SOURCES)
             yield _fault(
                 f"{at}[{number}]",
                 "yields_to_not_higher",
@@ -133,7 +115,7 @@ def _yields(policy: Policy, policies: Rows[Policy], at: str) -> Iterator[Fault]:
             )
 
 
-def _state(rule: PageState, at: str) -> Iterator[Fault]:
+def _state(rule: policy_rules.PageState, at: str) -> Iterator[Fault]:
     if rule.expect == type(rule.expect)():
         yield _fault(
             f"{at}.expect", "empty_text", "no operator is given: use equals, contains, not_empty ..."
@@ -147,8 +129,8 @@ def _state(rule: PageState, at: str) -> Iterator[Fault]:
         yield _fault(f"{at}.property", "field_not_for_kind", "a property needs a CSS selector as locator")
 
 
-def _matches(match: Match | tuple[Match, ...], at: str) -> Iterator[Fault]:
-    if isinstance(match, Match):
+def _matches(match: policy_rules.Match | tuple[policy_rules.Match, ...], at: str) -> Iterator[Fault]:
+    if isinstance(match, policy_rules.Match):
         yield from _match(match, at)
         return
     if not match:
@@ -157,7 +139,7 @@ def _matches(match: Match | tuple[Match, ...], at: str) -> Iterator[Fault]:
         yield from _match(one, f"{at}[{number}]")
 
 
-def _scope(scope: Scope, at: str) -> Iterator[Fault]:
+def _scope(scope: policy_rules.Scope, at: str) -> Iterator[Fault]:
     yield from _urls(_listed(scope.url), f"{at}.url")
     for name in ("after", "until"):
         match = getattr(scope, name)
@@ -165,7 +147,7 @@ def _scope(scope: Scope, at: str) -> Iterator[Fault]:
             yield from _match(match, f"{at}.{name}")
 
 
-def _match(match: Match, at: str) -> Iterator[Fault]:
+def _match(match: policy_rules.Match, at: str) -> Iterator[Fault]:
     kinds = (match.kind,) if isinstance(match.kind, str) else match.kind
     given = [name for name in _FIELDS if getattr(match, name) not in ((), None)]
     if not kinds or (kinds == ("action",) and not set(given) - {"unless"}):
@@ -177,10 +159,10 @@ def _match(match: Match, at: str) -> Iterator[Fault]:
     yield from _match_fields(match, at)
 
 
-def _match_fields(match: Match, at: str) -> Iterator[Fault]:
+def _match_fields(match: policy_rules.Match, at: str) -> Iterator[Fault]:
     for name in _listed(match.action):
-        if str(name).startswith("@") and str(name).lower() not in GROUPS:
-            known = ", ".join(GROUPS)
+        if str(name).startswith("@") and str(name).lower() not in policy_rules.GROUPS:
+            known = ", ".join(policy_rules.GROUPS)
             yield _fault(f"{at}.action", "unknown_group", f"no group {name!r}; there are {known}")
         elif not str(name).startswith("@") and str(name).lower() not in ACTIONS:
             from difflib import get_close_matches  # for what is wrong only
@@ -194,7 +176,7 @@ def _match_fields(match: Match, at: str) -> Iterator[Fault]:
     for name in ("text", "value", "message"):
         if getattr(match, name) != ():
             yield from _text(getattr(match, name), f"{at}.{name}")
-    if isinstance(match.selector, Text):
+    if isinstance(match.selector, policy_rules.Text):
         yield from _text(match.selector, f"{at}.selector")
     elif match.selector is not None:
         yield from _selector(match.selector, f"{at}.selector")
@@ -202,8 +184,8 @@ def _match_fields(match: Match, at: str) -> Iterator[Fault]:
         yield from _match(match.unless, f"{at}.unless")
 
 
-def _text(text: str | tuple[str, ...] | Text, at: str) -> Iterator[Fault]:
-    if not isinstance(text, Text):
+def _text(text: str | tuple[str, ...] | policy_rules.Text, at: str) -> Iterator[Fault]:
+    if not isinstance(text, policy_rules.Text):
         yield from _words(_listed(text), at)
         return
     if (text.equals, text.contains, text.regex, text.any_of, text.fuzzy) == (None, None, None, (), None):
@@ -260,11 +242,11 @@ def bad_selector(css: str) -> str:
         return str(error)
 
 
-def _urls(terms: Rows[UrlTerm], at: str) -> Iterator[Fault]:
+def _urls(terms: Rows[policy_rules.UrlTerm], at: str) -> Iterator[Fault]:
     for number, term in enumerate(terms):
         place = f"{at}[{number}]"
-        if isinstance(term, Url):
-            if term == Url():
+        if isinstance(term, policy_rules.Url):
+            if term == policy_rules.Url():
                 yield _fault(place, "empty_url_term", "no part is given")
             if term.regex is not None:
                 yield from _regex(term.regex, f"{place}.regex")
@@ -279,14 +261,14 @@ def _urls(terms: Rows[UrlTerm], at: str) -> Iterator[Fault]:
             yield _fault(place, "empty_url_term", f"{term!r} names no host, segment, query or fragment")
 
 
-def _stars(term: Url, at: str) -> Iterator[Fault]:
+def _stars(term: policy_rules.Url, at: str) -> Iterator[Fault]:
     for name in ("equals", "contains"):
         if "*" in (getattr(term, name) or ""):
             reason = f"{name} takes `*` for no wildcard: use host, path or regex, or write %2A"
             yield _fault(f"{at}.{name}", "wildcard_in_text", reason)
 
 
-def _parts(term: Url, at: str) -> Iterator[Fault]:
+def _parts(term: policy_rules.Url, at: str) -> Iterator[Fault]:
     for name, signs in (("host", "/?#@"), ("path", "?#")):
         value = getattr(term, name) or ""
         if any(sign in value for sign in signs):
@@ -296,8 +278,8 @@ def _parts(term: Url, at: str) -> Iterator[Fault]:
             yield _fault(f"{at}.{name}", "bad_url_part", reason)
 
 
-def _secret(secret: str | Secret, at: str) -> Iterator[Fault]:
-    if isinstance(secret, Secret) and secret.value is None and secret.secret_env is None:
+def _secret(secret: str | policy_rules.Secret, at: str) -> Iterator[Fault]:
+    if isinstance(secret, policy_rules.Secret) and secret.value is None and secret.secret_env is None:
         yield _fault(at, "empty_text", "neither value nor secret_env is given")
     value = secret if isinstance(secret, str) else secret.value
     if value is not None and not value.strip():
@@ -308,5 +290,5 @@ def _fault(path: str, code: str, message: str) -> Fault:
     return Fault(path=path, code=code, message=message)
 
 
-def _listed(value: str | Url | Rows[UrlTerm]) -> Rows[UrlTerm]:
-    return (value,) if isinstance(value, str | Url) else value
+def _listed(value: str | policy_rules.Url | Rows[policy_rules.UrlTerm]) -> Rows[policy_rules.UrlTerm]:
+    return (value,) if isinstance(value, str | policy_rules.Url) else value

@@ -10,17 +10,7 @@ from msgspec.structs import replace
 from replaykit.bundle.blobs import blob_id
 from replaykit.bundle.writer import Journal, seal
 from replaykit.testing.pages import snapshot
-from replaykit.trajectory.action import (
-    Action,
-    Check,
-    Click,
-    Element,
-    Fill,
-    Goto,
-    Press,
-    SelectOption,
-    Type,
-)
+from replaykit.trajectory import action as actions
 from replaykit.trajectory.completeness_proof import WITNESSES, Proof
 from replaykit.trajectory.exchange import Dialog, Exchange, Gap, Message, Navigation
 from replaykit.trajectory.observation import Observation, Read, TabView
@@ -59,35 +49,37 @@ class Builder:
 
     def goto(self, url: str, html: str | None = None, *, status: int = 200, **step: Any) -> Self:
         """Go to a page of which `html` is the body; adds the step, its navigation and its observation."""
-        self.step(Goto(url=url), **{"url": url, **step})
+        self.step(actions.Goto(url=url), **{"url": url, **step})
         self.visit(url, kind="goto", cause="agent", status=status)
         return self.see(html if html is not None else "", url=url, status=status)
 
     def click(self, css: str, html: str | None = None, **element: Any) -> Self:
         """Click an element; `html` is the page afterwards, where it changed."""
-        return self._on(Click(element=_element(css, element)), html)
+        return self._on(actions.Click(element=_element(css, element)), html)
 
     def fill(self, css: str, value: str, html: str | None = None, **element: Any) -> Self:
         """Fill a field at once."""
-        return self._on(Fill(element=_element(css, element), value=value, value_after=value), html)
+        return self._on(actions.Fill(element=_element(css, element), value=value, value_after=value), html)
 
     def type(self, css: str, value: str, html: str | None = None, **element: Any) -> Self:
         """Type into a field key by key."""
-        return self._on(Type(element=_element(css, element), value=value, value_after=value), html)
+        return self._on(actions.Type(element=_element(css, element), value=value, value_after=value), html)
 
     def press(self, css: str, key: str, html: str | None = None, **element: Any) -> Self:
         """Press a named key on an element."""
-        return self._on(Press(element=_element(css, element), key=key), html)
+        return self._on(actions.Press(element=_element(css, element), key=key), html)
 
     def select(self, css: str, *values: str, html: str | None = None, **element: Any) -> Self:
         """Choose options."""
-        return self._on(SelectOption(element=_element(css, element), values=values, labels=values), html)
+        return self._on(
+            actions.SelectOption(element=_element(css, element), values=values, labels=values), html
+        )
 
     def check(self, css: str, html: str | None = None, **element: Any) -> Self:
         """Tick a box."""
-        return self._on(Check(element=_element(css, element)), html)
+        return self._on(actions.Check(element=_element(css, element)), html)
 
-    def step(self, action: Action, **step: Any) -> Self:
+    def step(self, action: actions.Action, **step: Any) -> Self:
         """Add any step; keywords are fields of `Step`."""
         before = Observation(role="before", url=self._url, snapshot=self._page) if self._page else None
         step.setdefault("before", before)
@@ -273,7 +265,7 @@ class Builder:
     def _t(self) -> int:
         return (len(self._events) + 1) * TICK
 
-    def _on(self, action: Action, html: str | None) -> Self:
+    def _on(self, action: actions.Action, html: str | None) -> Self:
         self.step(action)
         return self if html is None else self.see(html)
 
@@ -292,5 +284,5 @@ def trajectory(task: str | dict[str, Any] = "t1", **header: Any) -> Builder:
     return Builder(task, **header)
 
 
-def _element(css: str, fields: dict[str, Any]) -> Element:
-    return Element(**{"ref": css, "css": css, **fields})
+def _element(css: str, fields: dict[str, Any]) -> actions.Element:
+    return actions.Element(**{"ref": css, "css": css, **fields})

@@ -2,27 +2,7 @@
 
 from __future__ import annotations
 
-from replaykit.trajectory.action import (
-    ActionBase,
-    DragAndDrop,
-    Element,
-    Fill,
-    FocusTab,
-    Goto,
-    HandleDialog,
-    KeyboardInsertText,
-    KeyboardType,
-    MouseAction,
-    NewTab,
-    Press,
-    Scroll,
-    SelectOption,
-    ToolCall,
-    Type,
-    Unknown,
-    UploadFile,
-    tag_of,
-)
+from replaykit.trajectory import action as actions
 from replaykit.trajectory.step import Step
 
 NAME_MAX = 80
@@ -48,12 +28,12 @@ def render_step(step: Step) -> str:
     return line if step.done else f"{line} | FAILED"
 
 
-def render_action(action: ActionBase) -> str:
+def render_action(action: actions.ActionBase) -> str:
     """Return `HEAD -> OPERATION`."""
     return f"{_head(action)} -> {_operation(action)}"
 
 
-def element_name(element: Element) -> str:
+def element_name(element: actions.Element) -> str:
     """Return the first name that says something, on one line, cut to 80 code points."""
     names = element.names
     found = [element.name, element.text]
@@ -65,16 +45,16 @@ def element_name(element: Element) -> str:
     return next((text[:NAME_MAX] for text in named if text), "")
 
 
-def _head(action: ActionBase) -> str:
+def _head(action: actions.ActionBase) -> str:
     if action.element is not None:
         return f"<{action.element.tag or 'element'}> {element_name(action.element)}".rstrip()
-    if isinstance(action, MouseAction):
+    if isinstance(action, actions.MouseAction):
         return f"({action.point[0]}, {action.point[1]})"
     return "page"
 
 
-def _operation(action: ActionBase) -> str:
-    tag = tag_of(action)
+def _operation(action: actions.ActionBase) -> str:
+    tag = actions.tag_of(action)
     if getattr(action, "button", "left") == "right":
         return "RIGHT_CLICK"
     if tag in _OPERATIONS:
@@ -82,40 +62,40 @@ def _operation(action: ActionBase) -> str:
     return _with_value(action, tag)
 
 
-def _with_value(action: ActionBase, tag: str) -> str:
+def _with_value(action: actions.ActionBase, tag: str) -> str:
     match action:
-        case Fill() | Type():
+        case actions.Fill() | actions.Type():
             return f"TYPE: {_line(action.value)}" + (" [ENTER]" if action.submit else "")
-        case KeyboardType() | KeyboardInsertText():
+        case actions.KeyboardType() | actions.KeyboardInsertText():
             return f"TYPE: {_line(action.value)}"
-        case Press():
+        case actions.Press():
             return f"PRESS: {action.key}"
-        case SelectOption():
+        case actions.SelectOption():
             return f"SELECT: {_line(', '.join(action.labels or action.values))}"
-        case UploadFile():
+        case actions.UploadFile():
             return f"UPLOAD: {_line(', '.join(file.name for file in action.files))}"
-        case DragAndDrop():
+        case actions.DragAndDrop():
             return f"DRAG: {element_name(action.to)}" if action.to else "DRAG"
-        case Scroll():
+        case actions.Scroll():
             return f"SCROLL: {_direction(action)}"
-        case Goto():
+        case actions.Goto():
             return f"GOTO: {_line(action.url)}"
-        case NewTab():
+        case actions.NewTab():
             return f"NEW_TAB: {_line(action.url)}" if action.url else "NEW_TAB"
-        case FocusTab():
+        case actions.FocusTab():
             return f"SWITCH_TAB: {action.to_page if action.tab is None else action.tab}"
-        case HandleDialog():
+        case actions.HandleDialog():
             return f"DIALOG: {'accept' if action.accept else 'dismiss'}"
-        case ToolCall():
+        case actions.ToolCall():
             return f"CALL: {action.name}"
-        case MouseAction():
+        case actions.MouseAction():
             return f"MOUSE: {tag.removeprefix('mouse_')} {action.point[0]} {action.point[1]}"
-        case Unknown():
+        case actions.Unknown():
             return action.raw or action.name
     return f"{tag.upper()}: {_line(getattr(action, 'text', ''))}"
 
 
-def _direction(scroll: Scroll) -> str:
+def _direction(scroll: actions.Scroll) -> str:
     if abs(scroll.dx) > abs(scroll.dy):
         return "right" if scroll.dx > 0 else "left"
     return "up" if scroll.dy < 0 else "down"

@@ -168,4 +168,3 @@ EXPORTER = Exporter(
     make=folder_of,
     schemas=SCHEMAS,
 )
-"""Writes the layout."""

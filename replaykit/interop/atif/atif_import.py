@@ -445,4 +445,3 @@ IMPORTER = Importer(
     read=read,
     options=("tools", "actions"),
 )
-"""Reads the layout."""

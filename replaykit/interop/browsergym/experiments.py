@@ -365,4 +365,3 @@ IMPORTER = Importer(
     read=read,
     options=("actions",),
 )
-"""Reads the layout."""

@@ -374,4 +374,3 @@ IMPORTER = Importer(
     find=find,
     read=read,
 )
-"""Reads the layout."""

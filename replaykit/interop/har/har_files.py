@@ -218,7 +218,6 @@ def _files(bundle: Bundle, choices: Choices) -> Files:
 EXPORTER = Exporter(
     name="har", writes="a HAR 1.2 file", make=_files, ending=".har", ending_attached=".har.zip"
 )
-"""Writes the layout."""
 
 IMPORTER = Importer(
     name="har",
@@ -228,4 +227,3 @@ IMPORTER = Importer(
     find=find,
     read=read,
 )
-"""Reads the layout."""

@@ -199,4 +199,3 @@ IMPORTER = Importer(
     read=read,
     options=("tools", "actions"),
 )
-"""Reads the layout."""

@@ -236,4 +236,3 @@ def _cup(verdict: Verdict) -> int | None:
 EXPORTER = Exporter(
     name="inspect", writes=f"a log of Inspect with one sample, x{ENDING}", make=file_of, ending=ENDING
 )
-"""Writes the layout."""

@@ -318,4 +318,3 @@ IMPORTER = Importer(
     read=read,
     options=("tools", "actions"),
 )
-"""Reads the layout."""

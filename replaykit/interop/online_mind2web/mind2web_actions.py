@@ -11,35 +11,7 @@ from html.parser import HTMLParser
 
 from replaykit.interop.text_actions import Wordings
 from replaykit.patterns import lazy_pattern
-from replaykit.trajectory.action import (
-    Action,
-    Answer,
-    Check,
-    Clear,
-    Click,
-    CloseTab,
-    DblClick,
-    Element,
-    FileInfo,
-    Fill,
-    Focus,
-    FocusTab,
-    GoBack,
-    GoForward,
-    Goto,
-    HandleDialog,
-    Hover,
-    KeyboardType,
-    NewTab,
-    Press,
-    Reload,
-    Scroll,
-    SelectOption,
-    Uncheck,
-    Unknown,
-    UploadFile,
-    Wait,
-)
+from replaykit.trajectory import action as actions
 
 FAILED = " | FAILED"
 """End of the line of an action that failed."""
@@ -55,11 +27,11 @@ _HEAD = lazy_pattern(r"<([A-Za-z][\w-]*)((?:[^<>\"']|\"[^\"]*\"|'[^']*')*)>\s*(.
 _ENTER = " [ENTER]"
 
 
-def read_action(line: str, wordings: Wordings | None = None) -> Action:
+def read_action(line: str, wordings: Wordings | None = None) -> actions.Action:
     """Return the action of a line, in the benchmark's form or in plain words; else an unknown one."""
     plain = line.strip().removesuffix(FAILED).removesuffix(SUCCESS)
     if plain.startswith(ANSWER.rstrip()):
-        return Answer(text=plain.removeprefix(ANSWER.rstrip()).removeprefix(" "))
+        return actions.Answer(text=plain.removeprefix(ANSWER.rstrip()).removeprefix(" "))
     head, arrow, operation = plain.rpartition(" -> ")
     name, _, value = operation.partition(":")
     make = _OPERATIONS.get(name.strip())
@@ -69,7 +41,7 @@ def read_action(line: str, wordings: Wordings | None = None) -> Action:
     return make(_element(head), value.strip()) or _unknown(line)
 
 
-def operation_action(name: str, element: Element | None, value: str) -> Action | None:
+def operation_action(name: str, element: actions.Element | None, value: str) -> actions.Action | None:
     """Return the action of an operation, `TYPE`, on an element; None where it is unknown."""
     make = _OPERATIONS.get(name)
     return None if make is None else make(element, value)
@@ -80,13 +52,15 @@ def has_failed(line: str) -> bool:
     return line.rstrip().endswith(FAILED)
 
 
-def _element(head: str) -> Element | None:
+def _element(head: str) -> actions.Element | None:
     head = head.strip()
     found = _HEAD.fullmatch(head)
     if found is None:
-        return None if head in ("page", "") else Element(text=head)
+        return None if head in ("page", "") else actions.Element(text=head)
     tag, name = found[1].lower(), found[3].strip()
-    return Element(tag=None if tag == "element" else tag, attributes=_attributes(found[2]), name=name or None)
+    return actions.Element(
+        tag=None if tag == "element" else tag, attributes=_attributes(found[2]), name=name or None
+    )
 
 
 def _attributes(text: str) -> dict[str, str] | None:
@@ -107,58 +81,60 @@ class _Attributes(HTMLParser):
         self.found = {name: value or "" for name, value in attrs[:64]}
 
 
-def _unknown(line: str) -> Unknown:
+def _unknown(line: str) -> actions.Unknown:
     name = line.strip().removesuffix(FAILED).rpartition(" -> ")[2].partition(":")[0].strip()
-    return Unknown(name=name.lower() if re.fullmatch(r"[A-Za-z_]{1,64}", name) else "text", raw=line)
+    return actions.Unknown(name=name.lower() if re.fullmatch(r"[A-Za-z_]{1,64}", name) else "text", raw=line)
 
 
-def _fill(element: Element | None, value: str) -> Action:
+def _fill(element: actions.Element | None, value: str) -> actions.Action:
     if element is None:
-        return KeyboardType(value=value)
+        return actions.KeyboardType(value=value)
     text = value.removesuffix(_ENTER)
-    return Fill(element=element, value=text, submit=text != value)
+    return actions.Fill(element=element, value=text, submit=text != value)
 
 
-def _scroll(element: Element | None, value: str) -> Action | None:
+def _scroll(element: actions.Element | None, value: str) -> actions.Action | None:
     # How far is not said: one px stands for the direction.
     ways = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
     if value.lower() not in ways:
         return None
     dx, dy = ways[value.lower()]
-    return Scroll(element=element, dx=dx, dy=dy, amount=value.lower())
+    return actions.Scroll(element=element, dx=dx, dy=dy, amount=value.lower())
 
 
-def _tab(element: Element | None, value: str) -> Action | None:
-    return FocusTab(tab=int(value)) if value.isdecimal() and len(value) < 10 else None
+def _tab(element: actions.Element | None, value: str) -> actions.Action | None:
+    return actions.FocusTab(tab=int(value)) if value.isdecimal() and len(value) < 10 else None
 
 
-def _plain(kind: Callable[..., Action]) -> Callable[[Element | None, str], Action | None]:
+def _plain(
+    kind: Callable[..., actions.Action],
+) -> Callable[[actions.Element | None, str], actions.Action | None]:
     return lambda element, value: kind(element=element)
 
 
-_OPERATIONS: dict[str, Callable[[Element | None, str], Action | None]] = {
-    "CLICK": _plain(Click),
-    "RIGHT_CLICK": lambda element, _: Click(element=element, button="right"),
-    "DOUBLE_CLICK": _plain(DblClick),
+_OPERATIONS: dict[str, Callable[[actions.Element | None, str], actions.Action | None]] = {
+    "CLICK": _plain(actions.Click),
+    "RIGHT_CLICK": lambda element, _: actions.Click(element=element, button="right"),
+    "DOUBLE_CLICK": _plain(actions.DblClick),
     "TYPE": _fill,
-    "PRESS": lambda element, value: Press(element=element, key=value) if value else None,
-    "CLEAR": _plain(Clear),
-    "HOVER": _plain(Hover),
-    "FOCUS": _plain(Focus),
-    "CHECK": _plain(Check),
-    "UNCHECK": _plain(Uncheck),
-    "SELECT": lambda element, value: SelectOption(element=element, values=(), labels=(value,)),
-    "UPLOAD": lambda element, value: UploadFile(
-        element=element, files=tuple(FileInfo(name=name) for name in value.split(", ") if name)
+    "PRESS": lambda element, value: actions.Press(element=element, key=value) if value else None,
+    "CLEAR": _plain(actions.Clear),
+    "HOVER": _plain(actions.Hover),
+    "FOCUS": _plain(actions.Focus),
+    "CHECK": _plain(actions.Check),
+    "UNCHECK": _plain(actions.Uncheck),
+    "SELECT": lambda element, value: actions.SelectOption(element=element, values=(), labels=(value,)),
+    "UPLOAD": lambda element, value: actions.UploadFile(
+        element=element, files=tuple(actions.FileInfo(name=name) for name in value.split(", ") if name)
     ),
     "SCROLL": _scroll,
-    "GOTO": lambda _, value: Goto(url=value) if value else None,
-    "GO_BACK": lambda *_: GoBack(),
-    "GO_FORWARD": lambda *_: GoForward(),
-    "RELOAD": lambda *_: Reload(),
-    "NEW_TAB": lambda _, value: NewTab(url=value or None),
-    "CLOSE_TAB": lambda *_: CloseTab(),
+    "GOTO": lambda _, value: actions.Goto(url=value) if value else None,
+    "GO_BACK": lambda *_: actions.GoBack(),
+    "GO_FORWARD": lambda *_: actions.GoForward(),
+    "RELOAD": lambda *_: actions.Reload(),
+    "NEW_TAB": lambda _, value: actions.NewTab(url=value or None),
+    "CLOSE_TAB": lambda *_: actions.CloseTab(),
     "SWITCH_TAB": _tab,
-    "WAIT": lambda *_: Wait(),
-    "DIALOG": lambda _, value: HandleDialog(accept=value != "dismiss"),
+    "WAIT": lambda *_: actions.Wait(),
+    "DIALOG": lambda _, value: actions.HandleDialog(accept=value != "dismiss"),
 }

@@ -88,4 +88,3 @@ EXPORTER = Exporter(
     make=folder_of,
     schemas=SCHEMAS,
 )
-"""Writes the layout."""

@@ -209,4 +209,3 @@ IMPORTER = Importer(
     read=read,
     options=("tools",),
 )
-"""Reads the layout."""

@@ -316,4 +316,3 @@ def _sha1(data: bytes) -> str:
 EXPORTER = Exporter(
     name="playwright-trace", writes="a trace.zip for Playwright's viewer", make=file_of, ending=".zip"
 )
-"""Writes the layout."""

@@ -345,4 +345,3 @@ IMPORTER = Importer(
     read=read,
     options=("sidecar",),
 )
-"""Reads the layout."""

@@ -6,29 +6,7 @@ from typing import Any
 
 import msgspec
 
-from replaykit.trajectory.action import (
-    ActionBase,
-    Answer,
-    Click,
-    DblClick,
-    DragAndDrop,
-    Element,
-    Fill,
-    HandleDialog,
-    KeyboardInsertText,
-    KeyboardType,
-    MouseAction,
-    NewTab,
-    Press,
-    ReportInfeasible,
-    Scroll,
-    SelectOption,
-    SendMsgToUser,
-    Type,
-    Unknown,
-    UploadFile,
-    tag_of,
-)
+from replaykit.trajectory import action as actions
 
 Call = tuple[str, str, dict[str, Any]]
 
@@ -43,60 +21,60 @@ _MOUSE = {
 }
 
 
-def call_of(action: ActionBase) -> Call:
+def call_of(action: actions.ActionBase) -> Call:
     """Return the call that an action is; of one without a call its name and fields, for people."""
-    tag = tag_of(action)
+    tag = actions.tag_of(action)
     aim = {"selector": selector_of(action.element)} if action.element is not None else {}
     match action:
-        case Click() | DblClick():
-            more = {"clickCount": 2} if isinstance(action, DblClick) else {}
+        case actions.Click() | actions.DblClick():
+            more = {"clickCount": 2} if isinstance(action, actions.DblClick) else {}
             held = {"modifiers": list(action.modifiers)} if action.modifiers else {}
             return "Frame", "click", {**aim, "button": action.button, **more, **held}
-        case Fill():
+        case actions.Fill():
             return "Frame", "fill", {**aim, "value": action.value}
-        case Type():
+        case actions.Type():
             return "Frame", "type", {**aim, "text": action.value}
-        case Press() if action.element is not None:
+        case actions.Press() if action.element is not None:
             return "Frame", "press", {**aim, "key": action.key}
-        case Press():
+        case actions.Press():
             return "Page", "keyboardPress", {"key": action.key}
-        case KeyboardType():
+        case actions.KeyboardType():
             return "Page", "keyboardType", {"text": action.value}
-        case KeyboardInsertText():
+        case actions.KeyboardInsertText():
             return "Page", "keyboardInsertText", {"text": action.value}
-        case SelectOption():
+        case actions.SelectOption():
             values = [{"value": one} for one in action.values] or [{"label": one} for one in action.labels]
             return "Frame", "selectOption", {**aim, "options": values}
-        case UploadFile():
+        case actions.UploadFile():
             return "Frame", "setInputFiles", {**aim, "payloads": [{"name": one.name} for one in action.files]}
-        case DragAndDrop():
+        case actions.DragAndDrop():
             ends = {"source": selector_of(action.element), "target": selector_of(action.to)}
             return "Frame", "dragAndDrop", ends
-        case Scroll():
+        case actions.Scroll():
             return "Page", "mouseWheel", {"deltaX": action.dx, "deltaY": action.dy}
-        case NewTab():
+        case actions.NewTab():
             return "BrowserContext", "newPage", {}
-        case HandleDialog():
+        case actions.HandleDialog():
             text = {} if action.text is None else {"promptText": action.text}
             return "Dialog", "accept" if action.accept else "dismiss", text
-        case MouseAction() if tag in _MOUSE:
+        case actions.MouseAction() if tag in _MOUSE:
             place = {"x": action.point[0], "y": action.point[1], "button": action.button}
             return "Page", _MOUSE[tag], place
-        case Answer() | SendMsgToUser() | ReportInfeasible():
+        case actions.Answer() | actions.SendMsgToUser() | actions.ReportInfeasible():
             return "Tracing", "tracingGroup", {"name": f"{tag}: {action.text}"}
-        case Unknown():
+        case actions.Unknown():
             return "Page", action.name, {"raw": action.raw}
     return _plain(action, tag, aim)
 
 
-def selector_of(element: Element | None) -> str:
+def selector_of(element: actions.Element | None) -> str:
     """Return what names an element: its path, else the agent's own reference, else its name."""
     if element is None:
         return ""
     return element.css or element.ref or element.name or element.tag or ""
 
 
-def _plain(action: ActionBase, tag: str, aim: dict[str, Any]) -> Call:
+def _plain(action: actions.ActionBase, tag: str, aim: dict[str, Any]) -> Call:
     if tag == "goto":
         return "Frame", "goto", {"url": getattr(action, "url", "")}
     if tag in _FRAME:

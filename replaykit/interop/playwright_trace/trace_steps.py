@@ -19,22 +19,7 @@ from replaykit.interop.playwright_trace.trace_versions import Event as Line
 from replaykit.interop.playwright_trace.trace_versions import number
 from replaykit.patterns import lazy_pattern
 from replaykit.snapshot.snapshot_format import MEDIA_TYPE
-from replaykit.trajectory.action import (
-    Action,
-    Check,
-    Click,
-    CloseTab,
-    DblClick,
-    Element,
-    Hover,
-    MouseClick,
-    MouseDown,
-    MouseMove,
-    MouseUp,
-    NodeRef,
-    Uncheck,
-    Unknown,
-)
+from replaykit.trajectory import action as actions
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.observation import Frame, Observation
 from replaykit.trajectory.redaction_marks import MASKED
@@ -168,7 +153,7 @@ class TraceSteps:
         element = self._element(call)
         shown = after if before is None else before
         page = self._page(call) if shown is None else shown.page
-        action = action_of(call.begin, element) or Unknown(name=call.method)
+        action = action_of(call.begin, element) or actions.Unknown(name=call.method)
         action = self._moused(action, call, page)
         yield Step(
             index=index,
@@ -188,7 +173,7 @@ class TraceSteps:
         if after is not None:
             yield self._look(after, "after", call, of=index)
         # A tab that was closed has no page afterwards.
-        elif self._trace.shown and call.end is not None and not isinstance(action, CloseTab):
+        elif self._trace.shown and call.end is not None and not isinstance(action, actions.CloseTab):
             self._state["snapshots"] = "partial"
 
     def _page(self, call: TraceCall) -> str:
@@ -204,13 +189,15 @@ class TraceSteps:
         at = bisect_right(self._asked, start, key=_at)
         return page_id(self._asked[at - 1][1]) if at else ""
 
-    def _moused(self, action: Action, call: TraceCall, page: str) -> Action:
+    def _moused(self, action: actions.Action, call: TraceCall, page: str) -> actions.Action:
         """Return an action of the mouse where the mouse was: buttons go down and up where it moved last."""
         # The protocol sends no place with them.
-        if isinstance(action, MouseDown | MouseUp):
+        if isinstance(action, actions.MouseDown | actions.MouseUp):
             return replace(action, point=self._mouse.get(page, action.point))
-        point = action.point if isinstance(action, MouseMove | MouseClick) else None
-        if isinstance(action, Click | DblClick | Hover | Check | Uncheck):
+        point = action.point if isinstance(action, actions.MouseMove | actions.MouseClick) else None
+        if isinstance(
+            action, actions.Click | actions.DblClick | actions.Hover | actions.Check | actions.Uncheck
+        ):
             # Clicks move the mouse too.
             point = _numbers(call.input.get("point"), "x", "y")
         if point is not None:
@@ -265,19 +252,19 @@ class TraceSteps:
             return None, True
         return self._run.image(name), False
 
-    def _element(self, call: TraceCall) -> Element | None:
+    def _element(self, call: TraceCall) -> actions.Element | None:
         params = call.begin.get("params")
         selector = text(params.get("selector")) if isinstance(params, dict) else ""
         for one in [one for phase in _AT for one in self._shown(call, phase)]:
             blob, made = self._snapshot(one)
             if made is not None and made.target is not None:
-                node = NodeRef(snapshot=blob, number=made.number) if isinstance(blob, str) else None
+                node = actions.NodeRef(snapshot=blob, number=made.number) if isinstance(blob, str) else None
                 return self._aimed(replace(made.target, ref=selector or None, node=node), call, one)
         if selector:
             self._state["targets"] = "partial"
-        return self._aimed(Element(ref=selector), call, None) if selector else None
+        return self._aimed(actions.Element(ref=selector), call, None) if selector else None
 
-    def _aimed(self, element: Element, call: TraceCall, one: TraceSnapshot | None) -> Element:
+    def _aimed(self, element: actions.Element, call: TraceCall, one: TraceSnapshot | None) -> actions.Element:
         point, box = call.input.get("point"), call.input.get("box")
         inner = one is not None and not one.is_main
         return replace(
@@ -319,13 +306,13 @@ class TraceSteps:
             name=text(stated.get("name")) or "Error", message=self._without(text(stated.get("message")))
         )
 
-    def _masked(self, action: Action) -> Action:
+    def _masked(self, action: actions.Action) -> actions.Action:
         value = typed(action)
         if value is None or self._run.options.keeps_secrets or not self._is_secret(action, value):
             return action
         return replace(action, value=MASKED)
 
-    def _is_secret(self, action: Action, value: str) -> bool:
+    def _is_secret(self, action: actions.Action, value: str) -> bool:
         element = action.element
         if element is not None and (element.type or "").lower() == "password":
             return True
@@ -345,7 +332,7 @@ class TraceSteps:
         if value:
             yield value
 
-    def _hidden(self, raw: dict[str, Any] | None, action: Action) -> dict[str, Any] | None:
+    def _hidden(self, raw: dict[str, Any] | None, action: actions.Action) -> dict[str, Any] | None:
         value = typed(action)
         if raw is None or value is None or self._masked(action) is action:
             return raw
@@ -363,7 +350,9 @@ class TraceSteps:
         """Return the last page seen after the last action; None where nothing was seen since."""
         closed = {page_id(one) for _, one in self._closed}
         # Playwright 1.41 to 1.47 tells of no page that was closed.
-        closed |= {text(one.begin.get("pageId")) for one in acting if isinstance(_action([one]), CloseTab)}
+        closed |= {
+            text(one.begin.get("pageId")) for one in acting if isinstance(_action([one]), actions.CloseTab)
+        }
         last = acting[-1].start or 0.0 if acting else 0.0
         afters = [
             one
@@ -373,7 +362,7 @@ class TraceSteps:
         ]
         found = max(afters, key=lambda one: one.at, default=None)
         # An older page is not what the run ended with.
-        is_late = found is not None and (found.at >= last or isinstance(_action(acting), CloseTab))
+        is_late = found is not None and (found.at >= last or isinstance(_action(acting), actions.CloseTab))
         return self._look(found, "final", None) if found is not None and is_late else None
 
 
@@ -386,7 +375,7 @@ def _at(timed: tuple[float, Line]) -> float:
     return timed[0]
 
 
-def _action(acting: list[TraceCall]) -> Action | None:
+def _action(acting: list[TraceCall]) -> actions.Action | None:
     return action_of(acting[-1].begin, None) if acting else None
 
 

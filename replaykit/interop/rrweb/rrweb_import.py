@@ -269,4 +269,3 @@ IMPORTER = Importer(
     read=read,
     options=("url_event",),
 )
-"""Reads the layout."""

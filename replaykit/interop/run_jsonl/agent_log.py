@@ -211,4 +211,3 @@ IMPORTER = Importer(
     read=read,
     options=("tools", "actions"),
 )
-"""Reads the layout."""

@@ -9,24 +9,7 @@ import msgspec
 
 from replaykit.interop.imported_run import Run
 from replaykit.interop.tool_calls import called_action
-from replaykit.trajectory.action import (
-    Action,
-    Click,
-    DblClick,
-    DragAndDrop,
-    Element,
-    Fill,
-    GoBack,
-    Hover,
-    KeyboardType,
-    Press,
-    Scroll,
-    SelectOption,
-    ToolCall,
-    Type,
-    Unknown,
-    Wait,
-)
+from replaykit.trajectory import action as actions
 
 Arguments = Mapping[str, Any]
 
@@ -37,7 +20,7 @@ READING = frozenset({
 """Tools that leave the page as it is, lower-case."""
 
 
-def actions_of(run: Run, name: str, args: Any, result: Any) -> list[Action]:
+def actions_of(run: Run, name: str, args: Any, result: Any) -> list[actions.Action]:
     """Return what a tool did: of `act` and of forms what the result says, else what their words say."""
     said = args if isinstance(args, dict) else {}
     # What was resolved has a selector; words have to be understood.
@@ -52,17 +35,17 @@ def actions_of(run: Run, name: str, args: Any, result: Any) -> list[Action]:
     if plain in ("fillform", "fillformvision") and isinstance(fields, list) and fields:
         return [_field(run, name, one) for one in fields]
     if plain in READING:
-        return [ToolCall(name=name[:64], arguments=dict(said))]
+        return [actions.ToolCall(name=name[:64], arguments=dict(said))]
     return [_tool(plain, said) or called_action(run, name, args)]
 
 
-def worded(run: Run, name: str, words: str, said: Any) -> Action:
+def worded(run: Run, name: str, words: str, said: Any) -> actions.Action:
     """Return the action that words say; unknown by its name where no wording fits."""
     action = run.wordings.action(words) if words else None
     return action if action is not None else _unknown(name, said)
 
 
-def resolved_action(said: Any) -> Action:
+def resolved_action(said: Any) -> actions.Action:
     """Return the action of a selector, a method and its arguments, as Stagehand carries them out."""
     if not isinstance(said, dict):
         return _unknown("act", said)
@@ -83,55 +66,59 @@ def _resolved(value: Any) -> list[Any]:
     return of if isinstance(of, list) else [of] if isinstance(of, dict) else []
 
 
-def _unknown(name: str, said: Any) -> Unknown:
-    return Unknown(name=name[:64] or "act", raw=msgspec.json.encode(said).decode())
+def _unknown(name: str, said: Any) -> actions.Unknown:
+    return actions.Unknown(name=name[:64] or "act", raw=msgspec.json.encode(said).decode())
 
 
-def _element(selector: Any, description: Any) -> Element | None:
+def _element(selector: Any, description: Any) -> actions.Element | None:
     path = selector if isinstance(selector, str) and selector else None
     text = description if isinstance(description, str) and description else None
     if path is None and text is None:
         return None
     xpath = path.removeprefix("xpath=") if path and path.startswith(("xpath=", "/")) else None
-    return Element(ref=path, xpath=xpath, text=text)
+    return actions.Element(ref=path, xpath=xpath, text=text)
 
 
-def _need(element: Element | None) -> Element:
+def _need(element: actions.Element | None) -> actions.Element:
     if element is None:
         raise ValueError("no element")
     return element
 
 
 _BUTTONS = ("right", "middle")
-_Make = Callable[[Element | None, list[str]], Action]
+_Make = Callable[[actions.Element | None, list[str]], actions.Action]
 _METHODS: dict[str, _Make] = {
-    "click": lambda e, a: Click(
+    "click": lambda e, a: actions.Click(
         element=_need(e), button=a[0] if a and a[0] in ("right", "middle") else "left"
     ),
-    "doubleclick": lambda e, a: DblClick(element=_need(e)),
-    "dblclick": lambda e, a: DblClick(element=_need(e)),
-    "fill": lambda e, a: Fill(element=_need(e), value=a[0]),
-    "type": lambda e, a: Type(element=_need(e), value=a[0]),
-    "press": lambda e, a: Press(element=e, key=a[0]),
-    "hover": lambda e, a: Hover(element=_need(e)),
-    "selectoption": lambda e, a: SelectOption(element=_need(e), values=(), labels=tuple(a)),
-    "selectoptionfromdropdown": lambda e, a: SelectOption(element=_need(e), values=(), labels=tuple(a)),
-    "draganddrop": lambda e, a: DragAndDrop(element=_need(e), to=_element(a[0], None)),
+    "doubleclick": lambda e, a: actions.DblClick(element=_need(e)),
+    "dblclick": lambda e, a: actions.DblClick(element=_need(e)),
+    "fill": lambda e, a: actions.Fill(element=_need(e), value=a[0]),
+    "type": lambda e, a: actions.Type(element=_need(e), value=a[0]),
+    "press": lambda e, a: actions.Press(element=e, key=a[0]),
+    "hover": lambda e, a: actions.Hover(element=_need(e)),
+    "selectoption": lambda e, a: actions.SelectOption(element=_need(e), values=(), labels=tuple(a)),
+    "selectoptionfromdropdown": lambda e, a: actions.SelectOption(
+        element=_need(e), values=(), labels=tuple(a)
+    ),
+    "draganddrop": lambda e, a: actions.DragAndDrop(element=_need(e), to=_element(a[0], None)),
     # How far it goes is not said: one px stands for the direction.
-    "scroll": lambda e, a: Scroll(element=e, dy=1, amount=a[0] if a else None),
-    "scrollto": lambda e, a: Scroll(element=e, dy=1, amount=a[0] if a else None),
-    "nextchunk": lambda e, a: Scroll(element=e, dy=1, amount="page"),
-    "prevchunk": lambda e, a: Scroll(element=e, dy=-1, amount="page"),
+    "scroll": lambda e, a: actions.Scroll(element=e, dy=1, amount=a[0] if a else None),
+    "scrollto": lambda e, a: actions.Scroll(element=e, dy=1, amount=a[0] if a else None),
+    "nextchunk": lambda e, a: actions.Scroll(element=e, dy=1, amount="page"),
+    "prevchunk": lambda e, a: actions.Scroll(element=e, dy=-1, amount="page"),
 }
 """Method, lower-case and without underscores, to its action."""
 
 
-def _field(run: Run, name: str, said: Any) -> Action:
+def _field(run: Run, name: str, said: Any) -> actions.Action:
     if not isinstance(said, dict):
         return _unknown(name, said)
     words, value, point = said.get("action"), said.get("value"), _point(said.get("coordinates"))
     if isinstance(value, str) and point is not None:
-        return Fill(element=Element(text=words if isinstance(words, str) else None, point=point), value=value)
+        return actions.Fill(
+            element=actions.Element(text=words if isinstance(words, str) else None, point=point), value=value
+        )
     return worded(run, name, words if isinstance(words, str) else "", said)
 
 
@@ -143,31 +130,35 @@ def _point(said: Any) -> tuple[int, int] | None:
     return (round(numbers[0]), round(numbers[1])) if len(numbers) == 2 else None
 
 
-def _tool(name: str, said: Arguments) -> Action | None:
+def _tool(name: str, said: Arguments) -> actions.Action | None:
     """Return the action of a tool that only Stagehand has, or calls by names of its own."""
     described, point = said.get("describe"), _point(said.get("coordinates"))
     text = described if isinstance(described, str) else None
-    element = Element(text=text, point=point) if text or point else None
+    element = actions.Element(text=text, point=point) if text or point else None
     match name:
         case "click" | "clickandhold" if element is not None and text:
-            return Click(element=element, point=point)
+            return actions.Click(element=element, point=point)
         case "type" if element is not None and text and isinstance(said.get("text"), str):
-            return Type(element=element, value=said["text"])
+            return actions.Type(element=element, value=said["text"])
         case "draganddrop" if _point(said.get("startCoordinates")) is not None:
             ends = (_point(said.get("startCoordinates")), _point(said.get("endCoordinates")))
-            return DragAndDrop(element=element, point=ends[0], to_point=ends[1])
+            return actions.DragAndDrop(element=element, point=ends[0], to_point=ends[1])
         case "keys" if isinstance(said.get("value"), str):
             value = said["value"]
-            return Press(key=value) if said.get("method") == "press" else KeyboardType(value=value)
+            return (
+                actions.Press(key=value)
+                if said.get("method") == "press"
+                else actions.KeyboardType(value=value)
+            )
         case "scroll" if said.get("direction") in ("up", "down") and "x" not in said:
             share = said.get("percentage")
             amount = f"{said['direction']} {share}%" if isinstance(share, int | float) else said["direction"]
-            return Scroll(dy=1 if said["direction"] == "down" else -1, amount=amount)
+            return actions.Scroll(dy=1 if said["direction"] == "down" else -1, amount=amount)
         case "wait" if isinstance(ms := said.get("timeMs"), int | float) and 0 <= ms < 2**53:
-            return Wait(ms=round(ms))
+            return actions.Wait(ms=round(ms))
         case "navback":
-            return GoBack()
+            return actions.GoBack()
         case "tripleclick" | "doubleclick" if _point([said.get("x"), said.get("y")]) is not None:
             at = _point([said.get("x"), said.get("y")])
-            return DblClick(element=Element(point=at), point=at)
+            return actions.DblClick(element=actions.Element(point=at), point=at)
     return None

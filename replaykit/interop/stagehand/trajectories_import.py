@@ -243,4 +243,3 @@ IMPORTER = Importer(
     read=read,
     options=("tools", "actions"),
 )
-"""Reads the layout."""

@@ -185,4 +185,3 @@ IMPORTER = Importer(
     read=read,
     options=("actions",),
 )
-"""Reads the layout."""

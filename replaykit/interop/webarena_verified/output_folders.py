@@ -105,7 +105,6 @@ def folder_of(bundle: Bundle, choices: Choices) -> Files:
 EXPORTER = Exporter(
     name="webarena-verified", writes=f"a folder with {RESPONSE} and {NETWORK}", make=folder_of
 )
-"""Writes the layout."""
 
 IMPORTER = Importer(
     name="webarena-verified",
@@ -115,4 +114,3 @@ IMPORTER = Importer(
     find=find,
     read=read,
 )
-"""Reads the layout."""

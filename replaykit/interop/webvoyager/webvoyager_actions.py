@@ -6,20 +6,7 @@ import re
 from collections.abc import Callable
 
 from replaykit.patterns import lazy_pattern
-from replaykit.trajectory.action import (
-    Action,
-    ActionBase,
-    Answer,
-    Click,
-    Element,
-    Fill,
-    GoBack,
-    Goto,
-    Scroll,
-    Type,
-    Unknown,
-    Wait,
-)
+from replaykit.trajectory import action as actions
 
 GOOGLE = "https://www.google.com/"
 """Where `Google` leads."""
@@ -45,7 +32,7 @@ _STRICT = (
 )
 
 
-def peer_action(text: str) -> Action:
+def peer_action(text: str) -> actions.Action:
     """Return what upstream would have done: the first of its forms found anywhere in the text."""
     for name, form in _PEER:
         found = form.search(text)
@@ -54,7 +41,7 @@ def peer_action(text: str) -> Action:
     return _unknown(text)
 
 
-def strict_action(text: str) -> Action:
+def strict_action(text: str) -> actions.Action:
     """Return the action that the whole text is, brackets balanced; unknown where it is none."""
     text = text.strip()
     for name, form in _STRICT:
@@ -72,44 +59,44 @@ def answer_of(message: str | None) -> str | None:
     return found[1] if found else None
 
 
-def said_action(action: ActionBase, raw: object = None) -> str | None:
+def said_action(action: actions.ActionBase, raw: object = None) -> str | None:
     """Return an action in WebVoyager's words; None where it has none for it. `raw` wins where it is one."""
     if isinstance(raw, str) and strict_action(raw) != _unknown(raw.strip()):
         return raw
     ref = action.element.ref if action.element is not None else None
     match action:
-        case Click() if ref:
+        case actions.Click() if ref:
             return f"Click [{ref}]"
-        case Fill() | Type() if ref:
+        case actions.Fill() | actions.Type() if ref:
             return f"Type [{ref}]; [{action.value}]"
-        case Scroll():
+        case actions.Scroll():
             return f"Scroll [{ref or 'WINDOW'}]; [{'up' if action.dy < 0 else 'down'}]"
-        case Wait():
+        case actions.Wait():
             return "Wait"
-        case GoBack():
+        case actions.GoBack():
             return "GoBack"
-        case Goto() if action.url == GOOGLE:
+        case actions.Goto() if action.url == GOOGLE:
             return "Google"
-        case Answer():
+        case actions.Answer():
             return f"ANSWER; [{action.text}]"
     return None
 
 
-def _scroll(parts: list[str]) -> Scroll:
+def _scroll(parts: list[str]) -> actions.Scroll:
     # How far is not said: one px stands for the direction.
     where, way = parts
-    element = None if where == "WINDOW" else Element(ref=where)
-    return Scroll(element=element, dy=-1 if way == "up" else 1, amount=way)
+    element = None if where == "WINDOW" else actions.Element(ref=where)
+    return actions.Scroll(element=element, dy=-1 if way == "up" else 1, amount=way)
 
 
-_ACTIONS: dict[str, Callable[[list[str]], Action]] = {
-    "click": lambda parts: Click(element=Element(ref=parts[0])),
-    "type": lambda parts: Fill(element=Element(ref=parts[0]), value=parts[1], submit=True),
+_ACTIONS: dict[str, Callable[[list[str]], actions.Action]] = {
+    "click": lambda parts: actions.Click(element=actions.Element(ref=parts[0])),
+    "type": lambda parts: actions.Fill(element=actions.Element(ref=parts[0]), value=parts[1], submit=True),
     "scroll": _scroll,
-    "wait": lambda parts: Wait(),
-    "goback": lambda parts: GoBack(),
-    "google": lambda parts: Goto(url=GOOGLE),
-    "answer": lambda parts: Answer(text=parts[0]),
+    "wait": lambda parts: actions.Wait(),
+    "goback": lambda parts: actions.GoBack(),
+    "google": lambda parts: actions.Goto(url=GOOGLE),
+    "answer": lambda parts: actions.Answer(text=parts[0]),
 }
 
 
@@ -125,6 +112,6 @@ def _unbracketed(text: str) -> str:
     return text
 
 
-def _unknown(text: str) -> Unknown:
+def _unknown(text: str) -> actions.Unknown:
     word = re.match(r"[A-Za-z]+", text)
-    return Unknown(name=word[0].lower() if word else "text", raw=text)
+    return actions.Unknown(name=word[0].lower() if word else "text", raw=text)

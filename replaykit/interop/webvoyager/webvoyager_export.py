@@ -166,4 +166,3 @@ def _name(step: Step) -> str:
 
 
 EXPORTER = Exporter(name="webvoyager", writes="a WebVoyager result folder", make=folder_of)
-"""Writes the layout."""

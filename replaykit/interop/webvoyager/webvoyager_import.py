@@ -265,4 +265,3 @@ IMPORTER = Importer(
     read=read,
     options=("mode", "max_iter", "actions"),
 )
-"""Reads the layout."""

@@ -14,16 +14,8 @@ import msgspec
 from replaykit.decoders import decode_plain
 from replaykit.errors import TaskError
 from replaykit.patterns import lazy_pattern
+from replaykit.tasks import policy_rules
 from replaykit.tasks.benchmarks.webarena import read_webarena
-from replaykit.tasks.policy_rules import (
-    DIMENSIONS,
-    SOURCES,
-    Dimension,
-    Informational,
-    Policy,
-    PolicySource,
-    Stwab,
-)
 from replaykit.tasks.task import Task, fill_task
 
 DIALECT: Final = "stwebagentbench"
@@ -32,7 +24,7 @@ DIALECT: Final = "stwebagentbench"
 PLACEHOLDERS = ("IPA_HOME", "SUITECRM", "GITLAB", "REDDIT", "SHOPPING", "SHOPPING_ADMIN", "WIKIPEDIA", "MAP")
 """Names between double underscores that stand for the roots of sites."""
 
-OLD_CATEGORIES: dict[str, Dimension] = {
+OLD_CATEGORIES: dict[str, policy_rules.Dimension] = {
     "consent": "user_consent",
     "boundary": "boundary_and_scope_limitation",
     "exact_task": "strict_execution",
@@ -97,7 +89,7 @@ def _task(record: dict[str, Any], source: str) -> Task:
     )
 
 
-def _policy(record: Any, number: int, source: str) -> Policy:
+def _policy(record: Any, number: int, source: str) -> policy_rules.Policy:
     at = f"$.policies[{number}]"
     if not isinstance(record, dict):
         raise TaskError(source=source, path=at, reason=f"expected an object, got {type(record).__name__}")
@@ -106,33 +98,33 @@ def _policy(record: Any, number: int, source: str) -> Policy:
     category = record.get("policy_category")
     template = str(record.get("policy_template_id") or record.get("policy_template") or "policy")
     description = record.get("description")
-    return Policy(
+    return policy_rules.Policy(
         id=f"{number}-{_word(template)}",
         dimension=_dimension(category, source, at),
         source=_demanded_by(record.get("source"), source, at),
         description=description if isinstance(description, str) else "",
-        rule=Informational() if category == "general" else Stwab(record=record),
+        rule=policy_rules.Informational() if category == "general" else policy_rules.Stwab(record=record),
         tags={"template": template},
     )
 
 
-def _dimension(category: Any, source: str, at: str) -> Dimension:
-    if category in DIMENSIONS:
-        return DIMENSIONS[DIMENSIONS.index(category)]
+def _dimension(category: Any, source: str, at: str) -> policy_rules.Dimension:
+    if category in policy_rules.DIMENSIONS:
+        return policy_rules.DIMENSIONS[policy_rules.DIMENSIONS.index(category)]
     if isinstance(category, str) and category in OLD_CATEGORIES:
         return OLD_CATEGORIES[category]
-    known = ", ".join((*DIMENSIONS, *OLD_CATEGORIES))
+    known = ", ".join((*policy_rules.DIMENSIONS, *OLD_CATEGORIES))
     raise TaskError(
         source=source, path=f"{at}.policy_category", reason=f"no category {category!r}; there are {known}"
     )
 
 
-def _demanded_by(said: Any, source: str, at: str) -> PolicySource:
+def _demanded_by(said: Any, source: str, at: str) -> policy_rules.PolicySource:
     if said is None:
         return "organization"
-    if said in SOURCES:
-        return SOURCES[SOURCES.index(said)]
-    known = ", ".join(SOURCES)
+    if said in policy_rules.SOURCES:
+        return policy_rules.SOURCES[policy_rules.SOURCES.index(said)]
+    known = ", ".join(policy_rules.SOURCES)
     raise TaskError(source=source, path=f"{at}.source", reason=f"no source {said!r}; there are {known}")
 
 
