@@ -309,13 +309,15 @@ class Replay(Memo):
     def _pages(self) -> Iterator[Page]:
         urls: dict[int | None, str] = {}
         for place, event in enumerate(self.trajectory.events):
-            if type(event) is Step and event.before is not None:
-                yield Page(event.before, self._doms, step=event.index, place=place, url=urls.get(event.page))
-            elif type(event) is Navigation and event.committed and not event.frame:
-                urls[event.page] = event.url
+            if type(event) is Step:
+                if event.before is not None:
+                    yield Page(event.before, self._doms, event.index, place, urls.get(event.page))
+            elif type(event) is Navigation:
+                if event.committed and not event.frame:
+                    urls[event.page] = event.url
             elif type(event) is Observation:
                 step = event.of if event.role == "after" else None
-                yield Page(event, self._doms, step=step, place=place, url=urls.get(event.page))
+                yield Page(event, self._doms, step, place, urls.get(event.page))
                 urls[event.page] = event.url or urls.get(event.page, "")
 
 

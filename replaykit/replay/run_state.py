@@ -27,7 +27,6 @@ class Page:
         self,
         seen: Observation | Probe,
         doms: Doms,
-        *,
         step: int | None = None,
         place: int = 0,
         url: str | None = None,
