@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.grading.peers.stwebagentbench.partial_ratio import FUZZY_MIN, partial_ratio, resembles
-from replaykit.grading.policies.events.text_conditions import lcs
+from replaykit.grading.values.similarity import common_length
 
 TABLE = [
     ("", "", 100.0),
@@ -57,11 +57,15 @@ def test_the_score_is_that_of_the_best_window(first: str, second: str) -> None:
     n = len(short)
     windows = [long[at : at + n] for at in range(len(long) - n + 1)]
     windows += [long[:k] for k in range(1, n)] + [long[-k:] for k in range(1, n)]
-    best = max(200 * lcs(short, w) / (n + len(w)) for w in windows)
+    best = max(200 * common_length(short, w) / (n + len(w)) for w in windows)
     if len(short) == len(long):
         best = max(
             best,
-            *(200 * lcs(long, w) / (n + len(w)) for k in range(1, n) for w in (short[:k], short[-k:])),
+            *(
+                200 * common_length(long, w) / (n + len(w))
+                for k in range(1, n)
+                for w in (short[:k], short[-k:])
+            ),
             0,
         )
     assert partial_ratio(first, second) == pytest.approx(best)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +12,6 @@ from replaykit.grading.policies.events.text_conditions import (
     TextTest,
     TextTests,
     find,
-    lcs,
     plain,
     resembles,
     words_of,
@@ -101,20 +98,6 @@ def test_words_of_a_condition():
 )
 def test_resembles_is_directional(term, text, holds):
     assert resembles(term, text) is holds
-
-
-@cache
-def slow_lcs(first, second):
-    if not first or not second:
-        return 0
-    if first[-1] == second[-1]:
-        return slow_lcs(first[:-1], second[:-1]) + 1
-    return max(slow_lcs(first[:-1], second), slow_lcs(first, second[:-1]))
-
-
-@given(st.text("abc", max_size=9), st.text("abc", max_size=9))
-def test_lcs_equals_its_definition(first, second):
-    assert lcs(first, second) == slow_lcs(first, second)
 
 
 @given(st.text("a b_1.", max_size=12), st.text("ab1", min_size=1, max_size=3))

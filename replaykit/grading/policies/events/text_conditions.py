@@ -9,6 +9,7 @@ from functools import cached_property
 
 from replaykit.grading.policies.events.three_valued_truth import FALSE, TextSpan, Truth, some, unknown
 from replaykit.grading.values.normal_form import fold, spaced, without_typography
+from replaykit.grading.values.similarity import common_length
 from replaykit.patterns import lazy_pattern
 from replaykit.tasks.grammar.regex_matcher import Matcher, matcher
 from replaykit.tasks.policy_rules import Text, TextTerms
@@ -188,22 +189,9 @@ def run_like(term: str, text: str, least: int) -> tuple[int, int] | None:
     if len(term) < FUZZY_TERM_MIN:
         return None
     for start, end in _runs(term, text):
-        if 200 * lcs(term, text[start:end]) >= least * (len(term) + end - start):
+        if 200 * common_length(term, text[start:end]) >= least * (len(term) + end - start):
             return start, end
     return None
-
-
-def lcs(first: str, second: str) -> int:
-    """Return the length of the longest common subsequence (bit-parallel, Hyyrö 2004)."""
-    places: dict[str, int] = {}
-    for number, char in enumerate(first):
-        places[char] = places.get(char, 0) | 1 << number
-    full = (1 << len(first)) - 1
-    row = full
-    for char in second:
-        kept = row & places.get(char, 0)
-        row = ((row + kept) | (row - kept)) & full
-    return len(first) - row.bit_count()
 
 
 def regex(pattern: str, ignore_case: bool) -> Matcher:
