@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from replaykit.bundle.reader import open_bundle
 from replaykit.decoders import decode
 from replaykit.errors import LabelError, ReplaykitError
-from replaykit.grading.agreement.labels import Said
+from replaykit.grading.agreement.labels import LabelAnswer
 from replaykit.grading.agreement.question_graders import PREFIX
 from replaykit.http_replay.loopback import HOST, LoopbackHandler, listen
 from replaykit.labelling.label_session import LabelSession
@@ -53,7 +53,7 @@ _ASSETS: Mapping[str, tuple[str, tuple[tuple[str, str], ...]]] = {
 class PostedLabel(Struct, frozen=True, forbid_unknown_fields=True):
     """What the page posts of one run."""
 
-    label: Said
+    label: LabelAnswer
     """Whether the run succeeded."""
     note: str = ""
     """Comment."""
@@ -112,14 +112,16 @@ class LabelPage:
         }
 
     def facts(self, place: int) -> dict[str, Any]:
-        """Return a run and what was said of it."""
+        """Return a run and its label so far."""
         label = self.session.label(place)
-        said = None if label is None else {"label": label.label, "note": label.note, "others": label.others}
-        return {**self.run(place).facts(), "said": said}
+        answered = (
+            None if label is None else {"label": label.label, "note": label.note, "others": label.others}
+        )
+        return {**self.run(place).facts(), "said": answered}
 
     def save(self, place: int, answer: PostedLabel) -> dict[str, Any]:
         """Save an answer; return the state, in which `next` is the run to go on with. Raises LabelError."""
-        given = {name: said for name, said in answer.others.items() if said}
+        given = {name: text for name, text in answer.others.items() if text}
         if len(answer.note) > NOTE_MAX or not given.keys() <= QUESTIONS.keys():
             raise ValueError("the comment is too long, or a question is unknown")
         if not set(given.values()) <= {"yes", "no", "unsure"}:

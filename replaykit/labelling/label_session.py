@@ -1,4 +1,4 @@
-"""Runs in the order in which a person labels them, and what this person has said so far."""
+"""Runs in the order in which a person labels them, and the labels of this person so far."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from replaykit.errors import UsageError
 from replaykit.grading.agreement.labels import (
     LABELS,
     Label,
-    Said,
+    LabelAnswer,
     append_label,
     check_appendable,
     read_labels,
@@ -25,7 +25,7 @@ class LabelSession:
     """One annotator's labels of many runs: known runs are skipped, every new label is saved at once."""
 
     def __init__(self, sources: Sequence[str], output: Path, annotator: str, seed: int = 0) -> None:
-        """Put the runs into a seeded order that says nothing about them, and read the labels so far.
+        """Put the runs into a seeded order that reveals nothing about them, and read the labels so far.
 
         Raises BundleError, LabelError, UsageError.
         """
@@ -48,7 +48,7 @@ class LabelSession:
         return self._by_digest[self._order[place]]
 
     def label(self, place: int) -> Label | None:
-        """Return what this annotator said last of a run."""
+        """Return this annotator's last label of a run."""
         return self._labels.get(self._order[place])
 
     def unlabelled(self, after: int = -1) -> list[int]:
@@ -57,12 +57,17 @@ class LabelSession:
         return sorted(open_places, key=lambda place: (place <= after, place))
 
     def save(
-        self, place: int, bundle: Bundle, said: Said, note: str, others: Mapping[str, str] | None = None
+        self,
+        place: int,
+        bundle: Bundle,
+        answer: LabelAnswer,
+        note: str,
+        others: Mapping[str, str] | None = None,
     ) -> None:
         """Append a label of a run; a later one of the same run replaces it. Raises LabelError."""
         label = Label(
             trajectory=self._order[place],
-            label=said,
+            label=answer,
             annotator=self.annotator,
             at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             note=note.strip(),
@@ -77,14 +82,14 @@ class LabelSession:
         """Return in one line what was labelled now, and in all."""
         found = [label.label for place in range(len(self)) if (label := self.label(place)) is not None]
         count = Counter(found)
-        told = ", ".join(f"{count[name]} {name.replace('_', ' ')}" for name in LABELS if count[name])
+        counts = ", ".join(f"{count[name]} {name.replace('_', ' ')}" for name in LABELS if count[name])
         done = f"{len(found)} of {counted(len(self), 'run')} labelled by {self.annotator}"
-        return f"{counted(len(self.saved), 'run')} labelled now; {done}" + (f": {told}" if told else "")
+        return f"{counted(len(self.saved), 'run')} labelled now; {done}" + (f": {counts}" if counts else "")
 
 
 def _known(output: Path, annotator: str) -> dict[str, Label]:
-    said = read_labels(output).labels if output.exists() and output.stat().st_size else ()
-    return {label.trajectory: label for label in said if label.annotator == annotator}
+    labels = read_labels(output).labels if output.exists() and output.stat().st_size else ()
+    return {label.trajectory: label for label in labels if label.annotator == annotator}
 
 
 def _by_digest(sources: Sequence[str]) -> dict[str, str]:

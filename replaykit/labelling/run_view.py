@@ -64,16 +64,16 @@ class RunView:
 
     def _rows(self) -> Iterator[Plain]:
         """Yield steps and messages, each message behind the step that it follows."""
-        said: dict[int, list[Plain]] = {}
+        messages: dict[int, list[Plain]] = {}
         for number, (one, after) in enumerate(placed(self.bundle.trajectory)):
             if one.kind != "answer" and number < ROWS_MAX:
-                told = {"by": line(one.role), "text": bounded(one.text)}
-                said.setdefault(-1 if after is None else after, []).append(told)
-        yield from said.get(-1, ())
+                message = {"by": line(one.role), "text": bounded(one.text)}
+                messages.setdefault(-1 if after is None else after, []).append(message)
+        yield from messages.get(-1, ())
         for step in self.bundle.trajectory.steps[:STEPS_MAX]:
             if tag_of(step.action) not in MESSAGES:
                 yield self._step(step)
-            yield from said.get(step.index, ())
+            yield from messages.get(step.index, ())
 
     def _step(self, step: Step) -> Plain:
         shown = self._looks.shown.get(step.index)

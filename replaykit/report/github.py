@@ -13,7 +13,7 @@ from replaykit.errors import UsageError, message_of
 from replaykit.grading.gate import in_words
 from replaykit.grading.verdict import Judgement, Outcome, Report, Verdict
 from replaykit.report.judge_quotes import quoted
-from replaykit.report.reasons import said
+from replaykit.report.reasons import reason_text
 from replaykit.report.task_file_lines import TaskFile
 from replaykit.report.text.text_report import compared, describe, few, lacks_checks
 from replaykit.report.text_cards import problems, step_of
@@ -91,7 +91,7 @@ def _marks(report: Report, tasks: TaskFile | None) -> Iterator[tuple[str, str]]:
             is_open = result.outcome in ("UNDECIDED", "ERROR") and not is_open_gated
             step = step_of(result.evidence)
             words = [
-                said(kind, result.reason),
+                reason_text(kind, result.reason),
                 compared(result.evidence),
                 "" if step is None else f"step {step}",
             ]

@@ -23,7 +23,7 @@ _NO_VERDICTS = b'\n  "verdicts": []'
 def as_json(report: Report) -> bytes:
     """Return the report as indented JSON, UTF-8, ending in a newline: same report, same bytes.
 
-    `remedies` of its summary says for each kind of missing evidence what would have recorded it.
+    `remedies` of its summary names for each kind of missing evidence what would have recorded it.
     """
     return b"".join(json_parts(report))
 
@@ -44,8 +44,8 @@ def json_parts(report: Report) -> Iterator[bytes]:
 
 def _frame(report: Report, kinds: Iterable[str]) -> bytes:
     """Return the report without its verdicts, with what would have recorded these kinds of evidence."""
-    said = {"remedies": {kind: remedy(kind) for kind in sorted(kinds)}} if kinds else {}
-    return json_text(replace(report, summary={**report.summary, **said}, verdicts=()), 2)
+    more = {"remedies": {kind: remedy(kind) for kind in sorted(kinds)}} if kinds else {}
+    return json_text(replace(report, summary={**report.summary, **more}, verdicts=()), 2)
 
 
 MADE_BY = "`replaykit grade RUNS -o report.json` writes one"

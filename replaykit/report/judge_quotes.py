@@ -1,4 +1,4 @@
-"""What a judge said for its verdict, in its own words."""
+"""A judge's reasons for its verdict, in its own words."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from replaykit.errors import message_of
 from replaykit.grading.verdict import CheckResult, Judgement, PolicyResult, Report, Verdict
 from replaykit.patterns import lazy_pattern
 from replaykit.report.judge_quotes import quoted
-from replaykit.report.reasons import said as reason_said
+from replaykit.report.reasons import reason_text
 from replaykit.report.remedies import remedies
 from replaykit.report.report_formats import UndecidedTag
 from replaykit.report.task_file_lines import TaskFile
@@ -53,14 +53,19 @@ def as_junit(report: Report, tasks: TaskFile | None = None, *, undecided: Undeci
 
 
 def _suite(verdict: Verdict, cases: list[_Case], report: Report) -> str:
-    said: dict[str, object] = {
+    properties: dict[str, object] = {
         "task": verdict.task_id,
         "trajectory": verdict.trajectory,
         "success": verdict.success,
     }
-    said |= {"cup": verdict.cup, "reward": verdict.reward, "validity": verdict.validity, "mode": verdict.mode}
+    properties |= {
+        "cup": verdict.cup,
+        "reward": verdict.reward,
+        "validity": verdict.validity,
+        "mode": verdict.mode,
+    }
     return _element(
-        report.name(verdict) or "unknown", cases, {k: str(v) for k, v in said.items() if v is not None}
+        report.name(verdict) or "unknown", cases, {k: str(v) for k, v in properties.items() if v is not None}
     )
 
 
@@ -71,7 +76,7 @@ def _cases(verdict: Verdict, tasks: TaskFile | None) -> Iterator[_Case]:
         place = _place(tasks, task, "check", check.id)
         yield _Case(f"{task}.check", name, check.outcome, _words("check", check), *place)
     if lacks_checks(verdict):
-        yield _Case(f"{task}.check", "no_checks", "ERROR", reason_said("check", "no_checks"))
+        yield _Case(f"{task}.check", "no_checks", "ERROR", reason_text("check", "no_checks"))
     for policy in verdict.policies:
         name = f"{policy.id} ({policy.dimension})"
         place = _place(tasks, task, "policy", policy.id)
@@ -122,7 +127,7 @@ def _case(case: _Case) -> str:
     if case.tag is None and not case.kind.endswith(".judge"):
         return f"{head}/>"
     if case.tag is None:
-        # Whoever reads a green verdict wants to know what the judge said for it, too.
+        # Whoever reads a green verdict also wants the judge's reason.
         return f"{head}><system-out>{_plain(case.words)}</system-out></testcase>"
     first = (case.words.splitlines() or [""])[0]
     opening = f"<{case.tag} message={_quoted(f'{case.outcome} {first}'.strip())}"
@@ -144,7 +149,7 @@ def _tagged(case: _Case, undecided: UndecidedTag) -> _Case:
 
 def _words(kind: str, result: CheckResult | PolicyResult) -> str:
     missing = f"missing {', '.join(result.missing)}" if result.missing else ""
-    first = " ".join(word for word in (reason_said(kind, result.reason), missing) if word)
+    first = " ".join(word for word in (reason_text(kind, result.reason), missing) if word)
     first = ", ".join(filter(None, (first, compared(result.evidence))))
     how = remedies(result.missing) if result.outcome == "UNDECIDED" else []
     steps = (f"to decide it: {sentence}" for sentence in how)
@@ -152,8 +157,8 @@ def _words(kind: str, result: CheckResult | PolicyResult) -> str:
 
 
 def _judged(judgement: Judgement) -> str:
-    """Return the reason in a word, what went wrong, and what the model said."""
-    first = ": ".join([reason_said("judge", judgement.reason), *quoted(judgement)])
+    """Return the reason in a word, what went wrong, and what the model replied."""
+    first = ": ".join([reason_text("judge", judgement.reason), *quoted(judgement)])
     return "\n".join([first, *([judgement.detail] if judgement.detail else [])])
 
 

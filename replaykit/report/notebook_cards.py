@@ -13,7 +13,7 @@ from replaykit.errors import BundleError
 from replaykit.grading.verdict import CheckResult, Judgement, PolicyResult, Report, Value, Verdict
 from replaykit.report.html.embedded_screenshots import screenshot
 from replaykit.report.html.escaping import text
-from replaykit.report.reasons import said
+from replaykit.report.reasons import reason_text
 from replaykit.report.text.table import safe, short
 from replaykit.report.text_cards import problems, report_text, step_of, verdict_text
 from replaykit.trajectory.action_rendering import render_step
@@ -42,7 +42,7 @@ _UNKNOWN = "#9a6700"
 def verdict_html(verdict: Verdict) -> str:
     """Return the head of a verdict and a table of what is not well."""
     rows = [
-        [str(result.outcome), kind, name, said(kind, result.reason), *_found(result)]
+        [str(result.outcome), kind, name, reason_text(kind, result.reason), *_found(result)]
         for kind, name, result in problems(verdict)
     ]
     head = ["outcome", "kind", "id", "reason", "step", "expected", "found"]

@@ -172,7 +172,7 @@ def reason_words(kind: str, reason: str) -> str:
     return SECTIONS[kind].get(reason, "")
 
 
-def said(kind: str, reason: str | None) -> str:
+def reason_text(kind: str, reason: str | None) -> str:
     """Return a reason as reports show it: in words, the word itself in parentheses."""
     words = reason_words(kind, reason or "")
     return f"{words} ({reason})" if words else reason or ""

@@ -131,7 +131,7 @@ def family(code: str) -> str:
 
 
 def remedy(code: str) -> str:
-    """Return the sentence for a code; one of a plugin's own says where to look."""
+    """Return the sentence for a code; one of a plugin's own names where to look."""
     kind = family(code)
     found = REMEDIES.get(kind) or REMEDIES.get(kind.partition(".")[0], REMEDIES["plugin"])
     name = code.partition(":")[2]

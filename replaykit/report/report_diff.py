@@ -205,7 +205,7 @@ def _changes(before: Verdict, after: Verdict) -> Iterator[ResultChange]:
 
 
 def _results(verdict: Verdict) -> Iterator[tuple[str, tuple[str, str | None]]]:
-    """Yield what a verdict says: (what, (outcome, reason))."""
+    """Yield the results of a verdict: (what, (outcome, reason))."""
     if verdict.error is not None:
         yield "success", ("ERROR", verdict.error.kind)
         return

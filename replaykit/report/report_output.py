@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from replaykit.report.html.report_file import HtmlOptions
 
 Sources = Iterable[str | Path]
-"""Bundles that show what a report says; only the HTML report looks at them."""
+"""Bundles that show what a report is about; only the HTML report looks at them."""
 
 _SHOWING_RUNS = ("wabe", "html")
 

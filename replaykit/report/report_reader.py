@@ -9,7 +9,7 @@ from replaykit.grading.verdict import Report
 from replaykit.report.json_report import MADE_BY, read_json
 
 _HEAD = 64
-"""Bytes that tell a report from a bundle."""
+"""Bytes that distinguish a report from a bundle."""
 
 
 def is_report(source: str) -> bool:

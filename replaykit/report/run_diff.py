@@ -19,7 +19,7 @@ SCHEMA = "replaykit.trajectory-diff/1"
 """Name and version of the layout of its JSON."""
 
 WORK_MAX = 4_000_000
-"""Pairs of steps that are aligned; longer middles are told as they are, one after the other."""
+"""Pairs of steps that are aligned; longer middles are listed unaligned, one after the other."""
 
 Mark = Literal["same", "differs", "removed", "new"]
 
@@ -80,7 +80,7 @@ def compare_runs(before: Bundle, after: Bundle) -> RunDiff:
         common=common,
         parts=common < len(rows),
         rows=rows,
-        facts=tuple(_differing(_told(ours), _told(theirs))),
+        facts=tuple(_differing(_run_facts(ours), _run_facts(theirs))),
     )
 
 
@@ -95,12 +95,12 @@ class _StepRow(Struct, frozen=True, kw_only=True):
 def _step_rows(run: Trajectory) -> list[_StepRow]:
     looks = run.of_type(Observation)
     titles = {look.of: look.title for look in looks if look.role == "after" and look.title is not None}
-    said = _said(run)
-    return [_step_row(step, run, titles.get(step.index), said.get(step.index, [])) for step in run.steps]
+    messages = _messages(run)
+    return [_step_row(step, run, titles.get(step.index), messages.get(step.index, [])) for step in run.steps]
 
 
-def _said(run: Trajectory) -> dict[int | None, list[str]]:
-    """Return what was said after each step; an answer is told of the run, not of a step."""
+def _messages(run: Trajectory) -> dict[int | None, list[str]]:
+    """Return the messages after each step; an answer belongs to the run, not to a step."""
     found: dict[int | None, list[str]] = {}
     for one, step in placed(run):
         if one.kind != "answer":
@@ -108,14 +108,14 @@ def _said(run: Trajectory) -> dict[int | None, list[str]]:
     return found
 
 
-def _step_row(step: Step, run: Trajectory, title: str | None, said: list[str]) -> _StepRow:
+def _step_row(step: Step, run: Trajectory, title: str | None, messages: list[str]) -> _StepRow:
     element = step.action.element
     details = {
         "target": (element.css or element.ref or None) if element else None,
         "url": _named(step.url, run) if step.url else None,
         "page": title or None,
         "error": step.error.name if step.error else None,
-        "messages": "\n".join(said) or None,
+        "messages": "\n".join(messages) or None,
     }
     return _StepRow(index=step.index, line=_named(render_step(step), run), details=details)
 
@@ -154,7 +154,7 @@ def _differing(before: dict[str, str | None], after: dict[str, str | None]) -> I
             yield Fact(what=what, before=before[what], after=after[what])
 
 
-def _told(run: Trajectory) -> dict[str, str | None]:
+def _run_facts(run: Trajectory) -> dict[str, str | None]:
     header, ending = run.header, run.ending
     task = header.task or {}
     return {

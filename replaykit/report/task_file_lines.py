@@ -1,4 +1,4 @@
-"""Where a task file says what a report found: the line of each task, check and policy."""
+"""Where a task file defines what a report found: the line of each task, check and policy."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class TaskFile(NamedTuple):
 
 
 def task_file(named: str) -> TaskFile:
-    """Return a task file with the lines that can be told; any other layout has none."""
+    """Return a task file with the lines that are known; any other layout has none."""
     file = Path(named.partition("#")[0])
     if file.suffix.lower() not in LAYOUTS or not file.is_file() or file.stat().st_size > BYTES_MAX:
         return TaskFile(str(file), {})

@@ -17,7 +17,7 @@ from replaykit.grading.verdict import (
     Report,
     Verdict,
 )
-from replaykit.report.reasons import said
+from replaykit.report.reasons import reason_text
 from replaykit.report.text.table import safe, short
 from replaykit.trajectory.plurals import counted
 
@@ -99,7 +99,7 @@ def _troubles(verdict: Verdict) -> Iterator[str]:
     for kind, name, result in problems(verdict):
         step = None if isinstance(result, Judgement) else step_of(result.evidence)
         at = "" if step is None else f", step {step}"
-        yield f"{result.outcome} {kind} {name}: {said(kind, result.reason)}{at}"
+        yield f"{result.outcome} {kind} {name}: {reason_text(kind, result.reason)}{at}"
 
 
 def _counts(report: Report) -> str:

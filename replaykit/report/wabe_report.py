@@ -1,7 +1,7 @@
 """Reports as the results JSON of WABE: the leaderboard's query reads it as it is.
 
-`success_rate` counts what a judge said, or the checks where no judge spoke; `success` of a task may be a
-fallback, and says so.
+`success_rate` counts judgements, or the checks where there was no judge; `success` of a task may be a
+fallback, and `success_source` names it.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def as_wabe(report: Report, sources: Iterable[str | Path], *, has_fallback: bool
             tasks.append(_task(verdict, None, has_fallback=has_fallback))
             continue
         with open_bundle(path) as bundle:
-            told = bundle.header.agent
-            agent = (told.name if told is not None else None) or agent
+            recorded_agent = bundle.header.agent
+            agent = (recorded_agent.name if recorded_agent is not None else None) or agent
             tasks.append(_task(verdict, bundle, has_fallback=has_fallback))
     graded = sum(task["success"] and task["success_source"] in ("judge", "checks") for task in tasks)
     successful = sum(task["success"] for task in tasks)
@@ -71,8 +71,8 @@ def _divergence(successful: int, graded: int) -> str | None:
     """Return why the two figures that a leaderboard shows do not go together, if so."""
     if successful == graded:
         return None
-    told = f"{counted(successful, 'task')} counted as successful, {graded} of them by a judge or checks"
-    return f"{told}: rank by success_rate"
+    counts = f"{counted(successful, 'task')} counted as successful, {graded} of them by a judge or checks"
+    return f"{counts}: rank by success_rate"
 
 
 def _digest(path: str | Path) -> Iterable[str]:
@@ -80,8 +80,8 @@ def _digest(path: str | Path) -> Iterable[str]:
         return [bundle.digest]
 
 
-class _Told(NamedTuple):
-    """What a run says of itself: of an imported one, in the words of its own file."""
+class _OwnResult(NamedTuple):
+    """What a run states about itself: an imported one, in the words of its own file."""
 
     actions: tuple[str, ...] = ()
     thoughts: tuple[str, ...] = ()
@@ -94,15 +94,15 @@ class _Told(NamedTuple):
     error: str | None = None
 
 
-def _told(bundle: Bundle | None) -> _Told:
+def _own_result(bundle: Bundle | None) -> _OwnResult:
     if bundle is None:
-        return _Told()
+        return _OwnResult()
     run, task = bundle.trajectory, bundle.header.task or {}
     source = bundle.header.source
     own = source.extra if source is not None and is_own(run) else {}
     history = action_history(run)
     steps, limit = own.get("steps_taken"), own.get("max_steps") or task.get("max_steps")
-    return _Told(
+    return _OwnResult(
         actions=history.actions,
         thoughts=history.thoughts or (() if is_own(run) else ("",) * len(history.actions)),
         steps=steps if isinstance(steps, int) else len(history.actions),
@@ -116,28 +116,28 @@ def _told(bundle: Bundle | None) -> _Told:
 
 
 def _task(verdict: Verdict, bundle: Bundle | None, *, has_fallback: bool) -> dict[str, Any]:
-    told = _told(bundle)
-    is_finished = _finished(bundle, told)
+    own = _own_result(bundle)
+    is_finished = _finished(bundle, own)
     success, source = _success(verdict, is_finished=is_finished, has_fallback=has_fallback)
     return {
         "task_id": verdict.task_id,
-        "website": told.website,
-        "task_description": told.task,
+        "website": own.website,
+        "task_description": own.task,
         "success": success,
         "success_source": source,
-        "steps_taken": told.steps,
-        "max_steps": told.steps if told.limit is None else told.limit,
-        "level": told.level,
-        "thoughts": list(told.thoughts),
-        "action_history": list(told.actions),
-        "screenshots": list(told.screenshots),
-        "error": told.error if verdict.error is None else verdict.error.kind,
+        "steps_taken": own.steps,
+        "max_steps": own.steps if own.limit is None else own.limit,
+        "level": own.level,
+        "thoughts": list(own.thoughts),
+        "action_history": list(own.actions),
+        "screenshots": list(own.screenshots),
+        "error": own.error if verdict.error is None else verdict.error.kind,
     }
 
 
-def _finished(bundle: Bundle | None, told: _Told) -> bool:
+def _finished(bundle: Bundle | None, own: _OwnResult) -> bool:
     ending = bundle.ending if bundle is not None else None
-    within = told.limit is None or told.steps <= told.limit
+    within = own.limit is None or own.steps <= own.limit
     return ending is not None and ending.kind == "answered" and within
 
 

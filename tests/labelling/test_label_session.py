@@ -9,7 +9,7 @@ import pytest
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import LabelError, UsageError
-from replaykit.grading.agreement.labels import Label, Said, append_label, read_labels
+from replaykit.grading.agreement.labels import Label, LabelAnswer, append_label, read_labels
 from replaykit.labelling.label_session import LabelSession
 from replaykit.testing import trajectory
 
@@ -26,7 +26,7 @@ def runs(tmp_path: Path) -> list[str]:
     return found
 
 
-def save(session: LabelSession, place: int, said: Said = "success", note: str = "") -> None:
+def save(session: LabelSession, place: int, said: LabelAnswer = "success", note: str = "") -> None:
     with open_bundle(session.source(place)) as bundle:
         session.save(place, bundle, said, note)
 

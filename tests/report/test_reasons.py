@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import replaykit
 from replaykit.cli.main import cli
 from replaykit.grading import judge_rates, metrics
-from replaykit.report.reasons import SECTIONS, reason_words, said
+from replaykit.report.reasons import SECTIONS, reason_text, reason_words
 from replaykit.report.remedies import REMEDIES
 
 SOURCES = Path(replaykit.__file__).parent
@@ -123,10 +123,10 @@ def test_sentences_are_plain() -> None:
 
 
 def test_a_reason_is_said_in_words_and_a_plugins_own_as_it_is() -> None:
-    assert said("policy", "no_request") == "no approval was requested before this action (no_request)"
-    assert said("check", "no_request") == "the run made no such request (no_request)"
-    assert said("check", "not_a_date") == "the value cannot be read as a date (not_a_date)"
-    assert (said("policy", "of its own"), said("check", None)) == ("of its own", "")
+    assert reason_text("policy", "no_request") == "no approval was requested before this action (no_request)"
+    assert reason_text("check", "no_request") == "the run made no such request (no_request)"
+    assert reason_text("check", "not_a_date") == "the value cannot be read as a date (not_a_date)"
+    assert (reason_text("policy", "of its own"), reason_text("check", None)) == ("of its own", "")
 
 
 def page() -> str:

@@ -18,7 +18,7 @@ from replaykit.cli.bundles import find_bundles
 from replaykit.cli.command_options import option
 from replaykit.cli.console import notice
 from replaykit.cli.maintain import completion
-from replaykit.grading.agreement.labels import Said
+from replaykit.grading.agreement.labels import LabelAnswer
 from replaykit.labelling.label_server import label_page
 from replaykit.labelling.label_session import LabelSession
 from replaykit.replay.player import Replay
@@ -26,7 +26,7 @@ from replaykit.report.text.table import safe
 from replaykit.trajectory.action import tag_of
 from replaykit.trajectory.action_rendering import MESSAGES, render_step
 
-_KEYS: dict[str, Said] = {"y": "success", "n": "failure", "u": "unsure", "x": "not_executable"}
+_KEYS: dict[str, LabelAnswer] = {"y": "success", "n": "failure", "u": "unsure", "x": "not_executable"}
 """The keys of the page: a key must not mean something else in the terminal."""
 
 

@@ -1,4 +1,4 @@
-"""How well one grader agrees with another: pure, exact until rounded, `null` where nothing can be said.
+"""How well one grader agrees with another: pure, exact until rounded, `null` where nothing can be computed.
 
 Positive = SUCCESS. Sources: Cohen 1960 (kappa), Wilson 1927, McNemar 1947, Rogan and Gladen 1978.
 """
@@ -148,7 +148,7 @@ def difference_p(only_first: int, only_second: int) -> Fraction | None:
 def bootstrap(clusters: Sequence[Cluster], statistic: Statistic) -> dict[str, Any]:
     """Return the percentile interval over resampled tasks, each with all of its runs.
 
-    2,000 draws, seed 0. A draw of which nothing can be said is skipped and counted. The interval is None
+    2,000 draws, seed 0. A draw without a value is skipped and counted. The interval is None
     of fewer than 2 clusters.
     """
     if len(clusters) < 2:

@@ -166,9 +166,9 @@ def _questions(pairs: Sequence[tuple[Label, Label]]) -> dict[str, Any]:
     return {name: _agreed(answer) for name, answer in found.items()}
 
 
-def _agreed(said: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def _agreed(answers: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """Return how often two people give the same answer; pairs with an answer that is none are left out."""
-    clear = [pair for pair in said if not _UNCLEAR & {answer.strip().lower() for answer in pair}]
+    clear = [pair for pair in answers if not _UNCLEAR & {answer.strip().lower() for answer in pair}]
     count = Counter(clear)
     classes = sorted({answer for pair in clear for answer in pair})
     table = [[count[first, second] for second in classes] for first in classes]
@@ -315,7 +315,7 @@ def _baselines(m: Matrix) -> dict[str, Any]:
 
 
 def _depend(first: Grader, second: Grader) -> bool:
-    """Return whether one of two was told what the other says: they are no two opinions."""
+    """Return whether one of two had the other's answer: they are no two opinions."""
     return first.depends_on == second.name or second.depends_on == first.name
 
 

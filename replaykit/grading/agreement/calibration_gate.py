@@ -40,7 +40,7 @@ class Measured(Struct, frozen=True, kw_only=True):
     n_neg: int
     """Runs that people call a failure."""
     kappa_low: float | None = None
-    """The 2.5 % point of kappa over resampled tasks; None = nothing can be said."""
+    """The 2.5 % point of kappa over resampled tasks; None = there are too few runs."""
     fpr_high: float | None = None
     """The one-sided 95 % bound of the share of failures called a success, over tasks."""
     origins: dict[str, int] = {}
@@ -62,14 +62,14 @@ def read_calibration(path: str | Path, minimum: Mapping[str, float] = MINIMUM) -
 
 
 def read_measured(path: str | Path) -> dict[str, Measured]:
-    """Return what a calibration says of each judge, by fingerprint. Raises LabelError."""
+    """Return what a calibration measured for each judge, by fingerprint. Raises LabelError."""
     name = Path(path).name
     _, judges = _judges(path)
     return {mark: _measured(judges[mark], name) for mark in sorted(judges)}
 
 
 def _judges(path: str | Path) -> tuple[bytes, dict[str, Any]]:
-    """Return the bytes of a calibration, and fingerprint to what it says of a judge."""
+    """Return the bytes of a calibration, and fingerprint to what it measured for a judge."""
     name = Path(path).name
     try:
         data = Path(path).read_bytes()

@@ -1,4 +1,4 @@
-"""Who says whether runs succeeded: the judges and the checks of a report, or the annotators of a file."""
+"""Who grades whether runs succeeded: the judges and the checks of a report, or the annotators of a file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _VERDICTS = {"SUCCESS": SUCCESS, "PASS": SUCCESS, "FAILURE": FAILURE, "FAIL": FA
 
 
 class Grader(Struct, frozen=True, kw_only=True):
-    """Somebody, or something, that says whether runs succeeded."""
+    """A person or a program that grades whether runs succeeded."""
 
     name: str
     """A judge, `checks`, `success`, or an annotator."""
@@ -46,7 +46,7 @@ class Grader(Struct, frozen=True, kw_only=True):
     stages: dict[str, tuple[dict[str, Any], ...]] = {}
     """Of a judge: run to each reply that contributed, of runs that it could be asked about."""
     depends_on: str | None = None
-    """Of a judge: name of the grader that it is told of, or rests on."""
+    """Of a judge: name of the grader whose result it reads, or rests on."""
     has_thresholds: bool = False
     """Of a judge: thresholds were applied to it, so that its shares choose no others."""
     duplicates: int = 0
@@ -153,7 +153,7 @@ def _only(report: Report, several: Sequence[Verdict], source: str) -> Verdict:
 
 
 def _outcomes(verdict: Verdict) -> dict[str, str]:
-    """Return what each grader says of a run."""
+    """Return the answer of each grader about a run."""
     found = {f"judge {one.judge} {one.fingerprint}".strip(): str(one.outcome) for one in verdict.judgements}
     if verdict.completion is not None and verdict.checks:
         found["checks"] = str(verdict.completion.outcome)

@@ -26,13 +26,13 @@ from replaykit.grading.agreement.verifier_labels import (
     LabelRule,
     is_published,
     parquet_rows,
-    said_of,
+    verifier_labels_of,
 )
 
-Said: TypeAlias = Literal["success", "failure", "not_executable", "unsure"]
-"""What a person may say of a run."""
+LabelAnswer: TypeAlias = Literal["success", "failure", "not_executable", "unsure"]
+"""What a person may answer about a run."""
 
-LABELS: tuple[Said, ...] = ("success", "failure", "not_executable", "unsure")
+LABELS: tuple[LabelAnswer, ...] = ("success", "failure", "not_executable", "unsure")
 """Done, not done, could not be done (CAPTCHA, site down: the run is invalid), and unknown."""
 
 FILE_MAX = 64 * 2**20
@@ -45,20 +45,20 @@ _PEER = {
     "successful": "success", "unsuccessful": "failure", "unsure": "unsure",
     "0": "failure", "1": "success", "2": "not_executable",
 }  # fmt: skip
-_SAID = ("label", "human_label", "trajectory_success")
-"""Columns that say what became of a run."""
+_ANSWER_COLUMNS = ("label", "human_label", "trajectory_success")
+"""Columns that hold the answer about a run."""
 _ARB = ("benchmark", "model_name", "task_id", "annotator_name")
 
 
 class Label(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one person says of one run."""
+    """What one person answered about one run."""
 
     trajectory: str
     """Trajectory digest, 64 hex digits; of other projects' files the name of the run."""
-    label: Said
-    """What the person says."""
+    label: LabelAnswer
+    """The answer of the person."""
     annotator: str = ""
-    """Who says it."""
+    """Who answered."""
     at: str = ""
     """When, RFC 3339."""
     note: str = ""
@@ -77,7 +77,7 @@ class Labels(Struct, frozen=True, kw_only=True):
     digest: str
     """`sha256:...` of the file."""
     labels: tuple[Label, ...]
-    """One for each annotator and run, the last one said, in the order of the first."""
+    """One for each annotator and run, the last one given, in the order of the first."""
     agents: tuple[str, ...] = ()
     """Whose runs a file labels that has a column for each agent."""
     rule: str = ""
@@ -121,7 +121,7 @@ def read_labels(path: str | Path, agent: str | None = None, rule: LabelRule | No
     name = Path(path).name
     published = _published(Path(path))
     if published is not None:
-        found = [convert(row, Label) for row in said_of(published, rule or "majority", name)]
+        found = [convert(row, Label) for row in verifier_labels_of(published, rule or "majority", name)]
         return Labels(name=name, digest=_digest(Path(path)), labels=tuple(found), rule=rule or "majority")
     if rule is not None:
         reason = f"label rule {rule} needs a table of CUAVerifierBench"
@@ -309,7 +309,7 @@ def _object(line: str, name: str, number: int) -> Mapping[str, Any]:
 def _table(text: str, name: str) -> Iterator[Label]:
     rows = csv.DictReader(io.StringIO(text, newline=""))
     try:
-        _check_columns(rows.fieldnames or _SAID, name)
+        _check_columns(rows.fieldnames or _ANSWER_COLUMNS, name)
         for row in rows:
             plain = {key: value for key, value in row.items() if isinstance(key, str) and value is not None}
             yield _label(_renamed(plain), name, rows.line_num)
@@ -318,7 +318,7 @@ def _table(text: str, name: str) -> Iterator[Label]:
 
 
 def _check_columns(columns: Sequence[str], name: str) -> None:
-    if not set(_SAID) & set(columns):
+    if not set(_ANSWER_COLUMNS) & set(columns):
         reason = "no labels: expected JSON lines, or CSV with columns such as trajectory, label, annotator"
         raise LabelError(source=name, line=0, reason=reason)
 

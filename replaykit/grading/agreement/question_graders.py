@@ -13,8 +13,7 @@ from msgspec.structs import replace
 
 from replaykit.errors import LabelError
 from replaykit.grading.agreement.graders import FAILURE, SUCCESS, Grader, runs_of
-from replaykit.grading.agreement.labels import Label, Labels
-from replaykit.grading.agreement.labels import Said as LabelSaid
+from replaykit.grading.agreement.labels import Label, LabelAnswer, Labels
 from replaykit.grading.verdict import Judgement, Verdict
 
 PREFIX = "trajectory_"
@@ -23,7 +22,7 @@ PREFIX = "trajectory_"
 CODES: Mapping[str, str] = {f"{PREFIX}looping": "C2", f"{PREFIX}side_effect": "S1"}
 """Question to the code of findings that answers it."""
 
-_ANSWERS: Mapping[str, LabelSaid] = {"yes": "success", "no": "failure", "unsure": "unsure", "": "unsure"}
+_ANSWERS: Mapping[str, LabelAnswer] = {"yes": "success", "no": "failure", "unsure": "unsure", "": "unsure"}
 
 
 def asked(labels: Labels, question: str) -> tuple[str, Labels]:

@@ -1,4 +1,4 @@
-"""What each rule of a verdict says of its run, and whether the run succeeds by all other rules."""
+"""What each rule of a verdict answers about its run, and whether the run succeeds by all other rules."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from replaykit.grading.verdict import (
     compose,
 )
 
-Said: TypeAlias = Literal["pass", "fail", "undecided", "error", "dormant"]
-"""What a rule says of one run. DORMANT is a pass: nothing was broken."""
+RuleAnswer: TypeAlias = Literal["pass", "fail", "undecided", "error", "dormant"]
+"""What a rule answers about one run. DORMANT is a pass: nothing was broken."""
 
 RuleKind: TypeAlias = Literal["check", "item", "policy", "judge", "criterion", "finding"]
 """What a rule is. A finding fails the runs in which it was found."""
@@ -48,11 +48,11 @@ class RuleKey(NamedTuple):
 
 
 class RuleVote(NamedTuple):
-    """What one rule says of one run."""
+    """What one rule answers about one run."""
 
     rule: RuleKey
     """The rule."""
-    answer: Said
+    answer: RuleAnswer
     """Its outcome."""
     others: bool | None
     """Whether the run succeeds by all other rules; None = they do not decide."""
@@ -80,21 +80,21 @@ def votes_of(verdict: Verdict, codes: Sequence[str] = tuple(KINDS)) -> Iterator[
         yield RuleVote(RuleKey("finding", None, code), _finding(code, found, unknown, verdict), success)
 
 
-_OUTCOMES: dict[Outcome, Said] = {
+_OUTCOMES: dict[Outcome, RuleAnswer] = {
     Outcome.PASS: "pass", Outcome.FAIL: "fail", Outcome.UNDECIDED: "undecided", Outcome.ERROR: "error",
 }  # fmt: skip
-_POLICIES: dict[PolicyOutcome, Said] = {
+_POLICIES: dict[PolicyOutcome, RuleAnswer] = {
     PolicyOutcome.OK: "pass", PolicyOutcome.VIOLATED: "fail", PolicyOutcome.DORMANT: "dormant",
     PolicyOutcome.UNDECIDED: "undecided", PolicyOutcome.ERROR: "error",
 }  # fmt: skip
-_JUDGES: dict[JudgeOutcome, Said] = {
+_JUDGES: dict[JudgeOutcome, RuleAnswer] = {
     JudgeOutcome.SUCCESS: "pass", JudgeOutcome.FAILURE: "fail", JudgeOutcome.ABSTAIN: "undecided",
     JudgeOutcome.ERROR: "error",
 }  # fmt: skip
 
 
 def _items(task: str, check: CheckResult, others: bool | None) -> Iterator[RuleVote]:
-    """Yield the items of a check that has several: a single one says what the check says."""
+    """Yield the items of a check that has several: a single one has the outcome of the check."""
     if len(check.items) > 1:
         for item in check.items:
             yield RuleVote(RuleKey("item", task, f"{check.id}/{item.id}"), _OUTCOMES[item.outcome], others)
@@ -112,13 +112,13 @@ def _criteria(task: str, title: str, judge: Judgement, others: bool | None) -> I
         yield RuleVote(key, _met(row), others)
 
 
-def _met(row: Mapping[str, Any]) -> Said:
-    """Return what a criterion says; where it does not apply, or may not, it decides nothing."""
+def _met(row: Mapping[str, Any]) -> RuleAnswer:
+    """Return the answer of a criterion; where it does not apply, or may not, it decides nothing."""
     applies = row.get("applies", "YES") == "YES"
     return _CRITERIA.get(row["verdict"], "undecided") if applies else "undecided"
 
 
-_CRITERIA: dict[str, Said] = {"YES": "pass", "NO": "fail"}
+_CRITERIA: dict[str, RuleAnswer] = {"YES": "pass", "NO": "fail"}
 
 
 def _without_check(verdict: Verdict, check: CheckResult) -> bool | None:
@@ -137,7 +137,7 @@ def _decided(outcome: Outcome | None) -> bool | None:
     return outcome is Outcome.PASS if outcome in (Outcome.PASS, Outcome.FAIL) else None
 
 
-def _finding(code: str, found: set[str], unknown: set[str], verdict: Verdict) -> Said:
+def _finding(code: str, found: set[str], unknown: set[str], verdict: Verdict) -> RuleAnswer:
     """Return `fail` where it was found; of runs that passed no one read the pages."""
     if code in found:
         return "fail"

@@ -12,7 +12,14 @@ from msgspec.structs import replace
 from replaykit.errors import UsageError
 from replaykit.grading.agreement.agreement_rates import Matrix, phi
 from replaykit.grading.agreement.labels import Labels
-from replaykit.grading.agreement.rule_votes import KINDS_OF_RULES, RuleKey, RuleKind, RuleVote, Said, votes_of
+from replaykit.grading.agreement.rule_votes import (
+    KINDS_OF_RULES,
+    RuleAnswer,
+    RuleKey,
+    RuleKind,
+    RuleVote,
+    votes_of,
+)
 from replaykit.grading.mutation_counts import MutationScore
 from replaykit.grading.verdict import Report, Verdict
 
@@ -73,7 +80,7 @@ class Rule(Struct, frozen=True, kw_only=True):
     mutants: MutationScore | None = None
     """Of a policy: breaches made on purpose, and how many it noticed; null where no one tried."""
     same_as: str | None = None
-    """Of a rule that separates: the first rule that says the same of the same runs; null = none before it."""
+    """Of a rule that separates: the first rule with the same answers; null = none before it."""
 
     @property
     def title(self) -> str:
@@ -136,7 +143,7 @@ def _with_mutants(rule: Rule, mutations: Mapping[str, MutationScore]) -> Rule:
 
 
 _Votes = Mapping[int, RuleVote]
-"""Place of a run to what a rule says of it."""
+"""Place of a run to what a rule answers about it."""
 
 
 def _once(verdicts: Sequence[Verdict]) -> dict[str, Verdict]:
@@ -168,7 +175,7 @@ def _rules(runs: Sequence[Verdict], truth: Mapping[int, bool]) -> Iterator[Rule]
     for place, verdict in enumerate(runs):
         for vote in votes_of(verdict, codes):
             by_rule.setdefault(vote.rule, {})[place] = vote
-    first: dict[tuple[tuple[int, Said], ...], str] = {}
+    first: dict[tuple[tuple[int, RuleAnswer], ...], str] = {}
     for key in sorted(by_rule, key=_order):
         votes = by_rule[key]
         rule = _rule(key, votes, [one.task_id for one in runs], truth)
@@ -179,7 +186,7 @@ def _rules(runs: Sequence[Verdict], truth: Mapping[int, bool]) -> Iterator[Rule]
         yield rule
 
 
-_PLAIN: Mapping[str, Said] = {"dormant": "pass", "error": "undecided"}
+_PLAIN: Mapping[str, RuleAnswer] = {"dormant": "pass", "error": "undecided"}
 _PASSES: Mapping[str, bool] = {"pass": True, "dormant": True, "fail": False}
 
 
@@ -214,7 +221,7 @@ def _rule(key: RuleKey, votes: _Votes, tasks: Sequence[str], truth: Mapping[int,
     )
 
 
-def _word(count: Counter[Said]) -> Word:
+def _word(count: Counter[RuleAnswer]) -> Word:
     passed, failed, n = count["pass"] + count["dormant"], count["fail"], count.total()
     if passed and failed:
         return "separates"
@@ -228,7 +235,7 @@ def _word(count: Counter[Said]) -> Word:
 
 
 def _table(decided: Mapping[int, bool], other: Mapping[int, bool | None]) -> Matrix:
-    """Return the runs that both decide: what the rule says against what the other says."""
+    """Return the runs that both decide: the answer of the rule against that of the other."""
     both = Counter(
         (answer, other[place]) for place, answer in decided.items() if other.get(place) is not None
     )

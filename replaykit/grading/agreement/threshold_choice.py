@@ -33,7 +33,7 @@ class LabelledShare(NamedTuple):
     is_success: bool
     """What people say."""
     share: Share
-    """What the judge says."""
+    """The share of the judge's votes."""
 
 
 Aims = Mapping[str, Fraction]
@@ -117,7 +117,7 @@ def _sequence(
 ) -> dict[str, Any]:
     """Return the last step of an unbroken row of steps whose bound holds, with its counts.
 
-    Where none holds, the counts are those of the first step, and `needed` says how many tasks would do.
+    Where none holds, the counts are those of the first step, and `needed` is how many tasks would do.
     """
     held: Fraction | None = None
     hits, n = _errors(rows, at_step(steps[0]))

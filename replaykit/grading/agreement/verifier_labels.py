@@ -23,8 +23,8 @@ BLIND, FINAL = "human_judgement_outcome", "final_human_outcome_label"
 MAGIC = b"PAR1"
 """First bytes of a Parquet file."""
 
-_BLIND_SAID = {"correct": "success", "incorrect": "failure"}
-_FINAL_SAID = {"1": "success", "0": "failure", "true": "success", "false": "failure"}
+_BLIND_LABELS = {"correct": "success", "incorrect": "failure"}
+_FINAL_LABELS = {"1": "success", "0": "failure", "true": "success", "false": "failure"}
 
 
 def is_published(row: Mapping[str, Any]) -> bool:
@@ -52,7 +52,9 @@ def parquet_rows(path: Path) -> list[dict[str, Any]]:
         raise LabelError(source=path.name, line=0, reason=reason) from error
 
 
-def said_of(rows: Sequence[Mapping[str, Any]], rule: LabelRule, name: str) -> Iterator[dict[str, str]]:
+def verifier_labels_of(
+    rows: Sequence[Mapping[str, Any]], rule: LabelRule, name: str
+) -> Iterator[dict[str, str]]:
     """Yield a label of each run by the rule, then those of its annotators, as fields of a label.
 
     Raises LabelError for a table that the rule cannot be applied to, and for unknown labels.
@@ -62,7 +64,7 @@ def said_of(rows: Sequence[Mapping[str, Any]], rule: LabelRule, name: str) -> It
         of = "annotations" if rule == "majority" else "trajectories"
         reason = f"label rule {rule} needs the column {column}, which the table {of} has"
         raise LabelError(source=name, line=0, reason=reason)
-    known = _BLIND_SAID if rule == "majority" else _FINAL_SAID
+    known = _BLIND_LABELS if rule == "majority" else _FINAL_LABELS
     by_task: dict[str, list[dict[str, str]]] = {}
     for place, row in enumerate(rows, 1):
         task = str(row.get("task_id") or "").strip()

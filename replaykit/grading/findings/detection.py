@@ -107,8 +107,8 @@ def _contradicted(judgements: Sequence[Judgement]) -> Iterator[RunFinding]:
 
 
 def _gaps(replay: Replay) -> Iterator[RunFinding]:
-    told: set[tuple[str, str]] = set()
+    reported: set[tuple[str, str]] = set()
     for gap in replay.trajectory.of_type(Gap):
-        if (gap.channel, gap.why) not in told:
-            told.add((gap.channel, gap.why))
+        if (gap.channel, gap.why) not in reported:
+            reported.add((gap.channel, gap.why))
             yield found("R1", [gap.step], source=gap.channel, note=gap.why)

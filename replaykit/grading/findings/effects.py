@@ -38,7 +38,7 @@ def vain(turns: Sequence[Turn]) -> Iterator[RunFinding]:
 
 
 def has_effect(turn: Turn) -> bool:
-    """Return whether anything followed an action: where it cannot be told, something did."""
+    """Return whether anything followed an action: where the recording does not show it, something did."""
     if turn.is_followed or turn.before is None or turn.after is None:
         return True
     before, after = page_of(turn.before), page_of(turn.after)

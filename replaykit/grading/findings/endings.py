@@ -143,5 +143,5 @@ _BY_WORD = _by_word()
 
 
 def _reports(answer: str) -> bool:
-    said = fold(answer)
-    return any(word in said for word in REPORT_WORDS)
+    folded = fold(answer)
+    return any(word in folded for word in REPORT_WORDS)

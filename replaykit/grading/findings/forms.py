@@ -62,7 +62,7 @@ def passed_over(replay: Replay) -> Iterator[RunFinding]:
 
 
 def _kept(turn: Turn) -> bool | None:
-    """Return whether a field kept an entry; None where nothing was entered or it cannot be told."""
+    """Return whether a field kept an entry; None where nothing was entered or it is unknown."""
     action = turn.action
     if not isinstance(action, _ENTRIES) or action.value_after is None or turn.step.error is not None:
         return None

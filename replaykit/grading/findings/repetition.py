@@ -29,7 +29,7 @@ _REPEATED = (
 def repeated(turns: Sequence[Turn]) -> Iterator[RunFinding]:
     """Yield C1 for each action that was done three times on one page, and C2 for each loop.
 
-    Where pages are missing, so that the same actions may have been a loop, one C2 says that it is unknown.
+    Where pages are missing, so that the same actions may have been a loop, one C2 reports that it is unknown.
     """
     places = [_place(turn) for turn in turns]
     if None not in places and len(set(places)) == len(places):
@@ -115,14 +115,14 @@ def _may_be_same(places: Sequence[Hashable | None], n: int) -> bool:
 
 
 def _signature(action: actions.Action) -> Hashable:
-    """Return what tells an action from others: its line, and the element where the line does not name it."""
+    """Return what distinguishes an action: its line, and the element where the line does not name it."""
     element: actions.Element | None = getattr(action, "element", None)
     is_unnamed = element is not None and not (element.name or element.text)
     return render_action(action), (element.ref, element.css) if element is not None and is_unnamed else None
 
 
 def _keys(turns: Sequence[Turn], pages: Sequence[Hashable | None]) -> list[Hashable | None]:
-    """Return action and page of each step; None where the page was never there twice, or cannot be told."""
+    """Return action and page of each step; None where the page was never there twice, or is not recorded."""
     times = Counter(pages)
     return [
         (_signature(turn.action), page) if page is not None and times[page] > 1 else None
@@ -131,7 +131,7 @@ def _keys(turns: Sequence[Turn], pages: Sequence[Hashable | None]) -> list[Hasha
 
 
 def _place(turn: Turn) -> Hashable | None:
-    """Return what tells the page acted on from others: its snapshot, else its tree, else its screenshot."""
+    """Return what distinguishes the page acted on: its snapshot, else its tree, else its screenshot."""
     seen = turn.before
     if seen is None:
         return None

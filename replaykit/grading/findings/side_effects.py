@@ -1,7 +1,7 @@
 """What a run changed on servers, and whether the task explains it. No model is asked.
 
 Passing checks of requests explain those that they matched, and a task those that it allows; each explains its
-own number. What the agent says of itself explains nothing.
+own number. The agent's own account explains nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from replaykit.tasks.task import AllowedChange
 
 NOTE_MAX = 400
-"""Characters of what a finding says."""
+"""Characters of the note of a finding."""
 
 
 def side_effects(
@@ -28,7 +28,7 @@ def side_effects(
 ) -> Iterator[RunFinding]:
     """Yield S1 for each change that neither check nor task explains, S2 for each that was sent before.
 
-    A bundle without a network yields one S1 that says so.
+    A bundle without a network yields one S1 that reports this.
     """
     if not has_network(replay):
         note = "unknown: the network was not recorded"

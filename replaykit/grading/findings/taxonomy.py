@@ -60,7 +60,7 @@ def found(
 ) -> RunFinding:
     """Return a finding at the first of its steps. Keywords are fields of its evidence.
 
-    `is_doubtful`: a note, whatever its kind. `unknown`: the recording cannot tell, which is a note too.
+    `is_doubtful`: a note, whatever its kind. `unknown`: the recording does not show it, which is a note too.
     """
     at = tuple(dict.fromkeys(step for step in steps if step is not None))
     name, severity = KINDS[code]

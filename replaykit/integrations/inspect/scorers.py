@@ -135,8 +135,10 @@ def _score(files: list[Path], digest: str, value_of: _ValueOf, how: _Grading) ->
     try:
         with replaykit.open_bundle(file) as bundle:
             if digest and digest != f"sha256:{bundle.digest}":
-                said = f"{file} has the digest sha256:{bundle.digest}, its sample was recorded as {digest}"
-                return Score.unscored(reason="damaged_bundle", explanation=_plain(said))
+                mismatch = (
+                    f"{file} has the digest sha256:{bundle.digest}, its sample was recorded as {digest}"
+                )
+                return Score.unscored(reason="damaged_bundle", explanation=_plain(mismatch))
             verdict = replaykit.grade(bundle, options=how.options)
             return _graded(verdict, bundle.trajectory.answer, value_of)
     except replaykit.BundleError as error:

@@ -1,4 +1,4 @@
-"""What the tools answer about a run: one line of our own, then recorded text in a block that says so."""
+"""What the tools answer about a run: one line of our own, then recorded text in a marked block."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Mode: TypeAlias = Literal["strict", "compat"]
 class RunAnswer(Struct, frozen=True, kw_only=True):
     """An answer before it is sent."""
 
-    says: str
+    summary: str
     """Our own words: they hold nothing recorded."""
     recorded: str
     """Recorded text."""
@@ -54,7 +54,7 @@ class RunAnswer(Struct, frozen=True, kw_only=True):
         """Both texts, the recorded one between markers that it cannot contain."""
         cut = len(self.recorded) - TEXT_MAX
         note = f" Its last {cut} characters are left out." if cut > 0 else ""
-        return f"{self.says} {NOTE}{note}\n{replaykit.mark_untrusted(self.recorded[:TEXT_MAX])}"
+        return f"{self.summary} {NOTE}{note}\n{replaykit.mark_untrusted(self.recorded[:TEXT_MAX])}"
 
 
 def list_runs(files: AllowedFiles, after: str, limit: int) -> RunAnswer:
@@ -62,7 +62,7 @@ def list_runs(files: AllowedFiles, after: str, limit: int) -> RunAnswer:
     names, has_more = files.runs_after(after, limit)
     listed = {"runs": [_listed(files, name) for name in names], "next": names[-1] if has_more else None}
     more = " More follow: call again with `after` set to `next`." if has_more else ""
-    return RunAnswer(says=f"Runs in this answer: {len(names)}.{more}", recorded=_json(listed))
+    return RunAnswer(summary=f"Runs in this answer: {len(names)}.{more}", recorded=_json(listed))
 
 
 def show_step(files: AllowedFiles, run: str, number: int, *, has_image: bool) -> RunAnswer:
@@ -71,18 +71,20 @@ def show_step(files: AllowedFiles, run: str, number: int, *, has_image: bool) ->
         replay = Replay(bundle)
         state = _state(replay, number)
         image, when = _image(state) if has_image else (None, "")
-        told = {"run": run, "steps": len(replay), **_step(state)}
+        facts = {"run": run, "steps": len(replay), **_step(state)}
     shown = f" The image is the screenshot {when} it." if when else " No screenshot." if has_image else ""
-    says = f"Step {number}; steps count from 0.{shown}"
-    return RunAnswer(says=says, recorded=_json(_shortened(told, FIELD_MAX)), image=image)
+    summary = f"Step {number}; steps count from 0.{shown}"
+    return RunAnswer(summary=summary, recorded=_json(_shortened(facts, FIELD_MAX)), image=image)
 
 
 def query_dom(files: AllowedFiles, run: str, number: int, selector: str, limit: int, when: When) -> RunAnswer:
     """List the elements of a recorded page that match a CSS selector."""
     with replaykit.open_bundle(files.run(run)) as bundle:
         found = _dom(bundle, number, when).select_all(selector)
-        told = {"matches": len(found), "elements": [_element(node) for node in found[:limit]]}
-    return RunAnswer(says=f"Matches: {len(found)}, shown: {min(limit, len(found))}.", recorded=_json(told))
+        facts = {"matches": len(found), "elements": [_element(node) for node in found[:limit]]}
+    return RunAnswer(
+        summary=f"Matches: {len(found)}, shown: {min(limit, len(found))}.", recorded=_json(facts)
+    )
 
 
 def grade(files: AllowedFiles, run: str, task: str | None, mode: Mode | None) -> RunAnswer:
@@ -91,13 +93,13 @@ def grade(files: AllowedFiles, run: str, task: str | None, mode: Mode | None) ->
     verdict = _verdict(files, path, task, mode)
     names = {verdict.trajectory: path.stem} if verdict.trajectory else {}
     report = replaykit.build_report([verdict], names=names)
-    return RunAnswer(says=_outcome(verdict), recorded=replaykit.render(report, "json").decode())
+    return RunAnswer(summary=_outcome(verdict), recorded=replaykit.render(report, "json").decode())
 
 
 def explain(files: AllowedFiles, run: str, id: str, task: str | None, mode: Mode | None) -> RunAnswer:
     """Explain the check, policy or judge of that id."""
     verdict = _verdict(files, files.run(run), task, mode)
-    return RunAnswer(says=_outcome(verdict), recorded=_json(replaykit.explain(verdict, id)))
+    return RunAnswer(summary=_outcome(verdict), recorded=_json(replaykit.explain(verdict, id)))
 
 
 def diff(files: AllowedFiles, before: str, after: str) -> RunAnswer:
@@ -107,8 +109,8 @@ def diff(files: AllowedFiles, before: str, after: str) -> RunAnswer:
         replaykit.open_bundle(files.run(after)) as other,
     ):
         found = replaykit.diff(one, other)
-    says = f"Steps alike from the beginning: {found.common}."
-    return RunAnswer(says=says, recorded=_json(found))
+    summary = f"Steps alike from the beginning: {found.common}."
+    return RunAnswer(summary=summary, recorded=_json(found))
 
 
 def screenshot(files: AllowedFiles, run: str, number: int) -> bytes:
@@ -122,7 +124,7 @@ def screenshot(files: AllowedFiles, run: str, number: int) -> bytes:
 def dom(files: AllowedFiles, run: str, number: int) -> RunAnswer:
     """Return the HTML of the page that a step acted on."""
     with replaykit.open_bundle(files.run(run)) as bundle:
-        return RunAnswer(says=f"Page of step {number}.", recorded=_dom(bundle, number, "before").source)
+        return RunAnswer(summary=f"Page of step {number}.", recorded=_dom(bundle, number, "before").source)
 
 
 def _listed(files: AllowedFiles, name: str) -> dict[str, Any]:
@@ -176,13 +178,13 @@ def _dom(bundle: Bundle, number: int, when: When) -> Any:
 
 
 def _element(node: Any) -> dict[str, Any]:
-    told = {"tag": node.tag, "attributes": node.attributes}
+    facts = {"tag": node.tag, "attributes": node.attributes}
     for name in ("text", "value"):
         try:
-            told[name] = getattr(node, name)
+            facts[name] = getattr(node, name)
         except replaykit.ReplayError as error:  # masked, or styles were not recorded
-            told[f"{name}_unreadable"] = str(error)
-    return dict(_shortened(told, ELEMENT_MAX))
+            facts[f"{name}_unreadable"] = str(error)
+    return dict(_shortened(facts, ELEMENT_MAX))
 
 
 def _verdict(files: AllowedFiles, path: Path, task: str | None, mode: Mode | None) -> Verdict:

@@ -77,11 +77,11 @@ class RunTools:
         limit: Annotated[int, Field(ge=1, le=200)] = 50,
     ) -> list[Any]:
         """List the recorded runs: name, task, ending, number of steps."""
-        return await self._told(run_answers.list_runs, after, limit)
+        return await self._content(run_answers.list_runs, after, limit)
 
     async def show_step(self, run: Run, step: Step, image: bool = True) -> list[Any]:
         """Show one step: action, target, URL, error, thought, and a screenshot."""
-        return await self._told(partial(run_answers.show_step, has_image=image), run, step)
+        return await self._content(partial(run_answers.show_step, has_image=image), run, step)
 
     async def query_dom(
         self,
@@ -94,11 +94,11 @@ class RunTools:
         ] = "before",
     ) -> list[Any]:
         """List elements of a recorded page that match a CSS selector: tag, text, attributes, value."""
-        return await self._told(run_answers.query_dom, run, step, selector, limit, when)
+        return await self._content(run_answers.query_dom, run, step, selector, limit, when)
 
     async def grade(self, run: Run, task: TaskName = None, mode: ModeName = None) -> list[Any]:
         """Grade a run offline: checks, policies, and judges from their tape. Returns the report as JSON."""
-        return await self._told(run_answers.grade, run, task, mode)
+        return await self._content(run_answers.grade, run, task, mode)
 
     async def explain(
         self,
@@ -108,11 +108,11 @@ class RunTools:
         mode: ModeName = None,
     ) -> list[Any]:
         """Explain one result: outcome, reason in words, evidence, and what would supply missing evidence."""
-        return await self._told(run_answers.explain, run, id, task, mode)
+        return await self._content(run_answers.explain, run, id, task, mode)
 
     async def diff(self, a: Run, b: Run) -> list[Any]:
         """Compare two runs step by step: where they part, and what else differs."""
-        return await self._told(run_answers.diff, a, b)
+        return await self._content(run_answers.diff, a, b)
 
     async def verdict(self, run: str) -> str:
         """Return the report of a run, graded against its recorded task."""
@@ -126,7 +126,7 @@ class RunTools:
         """Return the HTML of the page that a step acted on."""
         return (await self._read(run_answers.dom, run, step)).text
 
-    async def _told(self, work: Callable[..., RunAnswer], *arguments: Any) -> list[Any]:
+    async def _content(self, work: Callable[..., RunAnswer], *arguments: Any) -> list[Any]:
         answer = await self._answered(work, arguments, ToolError, ToolError)
         image = [] if answer.image is None else [Image(data=answer.image, format=_format(answer.image))]
         return [answer.text, *image]
@@ -166,11 +166,11 @@ class RunTools:
         return anyio.CapacityLimiter(PROCESSES_MAX)
 
     def _message(self, error: ReplaykitError) -> str:
-        """Return what the client is told: our own words as they are, those about a file as recorded text."""
+        """Return the message for the client: our own words as they are, those of a file as recorded text."""
         if isinstance(error, Refusal):
             return error.message
-        said = self._files.relative(f"{type(error).__name__}: {error.message}")[:ERROR_MAX]
-        return f"not possible. {run_answers.NOTE}\n{replaykit.mark_untrusted(said)}"
+        message = self._files.relative(f"{type(error).__name__}: {error.message}")[:ERROR_MAX]
+        return f"not possible. {run_answers.NOTE}\n{replaykit.mark_untrusted(message)}"
 
 
 class RunServer(MCPServer[Any]):
@@ -226,7 +226,7 @@ def _refuse_unknown(tool: str, arguments: Mapping[str, Any], known: Mapping[str,
 
 
 def _logged(error: Exception) -> str:
-    """Log a defect to stderr, and return what the client is told: mcp 2.0 would tell it more."""
+    """Log a defect to stderr, and return the message for the client: mcp 2.0 would send more."""
     _LOG.error("a call failed", exc_info=error)
     return "this is a defect of replaykit; the server's stderr has its traceback"
 

@@ -46,7 +46,7 @@ class RunTimes(NamedTuple):
     """One run."""
 
     parent: Ids | None
-    """Where its harness ran it, if the bundle says so."""
+    """Where its harness ran it, if the bundle names it."""
     agent: str | None
     """Name of the agent."""
     start: int
@@ -99,7 +99,7 @@ def read_times(sources: Iterable[str]) -> dict[str, RunTimes]:
             with replaykit.open_bundle(source) as bundle:
                 found[f"sha256:{bundle.digest}"] = times_of(bundle)
         except replaykit.BundleError:
-            continue  # the report says so already
+            continue  # the report lists them already
     return found
 
 

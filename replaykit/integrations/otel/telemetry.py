@@ -164,7 +164,7 @@ def spans(
 
 
 def _run_place(verdict: replaykit.Verdict, run: RunTimes | None) -> Ids:
-    """Return the ids of a run's span; a bundle that could not be read has those of what was said of it."""
+    """Return the ids of a run's span; a bundle that could not be read has ids made from its verdict."""
     place = ids_of(verdict.trajectory) if verdict.trajectory else unread_ids(verdict)
     return place if run is None or run.parent is None else Ids(run.parent.trace, place.span)
 

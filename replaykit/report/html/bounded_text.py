@@ -21,7 +21,7 @@ STEPS_MAX = 5_000
 
 
 def bounded(text: str | None, limit: int = TEXT_MAX) -> str | None:
-    """Cut a text, with a mark that says by how many characters."""
+    """Cut a text, with a mark that counts the characters cut."""
     if text is None or len(text) <= limit:
         return text
     return f"{text[:limit]}⟦cut:{len(text) - limit}⟧"
@@ -42,7 +42,7 @@ def any_value(value: Any) -> str | None:
 
 
 def without_empty(fields: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what says nothing: None, False, empty texts and rows. Zeros stay."""
+    """Leave out what holds nothing: None, False, empty texts and rows. Zeros stay."""
     return {key: value for key, value in fields.items() if not _is_empty(value)}
 
 

@@ -27,7 +27,7 @@ class EmbeddedScreenshot(NamedTuple):
 
 
 def screenshot(bundle: Bundle, id: str) -> EmbeddedScreenshot | None:
-    """Return a screenshot; None where it is missing, damaged or no image: the report says so and goes on."""
+    """Return a screenshot; None where it is missing, damaged or no image: the report shows that."""
     try:
         own, data = bundle.blob_type(id), bundle.blob(id)
         size = image_size(data, own)

@@ -1,4 +1,4 @@
-"""Text and data of strangers inside an HTML file, so that nothing of it can run.
+"""Untrusted text and data inside an HTML file, so that nothing of it can run.
 
 Small data stand as JSON without `<`, `>` or `&`; large ones deflated and in base64. No string of theirs meets
 the HTML parser but through `text`.

@@ -1,4 +1,4 @@
-"""Controls of a recorded page in words: what a field holds, a box says, a list has chosen."""
+"""Controls of a recorded page in words: a field's value, a box's mark, a list's choice."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BUTTONS = ("submit", "button", "reset", "image")
 
 
 def control(shot: Snapshot, row: int) -> tuple[str, str]:
-    """Return how a control looks (a word of ours) and what it says."""
+    """Return how a control looks (one of our words) and its text."""
     tag, attributes = shot.name[row], _attributes(shot, row)
     state = shot.state.get(row, ElementState())
     if tag == "input":

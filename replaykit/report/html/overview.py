@@ -86,10 +86,10 @@ def is_well(verdict: Verdict) -> bool:
 
 
 def agreement(report: Report) -> dict[str, dict[str, Any]]:
-    """Return, per judge, how its word stands to that of the checks, where both said yes or no.
+    """Return, per judge, how its verdict agrees with that of the checks, where both decided.
 
-    `pairs` counts runs by what the checks and then the judge said, `agree` is the share that agrees with its
-    Wilson interval, `kappa` is Cohen's; null where chance alone agrees always.
+    `pairs` counts runs by the outcome of the checks, then of the judge, `agree` is the share that agrees with
+    its Wilson interval, `kappa` is Cohen's; null where chance alone agrees always.
     """
     found: dict[str, Counter[str]] = {}
     for verdict in report.verdicts:

@@ -62,8 +62,8 @@ class _Outline:
         if unseen or (kind == HTML and tag in _UNSEEN):
             return shot.end[row]
         if kind == HTML and tag in CONTROLS:
-            look, said = control(shot, row)
-            self.parts.append(f'<span class="control {look}">{escaped(said)}</span>')
+            look, label = control(shot, row)
+            self.parts.append(f'<span class="control {look}">{escaped(label)}</span>')
             return shot.end[row]
         self._element(row, tag)
         return row + 1

@@ -18,7 +18,7 @@ from replaykit.report.html.form_controls import CONTROLS, control
 from replaykit.snapshot.snapshot_format import HTML, OTHER, SVG, TEXT, Snapshot
 
 PLACED_MAX = 8_000
-"""Elements of one sketch; what follows is left out, and the sketch says so."""
+"""Elements of one sketch; what follows is left out, and the sketch notes it."""
 
 TEXT_MAX = 400_000
 """Characters of one sketch."""
@@ -248,7 +248,7 @@ class _Pen:
             bottom = self._box(blocks[0])[1]
         elif texts[0] > blocks[-1]:
             top = self._box(blocks[-1])[1] + self._box(blocks[-1])[3]
-        # A block that floats or is placed elsewhere says nothing about the lines.
+        # A block that floats or is placed elsewhere does not place the lines.
         return (x, top, width, bottom - top) if y <= top < bottom <= y + height else box
 
     def _is_block(self, row: int) -> bool:

@@ -1,4 +1,4 @@
-"""Two gradings in one file: their runs, what the earlier one said of each, and what lies between them."""
+"""Two gradings in one file: their runs, the earlier verdict of each, and what changed between them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Gradings(Struct, frozen=True, kw_only=True):
     verdicts: Sequence[Verdict]
     """Those of the report, then those of runs that only the earlier report has, or has another run for."""
     earlier: Mapping[int, Verdict] = {}
-    """What the earlier report said of the same run, where it said otherwise."""
+    """The earlier verdict of the same run, where it differs."""
     pairs: Sequence[Linked] = ()
     """Pairs that differ, by task."""
     new: Sequence[int] = ()
@@ -83,16 +83,16 @@ def gradings(before: Report | None, report: Report) -> Gradings:
 
 def changes(before: Report, report: Report, found: Gradings, ids: Sequence[str]) -> dict[str, Any]:
     """Return what lies between the reports as data of the first screen; `ids` name the runs, by place."""
-    told = found.comparison or compare(before, report)
+    comparison = found.comparison or compare(before, report)
     return {
         "before": line(before.label) or "before",
         "after": line(report.label) or "after",
-        "pairs": [_told(linked, ids) for linked in found.pairs],
-        "same": told.same,
+        "pairs": [_pair_data(linked, ids) for linked in found.pairs],
+        "same": comparison.same,
         "new": [ids[place] for place in found.new],
         "removed": [ids[place] for place in found.removed],
         "flow": dict(found.flow),
-        "rates": to_builtins(told.rates),
+        "rates": to_builtins(comparison.rates),
     }
 
 
@@ -110,7 +110,7 @@ def _link(
         verdicts.append(was)
 
 
-def _told(linked: Linked, ids: Sequence[str]) -> dict[str, Any]:
+def _pair_data(linked: Linked, ids: Sequence[str]) -> dict[str, Any]:
     pair = linked.pair
     rows = [[line(c.what), c.before, c.after, line(_reason(c))] for c in pair.changes[:CHANGES_MAX]]
     return without_empty(

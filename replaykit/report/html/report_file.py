@@ -50,10 +50,10 @@ def write_html(
     options: HtmlOptions | None = None,
     on_run: OnRun | None = None,
 ) -> None:
-    """Write the report as HTML; `sources` are bundles that show its verdicts, others are passed over.
+    """Write the report as HTML; `sources` are bundles that show its verdicts, others are skipped.
 
     Same report, bundles and options, same bytes (given one build of zlib). Memory: the report, one row a
-    run, and the run being written. A bundle that cannot be read is said so in the report.
+    run, and the run being written. A bundle that cannot be read is reported there.
     """
     options = options or HtmlOptions()
     with data_behind(file) as blocks:
@@ -75,20 +75,20 @@ def _write_runs(
     options: HtmlOptions,
     on_run: OnRun | None,
 ) -> dict[str, Any]:
-    told = gradings(options.before, report)
-    found, ids = sources_of(told.verdicts, sources), run_ids(told.verdicts)
+    graded = gradings(options.before, report)
+    found, ids = sources_of(graded.verdicts, sources), run_ids(graded.verdicts)
     evidence = EmbeddedEvidence(blocks, options.most)
     rows: dict[int, dict[str, Any]] = {}
-    for place in _wanted_first(told):
-        verdict, source = told.verdicts[place], found.get(place)
+    for place in _wanted_first(graded):
+        verdict, source = graded.verdicts[place], found.get(place)
         name = Path(source).stem if source else verdict.task_id
         run = (
             run_data(source, verdict, evidence, options.replies)
             if source
             else {"verdict": to_builtins(verdict)}
         )
-        if place in told.earlier:
-            run["earlier"] = to_builtins(told.earlier[place])
+        if place in graded.earlier:
+            run["earlier"] = to_builtins(graded.earlier[place])
         blocks.write(data_block(f"r{ids[place]}", "run/deflate", packed_json(run)))
         rows[place] = row(ids[place], name, verdict, facts(run))
         if on_run:
@@ -99,16 +99,16 @@ def _write_runs(
     if measured:
         first["measured"] = measured
     if options.before is not None:
-        first["comparison"] = changes(options.before, report, told, ids)
+        first["comparison"] = changes(options.before, report, graded, ids)
         first["earlier"] = shown[len(report.verdicts) :]
     return first
 
 
-def _wanted_first(told: Gradings) -> list[int]:
+def _wanted_first(graded: Gradings) -> list[int]:
     """Return places in the order in which screenshots get room: what differs, then what did not go well."""
-    differ = told.differing()
-    places = range(len(told.verdicts))
-    return sorted(places, key=lambda place: (place not in differ, is_well(told.verdicts[place]), place))
+    differ = graded.differing()
+    places = range(len(graded.verdicts))
+    return sorted(places, key=lambda place: (place not in differ, is_well(graded.verdicts[place]), place))
 
 
 def _left_out(evidence: EmbeddedEvidence, options: HtmlOptions) -> dict[str, int]:
@@ -125,8 +125,8 @@ def _title(report: Report, before: Report | None) -> str:
 
 
 def _fallback(report: Report, options: HtmlOptions) -> str:
-    said = as_text(report, details=len(report.verdicts) <= 100)
+    text = as_text(report, details=len(report.verdicts) <= 100)
     measured = measured_text(options.measures)
     if measured:
-        said = f"{said}\n{measured}"
-    return said if options.before is None else f"{comparison_text(compare(options.before, report))}\n{said}"
+        text = f"{text}\n{measured}"
+    return text if options.before is None else f"{comparison_text(compare(options.before, report))}\n{text}"

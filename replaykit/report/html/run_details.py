@@ -1,4 +1,4 @@
-"""Which bundle shows which verdict, and all that the report says about one run."""
+"""Which bundle shows which verdict, and everything that the report shows about one run."""
 
 from __future__ import annotations
 
@@ -52,19 +52,19 @@ def run_data(
 ) -> dict[str, Any]:
     """Return everything about a run; its screenshots and pages are written on the way.
 
-    A bundle that cannot be read gives a run without a story, and says why.
+    A bundle that cannot be read gives a run without a story, with the reason.
     """
-    told = msgspec.to_builtins(verdict)
+    plain = msgspec.to_builtins(verdict)
     try:
         with open_bundle(source) as bundle:
-            return {**_told(bundle, verdict, evidence, replies), "verdict": told, **_more(verdict)}
+            return {**_shown(bundle, verdict, evidence, replies), "verdict": plain, **_more(verdict)}
     except BundleError as error:
         name = Path(source).name
-        return {"verdict": told, **_more(verdict), "unreadable": line(str(error).replace(source, name))}
+        return {"verdict": plain, **_more(verdict), "unreadable": line(str(error).replace(source, name))}
 
 
 def _more(verdict: Verdict) -> dict[str, Any]:
-    """Return what would have recorded each piece of missing evidence, and what each judge said."""
+    """Return what would have recorded each piece of missing evidence, and the reasons of each judge."""
     results: tuple[CheckResult | PolicyResult, ...] = (*verdict.checks, *verdict.policies)
     missing = dict.fromkeys(code for one in results if one.outcome == "UNDECIDED" for code in one.missing)
     return {
@@ -111,7 +111,7 @@ def facts(run: dict[str, Any]) -> dict[str, Any]:
     )
 
 
-def _told(
+def _shown(
     bundle: Bundle, verdict: Verdict, evidence: EmbeddedEvidence, replies: str | None
 ) -> dict[str, Any]:
     return {
@@ -153,16 +153,16 @@ def _policies(bundle: Bundle) -> Iterator[tuple[str, dict[str, str | None]]]:
     policies = (bundle.header.task or {}).get("policies")
     for policy in policies if isinstance(policies, list) else []:
         if isinstance(policy, dict):
-            said = policy.get("description")
+            description = policy.get("description")
             rule = bounded(any_value(policy.get("rule")), 4_000)
-            yield str(policy.get("id", "")), {"description": line(any_value(said)), "rule": rule}
+            yield str(policy.get("id", "")), {"description": line(any_value(description)), "rule": rule}
 
 
 def _tape(bundle: Bundle, replies: str | None) -> Tape | None:
     try:
         return read_tape(tape_path(bundle.name, replies))
     except TapeError:
-        return None  # grading has said so already; what the verdict holds of its replies is shown
+        return None  # grading has reported it already; what the verdict holds of its replies is shown
 
 
 def _digest(source: str) -> str | None:

@@ -42,7 +42,7 @@ def _side_by_side(rows: Iterable[RunDiffRow]) -> Iterator[list[Any]]:
     for in_one, block in groupby(rows, key=lambda row: row.mark in ("removed", "new")):
         if not in_one:
             yield from (
-                [row.mark, row.before, row.after, [_told(fact) for fact in row.facts]] for row in block
+                [row.mark, row.before, row.after, [_fact_row(fact) for fact in row.facts]] for row in block
             )
             continue
         found = list(block)
@@ -68,5 +68,5 @@ def _fields(of: str, before: str, after: str) -> Iterator[list[str | None]]:
             yield [f"{of} {line(name)}", any_value(ours.get(name)), any_value(theirs.get(name))]
 
 
-def _told(fact: Fact) -> list[str | None]:
+def _fact_row(fact: Fact) -> list[str | None]:
     return [fact.what, line(fact.before), line(fact.after)]

@@ -1,4 +1,4 @@
-"""One run as data for the report: who acted, on what, what was said, asked and answered, step by step."""
+"""One run as data for the report: who acted, on what, messages, requests and replies, step by step."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def placed(run: Trajectory) -> Iterator[tuple[Message, int | None]]:
 
 
 def message(one: Message, step: int | None) -> Plain:
-    """Return something that agent or user said; `step` is the one before it."""
+    """Return a message of agent or user; `step` is the one before it."""
     return without_empty(
         {
             "t": one.t,
@@ -75,10 +75,10 @@ def console(one: Console) -> Plain:
 def others(run: Trajectory) -> Iterator[Plain]:
     """Yield what else happened, in order: navigations, dialogs, downloads, gaps."""
     for event in run.events[: 20 * ROWS_MAX]:
-        said = _words(event)
-        if said is not None:
+        words = _words(event)
+        if words is not None:
             step = getattr(event, "step", None)
-            yield without_empty({"t": event.t, "step": step, "kind": said[0], "text": line(said[1])})
+            yield without_empty({"t": event.t, "step": step, "kind": words[0], "text": line(words[1])})
 
 
 def _words(event: Any) -> tuple[str, str] | None:

@@ -109,11 +109,11 @@ def _share(value: float | None) -> str:
     return "unknown" if value is None else f"{value:.3f}"
 
 
-def _failure(said: Mapping[str, Any], detected: FirstFailure | None) -> str:
+def _failure(failure: Mapping[str, Any], detected: FirstFailure | None) -> str:
     same = ""
     if detected is not None:
-        same = ", as detected" if said["step"] == detected.step else f", detected at {detected.step}"
-    return f"{said['step']} ({said['code']}){same}"
+        same = ", as detected" if failure["step"] == detected.step else f", detected at {detected.step}"
+    return f"{failure['step']} ({failure['code']}){same}"
 
 
 def claim_lines(judgement: Judgement) -> Iterator[str]:

@@ -49,8 +49,8 @@ def _row(row: RunDiffRow) -> Iterator[str]:
     numbers = [("-" if number is None else str(number)).rjust(3) for number in (row.before, row.after)]
     yield f"{_MARKS[row.mark]} {' '.join(numbers)}  {safe(short(row.line, 140))}"
     for fact in row.facts:
-        told = f"{fact.what}: {fact.before or 'none'} -> {fact.after or 'none'}"
-        yield f"             {safe(short(told, 180))}"
+        change = f"{fact.what}: {fact.before or 'none'} -> {fact.after or 'none'}"
+        yield f"             {safe(short(change, 180))}"
 
 
 def _fact(fact: Fact) -> str:

@@ -1,4 +1,4 @@
-"""Plain-text tables, and text of strangers made safe for a terminal."""
+"""Plain-text tables, and untrusted text made safe for a terminal."""
 
 from __future__ import annotations
 

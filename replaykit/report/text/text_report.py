@@ -25,7 +25,7 @@ from replaykit.grading.verdict import (
     Verdict,
 )
 from replaykit.report.judge_quotes import quoted
-from replaykit.report.reasons import said
+from replaykit.report.reasons import reason_text
 from replaykit.report.remedies import remedies
 from replaykit.report.text.judgement_text import (
     claim_lines,
@@ -68,12 +68,12 @@ def as_text(report: Report, *, details: bool = True, names: Mapping[str, str] | 
     default the file name of its bundle, or its task where that is not known.
     """
     names = names if names is not None else _distinct(report)
-    told = list(_details(report, names)) if details else []
-    # The rates of one run only say again what its line says.
+    failures = list(_details(report, names)) if details else []
+    # The rates of one run only repeat its line.
     rates = [_rates(report), _risk(report), _peers(report)] if len(report.verdicts) > 1 else []
     parts = [
         _runs(report, names),
-        *told,
+        *failures,
         *rates,
         [*_decided(report), *_proof(report)],
         _vacuous(report),
@@ -197,16 +197,16 @@ def _detail(verdict: Verdict) -> list[str]:
     for check in verdict.checks:
         if check.outcome != "PASS":
             kind = "" if check.id.startswith(check.type) else f" ({check.type})"
-            head = f"  {check.outcome} check {check.id}{kind}: {said('check', check.reason)}"
+            head = f"  {check.outcome} check {check.id}{kind}: {reason_text('check', check.reason)}"
             lines += [_with_missing(head, check.missing), *_unanswered(check), *_evidence(check.evidence)]
             lines += _remedies(check)
     if lacks_checks(verdict):
         lines.append(
-            f"  ERROR {said('check', 'no_checks')}: write `checks`, or name a judge with --judge NAME"
+            f"  ERROR {reason_text('check', 'no_checks')}: write `checks`, or name a judge with --judge NAME"
         )
     for policy in verdict.policies:
         if policy.outcome not in (PolicyOutcome.OK, PolicyOutcome.DORMANT):
-            why = said("policy", policy.reason)
+            why = reason_text("policy", policy.reason)
             head = f"  {policy.outcome} {policy.id} [{policy.dimension}, {policy.source}]: {why}"
             lines += [_with_missing(head, policy.missing), *_evidence(policy.evidence), *_remedies(policy)]
     for policy in verdict.policies:
@@ -214,18 +214,20 @@ def _detail(verdict: Verdict) -> list[str]:
             with_ = ", ".join(map(repr, policy.contradicts))
             lines.append(safe(f"  note: {policy.id!r} cannot be kept together with {with_}: let one yield"))
     for judgement in verdict.judgements:
-        lines.append(f"  {judgement.outcome} judge {judgement.judge}: {said('judge', judgement.reason)}")
+        lines.append(
+            f"  {judgement.outcome} judge {judgement.judge}: {reason_text('judge', judgement.reason)}"
+        )
         lines += [f"    {safe(line)}" for line in (judgement.detail or "").splitlines()]
         lines += [f"    {words}" for words in share_lines(judgement)]
         for one in heard(judgement):
-            why = said("judge", one.reason)
+            why = reason_text("judge", one.reason)
             lines.append(f"    {one.outcome} member {safe(one.judge)}{_origin(one.origins)}: {safe(why)}")
-            lines += [f"      {safe(words)}" for words in _heard(one, verdict.first_failure)]
-        lines += [f"    {safe(words)}" for words in _heard(judgement, verdict.first_failure)]
+            lines += [f"      {safe(words)}" for words in _judged(one, verdict.first_failure)]
+        lines += [f"    {safe(words)}" for words in _judged(judgement, verdict.first_failure)]
     return lines
 
 
-def _heard(judgement: Judgement, failed: FirstFailure | None) -> Iterator[str]:
+def _judged(judgement: Judgement, failed: FirstFailure | None) -> Iterator[str]:
     """Yield what a judge found, in its own words only where it has neither members, criteria nor claims."""
     if judgement.members is not UNSET:
         return
@@ -265,7 +267,7 @@ def _remedies(result: CheckResult | PolicyResult) -> Iterator[str]:
 
 
 def _unanswered(check: CheckResult) -> Iterator[str]:
-    """Yield why there is no reply of a model that decides, told by the first item that lacks one."""
+    """Yield why there is no reply of a model that decides, in the words of the first item that lacks one."""
     if not any(code.startswith("reply:") for code in check.missing):
         return
     rules = [item.rule for item in check.items if item.outcome in (Outcome.UNDECIDED, Outcome.ERROR)]
@@ -278,10 +280,10 @@ def _with_missing(head: str, missing: tuple[str, ...]) -> str:
 
 
 def _evidence(found: tuple[Evidence, ...]) -> Iterator[str]:
-    told = [line for line in map(facts, found) if line]
-    yield from (f"    {short(safe(line), 200)}" for line in told[:3])
-    if len(told) > 3:
-        yield f"    and {len(told) - 3} more"
+    lines = [line for line in map(facts, found) if line]
+    yield from (f"    {short(safe(line), 200)}" for line in lines[:3])
+    if len(lines) > 3:
+        yield f"    and {len(lines) - 3} more"
 
 
 def compared(evidence: Iterable[Evidence]) -> str:
