@@ -58,7 +58,7 @@ def is_debugging() -> bool:
 
 
 def harmless(words: str) -> str:
-    """Return lines without anything that a terminal would obey: names of files may be a stranger's."""
+    """Return lines without anything that a terminal would obey: names of files are untrusted."""
     return "\n".join(map(safe, words.splitlines()))
 
 
@@ -76,7 +76,7 @@ def progress(title: str, total: int) -> Iterator[Tick]:
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        # Ids of tasks may be a stranger's: neither markup nor anything that a terminal would obey.
+        # Ids of tasks are untrusted: neither markup nor anything that a terminal would obey.
         TextColumn("{task.fields[words]}", markup=False),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:

@@ -102,10 +102,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         code = run(arguments)
     # What comes up to here is a defect; left alone, Python would exit with 1, the code of a failed gate.
-    except Exception:  # noqa: BLE001  # a defect may be of any class: it is printed, and told by its code
+    except Exception:  # noqa: BLE001  # a defect may be of any class: it is printed, and has its own exit code
         import traceback
 
-        _tell(traceback.print_exc)
+        _report(traceback.print_exc)
         code = 3
     gc.freeze()  # what is left goes with the process: Python need not search it for garbage first
     sys.exit(code)
@@ -120,22 +120,22 @@ def run(arguments: Sequence[str]) -> int:
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
     except ReplaykitError as error:
-        _tell(_complain, error.message, error, arguments)
+        _report(_complain, error.message, error, arguments)
         return error.exit_code
     except click.UsageError as error:
-        _tell(_show_usage, error)
+        _report(_show_usage, error)
         return 2
     except click.ClickException as error:
-        _tell(error.show)
+        _report(error.show)
         return 3
     except (click.Abort, KeyboardInterrupt):
-        _tell(click.echo, "interrupted", err=True)
+        _report(click.echo, "interrupted", err=True)
         return 130
     except OSError as error:
         _drop_output(sys.stdout)
         if isinstance(error, BrokenPipeError):
             return CUT_OFF
-        _tell(
+        _report(
             _complain, f"{error.filename or 'input or output'}: {error.strerror or error}", error, arguments
         )
         return 3
@@ -152,7 +152,7 @@ def _show_usage(error: click.UsageError) -> None:
         click.echo(f"It is the value of the variable {error.param.envvar}.", err=True)
 
 
-def _tell(show: Callable[..., None], *arguments: Any, **options: Any) -> None:
+def _report(show: Callable[..., None], *arguments: Any, **options: Any) -> None:
     """Print an error; its exit code stays where the reader of the message has gone (`2>&1 | head -1`)."""
     try:
         show(*arguments, **options)

@@ -21,10 +21,10 @@ def check_server(url: str | None) -> None:
         raise UsageError(what=f"--judge-base-url: expected http://... or https://..., got {url!r}")
 
 
-def parse_sites(said: Iterable[str]) -> dict[str, tuple[str, ...]]:
+def parse_sites(given: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Return site name to roots; a name given several times has several roots."""
     sites: dict[str, tuple[str, ...]] = {}
-    for text in said:
+    for text in given:
         name, _, url = text.partition("=")
         if not name or "://" not in url:
             raise UsageError(what=f"--site: expected NAME=URL, got {text!r}")
@@ -57,7 +57,7 @@ def _sites_named(suite: Suite | None, sources: Iterable[str]) -> Iterator[tuple[
     if suite is not None:
         yield {*suite.sites, *(name for task in suite.tasks for name in task.sites)}, _text(suite.tasks)
     for source in sources:
-        with suppress(ReplaykitError), open_bundle(source) as bundle:  # grading tells what is wrong with it
+        with suppress(ReplaykitError), open_bundle(source) as bundle:  # grading reports what is wrong with it
             header = bundle.header
             listed = (header.task or {}).get("sites")
             named = listed if isinstance(listed, list | tuple) else ()

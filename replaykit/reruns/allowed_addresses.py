@@ -1,6 +1,6 @@
 """Where a recorded run may be carried out again: roots that the user named, and no other address.
 
-A bundle is somebody else's content. What it says about addresses counts only where it lies under a root
+A bundle is somebody else's content. What it holds about addresses counts only where it lies under a root
 that is mapped; a URL is read as a browser reads it before it is compared.
 """
 
@@ -26,16 +26,16 @@ class Addresses(Struct, frozen=True, kw_only=True):
 
     def live(self, url: str) -> str | None:
         """Return the live URL for a recorded one; None where no root covers it."""
-        said = normal(url)
-        for old, new in self.pairs if said is not None else ():
-            if said is not None and _is_under(said, old):
-                return new + said[len(old) :]
+        normalised = normal(url)
+        for old, new in self.pairs if normalised is not None else ():
+            if normalised is not None and _is_under(normalised, old):
+                return new + normalised[len(old) :]
         return None
 
     def allows(self, url: str) -> bool:
         """Whether a live URL lies under one of the live roots."""
-        said = normal(url)
-        return said is not None and any(_is_under(said, new) for _, new in self.pairs)
+        normalised = normal(url)
+        return normalised is not None and any(_is_under(normalised, new) for _, new in self.pairs)
 
     def text(self, text: str) -> str:
         """Return a recorded text with its roots as they are now: pages print their own addresses."""
@@ -66,10 +66,10 @@ def addresses(
     return Addresses(pairs=tuple(sorted(found.items(), key=lambda pair: -len(pair[0]))))
 
 
-def parse_url_map(said: Iterable[str]) -> list[tuple[str, str]]:
+def parse_url_map(given: Iterable[str]) -> list[tuple[str, str]]:
     """Return the pairs of `OLD=NEW` texts. Raises UsageError."""
     pairs = []
-    for text in said:
+    for text in given:
         found = _PAIR.fullmatch(text)
         if found is None:
             raise UsageError(what=f"--url-map: expected OLD=NEW with two http(s) roots, got {text!r}")
@@ -91,11 +91,11 @@ def normal(url: str) -> str | None:
 
 
 def _root(url: str) -> str:
-    said = normal(url)
+    normalised = normal(url)
     # A query belongs to one page; nothing lies under it.
-    if said is None or "?" in said or "#" in said:
+    if normalised is None or "?" in normalised or "#" in normalised:
         raise UsageError(what=f"expected an http(s) root such as http://127.0.0.1:8000, got {url!r}")
-    return said.rstrip("/")
+    return normalised.rstrip("/")
 
 
 def _is_under(url: str, root: str) -> bool:

@@ -114,7 +114,7 @@ def _difference(element: Element, now: dict[str, str | None]) -> tuple[str, str]
 
 
 def _known(element: Element) -> dict[str, str]:
-    """Return what the recording says of the element, as far as it has to be the same."""
+    """Return the recorded facts about the element, as far as it has to be the same."""
     names = element.names
     known = {"tag": element.tag or "", "type": element.type or ""}
     if element.masked or element.cut or names is None:
@@ -132,5 +132,5 @@ def _plain(text: str) -> str:
 
 
 def _shown(name: str, text: str) -> str:
-    said = " ".join(text.split())
-    return f"{name} {said[:SHOWN_MAX]!r}"
+    words = " ".join(text.split())
+    return f"{name} {words[:SHOWN_MAX]!r}"

@@ -111,9 +111,9 @@ def _walk_type() -> Any:
 
 def _task(header: Header, given: Task | None, start: Sequence[str]) -> Task:
     """Return the task of the new run: never the checks of somebody else's bundle, which ask for pages."""
-    told = header.task or {}
+    recorded = header.task or {}
     if given is None:
-        given = Task(id=str(told.get("id", "rerun")), intent=str(told.get("intent", "")))
+        given = Task(id=str(recorded.get("id", "rerun")), intent=str(recorded.get("intent", "")))
     return replace(given, start_urls=tuple(start))
 
 

@@ -97,8 +97,8 @@ class Walk:
     def _move(self, move: Move, run: Any) -> FoundElement | None:
         """Do one step; returns the last target that was not in its place."""
         moved = None
-        said = _bare(move.actions[0]) if move.actions else None
-        with run.step(said, raw={"rerun": move.step}):
+        declared = _bare(move.actions[0]) if move.actions else None
+        with run.step(declared, raw={"rerun": move.step}):
             if move.refused is not None:
                 raise _Halt("refused", move.refused)
             page = self._page(move)
@@ -158,7 +158,7 @@ class Walk:
             page.wait_for_url(lambda now: same_url(now, url), timeout=self._patience * 1000)
         except Error:
             # Each step on that page would wait as long.
-            self._in_vain.add(url)  # told as a difference
+            self._in_vain.add(url)  # reported as a difference
 
     def _tab(self, ordinal: int | None) -> Page:
         tabs = self._plan.tabs
@@ -185,10 +185,10 @@ class Walk:
 
     def _answer(self, dialog: LiveDialog) -> None:
         """Answer a dialog as it was answered; one that did not come up then is dismissed."""
-        told = self._dialogs.pop(0) if self._dialogs else None
-        if told is not None and told.kind == dialog.type and told.accepted:
+        recorded = self._dialogs.pop(0) if self._dialogs else None
+        if recorded is not None and recorded.kind == dialog.type and recorded.accepted:
             # An unanswered dialog blocks the page for good.
-            dialog.accept(told.input or "")
+            dialog.accept(recorded.input or "")
         else:
             dialog.dismiss()
 
@@ -201,5 +201,5 @@ def _looked(page: Page, element: Element) -> FoundElement:
 
 
 def _bare(action: ActionBase) -> ActionBase:
-    """Return what the step says that it does: the element is what the recorder sees."""
+    """Return the action that the step declares: its element is what the recorder sees."""
     return replace(action, element=None, t=None, end=None)

@@ -30,7 +30,7 @@ KINDS = ("target", "action", "url", "dialog", "text", "place")
 """Everything in which two runs may differ."""
 
 GATED = ("target", "action", "url", "dialog")
-"""What counts as a divergence unless something else is said."""
+"""What counts as a divergence unless --fail-on names others."""
 
 Text = Literal["same", "differs", "unknown"]
 Kind = Literal["target", "action", "url", "dialog", "text", "place"]
@@ -168,7 +168,7 @@ def _row(line: str, sight: _Sight | None, outcome: StepOutcome, places: Addresse
         why=outcome.why if outcome.state != "done" else None,
         url=_url(sight) if sight is not None else None,
         text=_text_word(sight.pairs, places) if sight is not None else "unknown",
-        differences=(*_told(outcome), *seen),
+        differences=(*_of_outcome(outcome), *seen),
     )
 
 
@@ -177,7 +177,7 @@ def _url(sight: _Sight) -> str | None:
     return page.url if page is not None else None
 
 
-def _told(outcome: StepOutcome) -> Iterator[Difference]:
+def _of_outcome(outcome: StepOutcome) -> Iterator[Difference]:
     if outcome.state in ("missing", "changed"):
         yield Difference(kind="target", before=outcome.before, after=outcome.after or outcome.why)
     elif outcome.state == "failed":
@@ -231,7 +231,7 @@ def _texts(then: list[str], now: list[str]) -> Iterator[Difference]:
 
 
 def _lines(page: Page) -> list[str] | None:
-    """Return the lines of a page that say something; None where its text cannot be told."""
+    """Return the lines of a page that hold text; None where its text is unknown."""
     try:
         dom = page.dom
         text = dom.text if dom is not None else None

@@ -260,7 +260,7 @@ def plan(
 
     `others` are checks of other tasks: their pages come after the task's own, without those that a script
     has to prepare, since it could change what is looked at afterwards. `urls` are further pages to look at.
-    `pre` says which pages are looked at before the run, too. URLs must have their placeholders filled.
+    `pre` chooses the pages that are also looked at before the run. URLs must have their placeholders filled.
     Pages of checks outside of the sites are left out: a task file must not send the recorder anywhere else.
     """
     checks = tuple(checks)
@@ -348,7 +348,7 @@ def _pages(needs: Iterable[_Need]) -> tuple[tuple[str, tuple[str, ...]], ...]:
 
 def _reads(needs: Iterable[_Need], url: str, prep: tuple[str, ...]) -> tuple[ProbeRead, ...]:
     found = _unique(read for u, p, read in needs if (u, p) == (url, prep) and read is not None)
-    # A probe tells by its reads which scripts prepared it: without one it would pass for the page as it is.
+    # A probe's reads name the scripts that prepared it: without one it would pass for the page as it is.
     return found or ((_PREPARED,) if prep else ())
 
 

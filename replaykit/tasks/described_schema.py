@@ -52,8 +52,8 @@ def schema_file(name: str) -> Path:
 def _describe(part: dict[str, Any], struct: Any) -> None:
     words = field_meanings(struct, encoded=True)
     for name, schema in part["properties"].items():
-        said = words.get(name) or _of_the_tag(struct, name)
-        part["properties"][name] = {"description": said, **schema} if said else schema
+        meaning = words.get(name) or _of_the_tag(struct, name)
+        part["properties"][name] = {"description": meaning, **schema} if meaning else schema
 
 
 def _of_the_tag(struct: Any, name: str) -> str:
@@ -68,13 +68,13 @@ def field_meanings(kind: object, encoded: bool = False) -> dict[str, str]:
     """
     if not (isinstance(kind, type) and issubclass(kind, msgspec.Struct | Enum)):
         return {}
-    said: dict[str, str] = {}
+    meanings: dict[str, str] = {}
     for base in reversed(kind.__mro__):
-        said |= _docstrings(base.__module__).get(base.__qualname__, {})
+        meanings |= _docstrings(base.__module__).get(base.__qualname__, {})
     if issubclass(kind, Enum):
-        return said
-    fields = [one for one in msgspec.structs.fields(kind) if one.name in said]
-    return {one.encode_name if encoded else one.name: said[one.name] for one in fields}
+        return meanings
+    fields = [one for one in msgspec.structs.fields(kind) if one.name in meanings]
+    return {one.encode_name if encoded else one.name: meanings[one.name] for one in fields}
 
 
 @cache

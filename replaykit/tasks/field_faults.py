@@ -61,7 +61,7 @@ def read_fields(plain: Any, kind: type[_Kind], at: str = "$") -> ReadFields[_Kin
         except msgspec.ValidationError as error:
             fault = field_fault(error, draft.plain, kind)
             name = _NAMED.match(fault.reason)
-            for place, key, reason in _told(fault, name, draft, kind):
+            for place, key, reason in _places(fault, name, draft, kind):
                 # A field that was taken out because it was wrong is missing afterwards: no second fault.
                 found.setdefault(key, FieldFault(at + place.removeprefix("$"), reason))
             if not draft.without(fault.path, name):
@@ -69,10 +69,10 @@ def read_fields(plain: Any, kind: type[_Kind], at: str = "$") -> ReadFields[_Kin
     return ReadFields(None, list(found.values()))
 
 
-def _told(
+def _places(
     fault: FieldFault, name: re.Match[str] | None, draft: _Draft, kind: type
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield place, what tells it from other faults, and reason; of an object all fields that it lacks."""
+    """Yield place, a key of its own, and reason; of an object all fields that it lacks."""
     place = draft.original(fault.path)
     if name is None or name[1] == "contains unknown":
         yield place, place if name is None else f"{place}.{name[2]}", fault.reason
@@ -86,7 +86,7 @@ def _told(
             yield place, f"{place}.{one}", f"Object missing required field `{one}`"
         if path.endswith("]") or "." not in path:
             return
-        # The item of a list that holds it goes with it: what else it lacks would not be told.
+        # The item of a list that holds it goes with it: what else it lacks would not be reported.
         path, lacking = path.rpartition(".")[0], []
 
 

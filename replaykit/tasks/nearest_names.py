@@ -1,4 +1,4 @@
-"""What a task file may say where it says something unknown: the nearest name, and all names."""
+"""What a task file may hold where a name is unknown: the nearest name, and all names."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class _Names:
             yield from self._forms(one) if "anyOf" in one else [self._resolved(one)]
 
     def unions(self, schema: _Schema) -> Iterator[_Schema]:
-        """Yield what tells tagged forms from each other."""
+        """Yield what distinguishes tagged forms."""
         schema = self._resolved(schema)
         if "discriminator" in schema:
             yield schema["discriminator"]

@@ -22,7 +22,7 @@ Status: TypeAlias = Literal[
     "DATA_VALIDATION_ERROR",
     "UNKNOWN_ERROR",
 ]
-"""How the agent says that it ended."""
+"""How the agent reports that it ended."""
 
 
 class ExpectedResponse(Written, frozen=True, kw_only=True):

@@ -38,7 +38,7 @@ class Contradiction(NamedTuple):
 
 
 class Note(NamedTuple):
-    """A contradiction as validation tells it."""
+    """A contradiction as validation reports it."""
 
     task: str
     """Id of the first task that has it."""
@@ -61,13 +61,13 @@ def contradictions(policies: Sequence[Policy]) -> tuple[Fault, ...]:
 
 
 def notes(tasks: Iterable[Task]) -> list[Note]:
-    """Return the contradictions of all tasks; one that many tasks share is told once, with their number."""
+    """Return the contradictions of all tasks; one that many tasks share comes once, with their number."""
     found: dict[str, list[Note]] = {}
     for task in tasks:
         for one in find_contradictions(task.policies):
             message = _message(task.policies, one)
             found.setdefault(message, []).append(Note(task.id, f"$.policies[{one.low}]", message))
-    return [_told_once(rows) for rows in found.values()]
+    return [_merged(rows) for rows in found.values()]
 
 
 def find_contradictions(policies: Sequence[Policy]) -> list[Contradiction]:
@@ -185,7 +185,7 @@ def _message(policies: Sequence[Policy], one: Contradiction) -> str:
     return f"{high.id!r} ({high.source}) and {low.id!r} ({low.source}): {one.why}; let one yield"
 
 
-def _told_once(rows: list[Note]) -> Note:
+def _merged(rows: list[Note]) -> Note:
     first, more = rows[0], len(rows) - 1
-    said = f" (and in {more} more task{'s' if more > 1 else ''})" if more else ""
-    return first._replace(message=first.message + said)
+    shared = f" (and in {more} more task{'s' if more > 1 else ''})" if more else ""
+    return first._replace(message=first.message + shared)

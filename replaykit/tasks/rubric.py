@@ -76,8 +76,8 @@ class Rubric(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
     @property
     def digest(self) -> str:
         """`sha256:` of what it asks for: not of who wrote it."""
-        said = msgspec.to_builtins(self.criteria), self.validity
-        return "sha256:" + hashlib.sha256(msgspec.json.encode(said, order="sorted")).hexdigest()
+        content = msgspec.to_builtins(self.criteria), self.validity
+        return "sha256:" + hashlib.sha256(msgspec.json.encode(content, order="sorted")).hexdigest()
 
 
 def intent_digest(intent: str) -> str:

@@ -157,7 +157,7 @@ def suite_schema() -> dict[str, Any]:
 
 
 def _parse(file: Path, kind: str = "task file", named_by: Path | None = None) -> Any:
-    """Return what a file says; `named_by` is the file that names it."""
+    """Return what a file holds; `named_by` is the file that names it."""
     try:
         if file.stat().st_size > FILE_MAX:
             raise TaskError(source=file, path="$", reason=f"larger than {FILE_MAX} bytes")
@@ -284,7 +284,7 @@ def _suite(plain: dict[str, Any], file: Path, within: str | Path | None) -> tupl
     faults += shared_faults
     tasks = {number: _merge(task, record, shared) for number, task, record in _tasks(plain, faults)}
     for number, task in tasks.items():
-        # Each task has the shared policies as well: their faults are told once.
+        # Each task has the shared policies as well: their faults are reported once.
         faults += () if shared_faults else _policy_faults(task.policies, f"$.tasks[{number}].policies")
     sites = {name: (root,) if isinstance(root, str) else root for name, root in written.sites.items()}
     return Suite(tasks=tuple(tasks.values()), sites=sites, name=written.name), faults
@@ -345,8 +345,8 @@ def _shared(written: SuiteFile, file: Path, within: str | Path | None) -> dict[s
             raise TaskError(source=file, path="$.policies.file", reason=f"it lies outside of {within}")
         policies = _policies(named, file)
     names = ("mode", "dialect", "compose", "require_reason", "require_proof", "judge")
-    said = {name: getattr(written, name) for name in names}
-    return {"policies": policies, **{name: value for name, value in said.items() if value is not None}}
+    stated = {name: getattr(written, name) for name in names}
+    return {"policies": policies, **{name: value for name, value in stated.items() if value is not None}}
 
 
 def load_policies(path: str | Path) -> tuple[Policy, ...]:

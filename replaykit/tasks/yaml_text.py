@@ -1,4 +1,4 @@
-"""YAML that people write: what it says, or where it is wrong in words without the parser's own."""
+"""YAML that people write: what it holds, or where it is wrong in words without the parser's own."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from replaykit.decoders import NEST_MAX, is_nested_deeper
 
 
 def parsed_yaml(text: str) -> Any:
-    """Return what a YAML text says. Raises ValueError with line and column."""
+    """Return what a YAML text holds. Raises ValueError with line and column."""
     # Loaded for files only: a bundle holds its task, and the parser takes longer to load than it to grade.
     import yaml
 
@@ -17,8 +17,8 @@ def parsed_yaml(text: str) -> Any:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark is not None else ""
-        said = str(error.problem or error.context)
-        raise ValueError(f"{where}{said}{_hint(said)}") from error
+        problem = str(error.problem or error.context)
+        raise ValueError(f"{where}{problem}{_hint(problem)}") from error
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise ValueError(f"line {line}: a character that YAML has not, #x{error.character:04x}") from error
@@ -31,9 +31,9 @@ def parsed_yaml(text: str) -> Any:
     return plain
 
 
-def _hint(said: str) -> str:
+def _hint(problem: str) -> str:
     """Return what is most likely meant by words of the parser, and how to mend it."""
-    return next((f" ({hint})" for words, hint in _HINTS.items() if words in said), "")
+    return next((f" ({hint})" for words, hint in _HINTS.items() if words in problem), "")
 
 
 _HINTS = {

@@ -14,7 +14,7 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.cli.bundles import find_bundles
 from replaykit.cli.command_options import PATH, option
 from replaykit.cli.console import notice
-from replaykit.cli.exchange.import_ import tell_failure
+from replaykit.cli.exchange.import_ import report_failure
 from replaykit.cli.maintain import completion
 from replaykit.decoders import decode
 from replaykit.errors import CannotExport, InteropError, OutputExists, ReplaykitError, UsageError
@@ -100,7 +100,7 @@ def command(
     gaps: bool,
     images: str | None,
     allow_findings: bool,
-    **said: Any,
+    **submission: Any,
 ) -> None:
     """Convert bundles to the formats of other tools. The bundles are not changed.
 
@@ -114,13 +114,13 @@ def command(
         return
     if format is None or not bundles or output is None:
         raise UsageError(what=_lacking(format, bundles, output))
-    own = {"task_type": task_type, "status": status, "report": report, **said}
+    own = {"task_type": task_type, "status": status, "report": report, **submission}
     own |= {"schema": schema, "gaps": gaps, "images": images, "allow_findings": allow_findings}
     _refuse_foreign(format, [name for name, value in own.items() if value])
     if format == SUBMISSION:
         found = find_bundles(bundles)
         if found:
-            _export_submission(found, output, force=force, **said)
+            _export_submission(found, output, force=force, **submission)
         ctx.exit(0 if found else NOTHING)
     if format == TABLES:
         found, report_ = find_bundles(bundles), _verdicts(report)
@@ -139,20 +139,20 @@ def command(
             if len(places) == 1:
                 raise
             failed += 1
-            tell_failure(error)
+            report_failure(error)
     notice(f"{len(places) - failed} exported, {failed} failed")
     ctx.exit(FAILED if failed else 0 if places else NOTHING)
 
 
 def _lacking(format: str | None, bundles: tuple[str, ...], output: Path | None) -> str:
-    said = {"FORMAT": format, "BUNDLE...": bundles, "-o PATH": output}
-    missing = ", ".join(name for name, value in said.items() if not value)
+    given = {"FORMAT": format, "BUNDLE...": bundles, "-o PATH": output}
+    missing = ", ".join(name for name, value in given.items() if not value)
     return f"export takes FORMAT, BUNDLE... and -o PATH, or --list; missing: {missing}"
 
 
-def _refuse_foreign(format: str, said: list[str]) -> None:
+def _refuse_foreign(format: str, names: list[str]) -> None:
     """Raise UsageError for options that another format takes."""
-    for name in said:
+    for name in names:
         owners = OWNERS.get(name, (SUBMISSION,))
         if format not in owners:
             option, belongs = name.replace("_", "-"), ", ".join(owners)

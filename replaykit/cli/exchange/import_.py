@@ -122,7 +122,7 @@ def command(
     tools: Path | None,
     actions: Path | None,
     columns: Path | None,
-    **said: Any,
+    **others: Any,
 ) -> None:
     """Convert runs of other tools to bundles. What a format does not contain is graded UNDECIDED.
 
@@ -142,7 +142,7 @@ def command(
         tools=_tools(tools),
         actions=_actions(actions),
         columns=check_columns(_yaml("--columns", columns)),
-        **said,
+        **others,
     )
     if into is not None:
         _join(format, paths, into, output, options, force=force)
@@ -151,7 +151,7 @@ def command(
         pace = Pace(stack)
         done = import_runs(
             format, paths, output, options=options, force=force, jobs=jobs,
-            on_found=pace.begin, on_run=pace.tell,
+            on_found=pace.begin, on_run=pace.report,
         )  # fmt: skip
     _exit(ctx, done)
 
@@ -162,7 +162,7 @@ class Pace:
     def __init__(self, stack: ExitStack) -> None:
         self._stack = stack
         self._total, self._done = 0, 0
-        self._began = self._said = monotonic()
+        self._began = self._reported = monotonic()
         self._tick: Callable[[str], None] = lambda _: None
 
     def begin(self, total: int) -> None:
@@ -170,14 +170,14 @@ class Pace:
         self._total = total
         self._tick = self._stack.enter_context(progress("import", total))
 
-    def tell(self, one: ImportResult) -> None:
-        """Say what became of a run, and how far the import is."""
-        _tell(one)
+    def report(self, one: ImportResult) -> None:
+        """Report what became of a run, and how far the import is."""
+        _report(one)
         self._done += 1
         self._tick(Path(one.source).name)
         now = monotonic()
-        if now - self._said >= EVERY_S and self._done < self._total and not sys.stderr.isatty():
-            self._said = now
+        if now - self._reported >= EVERY_S and self._done < self._total and not sys.stderr.isatty():
+            self._reported = now
             notice(pace_line(self._done, self._total, now - self._began))
 
 
@@ -193,8 +193,8 @@ def pace_line(done: int, total: int, seconds: float) -> str:
 
 
 def _lacking(format: str | None, paths: tuple[Path, ...], output: Path | None) -> str:
-    said = {"FORMAT": format, "PATH...": paths, "-o DIR": output}
-    missing = ", ".join(name for name, value in said.items() if not value)
+    given = {"FORMAT": format, "PATH...": paths, "-o DIR": output}
+    missing = ", ".join(name for name, value in given.items() if not value)
     return f"import takes FORMAT, PATH... and -o DIR, or --list; missing: {missing}"
 
 
@@ -203,14 +203,14 @@ def _join(
 ) -> None:
     if format != "har" or len(paths) != 1 or options.suite is not None:
         raise UsageError(what="--into BUNDLE goes with FORMAT har and one file, without --task")
-    _tell(join_har(paths[0], into, output, options=options, force=force))
+    _report(join_har(paths[0], into, output, options=options, force=force))
 
 
-def _tell(one: ImportResult) -> None:
+def _report(one: ImportResult) -> None:
     if one.error is not None:
-        tell_failure(one.error)
+        report_failure(one.error)
     elif one.state == "left":
-        pass  # its warning says why
+        pass  # its warning gives the reason
     elif one.state == "kept":
         notice(f"{one.path}: exists, left as it is (--force replaces it)")
     else:
@@ -219,8 +219,8 @@ def _tell(one: ImportResult) -> None:
         notice(f"{one.source}: {words}")
 
 
-def tell_failure(error: ReplaykitError) -> None:
-    """Say on stderr why one of many failed."""
+def report_failure(error: ReplaykitError) -> None:
+    """Report on stderr why one of many failed."""
     click.echo("failed: " + harmless(error.message).replace("\n", "\n  "), err=True)
 
 
@@ -238,8 +238,8 @@ def _archives(done: list[ImportResult]) -> str:
     """Return how many archives were unpacked, and how many held no run."""
     read = len({one.archive for one in done if one.archive})
     left = sum(one.state == "left" for one in done)
-    said = f" ({counted(read, 'archive')} unpacked)" if read else ""
-    return said + (f", {counted(left, 'archive')} left out" if left else "")
+    text = f" ({counted(read, 'archive')} unpacked)" if read else ""
+    return text + (f", {counted(left, 'archive')} left out" if left else "")
 
 
 def _is_nothing(error: ReplaykitError | None) -> bool:
@@ -259,10 +259,10 @@ def _listed(is_json: bool) -> str:
     return "\n".join([*table([names, *cells]), "", legend, "", *files]) + "\n"
 
 
-def _limits(said: tuple[str, ...]) -> SourceLimits:
+def _limits(texts: tuple[str, ...]) -> SourceLimits:
     names = SourceLimits.__struct_fields__
     values = {}
-    for text in said:
+    for text in texts:
         name, _, number = text.partition("=")
         if name not in names or not number.isdecimal() or len(number) > 15:
             raise UsageError(what=f"--limit: expected NAME=N with NAME of {', '.join(names)}, got {text!r}")

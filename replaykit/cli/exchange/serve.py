@@ -44,11 +44,11 @@ def command(ctx: click.Context, bundle: str, port: int, site: str | None, states
     with open_bundle(bundle) as opened, serve(opened, port=port, site=site, states=states) as served:
         click.echo(served.url)  # flushed: whoever waits for it reads a pipe
         over.wait()
-        missed = _told(served)
+        missed = _report(served)
     ctx.exit(3 if missed else 0)
 
 
-def _told(served: Served) -> int:
+def _report(served: Served) -> int:
     notice(f"{served.answered} answered, {served.missed} not recorded")
     for path in served.assumed:
         notice(f"{safe(path)}: what a POST sent last was taken for its state; --state says that it is")

@@ -226,16 +226,16 @@ SECTIONS = {
     type=click.Path(dir_okay=False, path_type=Path),
 )
 @click.pass_context
-def command(ctx: click.Context, /, reward_dir: Path | None, **said: Any) -> None:
+def command(ctx: click.Context, /, reward_dir: Path | None, **options: Any) -> None:
     """Grade bundles offline: no browser, no network, the same bytes every time.
 
     BUNDLE_OR_DIR is a bundle (*.zst), or a folder of bundles. Only what decides is read: `replaykit verify`
     checks every byte.
     """
-    if said["jobs"] > 1:
+    if options["jobs"] > 1:
         from replaykit.grading.workers import fork_server
 
         fork_server.start()  # it loads the grader while this process loads the rest
     from replaykit.cli.grade.grade_command import graded
 
-    ctx.exit(graded(reward_dir, **said))
+    ctx.exit(graded(reward_dir, **options))

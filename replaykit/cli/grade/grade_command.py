@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 class GradeCommand(Struct, frozen=True, kw_only=True):
-    """What the command line says, field by field as its options are called."""
+    """The options of the command line, in fields of their names."""
 
     bundles: tuple[str, ...]
     task_file: str | None

@@ -131,13 +131,13 @@ def _of_trial(trial: Trial) -> Iterator[str]:
     why = ", ".join((*([result.reason] if result.reason else []), *result.missing))
     yield f"{result.outcome} {result.id}{f': {why}' if why else ''}"
     for evidence in result.evidence[:SHOWN_MAX]:
-        said = (
+        parts = (
             f"step {evidence.step}" if evidence.step is not None else "",
             evidence.url,
             evidence.excerpt,
             evidence.note,
         )
-        yield "  found: " + ", ".join(part for part in said if part)
+        yield "  found: " + ", ".join(part for part in parts if part)
     hits = [look for look in trial.looks if look.holds is not False]
     for look in hits[:SHOWN_MAX]:
         word = "matched" if look.holds else "may match"

@@ -36,7 +36,6 @@ _TITLE_MAX = 60
 @option(
     "--fail-on WORD,...",
     f"Exit 1 if a rule is one of these, separated by commas: {', '.join(WORDS)}.",
-    name="said",
 )
 @format_option
 @click.pass_context
@@ -45,7 +44,7 @@ def command(
     reports: tuple[str, ...],
     labels: Path | None,
     mutations: Path | None,
-    said: str | None,
+    fail_on: str | None,
     format: str,
 ) -> None:
     """Find rules that tell runs apart, and rules that never do.
@@ -56,7 +55,7 @@ def command(
 
     Reads only reports (.json).
     """
-    refused = _words(said)
+    refused = _words(fail_on)
     truth = read_labels(labels) if labels else None
     tried = read_mutations(mutations) if mutations else None
     found = separation([load_report(name) for name in reports], truth, tried)
@@ -69,8 +68,8 @@ def command(
     ctx.exit(1 if any(rule.word in refused for rule in found.rules) else 0)
 
 
-def _words(said: str | None) -> tuple[str, ...]:
-    given = tuple(part.strip() for part in (said or "").split(",") if part.strip())
+def _words(text: str | None) -> tuple[str, ...]:
+    given = tuple(part.strip() for part in (text or "").split(",") if part.strip())
     for word in given:
         if word not in WORDS:
             raise UsageError(what=f"--fail-on: {word!r} is not one of {', '.join(WORDS)}")

@@ -54,7 +54,7 @@ def validate(ctx: click.Context, files: tuple[str, ...]) -> None:
 
 
 def _validated(file: str) -> int:
-    """Tell of the faults of a file, or that it is no task file; return the exit code."""
+    """Report the faults of a file, or that it is no task file; return the exit code."""
     try:
         return _checked(file)
     except TaskError as error:
@@ -67,7 +67,7 @@ def _checked(file: str) -> int:
     if tables is None:
         return _checked_suite(file)
     records, at = tables
-    is_wrong = _tell(file, len(records), mind2web_faults(records, at))
+    is_wrong = _report(file, len(records), mind2web_faults(records, at))
     for words in totals(records):
         detail(words)
     # No one's checks are wrong there: a finding, as with reports.
@@ -75,7 +75,7 @@ def _checked(file: str) -> int:
 
 
 def _checked_suite(file: str) -> int:
-    """Tell of every fault: of fields, and of the checks in the tasks that are left."""
+    """Report every fault: of fields, and of the checks in the tasks that are left."""
     name, _, id = file.partition("#")
     suite, error = survey_suite(name)
     if error is not None:
@@ -85,15 +85,15 @@ def _checked_suite(file: str) -> int:
     faults += reference_faults(tasks, Path(name).parent)
     faults += [CheckFault(**note._asdict(), is_error=False) for note in notes(tasks)]
     if error is None or faults:
-        return 3 if _tell(file, len(tasks), faults) or error is not None else 0
+        return 3 if _report(file, len(tasks), faults) or error is not None else 0
     return error.exit_code
 
 
-def _tell(file: str, tasks: int, faults: Sequence[CheckFault]) -> bool:
+def _report(file: str, tasks: int, faults: Sequence[CheckFault]) -> bool:
     """Print faults; return whether there are errors."""
     errors = sum(fault.is_error for fault in faults)
-    told = f"{counted(errors, 'error')}, {counted(len(faults) - errors, 'note')}"
-    click.echo(f"{file}: {counted(tasks, 'task')}, {told}")
+    counts = f"{counted(errors, 'error')}, {counted(len(faults) - errors, 'note')}"
+    click.echo(f"{file}: {counted(tasks, 'task')}, {counts}")
     for fault in faults:
         kind = "error" if fault.is_error else "note"
         click.echo(f"  {kind}: {safe(fault.task)}: {safe(fault.path)}: {safe(fault.message)}")

@@ -27,7 +27,7 @@ def _known() -> list[str]:
 
 
 def _explained(word: str) -> list[str]:
-    found = [f"{word} ({kind}): {said}." for kind in SECTIONS if (said := _meaning(kind, word))]
+    found = [f"{word} ({kind}): {meaning}." for kind in SECTIONS if (meaning := _meaning(kind, word))]
     remedy = REMEDIES.get(family(word))
     if remedy:
         found.append(f"{word} (missing evidence): to record it, {remedy}.")

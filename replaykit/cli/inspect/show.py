@@ -107,9 +107,9 @@ def _steps(run: Trajectory) -> list[str]:
 
 
 def _flagged(step: Step) -> str:
-    said = f" (said: {render_action(step.reported)})" if step.mismatch else ""
-    said += "" if step.seen else " (said, but the page saw nothing of it)"
-    return render_step(step) + said
+    mark = f" (said: {render_action(step.reported)})" if step.mismatch else ""
+    mark += "" if step.seen else " (said, but the page saw nothing of it)"
+    return render_step(step) + mark
 
 
 def _error(step: Step) -> str:
@@ -170,13 +170,13 @@ def _probe(probe: Probe, fault: str | None) -> str:
 
 def _ending(run: Trajectory) -> str:
     if run.ending is None:
-        return "interrupted: the recording has no ending" + _said(run.answer)
+        return "interrupted: the recording has no ending" + _answered(run.answer)
     error = run.ending.error
     why = f": {error.name}: {short(error.message, 200)}" if error else ""
-    return safe(f"ended: {run.ending.kind} by {run.ending.cause}{why}" + _said(run.answer))
+    return safe(f"ended: {run.ending.kind} by {run.ending.cause}{why}" + _answered(run.answer))
 
 
-def _said(answer: str | None) -> str:
+def _answered(answer: str | None) -> str:
     return "" if answer is None else f", answer: {short(answer, 200)!r}"
 
 

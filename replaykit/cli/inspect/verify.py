@@ -110,9 +110,9 @@ def _print_fidelity(found: Fidelity | None) -> None:
         where = one.role if one.step is None else f"{one.role} step {one.step}"
         click.echo(f"  {where} {safe(one.url or '')}: {safe(one.question)}{_blank(one)}")
         for name in ("live", "static", "chromium"):
-            said = getattr(one, name)
-            if said is not None:
-                click.echo(f"    {name}: {safe(said)}")
+            answer = getattr(one, name)
+            if answer is not None:
+                click.echo(f"    {name}: {safe(answer)}")
 
 
 def _blank(one: Disagreement) -> str:

@@ -112,7 +112,7 @@ def command(
 
 
 def _unread(report: Report) -> int:
-    """Tell what could not be graded; return 3 where no run could even be read."""
+    """Report what could not be graded; return 3 where no run could even be read."""
     for verdict in report.verdicts:
         if verdict.error is not None:
             notice(f"not graded: {message_of(verdict.error.kind, verdict.error.fields)}")

@@ -120,14 +120,15 @@ def command() -> None:
 @option(
     "--prices IN/OUT",
     "Price of a million tokens read and written, such as 3/15. The plan then includes the cost.",
-    name="said",
 )
 @_attacks
 @option("--json", "Print the plan as JSON.", name="is_json")
 @click.pass_context
-def plan(ctx: click.Context, /, said: str | None, attacks: str | None, is_json: bool, **options: Any) -> None:
+def plan(
+    ctx: click.Context, /, prices: str | None, attacks: str | None, is_json: bool, **options: Any
+) -> None:
     """Show what would be asked and what the tape already answers. Nothing is sent."""
-    at = read_prices(said) if said else None
+    at = read_prices(prices) if prices else None
     sources, how = _how(**options)
     planned = plan_judges(sources, how)
     if attacks is not None:
@@ -180,11 +181,11 @@ def run(
     _complain_of(judged)
     under = run_attacks(sources, how, chosen, concurrency=concurrency) if chosen else []
     for source, attack, judgement in under:
-        told = f"{judgement.judge} under {attack}  {judgement.outcome}  {safe(judgement.reason)}"
-        click.echo(f"{safe(source)}  {told}")
+        result = f"{judgement.judge} under {attack}  {judgement.outcome}  {safe(judgement.reason)}"
+        click.echo(f"{safe(source)}  {result}")
     judged += [(source, judgement) for source, _, judgement in under]
     _complain_of(judged[len(judged) - len(under) :])
-    # Errors were told above, each with its cause.
+    # Errors were reported above, each with its cause.
     for warning in judge_warnings([one for _, one in judged], max_error_share=1.0):
         notice(safe(warning))
     ctx.exit(_code(judged) if judged else _nothing(sources))
@@ -218,7 +219,6 @@ def prompt(ctx: click.Context, /, number: int, **options: Any) -> None:
 @option(
     "--k K,...",
     "How many of the last screenshots the judge sees: numbers from 1 to 100, or all, separated by commas.",
-    name="said",
     default="1,3,15,all",
 )
 @_attacks
@@ -239,7 +239,7 @@ def prompt(ctx: click.Context, /, number: int, **options: Any) -> None:
 def sensitivity(
     ctx: click.Context,
     /,
-    said: str,
+    k: str,
     attacks: str | None,
     labels: Path | None,
     most: float | None,
@@ -264,7 +264,7 @@ def sensitivity(
         raise UsageError(
             what="--labels, --max-susceptibility and --json say how to show --attacks: name some"
         )
-    found = sensitivity_to_screenshots(sources, how, ks=_numbers(said))
+    found = sensitivity_to_screenshots(sources, how, ks=_numbers(k))
     head = ["judge", "k", "n", "success", "failure", "abstain", "missing", "changed"]
     rows = [[str(value) for value in msgspec.structs.astuple(one)] for one in found]
     click.echo("\n".join(table([head, *rows])) if rows else "no judge takes its screenshots by number")
@@ -321,16 +321,16 @@ def rubric(
     ctx.exit(write_rubrics(tasks, settings, folder, judge_base_url))
 
 
-def _numbers(said: str) -> tuple[int | Literal["all"], ...]:
-    return tuple(_number(part.strip(), said) for part in said.split(","))
+def _numbers(text: str) -> tuple[int | Literal["all"], ...]:
+    return tuple(_number(part.strip(), text) for part in text.split(","))
 
 
-def _number(part: str, said: str) -> int | Literal["all"]:
+def _number(part: str, text: str) -> int | Literal["all"]:
     if part == "all":
         return "all"
     if part.isascii() and part.isdecimal() and len(part) < 4 and 1 <= int(part) <= 100:
         return int(part)
-    raise UsageError(what=f"--k: expected integers from 1 to 100 or all, such as 1,3,all, got {said!r}")
+    raise UsageError(what=f"--k: expected integers from 1 to 100 or all, such as 1,3,all, got {text!r}")
 
 
 def _how(
@@ -383,15 +383,15 @@ def _print_plan(planned: list[PlannedJudge], usage: tuple[int, Any], at: Prices 
 
 
 def _cost_of_missing(planned: list[PlannedJudge], at: Prices) -> str:
-    """Say what the requests cost that are known by now, and how many calls that leaves out."""
+    """Return in words what the known requests cost, and how many calls that leaves out."""
     known = sum(len(one.plan.missing) for one in planned)
     later = sum(one.plan.at_most for one in planned) - known
     new = sum(one.plan.tokens for one in planned) * at.read / PER
     verb = "costs" if known == 1 else "cost"
-    said = f"{counted(known, 'missing request')} {verb} about {float(new):.4f} for what is read"
+    text = f"{counted(known, 'missing request')} {verb} about {float(new):.4f} for what is read"
     if later > 0:
-        said += f"; up to {counted(later, 'more call')}, which need earlier replies, are not part of it"
-    return said
+        text += f"; up to {counted(later, 'more call')}, which need earlier replies, are not part of it"
+    return text
 
 
 def _complain(failures: list[ReplyFailure]) -> None:

@@ -47,16 +47,16 @@ def write_rubrics(tasks: Sequence[Task], settings: JudgeSettings, folder: Path, 
 
 
 def _written(one: Authored, folder: Path) -> bool:
-    """Write one rubric and tell of it; return whether there is one."""
+    """Write one rubric and report it; return whether there is one."""
     if one.criteria is None:
         notice(f"{safe(one.task)}: no rubric: {safe(one.reason)}")
         return False
     path = folder / file_name(one.task)
     path.write_text(rubric_yaml(one.criteria.rubric), "utf-8")
-    told = one.criteria
-    click.echo(f"{path.name}  {len(told.rubric.criteria)} criteria  {told.rubric.validity}")
-    if told.n_phantom:
-        notice(f"{path.name}: {told.n_phantom} criteria ask for what the intent does not say: weight 0")
-    for first, second in told.overlap:
+    criteria = one.criteria
+    click.echo(f"{path.name}  {len(criteria.rubric.criteria)} criteria  {criteria.rubric.validity}")
+    if criteria.n_phantom:
+        notice(f"{path.name}: {criteria.n_phantom} criteria ask for what the intent does not say: weight 0")
+    for first, second in criteria.overlap:
         notice(f"{path.name}: {safe(first)} and {safe(second)} ask for the same")
     return True

@@ -56,7 +56,7 @@ def command(
     a secret is listed (exit 1).
     """
     done = redact(bundle, output, secrets=declared_secrets(secret_env), patterns=patterns, force=force)
-    _tell(done)
+    _report(done)
     click.echo(f"sha256:{done.digest}")
     for left in done.left:
         click.echo(f"left: {safe(left.place)}: {left.id}")
@@ -65,7 +65,7 @@ def command(
     ctx.exit(1 if done.left else 0)
 
 
-def _tell(done: Redaction) -> None:
+def _report(done: Redaction) -> None:
     notice(
         f"{done.path}: {done.blobs} payloads rewritten, {done.painted} screenshots painted over, "
         f"{done.withheld} payloads left out"

@@ -164,7 +164,7 @@ SECTIONS = {
 )
 @option("--force", "Replace what exists at -o.")
 @click.pass_context
-def command(ctx: click.Context, /, url: str | None, argv: tuple[str, ...], **said: Any) -> None:
+def command(ctx: click.Context, /, url: str | None, argv: tuple[str, ...], **options: Any) -> None:
     """Record a run into one bundle.
 
     \b
@@ -185,13 +185,13 @@ def command(ctx: click.Context, /, url: str | None, argv: tuple[str, ...], **sai
     run, which is kept, and the suite (exit 130).
     """
     url, argv = _url_or_command(url, argv)
-    wanted = SuiteOptions(**{name: said.pop(name) for name in SuiteOptions.__struct_fields__})
-    actor = Actor(url=url, argv=argv, agent=said.pop("agent"), cdp=said.pop("cdp"))
+    wanted = SuiteOptions(**{name: options.pop(name) for name in SuiteOptions.__struct_fields__})
+    actor = Actor(url=url, argv=argv, agent=options.pop("agent"), cdp=options.pop("cdp"))
     actor.check()
     if wanted.suite_file is not None:
-        ctx.exit(_record_suite(wanted, actor, **said))
+        ctx.exit(_record_suite(wanted, actor, **options))
     wanted.refuse_any()
-    recorded = _record(actor, **said)
+    recorded = _record(actor, **options)
     for words in recorded.notices:
         notice(words)
     ended = f"{recorded.kind}" + (f": {recorded.error}" if recorded.error else "")
@@ -219,14 +219,14 @@ class Actor(Struct, frozen=True, kw_only=True):
     def check(self) -> None:
         """Raise UsageError unless it is exactly one."""
         forms = {"a URL": self.url, "--agent": self.agent, "--cdp": self.cdp, "-- COMMAND": self.argv}
-        said = [name for name, value in forms.items() if value]
-        if len(said) != 1:
-            found = " and ".join(said) or "none of them"
+        given = [name for name, value in forms.items() if value]
+        if len(given) != 1:
+            found = " and ".join(given) or "none of them"
             raise UsageError(what=f"say who acts, with one of {', '.join(forms)}; found {found}")
 
 
 class SuiteOptions(Struct, frozen=True, kw_only=True):
-    """What is said of a suite run."""
+    """The options of a suite run."""
 
     suite_file: str | None
     level: str | None
@@ -237,10 +237,10 @@ class SuiteOptions(Struct, frozen=True, kw_only=True):
     trials: int | None
 
     def refuse_any(self) -> None:
-        """Raise UsageError where something is said although there is no suite."""
-        said = [name for name in self.__struct_fields__ if getattr(self, name) is not None]
-        if said:
-            raise UsageError(what=f"--{said[0].replace('_', '-')} belongs to --suite FILE")
+        """Raise UsageError where an option is given although there is no suite."""
+        given = [name for name in self.__struct_fields__ if getattr(self, name) is not None]
+        if given:
+            raise UsageError(what=f"--{given[0].replace('_', '-')} belongs to --suite FILE")
 
     def choice(self) -> TaskChoice:
         """Return which tasks are recorded."""
@@ -261,9 +261,9 @@ def _record(actor: Actor, output: Path | None, task_file: str | None, **options:
     out = output or default_name(task, actor.url or actor.cdp)
     if out.is_dir():
         raise UsageError(what=f"-o {out} is a folder; name the file of the bundle")
-    if out.exists() and not options["force"]:  # said before a browser starts
+    if out.exists() and not options["force"]:  # reported before a browser starts
         raise OutputExists(source=str(out), operation="create the bundle")
-    return _as_said(actor, suite, task_file, **options)(task, out)
+    return _recorder_of(actor, suite, task_file, **options)(task, out)
 
 
 def _record_suite(
@@ -279,12 +279,12 @@ def _record_suite(
         return NOTHING
     if actor.agent:
         load_agent(actor.agent)  # one that cannot be loaded fails before the first browser starts
-    record = _as_said(actor, suite, wanted.suite_file, **options)
+    record = _recorder_of(actor, suite, wanted.suite_file, **options)
     done = []
     with progress("record", len(runs)) as tick:
         force = bool(options["force"])
         for result in record_suite(runs, lambda run: record(run.task, run.path, run.trial), force=force):
-            _tell(result)
+            _report(result)
             tick(result.task)
             done.append(result)
     notice(summary(done, len(runs)))
@@ -293,7 +293,7 @@ def _record_suite(
     return FAILED if any(result.state == "failed" for result in done) else 0
 
 
-def _tell(result: SuiteResult) -> None:
+def _report(result: SuiteResult) -> None:
     name = f"{safe(result.file)}: {safe(result.task)}, trial {result.trial}"
     if result.state == "kept":
         notice(f"{name}: exists, left as it is (--force replaces it)")
@@ -308,7 +308,7 @@ def _tell(result: SuiteResult) -> None:
         click.echo(f"{safe(result.file)} sha256:{result.digest}")
 
 
-def _as_said(
+def _recorder_of(
     actor: Actor,
     suite: Suite | None,
     task_file: str | None,
@@ -325,7 +325,7 @@ def _as_said(
     harness_events: str | None,
     **options: Any,
 ) -> Callable[..., Recorded]:
-    """Return what records one task into one file, as the command line says."""
+    """Return what records one task into one file, by the options of the command line."""
     refuse_selectors(options["mask"], "--mask")
     roots = {**(suite.sites if suite else {}), **parse_sites(sites)}
     options |= {
@@ -377,14 +377,14 @@ def _only_task(suite: Suite | None, task_file: str | None) -> Task | None:
     raise UsageError(what=f"{task_file} holds {len(suite.tasks)} tasks: pick one with #ID, of {known}")
 
 
-def _evidence(said: str, task_file: str | None, sites: Sites) -> EvidencePages:
-    if said != "suite":
-        evidence = as_evidence(said)
+def _evidence(text: str, task_file: str | None, sites: Sites) -> EvidencePages:
+    if text != "suite":
+        evidence = as_evidence(text)
     elif task_file is None:
         raise UsageError(what="--evidence suite: name the suite and the task with --task FILE#ID")
     else:
         evidence = as_evidence(load_suite(task_file.partition("#")[0]))
-    evidence.pages(sites)  # a site without a root is said before a browser starts
+    evidence.pages(sites)  # a site without a root is reported before a browser starts
     return evidence
 
 
@@ -396,8 +396,8 @@ def declared_secrets(names: Iterable[str]) -> dict[str, str]:
     return {name: os.environ[name] for name in names}
 
 
-def _size(said: str) -> tuple[int, int]:
-    found = re.fullmatch(r"(\d{2,5})x(\d{2,5})", said)
+def _size(text: str) -> tuple[int, int]:
+    found = re.fullmatch(r"(\d{2,5})x(\d{2,5})", text)
     if not found:
-        raise UsageError(what=f"--viewport: expected WxH such as 1280x720, got {said!r}")
+        raise UsageError(what=f"--viewport: expected WxH such as 1280x720, got {text!r}")
     return int(found[1]), int(found[2])

@@ -104,7 +104,7 @@ def command(
     channel: str | None,
     headed: bool,
     format: str,
-    **said: Any,
+    **options: Any,
 ) -> None:
     """Re-execute a recorded run on a live site, record it, and report where the two diverge.
 
@@ -123,7 +123,7 @@ def command(
         upload=_files(upload),
         secrets=declared_secrets(secret_env),
         browser=BrowserChoice(path=browser, channel=channel, headed=headed),
-        **said,
+        **options,
     )
     click.echo(rerun_text(found, kinds) if format == "text" else _json(found), nl=False)
     for words in recorded.notices:
@@ -141,8 +141,8 @@ def exit_code(found: Rerun, recorded: Recorded, kinds: tuple[str, ...]) -> int:
     return UNABLE if any(row.state not in ("done", "skipped") for row in found.rows) else 0
 
 
-def _kinds(said: str) -> tuple[str, ...]:
-    kinds = tuple(filter(None, (word.strip() for word in said.split(","))))
+def _kinds(text: str) -> tuple[str, ...]:
+    kinds = tuple(filter(None, (word.strip() for word in text.split(","))))
     unknown = [word for word in kinds if word not in KINDS]
     if unknown:
         raise UsageError(what=f"--fail-on: no kind {unknown[0]!r}; there are {', '.join(KINDS)}")
@@ -156,24 +156,24 @@ def _task(file: str | None) -> Task | None:
     return tasks[0] if tasks else None
 
 
-def _texts(said: Iterable[str]) -> dict[int, str]:
+def _texts(given: Iterable[str]) -> dict[int, str]:
     found = {}
-    for step, name in _of_steps("--fill: expected STEP=NAME of a variable", said):
+    for step, name in _of_steps("--fill: expected STEP=NAME of a variable", given):
         if not os.environ.get(name):
             raise UsageError(what=f"--fill: {name} is not set")
         found[step] = os.environ[name]
     return found
 
 
-def _files(said: Iterable[str]) -> dict[int, list[str]]:
+def _files(given: Iterable[str]) -> dict[int, list[str]]:
     found: dict[int, list[str]] = {}
-    for step, name in _of_steps("--upload: expected STEP=FILE", said):
+    for step, name in _of_steps("--upload: expected STEP=FILE", given):
         found.setdefault(step, []).append(name)
     return found
 
 
-def _of_steps(expected: str, said: Iterable[str]) -> Iterator[tuple[int, str]]:
-    for text in said:
+def _of_steps(expected: str, given: Iterable[str]) -> Iterator[tuple[int, str]]:
+    for text in given:
         step, _, rest = text.partition("=")
         if not step.isdecimal() or len(step) > 6 or not rest:
             raise UsageError(what=f"{expected}, got {text!r}")

@@ -79,7 +79,7 @@ def _site(website: Any) -> str:
 
 def _task(record: Record) -> Task:
     website = _value(record, _WEBSITE)
-    told = {
+    metadata = {
         "site": _site(website),
         "level": record.get("level"),
         "reference_length": record.get("reference_length"),
@@ -90,7 +90,7 @@ def _task(record: Record) -> Task:
         start_urls=(website,) if website else (),
         judge="webjudge",
         max_steps=record.get("max_steps"),
-        metadata={name: value for name, value in told.items() if value not in (None, "")},
+        metadata={name: value for name, value in metadata.items() if value not in (None, "")},
         source_record=dict(record),
     )
 
@@ -143,11 +143,11 @@ def _repeated(record: Any, number: int, at: str, seen: dict[tuple[str, str], int
     if not isinstance(record, Mapping):
         return
     id, text = _value(record, _ID), _value(record, _TEXT)
-    told = {
+    values = {
         "task_id": id,
         "confirmed_task": " ".join(text.split()).casefold() if isinstance(text, str) else None,
     }
-    for name, value in told.items():
+    for name, value in values.items():
         if isinstance(value, str) and value.strip():
             first = seen.setdefault((name, value), number)
             if first != number:

@@ -115,28 +115,28 @@ def _fault(reason: str, path: str = "eval") -> TaskError:
     return TaskError(source="policy", path=f"$.{path}", reason=reason)
 
 
-def _action(said: Any, otherwise: tuple[str, ...] = _ANY_ACTION) -> str | tuple[str, ...]:
+def _action(stated: Any, otherwise: tuple[str, ...] = _ANY_ACTION) -> str | tuple[str, ...]:
     """Return an action type; one that does not exist (`delete`) means whatever activates."""
-    if not said:
+    if not stated:
         return otherwise
-    if not isinstance(said, str):
-        raise TypeError(f"expected an action type, got {said!r}")
-    return said.lower() if said.lower() in _TAGS else "@activate"
+    if not isinstance(stated, str):
+        raise TypeError(f"expected an action type, got {stated!r}")
+    return stated.lower() if stated.lower() in _TAGS else "@activate"
 
 
 def _forbids(rules: Mapping[str, Any]) -> bool:
-    """Return `check_absence`, true where nothing is said."""
-    said = rules.get("check_absence")
-    return True if said is None or said == "" else bool(said)
+    """Return `check_absence`, true where it is missing."""
+    stated = rules.get("check_absence")
+    return True if stated is None or stated == "" else bool(stated)
 
 
 def _url_match(rules: Mapping[str, Any], template: str) -> Translated:
     if rules.get("url_note") not in (None, "", "contains_any"):
         raise ValueError(f"url_note is contains_any, not {rules['url_note']!r}")
-    said = terms(rules.get("reference_url"))
-    if not said:
+    urls = terms(rules.get("reference_url"))
+    if not urls:
         return Translated()
-    wanted = tuple(dict.fromkeys(place for term in said for place in (term, *_routes(term))))
+    wanted = tuple(dict.fromkeys(place for term in urls for place in (term, *_routes(term))))
     return Translated(rules=(UrlBoundary(deny=wanted) if _forbids(rules) else UrlBoundary(require=wanted),))
 
 
@@ -213,8 +213,8 @@ def _ask(rules: Mapping[str, Any], template: str) -> Translated:
     if not wanted:
         return Translated()
     if template == "missing_params":
-        said = Match(kind=("message", "answer"), message=wanted)
-        return Translated(rules=(Eventually(match=said),))
+        reported = Match(kind=("message", "answer"), message=wanted)
+        return Translated(rules=(Eventually(match=reported),))
     return Translated(rules=(Consent(guarded=Match(action="@activate", text=wanted)),))
 
 

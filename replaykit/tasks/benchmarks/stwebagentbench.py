@@ -30,7 +30,7 @@ OLD_CATEGORIES: dict[str, policy_rules.Dimension] = {
     "exact_task": "strict_execution",
     "general": "strict_execution",
 }
-"""Categories of the 2024 file; `general` is only told to the agent."""
+"""Categories of the 2024 file; `general` is only shown to the agent."""
 
 
 def load(
@@ -119,13 +119,13 @@ def _dimension(category: Any, source: str, at: str) -> policy_rules.Dimension:
     )
 
 
-def _demanded_by(said: Any, source: str, at: str) -> policy_rules.PolicySource:
-    if said is None:
+def _demanded_by(stated: Any, source: str, at: str) -> policy_rules.PolicySource:
+    if stated is None:
         return "organization"
-    if said in policy_rules.SOURCES:
-        return policy_rules.SOURCES[policy_rules.SOURCES.index(said)]
+    if stated in policy_rules.SOURCES:
+        return policy_rules.SOURCES[policy_rules.SOURCES.index(stated)]
     known = ", ".join(policy_rules.SOURCES)
-    raise TaskError(source=source, path=f"{at}.source", reason=f"no source {said!r}; there are {known}")
+    raise TaskError(source=source, path=f"{at}.source", reason=f"no source {stated!r}; there are {known}")
 
 
 def _word(template: str) -> str:

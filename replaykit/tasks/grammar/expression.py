@@ -1,4 +1,4 @@
-"""What a locator says once it is parsed: values, what is asked of them, and the names it may use."""
+"""What a locator means once it is parsed: values, what is asked of them, and the names it may use."""
 
 from __future__ import annotations
 

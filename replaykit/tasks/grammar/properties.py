@@ -75,40 +75,40 @@ _DRAWN = frozenset({
 """Attributes of SVG, which have capitals."""
 
 
-def property_name(said: str) -> str:
+def property_name(given: str) -> str:
     """Return the property that is meant. Raises ValueError for one that no selector is read with."""
-    if not said.strip():
+    if not given.strip():
         raise ValueError("`property` is empty: text, value, checked, selectedIndex or an attribute's name")
-    plain = re.sub(r"[\s_-]", "", said.removesuffix("()")).lower()
+    plain = re.sub(r"[\s_-]", "", given.removesuffix("()")).lower()
     if _SAME.get(plain):
         return _SAME[plain]
-    way = _REFUSED.get(plain) or _unreadable(said)
+    way = _REFUSED.get(plain) or _unreadable(given)
     if way:
-        raise ValueError(f"`property` {said!r} is not read: {way}")
+        raise ValueError(f"`property` {given!r} is not read: {way}")
     if plain in BOOLEAN:
         return plain
-    return _attribute(said, plain)
+    return _attribute(given, plain)
 
 
-def _unreadable(said: str) -> str:
-    base, dot, rest = said.partition(".")
+def _unreadable(given: str) -> str:
+    base, dot, rest = given.partition(".")
     if base == "dataset" and rest:
         return f"an attribute is meant: property: data-{_dashed(rest)}"
-    if dot or not _NAME.fullmatch(said):
+    if dot or not _NAME.fullmatch(given):
         return f"it is no name of an attribute: text, value, checked, selectedIndex, or {_SCRIPT}..."
     return ""
 
 
-def _attribute(said: str, plain: str) -> str:
+def _attribute(name: str, plain: str) -> str:
     """Return the attribute that is meant by what scripts call it: `tabIndex`, `ariaLabel`."""
-    if not _CAPITAL.search(said) or said in _DRAWN or said.startswith(("data-", "aria-")):
-        return said
-    if said.startswith("aria"):
+    if not _CAPITAL.search(name) or name in _DRAWN or name.startswith(("data-", "aria-")):
+        return name
+    if name.startswith("aria"):
         return "aria-" + plain.removeprefix("aria")
     if plain in _ATTRIBUTES:
         return plain
     raise ValueError(
-        f"`property` {said!r} is not read: attributes of HTML have no capitals, and only text, value, checked"
+        f"`property` {name!r} is not read: attributes of HTML have no capitals, and only text, value, checked"
         f" and selectedIndex are read of scripts; or {_SCRIPT}..."
     )
 

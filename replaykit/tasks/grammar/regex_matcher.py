@@ -1,9 +1,9 @@
-"""Regular expressions of strangers on texts of strangers: Python's own meaning, in bounded steps.
+"""Untrusted regular expressions on untrusted texts: Python's own meaning, in bounded steps.
 
 Python's engine may need time that grows with a high power of the text's length. Here every pair of a place in
 the expression and a place in the text is tried once, in the order in which Python tries them: the same match
 is found, in steps that grow with the product of the two lengths. What takes more than `STEPS_MAX` of them is
-refused, on any machine alike. Where a bound on the length says that Python's engine is quick, it is asked.
+refused, on any machine alike. Where a bound on the length proves that Python's engine is quick, it is used.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Regular expressions that strangers wrote: refused where a text could keep them busy forever."""
+"""Untrusted regular expressions: refused where a text could keep them busy forever."""
 
 from __future__ import annotations
 

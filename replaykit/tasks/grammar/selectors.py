@@ -19,7 +19,7 @@ def _words(text: str) -> frozenset[str]:
 _LISTS = {"is": "x-is", "-webkit-any": "x-is", "where": "x-where", "not": "x-not", "has": "x-has"}
 NTH = ("nth-child", "nth-last-child", "nth-of-type", "nth-last-of-type")
 
-# Accepted by Chromium, but a snapshot cannot tell: they depend on pointer, focus, validity or script.
+# Accepted by Chromium, but no snapshot can answer: they depend on pointer, focus, validity or script.
 UNRECORDED = _words(
     "active active-view-transition autofill -webkit-autofill current default defined focus focus-visible "
     "focus-within fullscreen -webkit-full-screen -webkit-full-page-media -webkit-drag future host hover "
@@ -94,9 +94,9 @@ def plain_words(error: Exception) -> str:
     token, words = error.args[0], _TOKEN.sub(lambda token: repr(token[1]), str(error.args[-1]))
     kind = getattr(token, "type", None)
     found = repr(token.serialize()) if kind is not None else "the end"
-    for said in (str(kind), "EOF"):
-        words = words.replace(f"got {said}", f"found {found}").replace(
-            f"unexpected {said} token", f"unexpected {found}"
+    for name in (str(kind), "EOF"):
+        words = words.replace(f"got {name}", f"found {found}").replace(
+            f"unexpected {name} token", f"unexpected {found}"
         )
     words = words.replace("unexpected the end", "unexpected end")
     return words[:1].lower() + words[1:].replace(", got ", ", found ").rstrip(".")
