@@ -22,7 +22,7 @@ from replaykit.grading.checks.requirement import (
 )
 from replaykit.grading.checks.structured_answer import ValueDifference, compare_data, is_same_text
 from replaykit.grading.peers.webarena_verified.peer_quantities import Unparsed
-from replaykit.grading.peers.webarena_verified.structures import PeerFault, equal, read_list, said_in_json
+from replaykit.grading.peers.webarena_verified.structures import PeerFault, equal, read_json, read_list
 from replaykit.grading.peers.webarena_verified.typed_values import PeerOptions, typed
 from replaykit.grading.values.bounded_regex import RegexRefused
 from replaykit.grading.verdict import Outcome, Value
@@ -37,7 +37,7 @@ class PeerResponse(Struct, frozen=True, kw_only=True):
     """What the package is given to compare an answer with: the fields as the task file has them."""
 
     expected: Mapping[str, Any]
-    """`task_type`, `status`, and `retrieved_data` where the file says so."""
+    """`task_type`, `status`, and `retrieved_data` where the file has it."""
     schema: Mapping[str, Any]
     """Schema of the data."""
     is_ordered: bool
@@ -60,7 +60,7 @@ def grade_response(check: AgentResponse, peer: PeerResponse, replay: Replay, ter
 
 
 def answer_object(answer: str) -> Any:
-    """Return what an answer says as JSON, in the first fence or as a whole; None where there is nothing.
+    """Return an answer read as JSON, in the first fence or as a whole; None where there is nothing.
 
     A text that is no JSON is itself.
     """
@@ -76,8 +76,8 @@ def peer_response(peer: PeerResponse, answer: str) -> Ruling:
     expected = Value(raw=dict(peer.expected), type="agent_response")
     found = Value(raw=answer, type="text")
     try:
-        said = said_in_json(_unfenced(answer)) or None
-        return of_peer(_peer_accepts(peer, said), "AgentResponseEvaluator", expected, found)
+        response = read_json(_unfenced(answer)) or None
+        return of_peer(_peer_accepts(peer, response), "AgentResponseEvaluator", expected, found)
     except (PeerFault, Unparsed) as fault:
         return error("peer_exception", f"AgentResponseEvaluator: {fault}", expected, found)
     except RegexRefused as fault:
@@ -92,13 +92,13 @@ def _unfenced(answer: str) -> str:
     return answer[start + len(_FENCE) : end].removeprefix("json").strip()
 
 
-def _peer_accepts(peer: PeerResponse, said: Any) -> bool:
+def _peer_accepts(peer: PeerResponse, response: Any) -> bool:
     is_retrieval = str(peer.expected["task_type"]).lower() == "retrieve"
     wanted = {name: typed(peer.expected[name], "string", peer.options) for name in ("task_type", "status")}
     data = _peer_data(peer, peer.expected.get("retrieved_data"), is_expected=True)
-    if not isinstance(said, dict):
+    if not isinstance(response, dict):
         return False
-    read = _peer_read(peer, said, is_retrieval)
+    read = _peer_read(peer, response, is_retrieval)
     # Fields that the task file does not write are expected all the same, and never read: the peer's.
     if read.keys() != {*wanted, "retrieved_data"}:
         return False
@@ -111,19 +111,19 @@ def _peer_accepts(peer: PeerResponse, said: Any) -> bool:
     return equal(tuple(data), tuple(read["retrieved_data"]), is_ordered=peer.is_ordered)
 
 
-def _peer_read(peer: PeerResponse, said: Mapping[str, Any], is_retrieval: bool) -> dict[str, Any]:
+def _peer_read(peer: PeerResponse, reply: Mapping[str, Any], is_retrieval: bool) -> dict[str, Any]:
     read: dict[str, Any] = {}
     for name in ("task_type", "status", "retrieved_data"):
         if name not in peer.expected:
             continue
-        key = "performed_operation" if name == "task_type" and name not in said else name
+        key = "performed_operation" if name == "task_type" and name not in reply else name
         if name == "retrieved_data":
-            data = said.get(name) if is_retrieval else None
+            data = reply.get(name) if is_retrieval else None
             read[name] = _peer_data(peer, data, is_expected=False)
-        elif key in said:
-            if not isinstance(said[key], str):
+        elif key in reply:
+            if not isinstance(reply[key], str):
                 raise PeerFault(f"{key} is no text")
-            read[name] = typed(said[key].strip(), "string", peer.options) if said[key].strip() else None
+            read[name] = typed(reply[key].strip(), "string", peer.options) if reply[key].strip() else None
     return read
 
 
@@ -136,14 +136,14 @@ def _peer_data(peer: PeerResponse, data: Any, *, is_expected: bool) -> Any:
 
 
 def _strict(check: AgentResponse, answer: str, terms: Terms) -> Ruling:
-    said = answer_object(answer)
+    response = answer_object(answer)
     expected, found = Value(raw=_expected(check), type="agent_response"), Value(raw=answer, type="text")
     if fault := next(faults_of(check), None):
         return error("bad_reference", f"{_RULE}: {': '.join(fault)}", expected, found)
-    if not isinstance(said, dict):
+    if not isinstance(response, dict):
         return failed("not_an_object", _RULE, expected, found)
     try:
-        difference = _difference(check, said, terms)
+        difference = _difference(check, response, terms)
     except RegexRefused as fault:
         return error("unsafe_regex", str(fault), expected, found)
     return Ruling(
@@ -156,17 +156,17 @@ def _strict(check: AgentResponse, answer: str, terms: Terms) -> Ruling:
     )
 
 
-def _difference(check: AgentResponse, said: Mapping[str, Any], terms: Terms) -> ValueDifference:
+def _difference(check: AgentResponse, response: Mapping[str, Any], terms: Terms) -> ValueDifference:
     for name, wanted in (("task_type", check.expected.task_type), ("status", check.expected.status)):
-        key = "performed_operation" if name == "task_type" and name not in said else name
-        found = said.get(key)
+        key = "performed_operation" if name == "task_type" and name not in response else name
+        found = response.get(key)
         if not isinstance(found, str) or not is_same_text(wanted, found):
             return ValueDifference(False, "differs", f"$.{name}")
     if check.expected.task_type != "retrieve":
         return ValueDifference(True)
     wanted_data = check.expected.retrieved_data
     return _data_difference(
-        check, None if wanted_data is UNSET else wanted_data, said.get("retrieved_data"), terms
+        check, None if wanted_data is UNSET else wanted_data, response.get("retrieved_data"), terms
     )
 
 

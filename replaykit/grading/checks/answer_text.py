@@ -26,7 +26,7 @@ from replaykit.grading.checks.requirement import (
 from replaykit.grading.values.markdown import unlabelled
 from replaykit.grading.values.normal_form import normal
 from replaykit.grading.values.numbers import only_number, shown, whole_number
-from replaykit.grading.values.typed_comparison import ValueComparison, compare, compare_part, said
+from replaykit.grading.values.typed_comparison import ValueComparison, compare, compare_part, only_value
 from replaykit.grading.verdict import Evidence, Outcome, Value
 from replaykit.replay.player import Replay
 from replaykit.tasks.checks import OR, StringMatch, texts
@@ -157,7 +157,7 @@ def _strict(check: StringMatch, one: AnswerRequirement, answer: str, terms: Term
 
 
 def _compare_whole(check: StringMatch, reference: str, answer: str, terms: Terms) -> ValueComparison:
-    """Compare the whole answer; a value may stand in a sentence that says no other one of its kind.
+    """Compare the whole answer; a value may stand in a sentence that holds no other one of its kind.
 
     Not where a record of WebArena asks for the answer in a form, which a sentence has not.
     """
@@ -166,7 +166,7 @@ def _compare_whole(check: StringMatch, reference: str, answer: str, terms: Terms
     if bare != answer and (inside := compare(reference, bare, check.value_type, check.tolerance)).matches:
         return replace(inside, rule=f"{inside.rule}, without what only says that it is the answer")
     kind = (whole.reason or "").removeprefix("not_a_")
-    inner = None if terms.has_record else said(answer, kind)
+    inner = None if terms.has_record else only_value(answer, kind)
     if inner is None:
         return whole
     inside = compare(reference, inner, check.value_type, check.tolerance)
@@ -193,7 +193,7 @@ def excludes(reference: str, text: str, value_type: str = "auto") -> Ruling:
 def fulfilled(reference: str, text: str) -> Ruling:
     """Rule strictly on a number that has to fulfil an inequality."""
     expected = Value(raw=reference, type="number")
-    number = _said_number(text)
+    number = _stated_number(text)
     found = Value(raw=text, normal=None if number is None else shown(number), type="number")
     if number is None:
         return failed("not_a_number", "number: fulfils an inequality", expected, found)
@@ -210,13 +210,13 @@ def fulfilled(reference: str, text: str) -> Ruling:
     )
 
 
-def _said_number(text: str) -> Decimal | None:
-    """Return the number that a text is, or the only one that it says."""
+def _stated_number(text: str) -> Decimal | None:
+    """Return the number that a text is, or the only one in it."""
     whole = whole_number(text)
     if whole is not None:
         return whole[0]
-    said = only_number(text)
-    return None if said is None else said.value
+    stated = only_number(text)
+    return None if stated is None else stated.value
 
 
 def _strict_fuzzy(check: StringMatch, one: AnswerRequirement, answer: str, terms: Terms) -> Ruling:

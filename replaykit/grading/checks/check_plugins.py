@@ -36,7 +36,7 @@ class CheckFunction(Protocol):
 
 
 def grade_plugin(check: CheckPlugin, replay: Replay, task: Task, terms: Terms) -> Graded:
-    """Grade by what a plugin says; what the recording could not show it leaves the check undecided."""
+    """Grade by what a plugin returns; what the recording could not show it leaves the check undecided."""
     found = next(iter(entry_points(group=GROUP, name=check.name)), None)
     rule = f"plugin {check.name}" if found is None else _named(found)
     ruling = _missing(check.name, rule) if found is None else _ruling(found, rule, check.params, replay, task)
@@ -55,16 +55,16 @@ def _missing(name: str, rule: str) -> Ruling:
 def _ruling(point: EntryPoint, rule: str, params: dict[str, Any], replay: Replay, task: Task) -> Ruling:
     try:
         check: CheckFunction = point.load()
-        said: Any = check(params, replay, task)
+        returned: Any = check(params, replay, task)
     except PageNotRecorded as fault:
         return undecided("page_not_recorded", f"page:{fault.fields['url']}", rule=rule)
     except ReplayError as fault:
         return undecided("unsupported", f"plugin:{point.name}", rule=f"{rule}: {fault}")
     except Exception as fault:  # noqa: BLE001  # one check that breaks is one ERROR, and grading goes on
         return _error("plugin_raised", rule, f"{type(fault).__name__}: {fault}")
-    if not isinstance(said, Ruling):
-        return _error("plugin_raised", rule, f"it returned {type(said).__name__}, not a Ruling")
-    return said
+    if not isinstance(returned, Ruling):
+        return _error("plugin_raised", rule, f"it returned {type(returned).__name__}, not a Ruling")
+    return returned
 
 
 def _error(reason: str, rule: str, what: str) -> Ruling:

@@ -1,4 +1,4 @@
-"""Answers that only a model can compare: what it is asked, and what its reply says.
+"""Answers that only a model can compare: what it is asked, and what its reply means.
 
 Prompts are our own, or the user's. Replies come from outside: from a tape, or from whoever asks a model and
 records it.
@@ -94,13 +94,13 @@ def request(
     given = asking.prompts.get(kind.rpartition(".")[2])
     cut = [bounded(text) for text in (question, reference, answer)]
     is_bare = given is not None and mode == "compat"
-    said = cut if is_bare else _delimited(_NAMES[kind], cut)
+    texts = cut if is_bare else _delimited(_NAMES[kind], cut)
     return ModelRequest(
         judge=kind,
         stage="verdict",
         index=index,
         system=_system(asking, is_noted=given is not None and not is_bare),
-        content=(TextPart(text=_filled(_PROMPTS[kind] if given is None else given, said)),),
+        content=(TextPart(text=_filled(_PROMPTS[kind] if given is None else given, texts)),),
         model=asking.model,
         max_tokens=asking.max_tokens,
         effort=asking.effort,
@@ -115,8 +115,8 @@ def _delimited(names: Sequence[str], texts: Sequence[str]) -> list[str]:
 
 def _filled(template: str, texts: Sequence[str]) -> str:
     """Fill the places of a template in one pass: texts are never read as templates."""
-    said = dict(zip(PLACES, texts, strict=True))
-    return _PLACE.sub(lambda name: said[name[1]], template)
+    by_place = dict(zip(PLACES, texts, strict=True))
+    return _PLACE.sub(lambda name: by_place[name[1]], template)
 
 
 def _system(asking: Asking, *, is_noted: bool) -> str:

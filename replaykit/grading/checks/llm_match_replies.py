@@ -1,4 +1,4 @@
-"""What a reply to a comparison says: one whole label on its last line, or what the peer finds anywhere."""
+"""What a reply to a comparison means: one whole label on its last line, or what the peer finds anywhere."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ _HEDGE = lazy_pattern(
     r"|incomplete\w*|lack\w*|far"
 )
 
-Said: TypeAlias = tuple[Outcome, str | None, tuple[str, ...]]
+ReplyVerdict: TypeAlias = tuple[Outcome, str | None, tuple[str, ...]]
 """Outcome, why not, notes."""
 
 
-def verdict_of(kind: Kind, reply: str, mode: Mode, stop_reason: str = "end_turn") -> Said:
-    """Return what a reply says.
+def verdict_of(kind: Kind, reply: str, mode: Mode, stop_reason: str = "end_turn") -> ReplyVerdict:
+    """Return what a reply means.
 
     `compat` finds the labels anywhere, as the peer; `strict` reads one whole label from the last line of a
     reply that came to its end.
@@ -54,7 +54,7 @@ def verdict_of(kind: Kind, reply: str, mode: Mode, stop_reason: str = "end_turn"
     return _last_line(kind, reply) if why is None else (Outcome.UNDECIDED, why, ())
 
 
-def _anywhere(kind: Kind, reply: str) -> Said:
+def _anywhere(kind: Kind, reply: str) -> ReplyVerdict:
     text = reply.lower()
     for label, outcome in _LABELS[kind].items():
         if label in text:
@@ -62,7 +62,7 @@ def _anywhere(kind: Kind, reply: str) -> Said:
     return Outcome.ERROR, "peer_exception", ()
 
 
-def _last_line(kind: Kind, reply: str) -> Said:
+def _last_line(kind: Kind, reply: str) -> ReplyVerdict:
     lines = [line for line in _plain(reply[-REPLY_MAX:]).splitlines() if _WORD.search(line)]
     words = _WORD.findall(lines[-1]) if lines else []
     found = _labels_in(kind, words)

@@ -91,7 +91,7 @@ def _compare(
 
 
 def _read(found: Any, kind: type) -> Any:
-    """Return what a text says in JSON, where that is of the kind looked for."""
+    """Return a text read as JSON, where that is of the kind looked for."""
     read = _json(found) if isinstance(found, str) else found
     return read if isinstance(read, kind) else found
 
@@ -148,7 +148,7 @@ def _compare_scalars(expected: Any, found: Any, terms: _Terms, kind: str, at: st
         matches = is_text and full_match(expected, peer_normal(_written(found)), re.IGNORECASE)
         return ValueDifference(matches, None if matches else "no_match", at)
     if isinstance(found, dict) and kind == "location-name":
-        return _said(is_same(expected, found, kind), "differs")
+        return _result(is_same(expected, found, kind), "differs")
     if isinstance(found, list | tuple | dict) and kind not in ("coordinates", "string_list"):
         return ValueDifference(False, f"not_a_{kind}", at)
     return _SCALARS.get(kind, _texts)(expected, found, terms, kind)._replace(at=at)
@@ -158,11 +158,11 @@ def _texts(expected: Any, found: Any, terms: _Terms, kind: str) -> ValueDifferen
     if not isinstance(expected, str) and isinstance(found, str):
         expected = _written(expected)
     if not isinstance(found, str | int | float) or (isinstance(found, bool) and isinstance(expected, bool)):
-        return _said(expected is found, "differs")
+        return _result(expected is found, "differs")
     if not any(isinstance(side, str | bool) for side in (expected, found)):
-        return _said(expected == found, "differs")
+        return _result(expected == found, "differs")
     one, other = (_below_a_site(_written(side), terms) for side in (expected, found))
-    return _said(is_same_text(one, other), "differs")
+    return _result(is_same_text(one, other), "differs")
 
 
 def _below_a_site(text: str, terms: _Terms) -> str:
@@ -197,25 +197,25 @@ def _read_values(expected: Any, found: Any, terms: _Terms, kind: str) -> ValueDi
 
 
 def _booleans(expected: Any, found: Any, terms: _Terms, kind: str) -> ValueDifference:
-    return _said(is_same(expected, found, kind), "differs" if reads(found, kind) else "not_a_boolean")
+    return _result(is_same(expected, found, kind), "differs" if reads(found, kind) else "not_a_boolean")
 
 
 def _months(expected: Any, found: Any, terms: _Terms, kind: str) -> ValueDifference:
     if isinstance(found, int | float):
-        return _said(is_same(expected, found, kind), "differs")
+        return _result(is_same(expected, found, kind), "differs")
     one, other = month_number(_written(expected)), month_number(peer_normal(_written(found)).strip(_AROUND))
     is_read = other is not None and reads(found, kind)
     matches = is_read and one == other and is_same(expected, found, kind)
-    return _said(matches, "differs" if is_read else "not_a_month")
+    return _result(matches, "differs" if is_read else "not_a_month")
 
 
 def _urls(expected: Any, found: Any, terms: _Terms, kind: str) -> ValueDifference:
     one, other = _written(expected), _written(found)
     if repository(one) is not None:
-        return _said(repository(one) == repository(other), "differs")
+        return _result(repository(one) == repository(other), "differs")
     if is_pattern(one):
-        return _said(full_match(one, other), "no_match")
-    return _said(urls.matches(one, other, urls.EXACT, terms.sites), "differs")
+        return _result(full_match(one, other), "no_match")
+    return _result(urls.matches(one, other, urls.EXACT, terms.sites), "differs")
 
 
 _NUMBER = r"([+-]?\d{1,3}(?:\.\d{1,20})?)"
@@ -232,7 +232,7 @@ def _points(expected: Any, found: Any, terms: _Terms, kind: str) -> ValueDiffere
     if one is None or other is None:
         return ValueDifference(False, "bad_reference" if one is None else "not_coordinates")
     east = (one[1] - other[1] + 180) % 360 - 180  # 280 degrees east are 80 west
-    return _said(abs(one[0] - other[0]) <= _DEGREES and abs(east) <= _DEGREES, "differs")
+    return _result(abs(one[0] - other[0]) <= _DEGREES and abs(east) <= _DEGREES, "differs")
 
 
 def _point(value: Any) -> tuple[float, float] | None:
@@ -266,12 +266,12 @@ def _named(value: Mapping[str, Any], name: str) -> Any:
 
 def _places(expected: Any, found: Any, terms: _Terms, kind: str) -> ValueDifference:
     one, other = (peer_normal(_written(side)) for side in (expected, found))
-    return _said(one == other or similarity(one, other) >= _SIMILAR, "differs")
+    return _result(one == other or similarity(one, other) >= _SIMILAR, "differs")
 
 
 def _lists(expected: Any, found: Any, terms: _Terms, kind: str) -> ValueDifference:
     one, other = _items(expected), _items(found)
-    return _said(sorted(map(peer_normal, one)) == sorted(map(peer_normal, other)), "differs")
+    return _result(sorted(map(peer_normal, one)) == sorted(map(peer_normal, other)), "differs")
 
 
 def _items(value: Any) -> list[str]:
@@ -285,12 +285,12 @@ def _items(value: Any) -> list[str]:
 def _documents(expected: Any, found: Any, terms: _Terms, kind: str) -> ValueDifference:
     sides = (expected, found)
     one, other = (_json(_below_a_site(side, terms)) if isinstance(side, str) else side for side in sides)
-    return _said(one is not _BROKEN and one == other, "not_json" if other is _BROKEN else "differs")
+    return _result(one is not _BROKEN and one == other, "not_json" if other is _BROKEN else "differs")
 
 
 def _markdowns(expected: Any, found: Any, terms: _Terms, kind: str) -> ValueDifference:
     one, other = (_markdown(_below_a_site(_written(side), terms)) for side in (expected, found))
-    return _said(one == other, "differs")
+    return _result(one == other, "differs")
 
 
 def _markdown(text: str) -> str:
@@ -311,8 +311,8 @@ def _decodings(expected: Any, found: Any, terms: _Terms, kind: str) -> ValueDiff
     if other is None:
         return ValueDifference(False, "not_a_base64")
     if is_pattern(wanted):
-        return _said(full_match(wanted, other, re.DOTALL), "no_match")
-    return _said(_decoded(wanted) == other, "differs")
+        return _result(full_match(wanted, other, re.DOTALL), "no_match")
+    return _result(_decoded(wanted) == other, "differs")
 
 
 def _decoded(text: str) -> str | None:
@@ -340,7 +340,7 @@ def _written(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _said(matches: bool, reason: str) -> ValueDifference:
+def _result(matches: bool, reason: str) -> ValueDifference:
     return ValueDifference(matches, None if matches else reason)
 
 

@@ -1,7 +1,7 @@
 """`state.verifier`: an existing `verify(server_url)`, asked about the server as it was recorded.
 
 The program is trusted code, run only where whoever grades names the folder that it lies in, never because a
-bundle says so. It runs in a process of its own, with no environment, no host but loopback and 30 s.
+bundle names it. It runs in a process of its own, with no environment, no host but loopback and 30 s.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _RULE = "the verifier says so"
 
 
 def grade_verifier(check: StateVerifier, replay: Replay, terms: Terms) -> Graded:
-    """Grade by what a verifier says; a request not recorded leaves it undecided, whatever it says."""
+    """Grade by what a verifier returns; a request not recorded leaves it undecided, whatever it returns."""
     ruling, assumed = _ruling(check, replay, terms.verifiers)
     if assumed and terms.require_strong:
         ruling = undecided("weak_evidence", *(f"state:{path}" for path in assumed))
@@ -57,18 +57,18 @@ def _ruling(check: StateVerifier, replay: Replay, folder: str | None) -> tuple[R
         return _error("no_verifier", f"no such file beside the tasks: {check.file}"), ()
     try:
         with serve(replay.bundle, site=check.site, states=check.states) as served:
-            said = _asked(file, check.function, served)
+            result = _asked(file, check.function, served)
             misses, assumed = served.misses, served.assumed
     except UsageError as fault:
         return _error("not_served", str(fault)), ()
     if misses:
         named = dict.fromkeys(f"request:{miss.method} {miss.target}" for miss in misses)
         return undecided("not_recorded", *list(named)[:MISSES_MAX]), ()
-    return _of_words(said), assumed[:MISSES_MAX]
+    return _of_words(result), assumed[:MISSES_MAX]
 
 
 def _asked(file: Path, function: str, served: Served) -> dict[str, Any]:
-    """Return what the verifier said, its server's address without the port, which differs each time."""
+    """Return the verifier's result, its server's address without the port, which differs each time."""
     # -s and -P: neither the user's packages nor the child's own folder shadow its imports.
     command = [sys.executable, "-s", "-P", verifier_child.__file__, str(file), function, served.url]
     child = subprocess.Popen(
@@ -87,10 +87,10 @@ def _asked(file: Path, function: str, served: Served) -> dict[str, Any]:
     finally:
         _end(child)
     try:
-        said: dict[str, Any] = json.loads(re.sub(rb"(127\.0\.0\.1):[0-9]+", rb"\1", out))
+        result: dict[str, Any] = json.loads(re.sub(rb"(127\.0\.0\.1):[0-9]+", rb"\1", out))
     except ValueError:
         return {"error": f"it ended with exit code {child.returncode} and no word"}
-    return said
+    return result
 
 
 def _of_system() -> dict[str, str]:
@@ -108,16 +108,16 @@ def _end(child: subprocess.Popen[bytes]) -> None:
     child.communicate()
 
 
-def _of_words(said: dict[str, Any]) -> Ruling:
-    if "error" in said:
-        return _error("verifier_raised", said["error"])
-    passed = said["passed"]
+def _of_words(result: dict[str, Any]) -> Ruling:
+    if "error" in result:
+        return _error("verifier_raised", result["error"])
+    passed = result["passed"]
     return Ruling(
         outcome=Outcome.PASS if passed else Outcome.FAIL,
         rule=_RULE,
         reason=None if passed else "differs",
         expected=Value(raw=True, type="boolean"),
-        found=Value(raw=said["message"] or passed, type="text" if said["message"] else "boolean"),
+        found=Value(raw=result["message"] or passed, type="text" if result["message"] else "boolean"),
     )
 
 

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-SAID_MAX = 1000
+MESSAGE_MAX = 1000
 """Characters of a message that are handed on."""
 
 MEMORY_MAX = 1 << 30
@@ -30,7 +30,7 @@ class Guard:
     def __init__(self) -> None:
         self.refused: str | None = None
 
-    def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+    def check_event(self, event: str, arguments: tuple[Any, ...]) -> None:
         """Raise PermissionError for what a verifier may not do."""
         if event in _ALONE:
             self._refuse(f"start a process ({event})")
@@ -40,26 +40,26 @@ class Guard:
             self._refuse(f"look up {arguments[0]!r}")
 
     def _refuse(self, what: str) -> None:
-        self.refused = what[:SAID_MAX]
+        self.refused = what[:MESSAGE_MAX]
         raise PermissionError(f"a verifier may not {what}")
 
 
 def main(file: str, function: str, url: str) -> None:
-    """Run a verifier and say what it returned, or why it returned nothing."""
+    """Run a verifier and print what it returned, or why it returned nothing."""
     with os.fdopen(os.dup(1), "w") as out:
         os.dup2(2, 1)  # what it prints is no one's answer
         _limit()
         # An audit hook stays for good: a verifier cannot remove it.
-        sys.addaudithook((guard := Guard()).hear)
-        said = _run(file, function, url)
-        json.dump(said if guard.refused is None else {"error": f"it tried to {guard.refused}"}, out)
+        sys.addaudithook((guard := Guard()).check_event)
+        result = _run(file, function, url)
+        json.dump(result if guard.refused is None else {"error": f"it tried to {guard.refused}"}, out)
 
 
 def _run(file: str, function: str, url: str) -> dict[str, Any]:
     try:
         return _verdict(getattr(_loaded(file), function)(url))
     except BaseException as error:  # noqa: BLE001  # sys.exit and the like are no verdict either
-        return {"error": f"{type(error).__name__}: {error}"[:SAID_MAX]}
+        return {"error": f"{type(error).__name__}: {error}"[:MESSAGE_MAX]}
 
 
 def _loaded(file: str) -> Any:
@@ -80,7 +80,7 @@ def _verdict(found: object) -> dict[str, Any]:
         return {
             "error": f"it returned {type(found).__name__}, not a bool, (bool, message) or {{passed: bool}}"
         }
-    return {"passed": passed, "message": str(message)[:SAID_MAX]}
+    return {"passed": passed, "message": str(message)[:MESSAGE_MAX]}
 
 
 def _is_loopback(address: object) -> bool:

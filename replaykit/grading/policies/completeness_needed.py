@@ -14,7 +14,7 @@ from replaykit.tasks.policy_rules import Match
 from replaykit.trajectory.completeness import weakest
 
 _KEPT = (PolicyOutcome.OK, PolicyOutcome.DORMANT)
-_SAYS_NOTHING = ("nothing_configured", "out_of_scope")
+_NOTHING_READ = ("nothing_configured", "out_of_scope")
 """Reasons of DORMANT for which no recording was read."""
 
 
@@ -23,7 +23,7 @@ def proved(finding: Finding, channels: Iterable[str], history: EventStream, *, i
 
     Where a proof is demanded, one that rests on less is UNDECIDED and names the channels without proof.
     """
-    if finding.outcome not in _KEPT or finding.reason in _SAYS_NOTHING:
+    if finding.outcome not in _KEPT or finding.reason in _NOTHING_READ:
         return finding
     needed = tuple(dict.fromkeys(channels))
     state = weakest([history.state(channel) for channel in needed])

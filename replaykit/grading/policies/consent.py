@@ -94,8 +94,10 @@ class _Talk:
         self.approve = tuple(fold(word) for word in rule.approve) or APPROVALS
         self.messages = history.places.get("message", [])
         self.actions = window.known("acts", lambda: _actions(history))
-        heard = [(at, self._decision(self.events[at])) for at in history.places.get("user_reply", [])]
-        self.replies = {what: [at for at, said in heard if said == what] for what in get_args(Decision)}
+        decisions = [(at, self._decision(self.events[at])) for at in history.places.get("user_reply", [])]
+        self.replies = {
+            what: [at for at, decision in decisions if decision == what] for what in get_args(Decision)
+        }
         self.asked: list[int] = []
         self.used: set[int] = set()
         #: Messages, requests and approvals that no later action has to look at again: actions come in order.
@@ -123,8 +125,10 @@ class _Talk:
             witness.at(event, next((n.span(0, len(n.folded)) for n in event.names), None), consent.reason)
         ]
         if last >= 0:
-            said = self.events[last].message_text
-            shown.append(witness.at(self.events[last], said.span(0, len(said.folded)), "last message before"))
+            last_text = self.events[last].message_text
+            shown.append(
+                witness.at(self.events[last], last_text.span(0, len(last_text.folded)), "last message before")
+            )
         return shown
 
     def _answered(self, place: int, event: Event, request: int) -> _Consent:
@@ -156,7 +160,7 @@ class _Talk:
         return found if found < place else None
 
     def _listen(self, place: int) -> None:
-        """Take in the messages before this action that ask for it, by name or as the last thing said."""
+        """Take in the messages before this action that ask for it, by name or as the last message."""
         while self.read < len(self.messages) and self.messages[self.read] < place:
             if self._names(self.messages[self.read]):
                 self.asked.append(self.messages[self.read])

@@ -110,12 +110,12 @@ class _Given:
             return [TRUE]
         found = [TRUE] if "intent" in self.rule.sources and find(value, self.intent) >= 0 else []
         if "user" in self.rule.sources:
-            found += [self._said(place, value)]
+            found += [self._by_user(place, value)]
         if "page" in self.rule.sources:
             found += [_on_page(event, value) for event in self.history.events[:place] if event.kind == "page"]
         return found
 
-    def _said(self, place: int, value: str) -> Truth:
+    def _by_user(self, place: int, value: str) -> Truth:
         replies = [event.message_text for event in self.history.events[:place] if event.kind == "user_reply"]
         if any(find(value, reply.folded) >= 0 for reply in replies):
             return TRUE

@@ -37,7 +37,7 @@ _OR = lazy_pattern(r" \|(?:OR|or)\| ")
 
 
 class PageReading(Struct, frozen=True, kw_only=True):
-    """What one page says to a locator."""
+    """What one page answers to a locator."""
 
     texts: tuple[str, ...] = ()
     """Its value, or the texts of the whole page; none: it is absent."""

@@ -31,7 +31,7 @@ def grade_policies(
     """Return one result for each policy that counts, in the order of the task.
 
     The task's placeholders must be filled. A rule that raises is ERROR; others are graded. Native
-    rules are graded strictly in either mode, and their results say so. `require_proof`: what rests on a
+    rules are graded strictly in either mode, and their results report it. `require_proof`: what rests on a
     channel that is recorded, and not proven, is UNDECIDED.
     """
     if not task.policies:
@@ -42,7 +42,7 @@ def grade_policies(
     rows = [(at, p) for at, p in enumerate(task.policies) if id(p) in counted]
     whole = Window(history(replay, with_requests=any(isinstance(p.rule, NoLeak) for p in native)), None)
     run = _Run(task, replay, whole, mask, is_proof_demanded=require_proof or task.require_proof)
-    own = [(at, p, run.find(p)) for at, p in rows if not _is_peers(p, mode) and not _is_only_told(p)]
+    own = [(at, p, run.find(p)) for at, p in rows if not _is_peers(p, mode) and not _is_only_shown(p)]
     by_id = {policy.id: finding for _, policy, finding in own}
     results = [_result(policy, at, yielded(policy, finding, by_id)) for at, policy, finding in own]
     results += [_peer_result(p, at, replay, mask) for at, p in rows if _is_peers(p, mode)]
@@ -64,8 +64,8 @@ def _is_peers(policy: Policy, mode: str) -> bool:
     return mode == "compat" and isinstance(policy.rule, Stwab)
 
 
-def _is_only_told(policy: Policy) -> bool:
-    """Whether a peer record has nothing to grade: the agent is told, and that is all."""
+def _is_only_shown(policy: Policy) -> bool:
+    """Whether a peer record has nothing to grade: the agent is shown the policy, and that is all."""
     return isinstance(policy.rule, Stwab) and "eval" not in policy.rule.record
 
 

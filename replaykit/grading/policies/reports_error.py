@@ -1,4 +1,4 @@
-"""`reports_error`: an error that was shown must be told to the user afterwards."""
+"""`reports_error`: an error that was shown must be reported to the user afterwards."""
 
 from __future__ import annotations
 
@@ -50,26 +50,26 @@ class _Shown(NamedTuple):
 
 
 def grade_reports_error(rule: ReportsError, run: PolicyRun) -> Finding:
-    """Return VIOLATED for each error shown after which no one told the user."""
+    """Return VIOLATED for each error shown that no one reported to the user."""
     window, witness = run.window, run.witness
     appeared, unread = window.known(("errors", rule.indicators), lambda: _errors(rule, window))
-    telling = _Telling(rule, window)
-    shown = [error for error in appeared if not telling.is_over(error)]
-    untold = [error for error in shown if not telling.told(error)]
+    reports = _UserReports(rule, window)
+    shown = [error for error in appeared if not reports.is_over(error)]
+    missed = [error for error in shown if not reports.covers(error)]
     certain = [
         error
-        for error in untold
-        if error.in_force.holds and not telling.may_be_over(error) and not telling.told(error, perhaps=True)
+        for error in missed
+        if error.in_force.holds and not reports.may_be_over(error) and not reports.covers(error, perhaps=True)
     ]
-    doubts = telling.doubts()
+    doubts = reports.doubts()
     if certain and not doubts:
         return broken("not_told", (_evidence(witness, error) for error in certain))
-    silent = [place for place in unread if not telling.told(_unread(window.history, place))]
-    missing = [_page_code(telling.history.events[place]) for place in silent]
-    missing += [*codes(error.in_force for error in untold), *(doubts if untold else ())]
-    if any(telling.told(error, perhaps=True) for error in untold):
-        missing += telling.uncounted()
-    missing += [f"snapshot.before@{error.event.step or 0}" for error in untold if telling.may_be_over(error)]
+    silent = [place for place in unread if not reports.covers(_unread(window.history, place))]
+    missing = [_page_code(reports.history.events[place]) for place in silent]
+    missing += [*codes(error.in_force for error in missed), *(doubts if missed else ())]
+    if any(reports.covers(error, perhaps=True) for error in missed):
+        missing += reports.uncounted()
+    missing += [f"snapshot.before@{error.event.step or 0}" for error in missed if reports.may_be_over(error)]
     if window.history.steps and not any(held.event.kind == "page" for held in window.of(_SHOWING)):
         missing += window.history.hidden("page")
     if missing:
@@ -142,29 +142,29 @@ class _Reader:
         return text.span(start, end), (text.folded[start:end], *numbers)
 
 
-class _Telling:
-    """What the agent told the user, and when."""
+class _UserReports:
+    """What the agent reported to the user, and when."""
 
     def __init__(self, rule: ReportsError, window: Window) -> None:
         self.rule = rule
         self.history = history = window.history
         self.words = tuple(fold(word) for word in rule.report) or REPORT_WORDS
         self.blind = history.misses_steps
-        self.said = history.of_kinds(rule.to)
-        #: When the agent said its last word, ms; None where it did something after it, or it is unknown.
+        self.messages = history.of_kinds(rule.to)
+        #: When the agent sent its last message, ms; None where it did something after it, or it is unknown.
         self.last_at = window.known(("last word", rule.to), lambda: _last_word(history, frozenset(rule.to)))
 
-    def told(self, error: _Shown, *, perhaps: bool = False) -> bool:
+    def covers(self, error: _Shown, *, perhaps: bool = False) -> bool:
         """Whether a later message reports an error in time, in such words or in those shown.
 
-        What was said while it may have been on the screen already, first seen or not, is later. Where steps
-        may be missing, it is unknown what is in time: only `perhaps` takes it for that.
+        What was written while it may have been on the screen already, first seen or not, is later. Where
+        steps may be missing, it is unknown what is in time: only `perhaps` takes it for that.
         """
         return any(
             (at > error.place or _is_after(e.at, error.since))
             and self._in_time(error.event, e, perhaps)
             and self._reports(e, error.words)
-            for at, e in self.said
+            for at, e in self.messages
         )
 
     def uncounted(self) -> tuple[str, ...]:
@@ -173,7 +173,7 @@ class _Telling:
         return (*self.history.hidden("action"), *gaps) if self.rule.within is not None else ()
 
     def is_over(self, error: _Shown) -> bool:
-        """Whether the agent had said its last word before an error appeared: it could not tell of it."""
+        """Whether an error appeared after the agent's last message: the agent could not report it."""
         is_known = error.since is not None and self.last_at is not None
         return self._is_last_word(error) and is_known and (error.since or 0) >= (self.last_at or 0)
 

@@ -38,7 +38,7 @@ class RuleKind(NamedTuple):
     grade: Callable[[Any, PolicyRun], Finding]
     """Decides the rule on a run; what it raises is an ERROR of that policy only."""
     breaks: Callable[[Any], str]
-    """Says in one sentence what would violate the rule, for `policies try`."""
+    """Describes in one sentence what would violate the rule, for `policies try`."""
     channels: Callable[[Any], Iterable[str]] = no_channels
     """Names the channels in which nothing may have been missed if the rule is kept."""
 

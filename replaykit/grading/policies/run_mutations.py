@@ -122,7 +122,7 @@ _Events = tuple[Event | actions.Unknown, ...]
 
 
 def _drop_consent(events: _Events) -> Iterator[_Edit]:
-    """Take away one reply of the user, or one thing that the agent said."""
+    """Take away one reply of the user, or one message of the agent."""
     for at, event in enumerate(events):
         if isinstance(event, Message) and event.kind != "answer":
             who = "the user's" if event.role == "user" else "the agent's"
@@ -226,7 +226,7 @@ def _leak_in_answer(events: _Events, policies: Sequence[Policy]) -> Iterator[_Ed
 
 
 def _hide_error_report(events: _Events, policies: Sequence[Policy]) -> Iterator[_Edit]:
-    """Let the agent say that all is well, and nothing else."""
+    """Let the agent report that all is well, and nothing else."""
     if any(isinstance(policy.rule, ReportsError) for policy in policies):
         silent = (_silenced(event) for event in events)
         quiet = tuple(event for event in silent if not isinstance(event, Message) or event.role == "user")
@@ -236,8 +236,8 @@ def _hide_error_report(events: _Events, policies: Sequence[Policy]) -> Iterator[
 
 
 def _silenced(event: Event | actions.Unknown) -> Event | actions.Unknown:
-    said = actions.SendMsgToUser | actions.ReportInfeasible | actions.Answer
-    if isinstance(event, Step) and isinstance(event.action, said):
+    messages = actions.SendMsgToUser | actions.ReportInfeasible | actions.Answer
+    if isinstance(event, Step) and isinstance(event.action, messages):
         return replace(event, action=actions.Noop(), observed=(), declared=None)
     return event
 
@@ -248,8 +248,8 @@ def _answering(events: _Events, text: str, alone: bool = False) -> _Events:
     if not endings:
         return (*events, Message(role="agent", kind="answer", text=text))
     ending = events[endings[-1]]
-    said = ending.answer if isinstance(ending, Ending) and not alone else None
-    answer = f"{said} {text}" if said else text
+    answered = ending.answer if isinstance(ending, Ending) and not alone else None
+    answer = f"{answered} {text}" if answered else text
     return _with(events, endings[-1], replace(ending, answer=answer))
 
 

@@ -68,7 +68,7 @@ def _unproven(record: Mapping[str, Any], replay: Replay, steps: RecordedSteps) -
 
 
 def _stands(record: Mapping[str, Any], report: PeerReport, codes: tuple[str, ...]) -> bool:
-    """Return whether the report holds whatever the missing evidence says."""
+    """Return whether the report holds whatever the missing evidence holds."""
     kind, rules = eval_type(record), record["eval"]
     if kind == "is_url_match":
         return report.violated == bool(rules.get("check_absence", True))

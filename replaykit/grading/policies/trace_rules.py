@@ -141,13 +141,15 @@ def _in_order(hits: list[list[MatchedEvent]], window: Window) -> bool:
 
 def _contiguous(hits: list[list[MatchedEvent]], window: Window) -> bool:
     """Return whether some run of actions, messages left out, matches item by item."""
-    places = [held.place for held in window.held if held.event.kind == "action" and not _is_said(held.event)]
+    places = [
+        held.place for held in window.held if held.event.kind == "action" and not _is_message(held.event)
+    ]
     rows = [{hit.place for hit in row} for row in hits]
     starts = range(len(places) - len(rows) + 1)
     return any(all(places[at + n] in row for n, row in enumerate(rows)) for at in starts)
 
 
-def _is_said(event: Event) -> bool:
+def _is_message(event: Event) -> bool:
     return event.tag in ("send_msg_to_user", "answer", "report_infeasible")
 
 
@@ -177,7 +179,7 @@ def grade_at_least(rule: AtLeast, run: PolicyRun) -> Finding:
 
 
 def grade_exactly(rule: Exactly, run: PolicyRun) -> Finding:
-    """Return VIOLATED where there are more or fewer; none at all is DORMANT unless `zero` says otherwise."""
+    """Return VIOLATED where there are more or fewer; none at all is DORMANT by default (`zero`)."""
     window, witness = run.window, run.witness
     track = track_of(rule.match, window, done=True)
     least, most = len(track.certain), len(track.possible)

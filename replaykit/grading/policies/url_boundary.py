@@ -129,7 +129,7 @@ class _Border:
         return [held for held in self.visits if held.event.url in self._required]
 
     def crossed(self, event: Event) -> Truth:
-        """Return whether such a visit is forbidden; one only tried counts as `attempts` says."""
+        """Return whether such a visit is forbidden; one only tried counts if `attempts` is set."""
         return TRUE if self.attempts else _arrived(event)
 
     def unseen(self, window: Window) -> tuple[str, ...]:

@@ -70,7 +70,7 @@ _CHARSETS = frozenset({"utf-16", "utf-16le", "utf-16be", "iso-8859-1", "latin1",
 
 
 def json_value(text: str) -> Any:
-    """Return what a text says as JSON; None where it says nothing."""
+    """Return a text read as JSON; None where it is none."""
     try:
         return decode_as_python(text)
     except (ValueError, RecursionError):

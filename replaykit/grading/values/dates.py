@@ -100,7 +100,7 @@ def parse_date(text: str) -> PartialDate | None:
 
 
 def read_date(text: str) -> PartialDate | None:
-    """Read what is said to be a date: as `parse_date` does, else in any form that python-dateutil knows.
+    """Read what is stated to be a date: as `parse_date` does, else in any form that python-dateutil knows.
 
     There a month must be stated, and a day or a year.
     """
@@ -134,7 +134,7 @@ _LETTER = "[^\\W\u3000-\u9fff\uac00-\ud7af]"
 
 
 def only_date(text: str) -> str | None:
-    """Return the only date that a text says, as ISO writes it; None where it says none or several."""
+    """Return the only date in a text, as ISO writes it; None where it holds none or several."""
     found = list(dates_in(text))
     whole = next((one for one in found if None not in (one.year, one.month, one.day)), None)
     return whole.shown if whole is not None and all(map(whole.covers, found)) else None
@@ -150,7 +150,7 @@ def month_number(text: str) -> int | None:
 
 
 def _in_other_forms(text: str) -> PartialDate | None:
-    from replaykit.grading.values.filled_dates import filled_date  # for what is said to be a date only
+    from replaykit.grading.values.filled_dates import filled_date  # for what is stated to be a date only
 
     if len(text) > _LONGEST:
         return None

@@ -10,7 +10,7 @@ from replaykit.grading.values.numbers import EXACT, close, plain_number, shown, 
 from replaykit.patterns import lazy_pattern
 
 UNITS_SHARE = Decimal("0.0003")
-"""Share of a length that may be lost where it is told in other units: 1.609 km for a mile."""
+"""Share of a length that may be lost where it is given in other units: 1.609 km for a mile."""
 
 _METRES = {
     "m": "1", "metre": "1", "meter": "1", "km": "1000", "k": "1000", "kilometre": "1000", "kilometer": "1000",
@@ -43,7 +43,7 @@ def distance(text: str) -> Decimal | None:
 
 
 def marked_distance(text: str) -> Decimal | None:
-    """Read a distance that is said to be one: `+2 km`, `~2 km`, `2-km`."""
+    """Read a distance that is marked as one: `+2 km`, `~2 km`, `2-km`."""
     return _metres(_LENGTH.fullmatch(normal(text)))
 
 

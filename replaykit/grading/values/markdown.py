@@ -30,7 +30,7 @@ def unmarked(text: str) -> str:
 
 
 def unlabelled(text: str) -> str:
-    """Return an answer of one line without what only says that it is one: `# Tin Mug`, `Answer: Tin Mug`."""
+    """Return an answer of one line without what only marks it as one: `# Tin Mug`, `Answer: Tin Mug`."""
     line = text.strip()
     if "\n" in line:
         return text

@@ -170,13 +170,13 @@ def numbers_by_value(text: str) -> dict[Decimal, list[FoundNumber]]:
 
 
 def only_number(text: str) -> FoundNumber | None:
-    """Return the number that a sentence says, None where it says none, several, or what it is not."""
+    """Return the number in a sentence, None where it holds none, several, or denies it."""
     found = list(numbers_by_value(text).values())
     return found[0][0] if len(found) == 1 and not denies(text) else None
 
 
 def denies(text: str) -> bool:
-    """Say whether a sentence denies, doubts or only bounds what it says: `not 42`, `more than 42`."""
+    """Return whether a sentence denies, doubts or only bounds its number: `not 42`, `more than 42`."""
     return _DENIAL.search(fold(text)) is not None
 
 

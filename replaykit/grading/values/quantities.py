@@ -22,7 +22,7 @@ _SPELLED = {
 _SHORT = {word: short for short, words in _SPELLED.items() for word in words.split()}
 _SHORT |= {f"{word}s": short for word, short in _SHORT.items()} | {"per cent": "%"}
 _KNOWN = "|".join(sorted({*_SHORT, *UNITS, *_SPELLED} - {"%"}, key=len, reverse=True))
-_SAID = lazy_pattern(rf"(?<=\d)[ -]?(%|°(?: ?[cfnsew]\b)?|[ap](?:m\b|\.m\b\.?)|(?:{_KNOWN})\b)")
+_UNIT_OF_NUMBER = lazy_pattern(rf"(?<=\d)[ -]?(%|°(?: ?[cfnsew]\b)?|[ap](?:m\b|\.m\b\.?)|(?:{_KNOWN})\b)")
 _AMOUNT = r"[$€£¥]?\d(?:[\d.,]*\d)?%?"
 _RANGE = lazy_pattern(
     rf"(?:from )?({_AMOUNT}) ?(?:-|to|until) ?({_AMOUNT})|between ({_AMOUNT}) and ({_AMOUNT})"
@@ -34,7 +34,7 @@ _QUANTITY = lazy_pattern(r"(?<![\w.,'/:-])([\d.,']*\d)([a-z]+|%)(?![a-z\d])")
 
 def tight(text: str) -> str:
     """Return a normal form with each number beside its unit, units in short, without marks of Markdown."""
-    return one_decade(_SAID.sub(_short, unmarked(text)))
+    return one_decade(_UNIT_OF_NUMBER.sub(_short, unmarked(text)))
 
 
 def spelled(text: str) -> str:
@@ -53,7 +53,7 @@ def one_decade(text: str) -> str:
 
 
 def only_quantity(text: str) -> str | None:
-    """Return the only number with a unit that a normal form says, None where it says none or several."""
+    """Return the only number with a unit in a normal form, None where it holds none or several."""
     found = [one[0] for one in _QUANTITY.finditer(tight(text)) if _read(one)]
     return found[0] if len(found) == 1 else None
 

@@ -1,6 +1,6 @@
 """Values with a type: what both sides mean is compared, not how it is written.
 
-Every comparison says what it did: raw and normal form of both sides, the rule, the tolerance.
+Every comparison reports what it did: raw and normal form of both sides, the rule, the tolerance.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def _detect(reference: str) -> str:
         return "text"
     if is_identifier(bare):
         return "date" if parse_date(reference) else "text"
-    for name, parse in _TOLD.items():
+    for name, parse in _UNMISTAKABLE.items():
         if parse(reference) is not None and not (name == "currency" and not _has_code(reference)):
             return name
     return "text"
@@ -162,8 +162,8 @@ def compare(
     )
 
 
-def said(answer: str, kind: str) -> str | None:
-    """Return the only value of a kind that a sentence says; None: it says none or several, or denies it."""
+def only_value(answer: str, kind: str) -> str | None:
+    """Return the only value of a kind in a sentence; None: it holds none or several, or denies it."""
     number = only_number(answer)
     match kind:
         case "number" | "currency":
@@ -178,7 +178,7 @@ def said(answer: str, kind: str) -> str | None:
 def compare_part(reference: str, text: str, value_type: str = "auto") -> ValueComparison:
     """Look for a reference inside a text.
 
-    A number is looked for as a number, a date as a date where it is said to be one, a quantity with its unit;
+    A number is looked for as a number, a date as a date where it is marked as one, a quantity with its unit;
     anything else by its normal form.
     """
     if value_type == "date":
@@ -358,7 +358,7 @@ def _leading_boolean(text: str) -> bool | None:
     return words[0] in _YES
 
 
-_TOLD: dict[str, Any] = {
+_UNMISTAKABLE: dict[str, Any] = {
     "number": whole_number,
     "currency": _money,
     "date": parse_date,
@@ -366,10 +366,10 @@ _TOLD: dict[str, Any] = {
     "distance": distance,
     "duration": duration,
 }
-"""Types that a text tells by itself, in the order they are tried."""
+"""Types that show in the text itself, in the order they are tried."""
 
 _PARSERS: dict[str, Any] = {
-    **_TOLD,
+    **_UNMISTAKABLE,
     "currency": _named_money,
     "date": read_date,
     "distance": marked_distance,

@@ -133,7 +133,7 @@ def _shown(verdict: Verdict) -> str:
 
 def _order(row: Row) -> tuple[str | bytes, ...]:
     name = os.path.basename(row.source)  # noqa: PTH119 - a Path costs ten times as much, for every row
-    told = (
+    key = (
         row.verdict.task_id,
         row.trajectory or "",
         "" if row.verdict.tape else "-",  # of two copies of a bundle the one with replies can be judged
@@ -141,4 +141,4 @@ def _order(row: Row) -> tuple[str | bytes, ...]:
         row.grader,
     )
     # Broken bundles of one name in many folders differ in their errors only.
-    return *told, msgspec.json.encode(row.verdict, order="sorted") if row.is_error else b""
+    return *key, msgspec.json.encode(row.verdict, order="sorted") if row.is_error else b""

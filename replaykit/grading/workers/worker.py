@@ -35,12 +35,12 @@ def grade_chunk(items: bytes, options: bytes, limit_seconds: float | None) -> by
 
 
 def grade_item(item: WorkItem, options: GradeOptions) -> Result:
-    """Grade one bundle; what goes wrong becomes a row that says so."""
+    """Grade one bundle; what goes wrong becomes a row that reports it."""
     try:
         return grade_bundle(item, options)
     except ReplaykitError as error:
         return GradedRow(failed_row(item.source, error, attempt=item.attempt))
-    except Exception as error:  # noqa: BLE001  # a defect of ours is told of this bundle; the others go on
+    except Exception as error:  # noqa: BLE001  # a defect of ours is reported for this bundle; the others go on
         return GradedRow(failed_row(item.source, _defect(item.source, error), attempt=item.attempt))
 
 
@@ -96,7 +96,7 @@ def _options(encoded: bytes) -> GradeOptions:
 def grader_digest(case: Case) -> str:
     """Return `sha256:` of what a verdict depends on beside the bundle: task, rules, judges, their tape."""
     task, panel, options = case.task, case.panel, case.options
-    says = {
+    fields = {
         "semantics": SEMANTICS,
         "mode": panel.mode,
         "dialect": task.dialect,
@@ -112,7 +112,7 @@ def grader_digest(case: Case) -> str:
         "replay": options.replay,
         "browser": version_of(options.replay),
     }
-    return _sha256(msgspec.json.encode(says, order="sorted"))
+    return _sha256(msgspec.json.encode(fields, order="sorted"))
 
 
 def _digest_of(path: Path) -> str | None:

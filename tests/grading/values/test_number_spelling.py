@@ -12,7 +12,7 @@ from replaykit.grading.values.markdown import unlabelled, unmarked
 from replaykit.grading.values.number_spelling import with_plain_numbers
 from replaykit.grading.values.numbers import denies, numbers_in, only_number, plain_number
 from replaykit.grading.values.quantities import tight
-from replaykit.grading.values.typed_comparison import compare, compare_part, detect, said
+from replaykit.grading.values.typed_comparison import compare, compare_part, detect, only_value
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_a_dotted_date_has_its_day_first() -> None:
     ],
 )
 def test_the_only_value_of_a_sentence(kind: str, answer: str, value: str | None) -> None:
-    assert said(answer, kind) == value
+    assert only_value(answer, kind) == value
 
 
 def test_ten_years_are_no_seconds() -> None:

@@ -16,7 +16,7 @@ def final_url(replay: Replay) -> str | None:
 
 
 def arrived_url(replay: Replay, url: str, phase: str = "post") -> str:
-    """Return where a URL led to, itself where nothing says otherwise."""
+    """Return where a URL led to, itself where nothing else was recorded."""
     page = replay.probe(url, phase)
     return (page.url if page is not None else None) or url
 

@@ -46,7 +46,7 @@ class Comment(Struct, frozen=True, kw_only=True):
 def page_answer(name: str, arguments: tuple[str, ...], dom: Dom) -> Any:
     """Return what a call reads on a page: a text, a number, or None.
 
-    Raises `Unsupported` where the snapshot cannot tell.
+    Raises `Unsupported` where the snapshot does not show it.
     """
     least_and_most, answer = PAGE_CALLS[name]
     if len(arguments) not in least_and_most:

@@ -52,7 +52,7 @@ class Question(Struct, frozen=True, kw_only=True):
 
 
 class EvidenceReading(Struct, frozen=True, kw_only=True):
-    """What the evidence says, or why it says nothing."""
+    """What the evidence shows, or why it shows nothing."""
 
     evidence: Evidence
     """Where it comes from."""
@@ -63,7 +63,7 @@ class EvidenceReading(Struct, frozen=True, kw_only=True):
     page: Page | None = None
     """The page that it stands on."""
     text: str | None = None
-    """Its rendered text, where the offline Chromium told it."""
+    """Its rendered text, where the offline Chromium gave it."""
     ruling: Ruling | None = None
     """Why there is neither."""
     notes: tuple[str, ...] = ()
@@ -88,13 +88,13 @@ def ask(replay: Replay, question: Question, terms: Terms, mode: Mode) -> Evidenc
         return _nothing(question)
     looked = sources
     if mode == "strict" and question.url != LAST:
-        # A probe that was turned away says so; the agent's own older sight of the page does not replace it.
+        # A probe that was turned away stays so; the agent's own older sight of the page does not replace it.
         looked = [source for source in sources if not source.is_weak] or sources
         sources = [source for source in looked if not visit_fault(source.page)]
     if not sources:
         return _not_reached(question, looked)
     if mode == "strict":
-        # One that the agent made says nothing; what another sight of the page says, counts.
+        # One that the agent made shows nothing; what another sight of the page shows, counts.
         honest = [source for source in sources if not is_forged(source.page, replay)]
         if not honest:
             return EvidenceReading(evidence=sources[0].evidence, ruling=undecided("forged", FORGED))
@@ -106,7 +106,7 @@ def ask(replay: Replay, question: Question, terms: Terms, mode: Mode) -> Evidenc
 def drawn(reading: EvidenceReading, chromium: ChromiumReader | None) -> EvidenceReading:
     """Return a reading of a whole page with its text as the offline Chromium draws it.
 
-    Without one, and where static reading can tell and is asked first, the reading is left as it is.
+    Without one, and where static reading can answer and is asked first, the reading is left as it is.
     """
     page, dom = reading.page, reading.dom
     if chromium is None or page is None or dom is None or not (chromium.is_first or _is_dark(dom)):
@@ -128,7 +128,7 @@ _BODY = PageQuestion(locator="text", selector=":root > :is(body, frameset)")
 
 
 def _is_dark(dom: Dom) -> bool:
-    """Say whether static reading cannot tell what a page shows."""
+    """Return whether static reading cannot give what a page shows."""
     try:
         _ = dom.text
     except Unsupported:
@@ -172,7 +172,7 @@ def _phase(page: Page) -> str:
 
 
 def _has_prep(page: Page, question: Question) -> bool:
-    """Say whether a probe ran exactly these scripts: its reads tell; without reads it ran none."""
+    """Return whether a probe ran exactly these scripts: its reads name them; without reads it ran none."""
     ran = {tuple(prep.source for prep in read.prep) for read in page.reads} or {()}
     return question.prep in ran
 

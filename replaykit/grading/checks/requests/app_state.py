@@ -127,14 +127,14 @@ def _states(check: StateHttp, replay: Replay) -> Ruling | list[StateDocument]:
             return _probed(choice, replay)
         found = _exchanges(choice, replay)
         if choice.which == "count" and choice.ok:
-            _require_heard(found)
+            _require_answers(found)
         meant = candidates([one for _, one in found], choice)
         return [_state(*found[one.place], choice, replay)._replace(doubt=one.doubt) for one in meant]
     except Missing as missing:
         return undecided("not_recorded", str(missing))
 
 
-def _require_heard(found: list[tuple[int, Exchange]]) -> None:
+def _require_answers(found: list[tuple[int, Exchange]]) -> None:
     unheard = next((one for _, one in found if one.source == "netlog"), None)
     if unheard is not None:
         raise Missing(f"unheard:{unheard.id}")

@@ -19,8 +19,8 @@ class CandidateExchange(NamedTuple):
 
 
 def is_unanswered(exchange: Exchange) -> bool:
-    """Say whether no one heard how a request ended: it was under way at the end, or broken off."""
-    # A server may carry out what was aborted; other errors say that it was not reached.
+    """Return whether it is unknown how a request ended: it was under way at the end, or broken off."""
+    # A server may carry out what was aborted; other errors mean that it was not reached.
     return exchange.status is None and (exchange.error is None or "ABORTED" in exchange.error)
 
 

@@ -1,4 +1,4 @@
-"""Predicates over JSON: equality that tells kinds apart, order, containment, patterns."""
+"""Predicates over JSON: equality that distinguishes kinds, order, containment, patterns."""
 
 from __future__ import annotations
 

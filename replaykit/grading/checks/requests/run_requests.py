@@ -50,14 +50,14 @@ class RunRequest(Struct, frozen=True, kw_only=True):
 
     @property
     def status(self) -> int:
-        """HTTP status, `NO_RESPONSE` = none. Raises `Missing` where no one heard the answer."""
+        """HTTP status, `NO_RESPONSE` = none. Raises `Missing` where the answer was not recorded."""
         if self.is_unheard:
             raise Missing(f"unheard:{self.exchange.id}")
         return NO_RESPONSE if self.exchange.status is None else self.exchange.status
 
     @property
     def is_unheard(self) -> bool:
-        """Whether only the net log knows of it: neither its bodies nor its answer were heard."""
+        """Whether only the net log knows of it: neither its bodies nor its answer were recorded."""
         return self.exchange.source == "netlog"
 
     def may_have(self, statuses: Container[int] | None) -> bool:
@@ -83,7 +83,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     def fields(self) -> dict[str, Any] | None:
         """Fields of the request body. Raises `Missing`."""
         if self.exchange.post is None:
-            self._require_heard()
+            self._require_answer()
             return None
         return body_fields(self.headers.get("content-type", ""), self._text(self.exchange.post))
 
@@ -99,23 +99,23 @@ class RunRequest(Struct, frozen=True, kw_only=True):
 
     def _read(self, blob: str | Omitted | None, media_type: str) -> dict[str, Any] | None:
         if blob is None:
-            self._require_heard()
+            self._require_answer()
             return None
         return read_fields(media_type, decoded(self._bytes(blob), media_type))
 
     def _sent_type(self) -> str:
-        """Return the type that the headers say, else the one that the body was kept with."""
+        """Return the type in the headers, else the one that the body was kept with."""
         headers = self.exchange.request_headers or ()
-        said = next((value for name, value in headers if name.lower() == "content-type"), "")
+        declared = next((value for name, value in headers if name.lower() == "content-type"), "")
         kept = self.exchange.post
         is_kept = isinstance(kept, str) and kept in self.replay.bundle
-        return said or (self.replay.bundle.blob_type(kept) if is_kept and isinstance(kept, str) else "")
+        return declared or (self.replay.bundle.blob_type(kept) if is_kept and isinstance(kept, str) else "")
 
     @property
     def content(self) -> dict[str, Any] | None:
         """Fields of the response body. Raises `Missing`."""
         if self.exchange.body is None:
-            self._require_heard()
+            self._require_answer()
             return None
         return body_fields(self.exchange.mime or "", self._text(self.exchange.body))
 
@@ -135,7 +135,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         if self.replay.trajectory.header.source is not None and not self.replay.memo(_has_cookies):
             raise Missing("cookies")
 
-    def _require_heard(self) -> None:
+    def _require_answer(self) -> None:
         if self.is_unheard:
             raise Missing(f"body:{self.exchange.id}")
 

@@ -53,7 +53,7 @@ class PeerRule(Struct, frozen=True, kw_only=True):
 
 
 def peer_accepts(peer: PeerRule, requests: Sequence[RunRequest]) -> bool:
-    """Say what the package says of these requests.
+    """Return what the package decides about these requests.
 
     Raises `PeerFault` where it gives up, `RegexRefused` for unsafe expressions, `Missing` for lost bodies.
     """

@@ -86,7 +86,7 @@ class PeerPage(Protocol):
         ...
 
     def called(self, source: str) -> str:
-        """Return what a helper function says; raises where it fails."""
+        """Return the result of a helper function; raises where it fails."""
         ...
 
 
@@ -127,7 +127,7 @@ def fuzzy(text: str, term: str) -> bool:
     return term in text or partial_ratio.resembles(term, text)
 
 
-def said(step: StepView) -> str | None:
+def message_to_user(step: StepView) -> str | None:
     """Return the text of a message to the user; None of any other step."""
     if step.type.lower() != MESSAGE:
         return None

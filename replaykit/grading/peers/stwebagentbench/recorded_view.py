@@ -36,7 +36,7 @@ CALL_MAX = 4096
 _Answer = TypeVar("_Answer")
 
 Note = Callable[[str], object]
-"""Told the code of evidence that was asked for and is not there."""
+"""Called with the code of evidence that was asked for and is missing."""
 
 
 class RecordedStep:
@@ -212,7 +212,7 @@ class RecordedPage:
         return RecordedPage(self._replay, page, self._note)
 
     def called(self, source: str) -> str:
-        """Refuse: what a helper would have said is not in the recording."""
+        """Refuse: what a helper would have returned is not in the recording."""
         raise NotRecorded(f"api:{source.partition('(')[0].strip()}")
 
     @property
@@ -228,7 +228,7 @@ class RecordedPage:
     def _asked(self, ask: Callable[[], _Answer], code: str) -> _Answer:
         try:
             return ask()
-        except ReplaykitError as error:  # what cannot be read is not what the page says
+        except ReplaykitError as error:  # what cannot be read is not what the page shows
             raise NotRecorded(code) from error
 
 

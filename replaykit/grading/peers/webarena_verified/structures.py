@@ -95,8 +95,8 @@ def _simple(value: Any, kind: str, options: PeerOptions, is_expected: bool) -> A
         return value
 
 
-def said_in_json(text: str) -> Any:
-    """Return what a text says as JSON; a text that is none is itself.
+def read_json(text: str) -> Any:
+    """Return a text read as JSON; a text that is none is itself.
 
     Raises `PeerFault` for what the package's interpreter does not read.
     """
@@ -120,7 +120,7 @@ def _refuse_deep(text: str) -> None:
 
 
 def _decoded(text: str, wanted: type) -> Any:
-    found = said_in_json(text)
+    found = read_json(text)
     return found if isinstance(found, wanted) else text
 
 

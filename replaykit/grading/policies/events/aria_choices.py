@@ -1,4 +1,4 @@
-"""Choices by key in lists, radio groups and sliders that a page built itself: the browser tells of none.
+"""Choices by key in lists, radio groups and sliders that a page built itself: the browser reports none.
 
 Roles and keys: WAI-ARIA Authoring Practices, keyboard interaction. https://www.w3.org/WAI/ARIA/apg/patterns/
 """
@@ -14,7 +14,7 @@ CHOICES = frozenset({"click", "check", "uncheck", "select_option", "fill"})
 """Tags of actions that such a key may stand for."""
 
 _FIELDS = ("input", "select", "textarea")
-"""Tags of elements in which the browser tells what keys do."""
+"""Tags of elements in which the browser reports what keys do."""
 
 _OPTIONS = "[role=radio], [role=option], [role=menuitemradio]"
 _MOVING = frozenset({"ArrowDown", "ArrowUp", "ArrowLeft", "ArrowRight", "PageDown", "PageUp", "Home", "End"})
@@ -33,7 +33,7 @@ def may_choose(event: Event) -> bool:
         or action.element is None
         or action.element.tag in ("input", "select", "textarea")
     ):
-        return False  # what keys do in fields, the browser tells
+        return False  # what keys do in fields, the browser reports
     keys = _KEYS.get(_role(action.element), frozenset())
     return action.key.rpartition("+")[2] in keys or ("letter" in keys and is_printable(action.key))
 
@@ -54,5 +54,5 @@ def offered(event: Event) -> tuple[Reading, ...] | None:
 
 
 def _role(element: Element) -> str:
-    said = (element.attributes or {}).get("role") or element.role or ""
-    return said.strip().partition(" ")[0].lower()
+    roles = (element.attributes or {}).get("role") or element.role or ""
+    return roles.strip().partition(" ")[0].lower()

@@ -67,7 +67,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
     values: tuple[tuple[str, ...], ...] = ()
     """Texts entered; of an option chosen its value and label are alternatives."""
     message: str | None = None
-    """What was said; of an action the prompt that it answers."""
+    """Text of the message; of an action the prompt that it answers."""
     role: str | None = None
     """ARIA role of the target, or type of a dialog."""
     approved: bool | None = None
@@ -208,7 +208,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
             url = self.url if self.step is not None else None
             forms = dict.fromkeys((unquote(url), unquote_plus(url), url)) if url else {}
             return tuple(Reading(form, self.step) for form in forms)
-        if self.kind in ("action", "dialog") and not self.is_reply:  # the dialog says it
+        if self.kind in ("action", "dialog") and not self.is_reply:  # the dialog holds it
             return tuple(reading for reading in (*self.entered, *self.held) if reading.raw)
         if self.kind in ("action", "request"):
             return ()
@@ -288,9 +288,9 @@ def has_lines(element: Element | None) -> bool:
     """Whether Enter begins a line in the target."""
     if element is None:
         return False
-    said = element.attributes or {}
-    is_editable = said.get("contenteditable", "false").lower() in ("", "true", "plaintext-only")
-    is_box = element.role == "textbox" and said.get("aria-multiline", "").lower() == "true"
+    attributes = element.attributes or {}
+    is_editable = attributes.get("contenteditable", "false").lower() in ("", "true", "plaintext-only")
+    is_box = element.role == "textbox" and attributes.get("aria-multiline", "").lower() == "true"
     return element.tag == "textarea" or is_editable or is_box
 
 

@@ -40,7 +40,7 @@ KIND_CHANNELS = {
     "page": ("snapshots", "snapshot.final"),
     "request": ("network", "network"),
 }
-"""Kind of event to the channel that proves its absence, and the code that says it does not."""
+"""Kind of event to the channel that proves its absence, and the code for where it does not."""
 
 
 _WAYS: dict[str, tuple[ActionBase, ...]] = {"back": (actions.GoBack(),), "forward": (actions.GoForward(),)}
@@ -238,9 +238,9 @@ class _Stream:
         at = len(self.events)
         while at and self.events[at - 1].kind in ("message", "user_reply", "request"):
             at -= 1
-        spoken, self.events[at:] = self.events[at:], []
+        messages, self.events[at:] = self.events[at:], []
         page = self._page(story, step.before, step.index)
-        self.events += spoken
+        self.events += messages
         return page
 
     def _page(self, story: int, seen: Observation, step: int | None) -> Page | None:
@@ -367,7 +367,7 @@ def _hidden(trajectory: Trajectory, kind: str) -> Iterator[str]:
 
 
 def _is_anywhere(gap: exchange.Gap) -> bool:
-    """Whether a gap says that something was missed, and not where."""
+    """Whether a gap means that something was missed, and not where."""
     return gap.why in GAPS and gap.step is None and gap.start is None
 
 

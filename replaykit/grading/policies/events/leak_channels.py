@@ -144,13 +144,13 @@ class Elsewhere:
         return [one["data"] for one in lines if one.get("opcode") == 1 and isinstance(one.get("data"), str)]
 
     def _texts(self, blob: str) -> list[str]:
-        """Return a body as text, and what it says where it is compressed."""
+        """Return a body as text, and its content where it is compressed."""
         packed = self._inflated(blob)
         plain = [packed.data.decode("utf-8", "replace")] if packed is not None else []
         return [self._load(blob), *plain]
 
     def _is_shut(self, blob: str | None, exchange: Exchange | None = None) -> bool:
-        """Whether a body cannot be read: it is compressed in an unknown way, or says too much."""
+        """Whether a body cannot be read: it is compressed in an unknown way, or holds too much."""
         if blob is None or blob not in self.replay.bundle:
             return False
         packed = self._inflated(blob)
@@ -245,14 +245,14 @@ def _object(line: str) -> dict[str, Any]:
 
 def held_in(texts: Sequence[str], step: int | None, search: Search) -> Truth:
     """Return whether one of these texts holds a secret, as it stands or decoded."""
-    # Most requests hold none, which all of their texts tell as one: no secret goes over a line.
+    # Most requests hold none, which all of their texts together show: no secret goes over a line.
     if all(_is_free(form, search) for form in _forms("\n".join(texts))):
         return FALSE
     return some(search(Reading(form, step)) for text in texts for form in _forms(text))
 
 
 def _is_free(text: str, search: Search) -> bool:
-    """Whether a text holds no secret, nor any part of it: what was cut off of a part is said by its mark."""
+    """Whether a text holds no secret, nor any part of it: its mark shows what was cut off of a part."""
     return "⟦" not in text and search(Reading(text)).holds is False
 
 

@@ -81,5 +81,5 @@ def track_of(match: Match | tuple[Match, ...], window: Window, *, done: bool) ->
 
 
 def _done(match: Match) -> Match:
-    """What has to be done has to be done without fail, unless it says otherwise."""
+    """What has to be done has to succeed, unless the match sets `failed`."""
     return replace(match, failed=False) if match.failed is None else match

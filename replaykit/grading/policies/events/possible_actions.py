@@ -1,4 +1,4 @@
-"""What the agent may have done that no event of a page tells of: by a script, or by a command of its driver.
+"""What the agent may have done that no event of a page reports: by a script, or by a command of its driver.
 
 A page may have done the same by itself, so nothing of this is certain. Where the commands of the agent were
 logged, and it had run no script, it was the page.
@@ -56,7 +56,7 @@ _FILE = "C:\\fakepath\\"
 """How the value of a file field begins."""
 
 LATE_MAX_MS = 60_000
-"""A page tells of the files that were given to it at most so long after."""
+"""A page reports the files that were given to it at most so long after."""
 
 _CHOOSING = ("setInputFiles", "DOM.setFileInputFiles")
 _RESTING = ("hover",)
@@ -106,9 +106,9 @@ class PossibleActions:
         self._scripts = AgentScriptTimes(run)
         self._unheard = _unheard_commands(run)
         self._asked_at = {one.id: one.t for one in run.of_type(Exchange)} if self._scripts.is_logged else {}
-        #: Steps that tell what a script did, or that drivers carry out by scripts of their own.
-        self._telling = {step.index for step in run.steps if not isinstance(step.action, _POINTED)}
-        self._telling |= {step.index for step in run.steps if not getattr(step.action, "trusted", True)}
+        #: Steps that report what a script did, or that drivers carry out by scripts of their own.
+        self._reporting = {step.index for step in run.steps if not isinstance(step.action, _POINTED)}
+        self._reporting |= {step.index for step in run.steps if not getattr(step.action, "trusted", True)}
         self._looked_at: dict[int | None, int] = {}
         self._shown: dict[int | None, Page | None] = {}
 
@@ -139,13 +139,13 @@ class PossibleActions:
         """Yield what a script of the agent may have pressed, by calling what the page does then."""
         is_asked = exchange.initiator == "evaluated" and exchange.method.upper() not in _READS
         at = exchange.t or 0
-        if is_asked and self._scripts.ran(at - _CALLED_MS, at) and exchange.step not in self._telling:
+        if is_asked and self._scripts.ran(at - _CALLED_MS, at) and exchange.step not in self._reporting:
             page = self._shown.get(exchange.page)
             for action in _buttons(page, _PRESSABLE):
                 yield PossibleAction(action, "request.by_script", page)
 
     def commanded(self, command: Command) -> Iterator[PossibleAction]:
-        """Yield what a command did that no page tells of."""
+        """Yield what a command did that no page reports."""
         action = self._unheard.get(id(command))
         if action is not None:
             yield PossibleAction(action, "command.unheard")
@@ -194,9 +194,9 @@ def dragged(action: DragAndDrop, page: Page | None) -> Iterator[PossibleAction]:
 
 
 def _is_draggable(element: Element) -> bool:
-    """Whether an element says that it is there to be dragged: libraries give it the role of a button."""
-    said = element.attributes or {}
-    return "aria-roledescription" in said or said.get("draggable", "").lower() == "true"
+    """Whether an element declares that it is there to be dragged: libraries give it the role of a button."""
+    attributes = element.attributes or {}
+    return "aria-roledescription" in attributes or attributes.get("draggable", "").lower() == "true"
 
 
 # Fields
@@ -264,9 +264,9 @@ def _field(dom: Dom | None, path: str) -> Node | None:
 
 
 def _unheard_commands(run: Trajectory) -> dict[int, ActionBase]:
-    """Return what commands may have done that no step tells of, by the identity of the command.
+    """Return what commands may have done that no step reports, by the identity of the command.
 
-    A file field that a page made and put nowhere sends its events to no one else, and nothing tells over
+    A file field that a page made and put nowhere sends its events to no one else, and no event shows over
     which element a pointer rests.
     """
     commands = [one for one in run.of_type(Command) if one.kind == "input" and not one.refused]
@@ -274,23 +274,23 @@ def _unheard_commands(run: Trajectory) -> dict[int, ActionBase]:
 
 
 def _uploads(run: Trajectory, commands: list[Command]) -> Iterator[tuple[Command, ActionBase]]:
-    told = [step.t or 0 for step in run.steps for one in step.actions if isinstance(one, UploadFile)]
+    reported = [step.t or 0 for step in run.steps for one in step.actions if isinstance(one, UploadFile)]
     for command in commands:
         if not _is(command, _CHOOSING):
             continue
-        lags = ((at, at - (command.t or 0)) for at in told)
+        lags = ((at, at - (command.t or 0)) for at in reported)
         found = next((at for at, lag in lags if -2 * SLACK_MS <= lag <= LATE_MAX_MS), None)
         if found is None:
             # Which files those were is unknown.
             yield command, UploadFile(files=(FileInfo(name=MASKED),))
         else:
-            told.remove(found)
+            reported.remove(found)
 
 
 def _hovers(run: Trajectory, commands: list[Command]) -> Iterator[tuple[Command, ActionBase]]:
-    # A harness that declares its steps tells of each.
-    is_told = any(isinstance(one, Hover) for step in run.steps for one in step.actions)
-    yield from ((one, Hover()) for one in commands if _is(one, _RESTING) and not is_told)
+    # A harness that declares its steps reports each.
+    is_reported = any(isinstance(one, Hover) for step in run.steps for one in step.actions)
+    yield from ((one, Hover()) for one in commands if _is(one, _RESTING) and not is_reported)
 
 
 def _is(command: Command, methods: tuple[str, ...]) -> bool:

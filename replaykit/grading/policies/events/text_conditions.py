@@ -156,7 +156,7 @@ def plain(text: str) -> str:
 
 
 def find(term: str, text: str, word: bool = True) -> int:
-    """Return where the term occurs, -1 where it does not; as a whole word unless told otherwise.
+    """Return where the term occurs, -1 where it does not; as a whole word by default.
 
     Where a term begins or ends with a letter, digit or `_`, its neighbour in the text may be none.
     """
