@@ -47,7 +47,7 @@ Why not the kernel's death signal? It comes when the thread ends that started th
 """
 
 NO_SANDBOX = "running as root: the browser was started with --no-sandbox"
-"""Said whenever the sandbox is off."""
+"""The notice whenever the sandbox is off."""
 
 FEATURES_OFF = "--disable-features="
 """The option by which features are turned off; of several the last one counts."""
@@ -157,7 +157,7 @@ class Browser:
         self.endpoint = endpoint
         """HTTP address of its CDP endpoint; empty where it has a pipe instead."""
         self.pipe = pipe
-        """Where to read what it says and where to write; whoever uses them closes them."""
+        """Where to read its messages and where to write; whoever uses them closes them."""
         self.notice = NO_SANDBOX if _is_root() else None
         """What the user should know about this start."""
         self._started = started
@@ -178,7 +178,7 @@ class Browser:
         return self._started.process.poll() is None
 
     def fault(self, what: str) -> RecorderError:
-        """Return an error that says why it failed, in its own last words."""
+        """Return an error with the reason, in the browser's own last words."""
         return RecorderError(what=f"browser {self.path} did not start ({what}): {self._started.words}")
 
     def close(self) -> None:
@@ -284,7 +284,7 @@ class _Started:
 
     @property
     def words(self) -> str:
-        """The fault that its log tells of."""
+        """The fault in its log."""
         with contextlib.suppress(OSError):
             log = (self.profile / "stderr.log").read_text("utf-8", "replace").strip().splitlines()
             return _fault_of(log) or "it said nothing"
@@ -396,14 +396,14 @@ def _port(program: Path, process: subprocess.Popen[bytes], profile: Path) -> int
             process.wait(0.01)
             break
     log = (profile / "stderr.log").read_text("utf-8", "replace").strip().splitlines()
-    said = _fault_of(log) or "it said nothing"
+    words = _fault_of(log) or "it said nothing"
     code = process.poll()
     why = f"no endpoint in {START_MAX_S:.0f} s" if code is None else f"exit code {code}"
-    raise RecorderError(what=f"browser {program} did not start ({why}): {said}")
+    raise RecorderError(what=f"browser {program} did not start ({why}): {words}")
 
 
 def _fault_of(log: list[str]) -> str:
-    """The first fault that a log tells of, without its place in the source; else the last line."""
+    """The first fault in a log, without its place in the source; else the last line."""
     # Where there is no message bus, and no one needs one, every start says so.
     faults = [line for line in log if ":ERROR:" in line and "dbus" not in line]
     return re.sub(r"^\[.*?:ERROR:.*?\] ", "", next(iter(faults or log[-1:]), ""))

@@ -1,4 +1,4 @@
-"""Whether something may have changed since a reply was recorded, so that it says nothing of the end."""
+"""Whether something may have changed since a reply was recorded, so that it does not show the end."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ class LoopbackHandler(BaseHTTPRequestHandler, ABC):
             self.wfile.write(body)
 
     def version_string(self) -> str:
-        """Return what the header `Server` says."""
+        """Return the value of the header `Server`."""
         return "replaykit"
 
     def log_message(self, format: str, *args: Any) -> None:
@@ -129,12 +129,12 @@ class LoopbackHandler(BaseHTTPRequestHandler, ABC):
 
     def _body(self) -> bytes | None:
         """Read the request's body; None: refused."""
-        said = (self.headers.get("Content-Length") or "0").strip()
-        if self.headers.get("Transfer-Encoding") or not said.isascii() or not said.isdigit():
+        length = (self.headers.get("Content-Length") or "0").strip()
+        if self.headers.get("Transfer-Encoding") or not length.isascii() or not length.isdigit():
             self.say(411, "A body needs a Content-Length.")
             return None
         # Python refuses to parse very long numbers, with an error.
-        if len(said) > 10 or int(said) > self.body_max:
+        if len(length) > 10 or int(length) > self.body_max:
             self.say(413, f"A body may have {self.body_max} bytes.")
             return None
-        return self.rfile.read(int(said))
+        return self.rfile.read(int(length))

@@ -131,7 +131,7 @@ class RecordedAnswers:
             sources += self._sources("HEAD", target)
         if not sources:
             return self._miss(method, target, "it was not recorded")
-        # The newest says what is there now; an older one would contradict it.
+        # The newest shows what is there now; an older one would contradict it.
         newest = max(sources, key=lambda one: (-1 if one.t is None else one.t, one.place))
         own = newest.event if isinstance(newest.event, Exchange) else None
         path = target.partition("?")[0]
@@ -181,7 +181,7 @@ class RecordedAnswers:
         return sorted((one for one in found if one.event.status in _FINE), key=lambda one: one.place)
 
     def _holding(self, path: str) -> Holding:
-        """Say whether a path holds the state: told so, or by what was sent to it and read from it."""
+        """Return whether a path holds the state: as stated, or by what was sent to it and read from it."""
         if path in self._states:
             return "yes"
         if path not in self._held:
@@ -250,7 +250,7 @@ class RecordedAnswers:
         if blob is None or blob not in self._bundle:
             return "its body was not recorded"
         body = self._bundle.blob(blob)
-        # What was hidden is not what the server said: a program would read the mask for the value.
+        # What was hidden is not what the server sent: a program would read the mask for the value.
         if _MARKED.search(body):
             return "a value in it was hidden when it was recorded"
         return body

@@ -54,7 +54,7 @@ def is_clean(value: str) -> bool:
 
 
 def destination(exchange: Exchange, site: Site) -> str | None:
-    """Return path and query that a redirect leads to; None where that is not on the site, or not said."""
+    """Return path and query that a redirect leads to; None where that is not on the site, or missing."""
     values = [value for name, value in exchange.response_headers or () if name.lower() == "location"]
     try:
         target = site.target(urljoin(exchange.url, values[-1])) if values else None

@@ -49,7 +49,7 @@ class Reception:
             with suppress(OSError, EOFError, TimeoutError, ValueError, asyncio.CancelledError):
                 await self._answer(own, reader, writer)
         finally:
-            # Put back at the end: this client has just spoken.
+            # Put back at the end: this client has just sent something.
             self._open.pop(own, None)
             # `close` would wait for a client that never reads.
             writer.transport.abort()
@@ -86,7 +86,7 @@ class Reception:
             await writer.wait_closed()
 
     async def _body(self, head: bytes, reader: asyncio.StreamReader) -> bytes:
-        """Return the body, or nothing where it is too long: the reply says so."""
+        """Return the body, or nothing where it is too long: the reply reports it."""
         found = _LENGTH.search(head)
         length = int(found[1]) if found else 0
         if length > BODY_MAX:

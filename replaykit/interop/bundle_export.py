@@ -62,7 +62,7 @@ class Exporter(Struct, frozen=True, kw_only=True):
     ending: str = ""
     """Ending of its one file; empty where it is a folder."""
     schemas: tuple[str, ...] = ()
-    """Versions that it writes, the one first that is written unless told otherwise."""
+    """Versions that it writes, the default first."""
     ending_attached: str = ""
     """The same where bodies are attached; empty where they cannot be."""
 
@@ -175,8 +175,8 @@ def refuse(format: str, bundle: Bundle, missing: Iterable[str], advice: str) -> 
 
 
 def conversation(run: Trajectory) -> Iterator[list[Step] | Message]:
-    """Yield the agent's turns and what was said between them, in order; the answer at the end is left out."""
-    said = list(_said(run))
+    """Yield the agent's turns and the messages between them, in order; the answer at the end is left out."""
+    messages = list(_messages(run))
     actions = run.steps[:-1] if run.steps and isinstance(run.steps[-1].action, Answer) else run.steps
     # A step without a turn stands alone: its negative key equals no other.
     groups = groupby(actions, key=lambda step: step.turn if step.turn is not None else -1 - step.index)
@@ -185,11 +185,11 @@ def conversation(run: Trajectory) -> Iterator[list[Step] | Message]:
     for turn, (start, end) in zip([[], *turns], pairwise(starts), strict=True):
         if turn:
             yield turn
-        yield from (message for at, message in said if start <= at < end)
+        yield from (message for at, message in messages if start <= at < end)
 
 
-def _said(run: Trajectory) -> Iterator[tuple[int, Message]]:
-    """Yield what was said but for the answer, each with the index of the step before it, or -1."""
+def _messages(run: Trajectory) -> Iterator[tuple[int, Message]]:
+    """Yield the messages but for the answer, each with the index of the step before it, or -1."""
     last = -1
     for event in run.events:
         if isinstance(event, Step):

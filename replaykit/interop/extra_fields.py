@@ -1,4 +1,4 @@
-"""What a source says beyond the fields that an importer reads: kept under its path."""
+"""What a source holds beyond the fields that an importer reads: kept under its path."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ def _rest(value: Any, about: inspect.Type, path: str) -> Iterator[tuple[str, Any
             inner = f"{path}.{key}" if path else key
             if key in known:
                 yield from _rest(part, known[key], inner)
-            elif says(part):
+            elif holds_data(part):
                 yield inner, part
     elif isinstance(value, list) and (many := _part(about, inspect.ListType)):
         for at, part in enumerate(value):
             yield from _rest(part, many.item_type, f"{path}[{at}]")
 
 
-def says(value: Any) -> bool:
-    """Whether a JSON value says anything at all."""
+def holds_data(value: Any) -> bool:
+    """Whether a JSON value holds anything at all."""
     if isinstance(value, dict):
-        return any(says(part) for part in value.values())
+        return any(holds_data(part) for part in value.values())
     if isinstance(value, list):
-        return any(says(part) for part in value)
+        return any(holds_data(part) for part in value)
     return value is not None and value != ""
 
 

@@ -86,12 +86,12 @@ class Options(Struct, frozen=True, kw_only=True):
 
     def stored(self) -> dict[str, Any]:
         """Return the options that shaped the content, without paths and secrets."""
-        said = {"mode": self.mode, "max_iter": self.max_iter, "tools": dict(self.tools) or None}
-        said["url_event"] = self.url_event
-        said["actions"] = dict(self.actions) or None
-        said["columns"] = dict(self.columns) or None
-        said["keep_secrets"] = self.keeps_secrets or None
-        return {name: value for name, value in said.items() if value is not None}
+        options = {"mode": self.mode, "max_iter": self.max_iter, "tools": dict(self.tools) or None}
+        options["url_event"] = self.url_event
+        options["actions"] = dict(self.actions) or None
+        options["columns"] = dict(self.columns) or None
+        options["keep_secrets"] = self.keeps_secrets or None
+        return {name: value for name, value in options.items() if value is not None}
 
 
 class Payload(NamedTuple):
@@ -126,9 +126,9 @@ class Run:
         self.events: list[Event] = []
         #: What is not in the bundle: a path in the source, and how often.
         self.left_out: Counter[str] = Counter()
-        self._said: list[str] = []
+        self._remarks: list[str] = []
         self._flaws: dict[str, list[str]] = {}
-        #: Whether the source lacks something that no channel tells of.
+        #: Whether the source lacks something that no channel shows.
         self.is_cut = False
         self._rests: list[Rest] = []
         self._returned: Any = None
@@ -155,7 +155,7 @@ class Run:
 
     def warn(self, words: str) -> None:
         """Keep a remark about the source, which the command line shows."""
-        self._said.append(words)
+        self._remarks.append(words)
 
     def flaw(self, what: str, place: str) -> None:
         """Keep a flaw that may be there often: it is reported once, with how often and the first place."""
@@ -211,7 +211,7 @@ class Run:
         """Remarks about the source, each kind of flaw once, what is left out last."""
         flaws = [_flaw(what, places) for what, places in self._flaws.items()]
         parts = ", ".join(f"{name} ({count})" for name, count in sorted(self.left_out.items()))
-        return [*self._said, *flaws, *([f"left out: {parts}"] if parts else [])]
+        return [*self._remarks, *flaws, *([f"left out: {parts}"] if parts else [])]
 
     def leave_out(self, what: str, count: int = 1) -> None:
         """Count what is in the source and not in the bundle, by its path there."""
@@ -230,7 +230,7 @@ class Run:
     def fitted(self, value: Any, kind: Any, place: str) -> Any:
         """Return plain values without the parts that do not fit a type, which are kept: a flaw.
 
-        A value of which nothing fits stays as it is, for the error that says what is wrong.
+        A value of which nothing fits stays as it is, for the error that reports what is wrong.
         """
         lost: dict[str, Any] = {}
         try:
@@ -242,10 +242,10 @@ class Run:
             self.cut("a value of another kind than the layout has: kept beside the steps", f"{place} {path}")
         return fit
 
-    def keep(self, place: str, said: Mapping[str, Any]) -> None:
-        """Keep what a source says beside the fields that are read, path to value: an event a part."""
+    def keep(self, place: str, values: Mapping[str, Any]) -> None:
+        """Keep what a source holds beside the fields that are read, path to value: an event a part."""
         parts: dict[str, dict[str, Any]] = {}
-        for path, value in said.items():
+        for path, value in values.items():
             part = _PART.match(path)
             parts.setdefault(part[0] if part else "", {})[path] = value
         self._rests += [Rest(place=f"{place} {part}".strip(), value=value) for part, value in parts.items()]
@@ -269,11 +269,11 @@ class Run:
             self.cut("longer than a bundle takes: its longest texts are cut", f"event {len(self.events)}")
         self.events.append(event)
 
-    def said_answer(self) -> str | None:
+    def last_message(self) -> str | None:
         """Return the text of the last message or answer among the actions; None where there is none."""
         actions = [event.action for event in self.events if isinstance(event, Step)]
-        said = [action.text for action in actions if isinstance(action, SendMsgToUser | Answer)]
-        return said[-1] if said else None
+        texts = [action.text for action in actions if isinstance(action, SendMsgToUser | Answer)]
+        return texts[-1] if texts else None
 
     def put(self, media_type: str, data: bytes) -> Blob:
         """Keep a payload that was made or unpacked; return its id, or why it is left out."""
@@ -324,7 +324,7 @@ class Run:
         return None if media_type is None else self.put(media_type, data)
 
     def screenshot_named(self, path: str, folder: PurePosixPath) -> Blob | None:
-        """Keep an image that a record names by its path or holds as a data URL; else tell of a flaw."""
+        """Keep an image that a record names by its path or holds as a data URL; else report a flaw."""
         name = (folder / path[:4096]).as_posix()
         if path.startswith("data:"):
             return self.screenshot_in(path)
@@ -363,15 +363,15 @@ class Run:
             self.flaw("no whole PNG, JPEG, GIF or WebP: left out", name)
         return media_type
 
-    def task(self, id: str | None, **said: Any) -> None:
-        """Set the task: the one of that id in the suite given, else what the source says."""
+    def task(self, id: str | None, **fields: Any) -> None:
+        """Set the task: the one of that id in the suite given, else what the source states."""
         suite = self.options.suite
         if suite is not None:
             one = suite.tasks[0] if len(suite.tasks) == 1 else suite.task(id or "", self.source.name)
             self.header["task"] = msgspec.to_builtins(one)
             self.header["sites"] = suite.sites
-        elif id is not None and said.get("intent") is not None:
-            task = {"id": id, **{key: value for key, value in said.items() if value}}
+        elif id is not None and fields.get("intent") is not None:
+            task = {"id": id, **{key: value for key, value in fields.items() if value}}
             self.header["task"] = cut(task, INTENT_MAX)
             if self.header["task"] != task:
                 self.flaw(f"longer than {INTENT_MAX} characters: cut", "the task")

@@ -1,6 +1,6 @@
-"""Passwords in what strangers wrote: found where a file says what a text is, masked, and known from then on.
+"""Passwords in untrusted text: found where a file marks what a text is, masked, and known from then on.
 
-A file says so by the key of a value (`password`), by the key's neighbours (`{"element": "Password", "text":
+A file does so by the key of a value (`password`), by the key's neighbours (`{"element": "Password", "text":
 ...}`), by the type or the name of the field typed into, or by the name of a header.
 """
 
@@ -63,7 +63,7 @@ JSON_MAX = 2**22
 """Characters of a text that is read as JSON."""
 
 Found = Callable[[str], None]
-"""Is told each secret."""
+"""Is called with each secret."""
 
 
 def masked(value: Any, found: Found) -> Any:
@@ -94,7 +94,7 @@ def _fitted(value: Any) -> Any:
 def _masked_field(of: Mapping[str, Any], key: str, value: Any, found: Found) -> Any:
     if key.lower() in SENSITIVE:
         return _all_masked(value, found)
-    # Any cookie may be a session's: its name does not tell.
+    # Any cookie may be a session's: its name does not show it.
     if key.lower() == "cookies" and isinstance(value, list):
         return [_masked_cookie(one, found) for one in value]
     is_secret = is_secret_field(key) or key.lower() in HEADERS or (key in _TYPED and _names_password(of))
@@ -116,9 +116,9 @@ def _masked_cookie(cookie: Any, found: Found) -> Any:
 def _names_password(of: Mapping[str, Any]) -> bool:
     if isinstance(of.get("name"), str) and (of["name"].lower() in HEADERS or is_secret_field(of["name"])):
         return True
-    said = [part for key, part in of.items() if key.lower() in _DESCRIBING]
-    said += [part for one in said if isinstance(one, dict) for part in one.values()]
-    return any(isinstance(one, str) and names_password(one) for one in said)
+    descriptions = [part for key, part in of.items() if key.lower() in _DESCRIBING]
+    descriptions += [part for one in descriptions if isinstance(one, dict) for part in one.values()]
+    return any(isinstance(one, str) and names_password(one) for one in descriptions)
 
 
 def _all_masked(value: Any, found: Found) -> Any:
@@ -126,7 +126,7 @@ def _all_masked(value: Any, found: Found) -> Any:
         return {key: _all_masked(part, found) for key, part in value.items()}
     if isinstance(value, list | tuple):
         return [_all_masked(part, found) for part in value]
-    # True and false tell nothing, and would be found in every text.
+    # True and false reveal nothing, and would be found in every text.
     return value if value is None or isinstance(value, bool) else _mask(str(value), found)
 
 
@@ -160,19 +160,19 @@ def masked_step(step: Step, found: Found, seen: Any = None) -> Step:
 def typed_password(action: Action, seen: Any = None) -> str | None:
     """Return what an action types into a field that takes passwords; None where it types none.
 
-    `seen`: texts, or values that hold them, in which a line may tell what the field of a reference is.
+    `seen`: texts, or values that hold them, in which a line may describe the field of a reference.
     """
     if not isinstance(action, Fill | Type | KeyboardType | KeyboardInsertText) or action.element is None:
         return None
     if not action.value or _PLACEHOLDER.fullmatch(action.value):
         return None
     ref = action.element.ref
-    is_secret = takes_password(action.element) or (ref is not None and _is_told(ref, seen))
+    is_secret = takes_password(action.element) or (ref is not None and _is_marked(ref, seen))
     return action.value if is_secret else None
 
 
-def _is_told(ref: str, seen: Any) -> bool:
-    """Whether a line of a tree says that the field of a reference takes passwords."""
+def _is_marked(ref: str, seen: Any) -> bool:
+    """Whether a line of a tree shows that the field of a reference takes passwords."""
     signs = (f"[{ref}]", f"ref={ref}]")
     lines = (
         line for text in _texts(seen) if any(sign in text for sign in signs) for line in text.splitlines()
@@ -189,11 +189,11 @@ def _texts(value: Any) -> Iterator[str]:
         yield from _texts(part)
 
 
-def said_without(said: str, passwords: list[str]) -> str:
-    """Return what an agent said, without the passwords that it typed in the same turn."""
+def without_passwords(text: str, passwords: list[str]) -> str:
+    """Return an agent's text without the passwords that it typed in the same turn."""
     for one in passwords:
-        said = _without(said, one) if len(one) >= SHORT else said
-    return said
+        text = _without(text, one) if len(one) >= SHORT else text
+    return text
 
 
 def _masked_text(raw: str, found: Found) -> str:
@@ -243,18 +243,18 @@ def exactly_without(value: Any, typed: str) -> Any:
 
 
 def takes_password(element: Element) -> bool:
-    """Whether a field is said to take passwords: by its type, its names or the way it is found."""
+    """Whether a field is declared to take passwords: by its type, its names or the way it is found."""
     attributes = element.attributes or {}
     if (element.type or attributes.get("type") or "").lower() == "password":
         return True
-    said = [element.name, element.ref, element.text, element.css, element.xpath]
-    said += [] if element.names is None else [getattr(element.names, name) for name in _NAMES]
-    said += [attributes.get(key) for key in ("name", "id", "autocomplete", "aria-label", "placeholder")]
-    return any(names_password(one) for one in said if one)
+    names = [element.name, element.ref, element.text, element.css, element.xpath]
+    names += [] if element.names is None else [getattr(element.names, name) for name in _NAMES]
+    names += [attributes.get(key) for key in ("name", "id", "autocomplete", "aria-label", "placeholder")]
+    return any(names_password(one) for one in names if one)
 
 
 def names_password(text: str) -> bool:
-    """Whether the name of a field, or the way to find it, says that it takes passwords."""
+    """Whether the name of a field, or the way to find it, shows that it takes passwords."""
     # A long text that mentions a password is no field's name.
     return len(text) < 512 and (
         _PASSWORD.search(text) is not None or text.lower() in ("password", "pwd", "otp")
@@ -338,16 +338,16 @@ _CURL_COOKIE = re.compile(
 """Options of curl: a name with its password, and cookies."""
 
 
-def _stored(said: re.Match[str], found: Callable[[str], None]) -> str:
-    begin, name, quote, value = said.group(1, 3, 4, 5) if said[1] else said.group(6, 7, 8, 9)
+def _stored(match: re.Match[str], found: Callable[[str], None]) -> str:
+    begin, name, quote, value = match.group(1, 3, 4, 5) if match[1] else match.group(6, 7, 8, 9)
     if not is_secret_field(name):
-        return said[0]
+        return match[0]
     found(value)
     return f"{begin}{quote}{MASKED}{quote}"
 
 
 def without_secrets(text: str, found: Callable[[str], None]) -> str:
-    """Return a text with a mask for each value that it says is a secret; `found` is told each variable's."""
+    """Return a text with a mask for each value that it marks as a secret; `found` gets each variable's."""
     for typed in typed_by_code(text):
         found(typed)
         text = re.sub(rf"(['\"`]){re.escape(typed)}\1", rf"\1{MASKED}\1", text)
@@ -367,21 +367,21 @@ def without_secrets(text: str, found: Callable[[str], None]) -> str:
     return text
 
 
-def _assigned(said: re.Match[str], found: Callable[[str], None]) -> str:
-    value = said[3].strip("\"'")
+def _assigned(match: re.Match[str], found: Callable[[str], None]) -> str:
+    value = match[3].strip("\"'")
     # These refer to the value, or stand for it.
     is_named = value.startswith(("$", "<", "{", "⟦", "***")) or not value
-    if is_named or not said[1].endswith(_SECRET_ENDS):
-        return said[0]
+    if is_named or not match[1].endswith(_SECRET_ENDS):
+        return match[0]
     found(value)
-    return f"{said[1]}{said[2]}{said[3].replace(value, MASKED)}"
+    return f"{match[1]}{match[2]}{match[3].replace(value, MASKED)}"
 
 
-def _cookies(said: re.Match[str]) -> str:
-    return str(said[1]) + _COOKIE.sub(_cookie, said[2])
+def _cookies(match: re.Match[str]) -> str:
+    return str(match[1]) + _COOKIE.sub(_cookie, match[2])
 
 
-def _cookie(said: re.Match[str]) -> str:
+def _cookie(match: re.Match[str]) -> str:
     # Attributes of a cookie look like cookies themselves.
-    is_about = said[1][:-1].lower() in _ATTRIBUTES
-    return said[0] if is_about else f"{said[1]}{MASKED}"
+    is_about = match[1][:-1].lower() in _ATTRIBUTES
+    return match[0] if is_about else f"{match[1]}{MASKED}"

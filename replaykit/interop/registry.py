@@ -14,7 +14,7 @@ from replaykit.interop.imported_run import Options, Run
 from replaykit.trajectory.step import CHANNELS
 
 FACTS = ("task", "answer", "times")
-"""What is said of a format beside its channels."""
+"""What is listed of a format beside its channels."""
 
 RECORDED, PARTIAL, ABSENT, OPTIONAL = "R", "P", "-", "o"
 """Letters of the capability table: all of it, some of it, none, only with an option or an optional part."""
@@ -32,7 +32,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
     parts: tuple[tuple[str, int, int], ...] = ()
     """Rows of tables that it is made of: file, start and end."""
     shown: str = ""
-    """What people are told instead of its path, where that is of an unpacked archive."""
+    """What people see instead of its path, where that is of an unpacked archive."""
 
 
 def flag(option: str) -> str:
@@ -60,7 +60,7 @@ class Importer(Struct, frozen=True, kw_only=True):
     find_asked: Callable[[Path, Options], Iterator[Candidate]] | None = None
     """Yields the runs where the user names the format; None = as `find` does."""
 
-    def said_options(self) -> str:
+    def option_flags(self) -> str:
         """Return its own options as the command line names them; `-` where it has none."""
         return " ".join(flag(name) for name in self.options) or ABSENT
 
@@ -69,9 +69,9 @@ class Importer(Struct, frozen=True, kw_only=True):
         return self.channels.get(name, ABSENT)
 
 
-def letters(said: str) -> dict[str, str]:
+def letters(text: str) -> dict[str, str]:
     """Return channel or fact to letter, from `R task answer; P targets`."""
-    rows = [part.split() for part in said.split(";")]
+    rows = [part.split() for part in text.split(";")]
     return {name: row[0] for row in rows for name in row[1:]}
 
 
@@ -115,7 +115,7 @@ def matrix() -> list[dict[str, str]]:
         {
             "format": row.name,
             **{name: row.letter(name) for name in columns},
-            "options": row.said_options(),
+            "options": row.option_flags(),
             "looks_for": row.looks_for,
         }
         for row in rows
@@ -128,7 +128,7 @@ def check_options(one: Importer, options: Options) -> None:
     given: dict[str, Any] = {name: getattr(options, name) for name in OWN}
     for name, value in given.items():
         if value != getattr(defaults, name) and name not in one.options:
-            taken = "none of its own" if one.said_options() == ABSENT else one.said_options()
+            taken = "none of its own" if one.option_flags() == ABSENT else one.option_flags()
             raise UsageError(what=f"import {one.name} takes no option {flag(name)}; it takes {taken}")
     if options.actions and options.mode == "compat":
         raise UsageError(

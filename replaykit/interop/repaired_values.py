@@ -36,8 +36,8 @@ def mended(value: Any, kind: Any, lose: Lose, path: str = "") -> Any:
             return _mended_object(value, one, lose, path)
         if isinstance(value, list) and get_origin(one) is list and not _is_texts(value):
             return _mended_list(value, get_args(one)[0], lose, path)
-    said = (_said_otherwise(value, one) for one in _choices(kind))
-    found = next((one for one in said if one is not None and _fits(one, kind)), None)
+    converted = (_converted(value, one) for one in _choices(kind))
+    found = next((one for one in converted if one is not None and _fits(one, kind)), None)
     if found is None:
         raise Unfit
     return found
@@ -47,7 +47,7 @@ def _is_texts(value: list[Any]) -> bool:
     return bool(value) and all(isinstance(part, str) for part in value)
 
 
-def _said_otherwise(value: Any, kind: Any) -> Any:
+def _converted(value: Any, kind: Any) -> Any:
     """Return the same value as the other type: numbers and texts, lines and a text; None where it is none."""
     if kind is str:
         return _as_text(value)
@@ -115,7 +115,7 @@ def _mended_object(value: dict[str, Any], kind: type[Struct], lose: Lose, path: 
             found[key] = part
             continue
         if part is None and not known[key].required:
-            continue  # null says as little as a key that is missing
+            continue  # null holds as little as a key that is missing
         try:
             found[key] = mended(part, known[key].type, lose, inner)
         except Unfit:

@@ -1,4 +1,4 @@
-"""Many runs of other tools into bundles: one that is bad is told and passed over."""
+"""Many runs of other tools into bundles: one that is bad is reported and skipped."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def import_runs(
 ) -> list[ImportResult]:
     """Write every run under the paths into a folder; what became of each, in order.
 
-    `jobs`: processes that read at the same time; `on_found` is told how many runs there are, `on_run` what
+    `jobs`: processes that read at the same time; `on_found` gets how many runs there are, `on_run` what
     became of each. Raises UsageError for options that mean nothing; a run that cannot be read is returned as
     `failed`.
     """

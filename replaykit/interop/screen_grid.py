@@ -41,9 +41,9 @@ def is_on_grid(name: str, arguments: Any, model: str | None) -> bool:
 
 
 def on_screen(events: list[Event], steps: set[int], size_of: Callable[[Blob | None], Size | None]) -> bool:
-    """Put the places of these steps into px, in place; False where a step had no screenshot to say how large.
+    """Put the places of these steps into px, in place; False where a step had no screenshot to measure.
 
-    `size_of`: size of a screenshot, None for what is none. A place out of the grid says that all are px.
+    `size_of`: size of a screenshot, None for what is none. A place out of the grid means that all are px.
     """
     at = [n for n, event in enumerate(events) if isinstance(event, Step) and event.index in steps]
     # No grid has such a place: the agent's tool gave px all along.
@@ -80,7 +80,7 @@ def _in_pixels(action: actions.Action, size: Size) -> actions.Action:
 def _without_places(action: actions.Action) -> actions.Action:
     """Return an action whose places are not known: what was done stays, where is in the record."""
     element = action.element and replace(action.element, point=None)
-    # An element without any field says nothing.
+    # An element without any field names nothing.
     element = None if element == actions.Element() else element
     match action:
         case actions.MouseDown() | actions.MouseUp():

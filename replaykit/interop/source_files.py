@@ -1,4 +1,4 @@
-"""Files of another tool's run, read as what strangers wrote: bounded, inside of their root, never executed.
+"""Files of another tool's run, read as untrusted input: bounded, inside of their root, never executed.
 
 A source is a folder or a zip archive, whose members are looked up by name and never extracted. Every file
 that was read leaves its digest behind, for the header of the bundle.

@@ -65,7 +65,7 @@ def keys(file: Path, column: str) -> list[str | None]:
         rows = _parquet_rows(file, [column]) if file.suffix.lower() == ".parquet" else _plain_rows(file)
         found = [row.get(column) if isinstance(row, dict) else None for row in rows]
     except failures:
-        return [None]  # reading its first row says why
+        return [None]  # reading its first row reports why
     return [key if isinstance(key, str) else None for key in found] or [None]
 
 

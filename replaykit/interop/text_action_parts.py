@@ -1,4 +1,4 @@
-"""Parts of a line that says an action: verbs, quoted texts, the names of elements."""
+"""Parts of a line that states an action: verbs, quoted texts, the names of elements."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ QUOTES: tuple[tuple[str, str], ...] = tuple(
 """Marks before and after a quoted text."""
 
 QUOTED = "(?:" + "|".join(rf"{re.escape(first)}.+?{re.escape(last)}" for first, last in QUOTES) + ")"
-"""Form of a quoted text; what follows says at which of its marks it ends."""
+"""Form of a quoted text; what follows decides at which of its marks it ends."""
 
 _VERBS = {
     verb: (*(f"{stem}{end}" for end in ends.split()), *others.split())
@@ -51,16 +51,16 @@ _THEN_PRESSED = lazy_pattern(r"\b(and|then)\s+(press|hit)(?:ed|ting|ing|es|s)\b"
 
 
 def plain_line(text: str) -> str:
-    """Return a line with its verb in the imperative, without who says it: `I clicked on X` is `click on X`."""
+    """Return a line with its verb in the imperative, without its subject: `I clicked on X` is `click on X`."""
     line = text.strip()
     lead = _LEAD.match(line)
     rest = line if lead is None else line[lead.end() :]
     verb = _VERB.match(rest)
-    said = "" if verb is None else verb[2].lower()
-    lemma = said if said in _VERBS else _LEMMAS.get(said)
+    word = "" if verb is None else verb[2].lower()
+    lemma = word if word in _VERBS else _LEMMAS.get(word)
     if verb is None or lemma is None:
         return line
-    changed = (verb[1] or "") + (verb[2] if lemma == said else lemma) + rest[verb.end() :]
+    changed = (verb[1] or "") + (verb[2] if lemma == word else lemma) + rest[verb.end() :]
     return _THEN_PRESSED.sub(r"\1 \2", changed) if lemma in _TYPING else changed
 
 

@@ -55,12 +55,12 @@ def _filled(found: re.Match[str]) -> actions.Action | None:
 _DIRECTIONS = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
 
 
-def _scrolled(way: str, said: str | None, amount: str | None = None) -> actions.Scroll:
-    # How far is often not said: one px stands for the direction.
-    far = round(float(said)) if said else 1
+def _scrolled(way: str, pixels: str | None, amount: str | None = None) -> actions.Scroll:
+    # How far is often not stated: one px stands for the direction.
+    far = round(float(pixels)) if pixels else 1
     dx, dy = _DIRECTIONS[way.lower()]
-    said_far = f"{way.lower()} {amount}"[:64] if amount else way.lower()
-    return actions.Scroll(dx=dx * far, dy=dy * far, amount=None if said else said_far)
+    distance = f"{way.lower()} {amount}"[:64] if amount else way.lower()
+    return actions.Scroll(dx=dx * far, dy=dy * far, amount=None if pixels else distance)
 
 
 def _waited(found: re.Match[str]) -> actions.Wait:

@@ -36,7 +36,7 @@ def _compiled() -> tuple[tuple[re.Pattern[str], Make], ...]:
 
 
 def words_action(text: str) -> actions.Action | None:
-    """Return the action that a line says in words, or as a call of a tool; None where it says none."""
+    """Return the action that a line states in words, or as a call of a tool; None where it states none."""
     line = text.strip()
     if not line or len(line) > LINE_MAX:
         return None
@@ -96,18 +96,18 @@ def _of_json(plain: Any) -> actions.Action | None:
 
 
 class Wordings:
-    """Wordings of a user, before those of the table. `said`: wording with `{name}` places to fields."""
+    """Wordings of a user, before those of the table. `wordings`: wording with `{name}` places to fields."""
 
-    def __init__(self, said: Mapping[str, Any]) -> None:
+    def __init__(self, wordings: Mapping[str, Any]) -> None:
         """Compile the wordings. Raises UsageError for one that is no action."""
-        self._own = [(_Wording(words), template) for words, template in said.items()]
+        self._own = [(_Wording(words), template) for words, template in wordings.items()]
 
     def action(self, text: str) -> actions.Action | None:
-        """Return the action that a line says; None where it says none."""
+        """Return the action that a line states; None where it states none."""
         return self.own(text) or words_action(text)
 
     def own(self, text: str) -> actions.Action | None:
-        """Return the action that a line says in the user's own wordings; None where it says none."""
+        """Return the action that a line states in the user's own wordings; None where it states none."""
         line = text.strip()
         for wording, template in self._own if len(line) <= LINE_MAX else ():
             found = wording.places(line)
@@ -115,7 +115,7 @@ class Wordings:
                 return _filled(template, found)
         return None
 
-    def told(self, text: str) -> actions.Action | None:
+    def message_action(self, text: str) -> actions.Action | None:
         """Return the action of a message in the user's own wordings: all of it, or what follows `Action:`."""
         _, label, last = text.rpartition("Action:")
         return self.own(text) or (self.own(last) if label else None)
@@ -163,9 +163,9 @@ def _put(template: Any, places: Mapping[str, str]) -> Any:
     return [_put(part, places) for part in template] if isinstance(template, list) else template
 
 
-def check_wordings(said: Mapping[str, Any]) -> None:
+def check_wordings(wordings: Mapping[str, Any]) -> None:
     """Raise UsageError for a wording whose template is no action: every place is tried with a number."""
-    for words, template in said.items():
+    for words, template in wordings.items():
         places = dict.fromkeys(_Wording(words).names, "1")
         if not isinstance(template, dict) or _filled(template, places) is None:
             raise UsageError(what=f"--actions: {words!r} leads to {template!r:.120}, which is no action")
@@ -177,7 +177,7 @@ _WHOLE = r"\[(.*)\]"
 
 def _scrolled(found: re.Match[str]) -> actions.Action:
     way = found[1].lower()
-    # How far is not said: one px stands for the direction.
+    # How far is not stated: one px stands for the direction.
     return actions.Scroll(dy=-1 if way == "up" else 1, amount=way)
 
 
@@ -206,8 +206,8 @@ _FORMS: tuple[tuple[re.Pattern[str], _Make], ...] = tuple(
 
 def bracketed_action(line: str) -> actions.Action | None:
     """Return the action of a line in WebArena's form; None for any other line."""
-    acted, _, said = line.partition(" where [")
-    name = said.partition("] is ")[2][:1024]
+    acted, _, target = line.partition(" where [")
+    name = target.partition("] is ")[2][:1024]
     for form, make in _FORMS:
         found = form.fullmatch(acted)
         if found is not None:

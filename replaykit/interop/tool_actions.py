@@ -129,7 +129,7 @@ def _point(args: Arguments, x: str = "x", y: str = "y", pair: str = "coordinate"
 
 
 def _place(x: Any, y: Any) -> tuple[int, int]:
-    """Return a place in px; parts of the width and height of a screen that no one tells are none."""
+    """Return a place in px; parts of the width and height of a screen of unknown size are none."""
     place = (_number(x), _number(y))
     parts = [float(x), float(y)]
     # Fractions of the screen; (0, 1) may be a place in px all the same.
@@ -144,23 +144,23 @@ _NAMES = ("element", "target", "selector", "ref", "element_id", "label", "name",
 def _element(args: Arguments, *names: str) -> actions.Element | None:
     args = {key: int(part) if _is_whole(part) else part for key, part in args.items()}
     ref = next(
-        (str(args[key]) for key in ("ref", "selector", "element_id", "uid", "index") if _is_said(args, key)),
+        (str(args[key]) for key in ("ref", "selector", "element_id", "uid", "index") if _is_given(args, key)),
         None,
     )
-    if ref is None and isinstance(args.get("target"), dict) and _is_said(args["target"], "ref"):
+    if ref is None and isinstance(args.get("target"), dict) and _is_given(args["target"], "ref"):
         ref = str(args["target"]["ref"])
-    if ref is None and "element" in args and _is_said(args, "target"):
+    if ref is None and "element" in args and _is_given(args, "target"):
         ref = str(args["target"])  # Playwright MCP: `element` is what a person reads
-    told = next((args[key] for key in names or ("element", "target", "label", "description")
+    text = next((args[key] for key in names or ("element", "target", "label", "description")
                  if isinstance(args.get(key), str)), None)  # fmt: skip
-    return None if ref is None and told is None else actions.Element(ref=ref, text=told)
+    return None if ref is None and text is None else actions.Element(ref=ref, text=text)
 
 
 def _is_whole(value: Any) -> bool:
     return isinstance(value, float) and value.is_integer()
 
 
-def _is_said(args: Arguments, key: str) -> bool:
+def _is_given(args: Arguments, key: str) -> bool:
     value = args.get(key)
     return isinstance(value, str | int) and not isinstance(value, bool) and value != ""
 
@@ -171,10 +171,10 @@ _BUTTONS = {"wheel": "middle", "l": "left", "r": "right", "m": "middle"}
 
 def _click(args: Arguments, **fields: Any) -> actions.Action | None:
     point, element = _point(args), _element(args)
-    said_button = str(args.get("button") or "left").lower()
-    if said_button in ("back", "forward"):  # of a mouse that has them: OpenAI
-        return actions.GoBack() if said_button == "back" else actions.GoForward()
-    button = fields.get("button") or _BUTTONS.get(said_button, said_button)
+    name = str(args.get("button") or "left").lower()
+    if name in ("back", "forward"):  # of a mouse that has them: OpenAI
+        return actions.GoBack() if name == "back" else actions.GoForward()
+    button = fields.get("button") or _BUTTONS.get(name, name)
     held = _modifiers(args)
     is_double = fields.get("count") == 2 or args.get("doubleClick") is True or args.get("clicks") == 2
     if point is not None and element is None:
@@ -192,7 +192,7 @@ def _click(args: Arguments, **fields: Any) -> actions.Action | None:
 
 
 def _is_at_pointer(args: Arguments) -> bool:
-    """Whether nothing says where: the place is that of the pointer (Anthropic)."""
+    """Whether no argument names a place: the place is that of the pointer (Anthropic)."""
     return not any(args.get(key) is not None for key in _WHERE)
 
 
@@ -285,7 +285,7 @@ def _scroll(args: Arguments) -> actions.Action:
     if (pixels := args.get("magnitude_in_pixels")) is not None:
         return actions.Scroll(dx=dx * _number(pixels), dy=dy * _number(pixels), modifiers=held)
     far = args.get("scroll_amount", args.get("amount", args.get("magnitude")))
-    # How far a notch or a page is, is not said: one px stands for the direction.
+    # How far a notch or a page is, is not stated: one px stands for the direction.
     return actions.Scroll(dx=dx, dy=dy, amount=way if far is None else f"{way} {far}"[:64], modifiers=held)
 
 
@@ -317,7 +317,7 @@ _HISTORY: dict[Any, Callable[[], actions.Action]] = {
     "forward": actions.GoForward,
     "reload": actions.Reload,
 }
-"""What Anthropic's browser is told in the place of an address."""
+"""What Anthropic's browser gets in the place of an address."""
 
 
 def _drag(args: Arguments) -> actions.Action:
@@ -326,11 +326,11 @@ def _drag(args: Arguments) -> actions.Action:
         ends = [_point({"point": path[at]}) for at in (0, -1)]
         return actions.DragAndDrop(point=ends[0], to_point=ends[1], modifiers=held)
     # These two name the end of a drag.
-    first_said = {key: value for key, value in args.items() if key not in ("target", "coordinate")}
-    start = _point(first_said, "x", "y", "start_coordinate")
+    first_args = {key: value for key, value in args.items() if key not in ("target", "coordinate")}
+    start = _point(first_args, "x", "y", "start_coordinate")
     for names in (("startX", "startY", "start"), ("start_x", "start_y", "from")):
         # Each tool has names of its own for the ends.
-        start = start if start is not None else _point(first_said, *names)
+        start = start if start is not None else _point(first_args, *names)
     over = _point({k: v for k, v in args.items() if k != "point"}, "to_x", "to_y", "coordinate")
     for names in (
         ("endX", "endY", "end"),
@@ -379,15 +379,15 @@ def _option(args: Arguments) -> actions.Action:
 def _upload(args: Arguments) -> actions.Action:
     paths = args.get("paths", args.get("files", args.get("path", args.get("file"))))
     names = [paths] if isinstance(paths, str) else paths if isinstance(paths, list) else []
-    # Only the name: folders tell about the agent's machine.
+    # Only the name: folders reveal the agent's machine.
     bases = tuple(actions.FileInfo(name=str(one).replace("\\", "/").rpartition("/")[2]) for one in names)
     return actions.UploadFile(element=_element(args), files=bases)
 
 
 def _end(args: Arguments) -> actions.Action:
     """Return the answer that an end holds; an end without one leaves the page as it is."""
-    is_told = any(isinstance(args.get(key), str) for key in _SAYING)
-    return _answer(args) if is_told else actions.ToolCall(name="done", arguments=dict(args))
+    has_answer = any(isinstance(args.get(key), str) for key in _SAYING)
+    return _answer(args) if has_answer else actions.ToolCall(name="done", arguments=dict(args))
 
 
 _SAYING = ("answer", "text", "content", "result", "message", "summary", "output")

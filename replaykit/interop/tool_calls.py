@@ -20,7 +20,7 @@ ACTING = frozenset({
     "action", "browser", "browser_action", "computer", "computer_use", "do", "execute", "execute_action",
     "perform", "perform_action", "step", "take_action", "web", "web_action",
 })  # fmt: skip
-"""Names of tools whose one text is an action in plain words; what other tools are told is something else."""
+"""Names of tools whose one text is an action in plain words; what other tools get is something else."""
 
 
 FIELDS = {str(kind.__struct_config__.tag): frozenset(kind.__struct_fields__) for kind in get_args(Action)}
@@ -50,8 +50,8 @@ def add_call(
         run.flaw("a call of several actions that failed: the error is at the last of them", f"{name!r:.80}")
     last = parts[-1]
     record = last.record if len(parts) > 1 else arguments
-    said = last.arguments if len(parts) > 1 or last.name != name else arguments
-    return _add(run, last.name, said, agent, raw=raw(record), returned=returned, error=error, **fields)
+    own = last.arguments if len(parts) > 1 or last.name != name else arguments
+    return _add(run, last.name, own, agent, raw=raw(record), returned=returned, error=error, **fields)
 
 
 def _add(run: Run, name: str, arguments: Any, agent: AgentInfo | None, **fields: Any) -> Step:
@@ -61,22 +61,22 @@ def _add(run: Run, name: str, arguments: Any, agent: AgentInfo | None, **fields:
 
 
 def called_action(run: Run, name: str, arguments: Any) -> Action:
-    """Return the action of a call; unknown by its name where no one says what it does.
+    """Return the action of a call; unknown by its name where nothing describes it.
 
     Arguments may be an object, the text of one, or plain words.
     """
     plain = _object(arguments)
-    said = arguments if plain is None else plain
+    given = arguments if plain is None else plain
     if isinstance(plain, dict) and plain.keys() == {"raw"} and isinstance(plain["raw"], str):
         return Unknown(name=name[:64] or "call", raw=plain["raw"])  # as exports write an unknown action
-    found = own_action(run, name, said) or _known(run, name, plain) or _worded(run, name, said)
+    found = own_action(run, name, given) or _known(run, name, plain) or _worded(run, name, given)
     if found is None and plain is None and arguments != "":
         run.flaw("arguments that are no object: the action is unknown", f"a call of {name!r:.80}")
     return found or Unknown(name=name[:64] or "call", raw=msgspec.json.encode(arguments).decode())
 
 
 def own_action(run: Run, name: str, arguments: Any) -> Action | None:
-    """Return what `--actions` says of a call: of its one text, or of its name with that text; else None."""
+    """Return what `--actions` makes of a call: of its one text, or of its name with that text; else None."""
     text = _text(arguments)
     lines = (name,) if text is None else (text, f"{name} {text}")
     found = (run.wordings.own(line) for line in lines)
@@ -87,7 +87,7 @@ def _known(run: Run, name: str, arguments: dict[str, Any] | None) -> Action | No
     if arguments is None:
         return None
     tag = run.options.tools.get(name, name)
-    # A null says as little as an argument that is missing.
+    # A null holds as little as an argument that is missing.
     arguments = {key: part for key, part in arguments.items() if part is not None}
     # Arguments that our own action has no field for, such as `x`, are those of another tool of that name.
     strange = arguments.keys() - FIELDS.get(tag, frozenset())

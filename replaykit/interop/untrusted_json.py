@@ -1,4 +1,4 @@
-"""JSON of strangers: any failure is ours, nesting and size are bounded, Python's `NaN` is no value."""
+"""Untrusted JSON: any failure is ours, nesting and size are bounded, Python's `NaN` is no value."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import msgspec
 from replaykit.decoders import NEST_MAX, decode_plain
 
 SOURCE_NEST_MAX = 2 * NEST_MAX
-"""Levels of JSON in files of strangers: recorded pages are part of them, one element inside of the other."""
+"""Levels of JSON in untrusted files: recorded pages are part of them, one element inside of the other."""
 
 CONTAINERS_MAX = 20_000_000
 """Objects and lists of one value: each takes a hundred bytes of memory, and two in a file."""

@@ -127,7 +127,7 @@ def grade_bundle(request: pytest.FixtureRequest) -> GradeBundle:
     `grade_bundle(path, task=None, *, fail_on=FAIL_ON, stored=False, **options)` returns the Verdict. `path`
     and `task` (a `Task`, or `FILE#ID`) are found from the test's own folder; `options` are those of
     `replaykit.grade`. With `stored=True` the verdict has to be the one stored beside the bundle,
-    whatever it says; `--replaykit-update` writes it. Raises BundleError, TaskError.
+    whatever its outcome; `--replaykit-update` writes it. Raises BundleError, TaskError.
     """
     config, folder = request.config, request.path.parent
 
@@ -193,9 +193,9 @@ def _hold(verdict: Verdict, path: Path, config: pytest.Config) -> None:
     from replaykit.pytest_plugin.verdict_files import compare_stored, store
 
     if not config.getoption("replaykit_update"):
-        told = compare_stored(verdict, path)
-        if told is not None:
-            pytest.fail(told, pytrace=False)
+        difference = compare_stored(verdict, path)
+        if difference is not None:
+            pytest.fail(difference, pytrace=False)
     elif store(verdict, path):
         config.stash[_WRITTEN].append(str(path))
 
@@ -203,6 +203,6 @@ def _hold(verdict: Verdict, path: Path, config: pytest.Config) -> None:
 def _pass(verdict: Verdict, path: Path, fail_on: Iterable[str]) -> None:
     from replaykit.pytest_plugin.grading_fixture import why_not
 
-    told = why_not(verdict, path, tuple(fail_on))
-    if told is not None:
-        pytest.fail(told, pytrace=False)
+    reason = why_not(verdict, path, tuple(fail_on))
+    if reason is not None:
+        pytest.fail(reason, pytrace=False)

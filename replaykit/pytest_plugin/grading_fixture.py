@@ -1,4 +1,4 @@
-"""One bundle graded for a test, and what to tell where that is not well."""
+"""One bundle graded for a test, and what to report where that is not well."""
 
 from __future__ import annotations
 

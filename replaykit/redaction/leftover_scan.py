@@ -76,7 +76,7 @@ def find(redactor: Redactor, media_type: str, payload: bytes) -> LeftSecret | No
     if media_type != MEDIA_TYPE:
         return redactor.scan(payload)
     try:
-        # Of a snapshot what it says: its numbers are places, where a secret of digits would be found.
+        # Of a snapshot its texts: its numbers are places, where a secret of digits would be found.
         head, tokens = (decode_plain(line) for line in payload.split(b"\n")[:2])
     except (msgspec.DecodeError, UnicodeError, RecursionError, ValueError):
         return redactor.scan(payload)

@@ -71,7 +71,7 @@ class Rewriting:
         return None if paintings is None else self._checked(id, paint(self._bundle.blob(id), paintings))
 
     def header(self, secrets: Iterable[str]) -> Header:
-        """Return the header, which says what the bundle was made from and which secrets were hidden."""
+        """Return the header, which states what the bundle was made from and which secrets were hidden."""
         # The digest ties the derived bundle to its source, so that a reader can check both.
         header = self.line(self._bundle.header)
         chain = (*header.derived_from, Derivation(digest=self._bundle.digest, by="redact"))

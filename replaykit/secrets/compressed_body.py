@@ -1,4 +1,4 @@
-"""What a compressed body says, in bounded memory: gzip, zlib, Zstandard, and the members of a ZIP archive."""
+"""Content of a compressed body, in bounded memory: gzip, zlib, Zstandard, and the members of a ZIP."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Inflated(NamedTuple):
 
 
 def inflate(data: bytes, most: int) -> Inflated | None:
-    """Return up to `most` bytes of what a compressed body says; None where it is not, or in an unknown way.
+    """Return up to `most` bytes of what a compressed body holds; None where it is not, or in an unknown way.
 
-    The first bytes tell how it is compressed: headers may say something else.
+    The first bytes show how it is compressed: headers may claim something else.
     """
     if data.startswith(b"PK\x03\x04"):
         return _members(data, most)

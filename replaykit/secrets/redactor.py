@@ -163,7 +163,7 @@ class Redactor:
         return QUERY_FIELD.sub(self._queried, match.group())
 
     def _script(self, text: str) -> str:
-        """Return a program without secrets: only absolute addresses are told from its own signs."""
+        """Return a program without secrets: only absolute addresses differ from its own signs."""
         hidden = self._looking(self._asked(text))
         return ADDRESS.sub(self._asked_of, USER_INFO.sub(_without_user, hidden))
 
@@ -185,7 +185,7 @@ class Redactor:
             return packed
         kind = media_type.partition(";")[0].strip().lower()
         if kind == MEDIA_TYPE:
-            rewritten = rewrite_snapshot(data, self.text, self._tells, self._keeps)
+            rewritten = rewrite_snapshot(data, self.text, self._holds_secret, self._keeps)
             # A snapshot that cannot be read is still a text that may hold secrets.
             return self._payload(data, self.text) if rewritten is None else rewritten
         rewrite = self._rewriter(kind)
@@ -199,7 +199,7 @@ class Redactor:
         found = self._secrets.finditer(packed.data.decode("utf-8", "surrogateescape"))
         return "\n".join(dict.fromkeys(map(self._token, found))).encode() or data
 
-    def _tells(self, text: str) -> bool:
+    def _holds_secret(self, text: str) -> bool:
         """Whether a text holds a secret, in letters of any case."""
         if self._any_case is not None and self._any_case.search(text):
             return True
@@ -258,7 +258,7 @@ class Redactor:
         is_hidden = is_secret_field(name) or (
             bool(self._fields) and unquote_plus(name).lower() in self._fields
         )
-        # What is marked already says more than a mask.
+        # What is marked already shows more than a mask.
         if not value or value in self._plain or value.startswith("⟦"):
             return value
         if is_hidden or is_secret_value(name, value):

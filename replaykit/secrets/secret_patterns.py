@@ -155,7 +155,7 @@ def is_secret_field(name: str) -> bool:
     if not words or words[0] in ASKS:
         return False
     places = [at for at in range(len(words)) if _is_secret_word(words, at)]
-    # Only words after the last secret word tell what the field is about.
+    # Only words after the last secret word show what the field is about.
     return bool(places) and not any(word in ABOUT for word in words[places[-1] + 1 :])
 
 

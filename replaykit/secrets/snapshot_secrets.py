@@ -14,7 +14,7 @@ from replaykit.trajectory.scalars import INT_MAX, Box
 Rewrite: TypeAlias = Callable[[str], str]
 """Returns a string without its secrets."""
 
-Tells: TypeAlias = Callable[[str], bool]
+HoldsSecret: TypeAlias = Callable[[str], bool]
 """Whether a string holds a secret, in letters of any case."""
 
 Keeps: TypeAlias = Callable[[list[str]], bool]
@@ -27,10 +27,10 @@ _TREE = -1
 _MARKS = ("⟦secret:", "⟦masked⟧", "⟦pattern:")
 
 
-def rewrite_snapshot(data: bytes, rewrite: Rewrite, tells: Tells, keeps: Keeps) -> bytes | None:
+def rewrite_snapshot(data: bytes, rewrite: Rewrite, holds_secret: HoldsSecret, keeps: Keeps) -> bytes | None:
     """Return a snapshot with its strings rewritten, but no tags, names and keys; None = not a snapshot.
 
-    Rows of texts that no longer fit, or would tell a secret, say only that the text is unknown.
+    Rows of texts that no longer fit, or would reveal a secret, record only that the text is unknown.
     """
     try:
         # Only the first two lines hold texts; layout and boxes are numbers.
@@ -45,7 +45,7 @@ def rewrite_snapshot(data: bytes, rewrite: Rewrite, tells: Tells, keeps: Keeps) 
         if isinstance(head.get("texts"), list):
             changed = _around_changes(tokens, new_tokens) if new_tokens != tokens else set()
             # An edit of a row may hold a part of a secret that its text no longer shows.
-            new_head["texts"] = _safe_rows(head["texts"], changed, tells)
+            new_head["texts"] = _safe_rows(head["texts"], changed, holds_secret)
         # What holds no secret keeps its bytes: equal pages stay one blob.
         lines[0] = lines[0] if new_head == head else msgspec.json.encode(new_head)
         lines[1] = lines[1] if new_tokens == tokens else msgspec.json.encode(new_tokens)
@@ -82,13 +82,13 @@ def _rewrite_head(head: dict[str, Any], rewrite: Rewrite) -> dict[str, Any]:
     return {key: part if key == "texts" else _rewrite_json(part, rewrite) for key, part in head.items()}
 
 
-def _safe_rows(rows: list[Any], changed: set[int], tells: Tells) -> list[Any]:
+def _safe_rows(rows: list[Any], changed: set[int], holds_secret: HoldsSecret) -> list[Any]:
     """Return the rows of texts; those around a changed text, or with a secret, lose their edits."""
     safe, number = [], 0
     for row in rows:
         number += row[0] if row and isinstance(row[0], int) else 0
         inserted = "".join(part for part in row if isinstance(part, str))
-        safe.append(row[:1] if number in changed or tells(inserted) else row)
+        safe.append(row[:1] if number in changed or holds_secret(inserted) else row)
     return safe
 
 

@@ -37,7 +37,7 @@ _Line = TypeVar("_Line")
 
 
 def decode_head(data: bytes) -> Head:
-    """Read what a snapshot says about its page, without the page. Raises SnapshotInvalid."""
+    """Read the facts of a snapshot about its page, without the page. Raises SnapshotInvalid."""
     _check_lines(data)
     return _head(data[: data.index(LF)])
 

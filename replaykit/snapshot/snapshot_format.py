@@ -43,7 +43,7 @@ class SheetRow(msgspec.Struct, frozen=True, array_like=True):
     readable: bool
     """Whether a script of the page may read it."""
     tree: int | None = None
-    """Element number of the host or frame whose tree it styles, -1: the document; None: not told."""
+    """Element number of the host or frame whose tree it styles, -1: the document; None: unknown."""
 
 
 class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):

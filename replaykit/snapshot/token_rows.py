@@ -144,7 +144,7 @@ class Rows:
                 attributes[top] = token
                 after = "named"
                 continue
-            # What is left of the iterator tells the place, so that the loop needs no counter.
+            # What is left of the iterator gives the place, so that the loop needs no counter.
             self.place, self.after = len(tokens) - length_hint(ahead) - 1, after
             self._unusual(token)
             top, row, after = stack[-1], len(kind), self.after
@@ -261,7 +261,7 @@ _HANDLERS: dict[type, Callable[[Rows, Any], None]] = {
 
 
 def _is_plain(token: str, starts: dict[str, tuple[int, str]]) -> bool:
-    """Whether a token tells all of an element's start; then kind and name are kept."""
+    """Whether a token holds all of an element's start; then kind and name are kept."""
     kind = _PLAIN.get(token[:1])
     if kind is None or token in _ODD:
         return False

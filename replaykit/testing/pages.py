@@ -128,9 +128,9 @@ class _Maker(HTMLParser):
         if self._open and self._open[-1][1]:
             self.styles.append(-1)
             return True
-        said = attributes.get("style", "").replace(" ", "")
+        style = attributes.get("style", "").replace(" ", "")
         display = _DISPLAY.get(tag, "inline")
-        if "hidden" in attributes or "display:none" in said or attributes.get("type") == "hidden":
+        if "hidden" in attributes or "display:none" in style or attributes.get("type") == "hidden":
             display = "none"
         white = "preserve" if tag in ("pre", "textarea") else "collapse"
         entry = "none" if display == "none" else f"{display}|visible|{white}|none|"

@@ -59,18 +59,20 @@ def owed(run: Trajectory, channel: str) -> tuple[str, ...]:
 
 def state_of(run: Trajectory, channel: str) -> ChannelState:
     """Return the state of a channel and the reasons for it."""
-    said = run.header.channels.get(channel, "absent")
-    if said not in ("recorded", "auto_approve"):
-        return ChannelState(said)
+    stated = run.header.channels.get(channel, "absent")
+    if stated not in ("recorded", "auto_approve"):
+        return ChannelState(stated)
     gaps = [gap.why for gap in run.of_type(Gap) if gap.channel == channel and not is_filled(run, gap)]
     end = (END,) if broke_off(run) and not _is_whole(run, channel) else ()
     lacks = tuple(dict.fromkeys((*gaps, *owed(run, channel), *end)))
     if lacks:
         return ChannelState("partial", lacks)
     silent = [witness for witness in NEEDS.get(channel, ()) if witness not in run.header.witnesses]
-    if said == "recorded" and channel in NEEDS and not silent:
+    if stated == "recorded" and channel in NEEDS and not silent:
         return ChannelState("proven")
-    return ChannelState(said, tuple(f"{_UNWATCHED}{name}" for name in silent) if said == "recorded" else ())
+    return ChannelState(
+        stated, tuple(f"{_UNWATCHED}{name}" for name in silent) if stated == "recorded" else ()
+    )
 
 
 def _is_whole(run: Trajectory, channel: str) -> bool:

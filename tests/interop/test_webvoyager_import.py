@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.errors import MalformedSource, UnknownLayout
-from replaykit.interop.webvoyager.webvoyager_actions import peer_action, said_action, strict_action
+from replaykit.interop.webvoyager.webvoyager_actions import action_line, peer_action, strict_action
 from replaykit.trajectory.action import (
     Answer,
     Click,
@@ -214,7 +214,7 @@ def test_the_forms_of_actions(text: str, strict: object, peer: object) -> None:
     )
 )  # fmt: skip
 def test_what_is_written_is_read_back(action: Click) -> None:
-    reply = said_action(action)
+    reply = action_line(action)
     assert reply is not None and strict_action(reply) == action
 
 

@@ -51,7 +51,7 @@ async def ask_for_checks(
         found.update(zip((request_key(asked.request) for asked in todo), answers, strict=True))
         # A reply may make a check ask for more.
         replies = asked_by_checks(bundle, task, options)
-    return _said(replies, found) if replies.asked else None
+    return _judgement(replies, found) if replies.asked else None
 
 
 def _todo(replies: CheckReplies, how: str, found: dict[str, ModelReply | ReplyFailure]) -> list[Asked]:
@@ -59,7 +59,7 @@ def _todo(replies: CheckReplies, how: str, found: dict[str, ModelReply | ReplyFa
     return [asked for asked in wanted if request_key(asked.request) not in found]
 
 
-def _said(replies: CheckReplies, found: dict[str, ModelReply | ReplyFailure]) -> Judgement:
+def _judgement(replies: CheckReplies, found: dict[str, ModelReply | ReplyFailure]) -> Judgement:
     failures = [reply for reply in found.values() if isinstance(reply, ReplyFailure)]
     if failures:
         outcome, reason, detail = JudgeOutcome.ERROR, failures[0].kind, failures[0].message

@@ -317,8 +317,8 @@ def _result(
     )
 
 
-def _flips(said: Sequence[bool]) -> Flips:
-    flips, n = sum(said), len(said)
+def _flips(changed: Sequence[bool]) -> Flips:
+    flips, n = sum(changed), len(changed)
     part = rounded(share(flips, n))
     return Flips(flips=flips, n=n, share=part, ci95=wilson(flips, n, 4), high95=upper_bound(flips, n))
 

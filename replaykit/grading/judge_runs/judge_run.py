@@ -54,7 +54,7 @@ class PlannedJudge(Struct, frozen=True, kw_only=True):
 
 
 class Sensitivity(Struct, frozen=True, kw_only=True):
-    """What a judge says of all bundles when it gets only so many of the last screenshots."""
+    """A judge's outcomes for all bundles when it gets only so many of the last screenshots."""
 
     judge: str
     """The judge."""
@@ -368,7 +368,7 @@ class _Unconnected:
 
 
 def _unreadable(error: BundleError) -> Judgement:
-    """Return what is said of a bundle that cannot be read: the others go on."""
+    """Return the judgement of a bundle that cannot be read: the others go on."""
     return Judgement(
         judge="-", outcome=JudgeOutcome.ERROR, reason="evidence_unreadable", fingerprint="", detail=str(error)
     )

@@ -21,7 +21,7 @@ FAILED = "_error"
 
 
 class Words(Struct, kw_only=True):
-    """What a model says."""
+    """The text of a model."""
 
     content: str | None = None
 
@@ -49,9 +49,9 @@ class JudgementFile(Struct, kw_only=True):
 
 
 def add_judgements(run: Run, folder: Path, benchmark: str, agent: str, stem: str, goal: str) -> None:
-    """Add what judges said of a trajectory: read again from their raw replies, as we do and as the peer does.
+    """Add the judgements of a trajectory: read again from their raw replies, as we do and as the peer does.
 
-    `stem`: name of the trajectory file without its ending. A file about another goal is passed over.
+    `stem`: name of the trajectory file without its ending. A file about another goal is skipped.
     """
     source = Folder(run.source.format, folder, run.options.limits)
     for name in sorted(source.names()):
@@ -64,12 +64,12 @@ def add_judgements(run: Run, folder: Path, benchmark: str, agent: str, stem: str
         if found.goal not in (None, goal):
             run.warn(f"judgements/{name} is about another goal: left out")
         elif found.response is not None or found.error is not None:
-            said = {"model": found.judge_model_name, **_said(found)}
-            value = {key: one for key, one in said.items() if one is not None}
+            fields = {"model": found.judge_model_name, **_verdict_fields(found)}
+            value = {key: one for key, one in fields.items() if one is not None}
             run.add(Imported(kind="judgement", name=parts[-2], value=value, file=f"judgements/{name}"))
 
 
-def _said(found: JudgementFile) -> dict[str, Any]:
+def _verdict_fields(found: JudgementFile) -> dict[str, Any]:
     reply = found.response.choices[0] if found.response is not None and found.response.choices else None
     if reply is None or reply.message.content is None:
         return {"outcome": JudgeOutcome.ERROR.value, "error": found.error or "no reply"}

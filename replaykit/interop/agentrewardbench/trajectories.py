@@ -21,7 +21,7 @@ OWN = frozenset({"benchmark", "agent", "goal", "steps", "valid"})
 """Keys that mark the layout."""
 
 LEFT_OUT = (".resized", ".improved")
-"""Ends of task ids that tell variants of one task apart."""
+"""Ends of task ids that distinguish variants of one task."""
 
 
 class ArbStep(Struct, kw_only=True):
@@ -80,7 +80,7 @@ def read(run: Run, candidate: Candidate) -> None:
         screenshots=_state(run, [entry.screenshot_path for entry in found.steps]),
         a11y="recorded" if all(entry.axtree for entry in found.steps) else "partial",
     )
-    answer = run.said_answer()
+    answer = run.last_message()
     if not _is_whole(found.steps):
         run.warn(f"{candidate.file}: steps are missing: what was done there is not known")
         run.fills(actions="partial")

@@ -32,7 +32,7 @@ FILE = "trajectory.json"
 
 
 def folder_of(bundle: Bundle, choices: Choices) -> Files:
-    """Return the trajectory and its images. Raises CannotExport where nothing was done or said."""
+    """Return the trajectory and its images. Raises CannotExport where there is neither step nor answer."""
     run = bundle.trajectory
     if not run.steps and run.answer is None:
         raise refuse("atif", bundle, ["the run has neither steps nor an answer"], "Export another bundle.")
@@ -87,11 +87,11 @@ class _Writer:
             self._add("agent", run.answer, None, reasoning_content=thought_of_answer(run))
         return self._steps
 
-    def _message(self, said: Message) -> None:
-        told = {"kind": said.kind, "approved": said.approved}
-        extra = {name: value for name, value in told.items() if value is not None}
-        role = "user" if said.role == "user" else "agent"
-        self._add(role, said.text, said.t, extra={EXTRA: extra})
+    def _message(self, message: Message) -> None:
+        about = {"kind": message.kind, "approved": message.approved}
+        extra = {name: value for name, value in about.items() if value is not None}
+        role = "user" if message.role == "user" else "agent"
+        self._add(role, message.text, message.t, extra={EXTRA: extra})
 
     def _turn(self, steps: list[Step]) -> None:
         calls = [_call(step) for step in steps]
@@ -153,12 +153,12 @@ def _call(step: Step) -> dict[str, Any]:
         "error": None if step.error is None else msgspec.to_builtins(step.error),
         "unknown": isinstance(action, Unknown) or None,
     }
-    told = {name: value for name, value in extra.items() if value is not None}
+    own = {name: value for name, value in extra.items() if value is not None}
     return {
         "tool_call_id": f"call-{step.index}",
         "function_name": name,
         "arguments": fields,
-        **({"extra": {EXTRA: told}} if told else {}),
+        **({"extra": {EXTRA: own}} if own else {}),
     }
 
 

@@ -239,7 +239,7 @@ class AtifResults:
 
 
 def _task(run: Run, name: str, root: Root, turns: list[AtifStep]) -> None:
-    task = _told(root.extra).get("task")
+    task = _own_fields(root.extra).get("task")
     if isinstance(task, dict) and isinstance(task.get("id"), str) and isinstance(task.get("intent"), str):
         run.task(task["id"], **{key: value for key, value in task.items() if key != "id"})
         return
@@ -255,15 +255,15 @@ def _turn(
     t = base.ms(moment(turn.timestamp))
     for call in turn.tool_calls or ():
         results = given.of(turn, call)
-        said = {
+        fields = {
             "t": t, "thought": turn.reasoning_content or None, "turn": turn.step_id,
             "returned": _returned(results), "error": _failure(results), **_extra(call),
         }  # fmt: skip
         unknown = _unknown(call)
         step = (
-            add_call(run, call.function_name, call.arguments, raw=partial(_raw, call), **said)
+            add_call(run, call.function_name, call.arguments, raw=partial(_raw, call), **fields)
             if unknown is None
-            else run.step(action=unknown, raw=_raw(call, call.arguments), **said)
+            else run.step(action=unknown, raw=_raw(call, call.arguments), **fields)
         )
         for result in results:
             _result(run, result, step.index, t, folder)
@@ -286,12 +286,12 @@ def _turn(
 
 
 def _returned(results: list[AtifResult]) -> Any:
-    said = [_without_screenshots(one.content) for one in results if one.content]
-    return said[0] if len(said) == 1 else said or None
+    contents = [_without_screenshots(one.content) for one in results if one.content]
+    return contents[0] if len(contents) == 1 else contents or None
 
 
 def _failure(results: list[AtifResult]) -> Threw | None:
-    """Return the error of a call of which Harbor says that it failed; None for any other."""
+    """Return the error of a call that Harbor marks as failed; None for any other."""
     failed = next((one for one in results if (one.extra or {}).get("tool_result_is_error") is True), None)
     if failed is None:
         return None
@@ -300,19 +300,23 @@ def _failure(results: list[AtifResult]) -> Threw | None:
 
 def _worded(run: Run, turn: AtifStep) -> Action | None:
     """Return the action of a turn that calls nothing, in the wordings of `--actions`; else None."""
-    return None if turn.tool_calls or turn.source != "agent" else run.wordings.told(_words(turn.message))
+    return (
+        None
+        if turn.tool_calls or turn.source != "agent"
+        else run.wordings.message_action(_words(turn.message))
+    )
 
 
 def _message(run: Run, turn: AtifStep, t: int | None, *, is_answer: bool) -> None:
-    """Add what was said in a turn, but for the task's own words and for the answer."""
-    told, words = _told(turn.extra), _words(turn.message)
-    role, kind = ("user" if turn.source == "user" else "agent"), told.get("kind")
+    """Add the message of a turn, but for the task's own words and for the answer."""
+    own, words = _own_fields(turn.extra), _words(turn.message)
+    role, kind = ("user" if turn.source == "user" else "agent"), own.get("kind")
     is_silent = role == "agent" and (not words or (is_answer and not turn.tool_calls))
     if is_silent or kind == "task":
         return
     if kind not in KINDS:
         kind = "reply" if role == "user" and run.steps else "say"
-    approved = told.get("approved") if isinstance(told.get("approved"), bool) else None
+    approved = own.get("approved") if isinstance(own.get("approved"), bool) else None
     step = run.steps - 1 if run.steps else None
     run.add(Message(role=role, kind=kind, text=words, approved=approved, t=t, step=step))
 
@@ -324,24 +328,24 @@ def _raw(call: AtifToolCall, arguments: Any) -> dict[str, Any]:
 def _unknown(call: AtifToolCall) -> Unknown | None:
     """Return the action that an export of ours had no name for; None for any other call."""
     raw = call.arguments.get("raw") if isinstance(call.arguments, dict) else None
-    is_ours = _told(call.extra).get("unknown") is True and isinstance(raw, str)
+    is_ours = _own_fields(call.extra).get("unknown") is True and isinstance(raw, str)
     return Unknown(name=call.function_name, raw=str(raw)) if is_ours else None
 
 
 def _extra(call: AtifToolCall) -> dict[str, Any]:
     """Return fields of the step that ATIF has no place for."""
-    told = _told(call.extra)
+    own = _own_fields(call.extra)
     fields: dict[str, Any] = {}
-    if isinstance(told.get("url"), str):
-        fields["url"] = told["url"]
-    error = told.get("error")
+    if isinstance(own.get("url"), str):
+        fields["url"] = own["url"]
+    error = own.get("error")
     if isinstance(error, dict) and isinstance(error.get("name"), str):
         fields["error"] = Threw(name=error["name"], message=str(error.get("message", "")))
     return fields
 
 
 def _result(run: Run, result: AtifResult, of: int, t: int | None, folder: PurePosixPath) -> None:
-    seen = _told(result.extra)
+    seen = _own_fields(result.extra)
     shots = [found for part in _parts(result.content) if (found := _image(run, part, folder))]
     for more in shots[1:]:
         run.add(Observation(role="unaligned", t=t, screenshot=more))
@@ -402,12 +406,14 @@ def _words(message: Any) -> str:
 
 
 def _answering(turns: list[AtifStep]) -> AtifStep | None:
-    """Return the agent's last turn, whose words are the answer; None where it said nothing, or no answer."""
-    said = [turn for turn in turns if turn.source == "agent"]
+    """Return the agent's last turn, whose words are the answer; None where there is none, or no answer."""
+    turns_of_agent = [turn for turn in turns if turn.source == "agent"]
     is_answer = (
-        bool(said) and bool(_words(said[-1].message)) and _told(said[-1].extra).get("kind") not in KINDS
+        bool(turns_of_agent)
+        and bool(_words(turns_of_agent[-1].message))
+        and _own_fields(turns_of_agent[-1].extra).get("kind") not in KINDS
     )
-    return said[-1] if is_answer else None
+    return turns_of_agent[-1] if is_answer else None
 
 
 def _answer(run: Run, turn: AtifStep) -> str | None:
@@ -417,10 +423,10 @@ def _answer(run: Run, turn: AtifStep) -> str | None:
     return worded.text if isinstance(worded, Answer) else None
 
 
-def _told(extra: dict[str, Any] | None) -> dict[str, Any]:
-    """Return what an export of ours says in a place that ATIF leaves free."""
-    told = (extra or {}).get(EXTRA)
-    return told if isinstance(told, dict) else {}
+def _own_fields(extra: dict[str, Any] | None) -> dict[str, Any]:
+    """Return what an export of ours writes in a place that ATIF leaves free."""
+    own = (extra or {}).get(EXTRA)
+    return own if isinstance(own, dict) else {}
 
 
 def _is_one(plain: Any) -> bool:

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from replaykit.interop.extra_fields import says
+from replaykit.interop.extra_fields import holds_data
 from replaykit.interop.folder_search import json_files
 from replaykit.interop.har.har_entries import stamp
 from replaykit.interop.imported_run import Run
@@ -99,7 +99,7 @@ class BrowserState(Struct, kw_only=True):
 
 
 class Thought(Struct, kw_only=True):
-    """What the model said."""
+    """The text of the model."""
 
     action: list[dict[str, Any]] = []
     thinking: str | None = None
@@ -152,7 +152,7 @@ def read(run: Run, candidate: Candidate) -> None:
 
 
 def _targets(run: Run) -> str:
-    """Return how much of the elements acted on there is: a number alone says nothing of one."""
+    """Return how much of the elements acted on there is: a number alone does not describe one."""
     aimed = [one.action.element for one in run.events if isinstance(one, Step)]
     return "partial" if any(one is not None and one.tag is None for one in aimed) else "recorded"
 
@@ -194,7 +194,9 @@ def _given(run: Run, plain: dict[str, Any], place: str) -> ActionResult:
 
 def _returned(plain: dict[str, Any]) -> dict[str, Any] | None:
     """Return what an action gave, but for its error and for verdicts, which have places of their own."""
-    stated = {key: value for key, value in plain.items() if key not in ("error", "judgement") and says(value)}
+    stated = {
+        key: value for key, value in plain.items() if key not in ("error", "judgement") and holds_data(value)
+    }
     # The layout writes out its flags, and false ones say nothing.
     return {key: value for key, value in stated.items() if value is not False} or None
 
@@ -273,7 +275,7 @@ def _action(run: Run, named: dict[str, Any], element: Element | None) -> Action:
 
 
 def _scroll(stated: dict[str, Any], element: Element | None, down: bool | None = None) -> Action:
-    # How many px a page is, is not said: one px stands for the direction.
+    # How many px a page is, is not stated: one px stands for the direction.
     is_down = stated.get("down", True) if down is None else down
     amount = number(stated.get("amount"))
     pages = stated.get("num_pages", stated.get("pages"))

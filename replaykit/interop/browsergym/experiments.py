@@ -16,7 +16,7 @@ from msgspec import Struct
 from replaykit.errors import MalformedSource
 from replaykit.interop.browsergym.gym_steps import Seen, add_seen, add_turn
 from replaykit.interop.browsergym.pickles import Forbidden, Undecodable, plain_values, read_pickle
-from replaykit.interop.extra_fields import says
+from replaykit.interop.extra_fields import holds_data
 from replaykit.interop.folder_search import folders
 from replaykit.interop.har.har_entries import Base, stamp
 from replaykit.interop.imported_run import Run
@@ -66,11 +66,11 @@ def read(run: Run, candidate: Candidate) -> None:
     """Read one experiment folder."""
     steps = _steps(run)
     summary = run.beside(SUMMARY)
-    told = summary if isinstance(summary, dict) else {}
-    run.keep(SUMMARY, {key: value for key, value in told.items() if says(value)})
+    fields = summary if isinstance(summary, dict) else {}
+    run.keep(SUMMARY, {key: value for key, value in fields.items() if holds_data(value)})
     _add_settings(run)
     if not steps:
-        _end_unstarted(run, candidate, told)
+        _end_unstarted(run, candidate, fields)
         return
     missing = _missing(steps, summary)
     if missing and not run.is_cut:
@@ -156,11 +156,11 @@ def _gym(run: Run, number: int, name: str, plain: dict[str, Any]) -> Gym:
 
 
 def _keep(run: Run, name: str, stated: dict[str, Any]) -> None:
-    """Keep what a step says; what is large is left out and counted."""
+    """Keep what a step holds; what is large is left out and counted."""
     # Text and files hold the same, and these parts have megabytes a step.
     for key in [key for key in stated if key.removeprefix("obs.") in _LARGE]:
-        run.leave_out(f"{_NUMBER.sub('*', name, count=1)} {key}", int(says(stated.pop(key))))
-    run.keep(name, {key: value for key, value in stated.items() if says(value)})
+        run.leave_out(f"{_NUMBER.sub('*', name, count=1)} {key}", int(holds_data(stated.pop(key))))
+    run.keep(name, {key: value for key, value in stated.items() if holds_data(value)})
 
 
 _NUMBER = lazy_pattern(r"\d+")
@@ -177,7 +177,7 @@ _TAGGED = lazy_pattern(r"<action>(.*?)</action>", re.DOTALL)
 
 
 def split_thought(stated: str) -> tuple[str | None, str]:
-    """Return what a model thought and the action it said, without tags and fences."""
+    """Return what a model thought and the action it wrote, without tags and fences."""
     thinking = _THINK.match(stated)
     thought = None if thinking is None else (thinking[1] or thinking[2] or "").strip()
     left = stated if thinking is None else stated[thinking.end() :]
@@ -226,7 +226,7 @@ def _add_settings(run: Run) -> None:
             run.flaw(f"unreadable ({fault.fields['found']}): left out", name)
             run.leave_out(name)
             continue
-        run.keep(name, {"value": found} if says(found) else {})
+        run.keep(name, {"value": found} if holds_data(found) else {})
         named = _field(_field(found, "agent_args"), "agent_name")
         if isinstance(named, str):
             model = _field(_field(_field(found, "agent_args"), "chat_model_args"), "model_name")
@@ -268,7 +268,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def _acted(base: Base, step: Gym, after: list[Gym]) -> int | None:
-    """Return when an action was done: the step after it tells, else when the agent had said it."""
+    """Return when an action was done: from the step after it, else when the agent had stated it."""
     follows = after[0].clock if after and after[0].number == step.number + 1 else {}
     # The moment of the action is noted with the observation that follows.
     return base.ms(_when(follows.get("env_start") or step.clock.get("agent_stop")))
@@ -307,7 +307,7 @@ def _texts(value: Any) -> tuple[str, ...]:
 
 
 def _chat(run: Run, obs: dict[Any, Any], base: Base) -> bool:
-    """Add what was said; the first user message is the task. What is no word of either is kept."""
+    """Add the messages; the first user message is the task. What is no word of either is kept."""
     messages = obs.get("chat_messages")
     for at, one in enumerate(messages if isinstance(messages, list) else ()):
         role, text = (one.get("role"), one.get("message")) if isinstance(one, dict) else (None, None)
@@ -331,9 +331,9 @@ def _fill(run: Run, steps: list[Gym], *, is_chat: bool) -> None:
 
 
 def _end(run: Run, summary: dict[str, Any] | None, *, is_whole: bool) -> None:
-    answer = run.said_answer()
+    answer = run.last_message()
     if summary is None or not is_whole:
-        # What was said in a step that is missing may be the answer, or another one.
+        # A message in a step that is missing may be the answer, or another one.
         run.end("unknown", answer=answer if is_whole else None)
         return
     reward = summary.get("cum_reward")

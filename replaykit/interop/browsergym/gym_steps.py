@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from replaykit.interop.browsergym.gym_targets import targeted
 from replaykit.interop.imported_run import Run
-from replaykit.interop.password_masking import said_without, typed_password
+from replaykit.interop.password_masking import typed_password, without_passwords
 from replaykit.recorder.session.declared_actions import declared
 from replaykit.trajectory.action import Unknown
 from replaykit.trajectory.observation import Observation, TabView
@@ -57,13 +57,13 @@ def add_turn(
         actions = actions if worded is None else (worded,)
     actions = tuple(targeted(one, seen.tree, seen.html, seen.dom) for one in actions)
     typed = [] if run.options.keeps_secrets else [text for one in actions if (text := typed_password(one))]
-    stated = said_without(stated if raw is None else raw, typed)
+    stated = without_passwords(stated if raw is None else raw, typed)
     for at, action in enumerate(actions):
         is_last = at == len(actions) - 1
         run.step(
             action=action,
             before=before if at == 0 else None,
-            thought=said_without(thought, typed) if thought else None,
+            thought=without_passwords(thought, typed) if thought else None,
             raw=stated,
             error=Threw(name="ActionError", message=error) if error and is_last else None,
             turn=turn,

@@ -33,15 +33,15 @@ _START = lazy_pattern(r"<[a-zA-Z][^<>]*>")
 
 
 def targeted(action: Action, tree: str | None, html: str | None, dom: Any = None) -> Action:
-    """Return an action whose elements say what the page showed at their bids."""
+    """Return an action whose elements hold what the page showed at their bids."""
     if action.element is not None:
-        action = replace(action, element=_told(action.element, tree, html, dom))
+        action = replace(action, element=_described(action.element, tree, html, dom))
     if isinstance(action, DragAndDrop) and action.to is not None:
-        action = replace(action, to=_told(action.to, tree, html, dom))
+        action = replace(action, to=_described(action.to, tree, html, dom))
     return action
 
 
-def _told(element: Element, tree: str | None, html: str | None, dom: Any) -> Element:
+def _described(element: Element, tree: str | None, html: str | None, dom: Any) -> Element:
     ref = element.ref
     if ref is None or not ref.isalnum():
         return element

@@ -1,4 +1,4 @@
-"""Pickles of strangers, read without running anything: what they name becomes an inert stub, or is refused.
+"""Untrusted pickles, read without running anything: what they name becomes an inert stub, or is refused.
 
 A pickle is a program. Before it is read its opcodes are looked at: numbers in it may claim memory that the
 file does not have. Nothing is imported, and stubs do nothing if called: classes of any package become one.

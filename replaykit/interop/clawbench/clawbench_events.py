@@ -1,6 +1,6 @@
 """DOM events as actions: keys and inputs of one field are one text typed, scrolls in a row are one scroll.
 
-An event says neither its modifiers nor the type of its field, and a script's events look like an agent's.
+An event holds neither its modifiers nor the type of its field, and a script's events look like an agent's.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class Gestures:
         yield from self._found
 
     def _types_password(self, one: ClawbenchGesture) -> bool:
-        """Whether events tell what was typed, character by character, where it is a password."""
+        """Whether events hold what was typed, character by character, where it is a password."""
         elements = [_element(event) for event in one.events]
         typed = one.action.value if isinstance(one.action, Fill | KeyboardType) else ""
         return self._is_secret(typed) or any(
@@ -200,7 +200,7 @@ class Gestures:
         self._join(event, raw)
 
     def _change(self, event: ClawbenchEvent, raw: dict[str, Any]) -> None:
-        """Take a change: it says once more what was chosen, clicked or typed, or what a script filled in."""
+        """Take a change: it repeats what was chosen, clicked or typed, or what a script filled in."""
         last = self._last.get(event.place()) if self._typing is None else None
         if _is_choice(event):
             self._choose(event, raw)
@@ -250,7 +250,7 @@ def _is_choice(event: ClawbenchEvent) -> bool:
 
 
 def _masked(raw: dict[str, Any]) -> dict[str, Any]:
-    """Return an event without what it tells of a password: its character, and the part typed so far."""
+    """Return an event without what it reveals of a password: its character, and the part typed so far."""
     is_typed = len(str(raw.get("key") or "")) == 1
     key = {"key": MASKED} if is_typed else {}
     return {**raw, **key, **({"value": MASKED} if raw.get("value") else {})}

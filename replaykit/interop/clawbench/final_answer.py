@@ -18,19 +18,19 @@ def final_answer(lines: Iterable[Any]) -> str | None:
     These are read: messages with `role` and `content`, also under `message` or `payload`; lines of Claude
     Code with a `result`; items of browser-use whose last result is done.
     """
-    said: str | None = None
+    answer: str | None = None
     for line in lines:
         if not isinstance(line, dict):
             continue
         ended = _ended(line)
         message = _message(line)
         if ended is not None:
-            said = ended
+            answer = ended
         elif message is not None:
-            said = _text(message) if message.get("role") == "assistant" and not _calls(message) else None
+            answer = _text(message) if message.get("role") == "assistant" and not _calls(message) else None
         elif _is_action(line):
-            said = None
-    return said or None
+            answer = None
+    return answer or None
 
 
 def _ended(line: dict[str, Any]) -> str | None:
@@ -48,7 +48,7 @@ def _message(line: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _is_action(line: dict[str, Any]) -> bool:
-    """Whether a line that is no message tells of a call, or of what one gave."""
+    """Whether a line that is no message shows a call, or of what one gave."""
     payload = line.get("payload")
     kind = payload.get("type") if isinstance(payload, dict) else line.get("type")
     return "model_output" in line or str(kind).startswith(("function_call", "tool", "custom_tool_call"))
@@ -59,8 +59,8 @@ def _text(message: dict[str, Any]) -> str:
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []
-    said = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type") in _TEXTS]
-    return "\n".join(text for text in said if isinstance(text, str))
+    texts = [part.get("text") for part in parts if isinstance(part, dict) and part.get("type") in _TEXTS]
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def _calls(message: dict[str, Any]) -> bool:

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 from replaykit.errors import MalformedSource
 from replaykit.interop.clawbench.clawbench_events import ClawbenchEvent, ClawbenchGesture, Gestures
 from replaykit.interop.clawbench.final_answer import final_answer
-from replaykit.interop.extra_fields import says
+from replaykit.interop.extra_fields import holds_data
 from replaykit.interop.folder_search import Listing, folders, peek, relative
 from replaykit.interop.har.har_entries import RESOURCES, Base, stamp
 from replaykit.interop.imported_run import Run
@@ -58,7 +58,7 @@ def read(run: Run, candidate: Candidate) -> None:
         # A run that was killed has no such file, and the rest may still be read.
         run.warn(f"no {META} that can be read: the task is not known")
     _head(run, candidate, meta)
-    told = _object(run, INTERCEPTION)
+    interception = _object(run, INTERCEPTION)
     events, requests = _events(run), _lines(run, REQUESTS)
     base = _clock(
         run, [event.timestamp for event, _ in events], [row.get("timestamp") for _, row in requests]
@@ -66,9 +66,9 @@ def read(run: Run, candidate: Candidate) -> None:
     gestures = Gestures(run.passwords.__contains__, keeps_secrets=run.options.keeps_secrets)
     found = list(gestures.of(events))
     _steps(run, found, base)
-    _exchanges(run, requests, told, base)
-    _verdicts(run, told, meta)
-    _end(run, told, meta, final_answer(_talk(run)))
+    _exchanges(run, requests, interception, base)
+    _verdicts(run, interception, meta)
+    _end(run, interception, meta, final_answer(_talk(run)))
 
 
 def _object(run: Run, name: str) -> dict[str, Any]:
@@ -93,7 +93,7 @@ def _head(run: Run, candidate: Candidate, meta: dict[str, Any]) -> None:
         {
             key: value
             for key, value in meta.items()
-            if key not in ("instruction", "test_case", *OUTCOMES) and says(value)
+            if key not in ("instruction", "test_case", *OUTCOMES) and holds_data(value)
         },
     )
 
@@ -214,12 +214,12 @@ class _Shots:
 
 
 def _exchanges(
-    run: Run, requests: list[tuple[int, dict[str, Any]]], told: dict[str, Any], base: Base
+    run: Run, requests: list[tuple[int, dict[str, Any]]], interception: dict[str, Any], base: Base
 ) -> None:
     """Add the requests: what was answered is not recorded."""
     if REQUESTS not in run.source:
         return
-    blocked = _blocked(told, requests)
+    blocked = _blocked(interception, requests)
     for id, (number, row) in enumerate(requests):
         exchange = _exchange(run, id, number, row, base)
         if exchange is not None:
@@ -235,8 +235,8 @@ def _exchange(run: Run, id: int, number: int, row: dict[str, Any], base: Base) -
         run.keep(place, row)
         return None
     # Later releases write fields that are unknown here.
-    run.keep(place, {key: value for key, value in row.items() if key not in _READ and says(value)})
-    run.leave_out(f"{REQUESTS} query_params", int(says(row.get("query_params"))))  # a copy of the URL's
+    run.keep(place, {key: value for key, value in row.items() if key not in _READ and holds_data(value)})
+    run.leave_out(f"{REQUESTS} query_params", int(holds_data(row.get("query_params"))))  # a copy of the URL's
     kind = str(row.get("resource_type", "")).lower()
     return Exchange(
         id=id, t=_ms(base, row.get("timestamp")), method=method, url=url,
@@ -273,10 +273,10 @@ def _post(run: Run, row: dict[str, Any]) -> Any:
     return run.put("application/json", msgspec.json.encode(body))
 
 
-def _blocked(told: dict[str, Any], requests: list[tuple[int, dict[str, Any]]]) -> int | None:
+def _blocked(interception: dict[str, Any], requests: list[tuple[int, dict[str, Any]]]) -> int | None:
     """Return the line of the request that was intercepted; None where none was."""
-    found = told.get("request")
-    if told.get("intercepted") is not True or not isinstance(found, dict):
+    found = interception.get("request")
+    if interception.get("intercepted") is not True or not isinstance(found, dict):
         return None
     same = [
         n for n, row in requests if all(row.get(key) == found.get(key) for key in ("url", "method", "body"))
@@ -286,21 +286,21 @@ def _blocked(told: dict[str, Any], requests: list[tuple[int, dict[str, Any]]]) -
 
 
 OUTCOMES = ("pass", "judge_match", "result_category", "failure_category")
-"""What the benchmark says of a run in the end."""
+"""The benchmark's result of a run."""
 
 
-def _verdicts(run: Run, told: dict[str, Any], meta: dict[str, Any]) -> None:
-    """Add what the benchmark and its judges said; the request that it waits for is shown to no judge."""
+def _verdicts(run: Run, interception: dict[str, Any], meta: dict[str, Any]) -> None:
+    """Add the results of the benchmark and its judges; the request that it waits for is shown to no judge."""
     schema = run.beside(SCHEMA)
-    for name, value in ((INTERCEPTION, told.get("schema")), (SCHEMA, schema)):
+    for name, value in ((INTERCEPTION, interception.get("schema")), (SCHEMA, schema)):
         # Kept where no judge looks: it is the expected request.
-        run.keep(name, {"schema": value} if says(value) else {})
-    outcome = {key: value for key, value in told.items() if key != "schema"}
+        run.keep(name, {"schema": value} if holds_data(value) else {})
+    outcome = {key: value for key, value in interception.items() if key != "schema"}
     if outcome:
         run.add(Imported(kind="outcome", name="clawbench", value=outcome, file=INTERCEPTION))
-    said = {key: meta[key] for key in OUTCOMES if meta.get(key) is not None}
-    if said:
-        run.add(Imported(kind="outcome", name="clawbench", value=said, file=META))
+    result = {key: meta[key] for key in OUTCOMES if meta.get(key) is not None}
+    if result:
+        run.add(Imported(kind="outcome", name="clawbench", value=result, file=META))
     for name in run.source.names():
         value = run.beside(name) if _JUDGE.fullmatch(PurePosixPath(name).name) else None
         if value is not None:
@@ -320,15 +320,15 @@ def _talk(run: Run) -> list[Any]:
     return [line for _, line in found]
 
 
-def _end(run: Run, told: dict[str, Any], meta: dict[str, Any], answer: str | None) -> None:
+def _end(run: Run, interception: dict[str, Any], meta: dict[str, Any], answer: str | None) -> None:
     """End the run; one that the benchmark leaves out of its rate, such as for lack of credit, is invalid."""
-    reason = str(told.get("stop_reason") or "")
+    reason = str(interception.get("stop_reason") or "")
     # Asked first: such a run may also have a reason of its own.
     if meta.get("adjusted_eligible") is False or meta.get("infra_failure") is True:
         why = meta.get("failure_reason") or meta.get("failure_category") or reason
         error = Threw(name="Error", message=str(why)) if why else None
         run.end("crashed", cause="harness", validity="other", answer=answer, error=error)
-    elif told.get("intercepted") is True:
+    elif interception.get("intercepted") is True:
         run.end("stopped", cause="harness", answer=answer)
     elif reason in _TIMED_OUT:
         run.end("timeout", answer=answer)

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from replaykit.errors import MalformedSource
-from replaykit.interop.extra_fields import says
+from replaykit.interop.extra_fields import holds_data
 from replaykit.interop.har.har_entries import Base, moment, stamp
 from replaykit.interop.imported_run import Run
 from replaykit.interop.registry import Candidate, Importer, letters
@@ -132,15 +132,15 @@ def _entries(run: Run, log: str, place: str) -> Iterator[dict[str, Any]]:
             run.cut("a line that is no entry of the log: kept beside the steps", where)
             run.keep(where, {"line": line})
             continue
-        stated = _told(entry)
+        stated = _with_action(entry)
         # An entry with an action is kept whole in its step.
         if stated.get("action") is None:
-            run.keep(where, {key: value for key, value in entry.items() if says(value)})
+            run.keep(where, {key: value for key, value in entry.items() if holds_data(value)})
         yield stated
 
 
-def _told(entry: dict[str, Any]) -> dict[str, Any]:
-    """Return an entry with its action; older logs say thought and action as one text."""
+def _with_action(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return an entry with its action; older logs hold thought and action as one text."""
     message = entry.get("message")
     call = _CALL.search(message) if isinstance(message, str) and entry.get("action") is None else None
     if call is None:
@@ -238,7 +238,7 @@ def _step(run: Run, turn: int, entry: dict[str, Any], shot: Blob | None, base: B
         action=_action(run, str(entry["action"]), stated),
         thought=thought if isinstance(thought, str) and thought else None,
         turn=turn,
-        raw={key: value for key, value in entry.items() if says(value)},
+        raw={key: value for key, value in entry.items() if holds_data(value)},
     )
     if shot is not None:
         run.add(Observation(role="after", of=step.index, screenshot=shot))
@@ -274,7 +274,7 @@ def _search(stated: Mapping[str, Any]) -> Action:
 
 
 def _type(stated: Mapping[str, Any]) -> Action:
-    """Return what is typed at a place; Enter follows unless the call says otherwise."""
+    """Return what is typed at a place; Enter follows unless the call sets `press_enter` to false."""
     text = stated.get("text", stated.get("text_value"))
     x, y = stated["coordinate"]
     element = Element(point=(round(x), round(y)))
@@ -283,7 +283,7 @@ def _type(stated: Mapping[str, Any]) -> Action:
 
 
 def _scroll(stated: Mapping[str, Any]) -> Action:
-    # The number says the way: what is done is one page of it.
+    # The number gives the way: what is done is one page of it.
     way = -1 if float(stated["pixels"]) > 0 else 1
     return Scroll(dy=way, amount="up" if way < 0 else "down")
 
@@ -321,9 +321,9 @@ _MAKERS: dict[str, Callable[[Mapping[str, Any]], Action]] = {
 
 
 def _verdicts(run: Run, judged: dict[str, Any], name: str) -> None:
-    """Add what the data set's judges said, and what its people agreed on."""
+    """Add the verdicts of the data set's judges, and what its people agreed on."""
     for judge, columns in VERDICTS.items():
-        value = {column: judged[column] for column in columns if says(judged[column])}
+        value = {column: judged[column] for column in columns if holds_data(judged[column])}
         if value:
             run.add(Imported(kind="judgement", name=judge, value=value, file=name))
     value = {column: judged[column] for column in HUMAN if judged[column] is not None}
@@ -341,7 +341,7 @@ def _annotations(run: Run, name: str, task: str) -> None:
             blind = row.get("human_judgement_outcome")
             votes[str(blind)] += 1
             who = row.get("annotator")
-            stated = {key: value for key, value in row.items() if says(value)}
+            stated = {key: value for key, value in row.items() if holds_data(value)}
             run.add(
                 Imported(
                     kind="label", name=who if isinstance(who, str) else "annotator", value=stated, file=table
@@ -374,7 +374,7 @@ def _rows(run: Run, table: str) -> list[dict[str, Any]]:
 
 
 def split_of(name: str) -> str:
-    """Return the split that a table's file name tells of: `internal-00000-of-00003.parquet` is `internal`."""
+    """Return the split in a table's file name: `internal-00000-of-00003.parquet` is `internal`."""
     stem = PurePosixPath(name).stem.removesuffix(".text")
     part = _PART.fullmatch(stem)
     return part[1] if part else stem

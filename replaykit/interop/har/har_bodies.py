@@ -1,6 +1,6 @@
 """Bodies in entries of HAR: what was kept, what there never was, and what was there and is not in the file.
 
-A file without the text of a body says nothing of it: only sizes of 0, and responses that cannot have one, do.
+A file without the text of a body does not show it: only sizes of 0, and responses that cannot have one, do.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FORM = "application/x-www-form-urlencoded"
 """Media type of forms, which some tools give as names and values."""
 
 _WRITES = ("POST", "PUT", "PATCH")
-"""Methods whose requests have a body, unless it is said that they have none."""
+"""Methods whose requests have a body, unless it is stated that they have none."""
 
 _BARE = (204, 205)
 """Statuses of responses without a body."""
@@ -30,16 +30,16 @@ _BARE = (204, 205)
 
 def post_of(run: Run, method: str, request: Mapping[str, Any]) -> Blob | None:
     """Return the body of a request; None where it had none."""
-    said = part(request, "postData")
-    kept = _kept(run, said, media_type(said.get("mimeType")) or OCTETS)
+    data = part(request, "postData")
+    kept = _kept(run, data, media_type(data.get("mimeType")) or OCTETS)
     if kept is not None:
         return kept
-    form = _form(said)
+    form = _form(data)
     if form is not None:
         return run.put(FORM, form)
     found = size(request.get("bodySize"))
     is_bare = found == 0 or (found is None and method.upper() not in _WRITES)
-    return None if is_bare and not said.get("params") else Omitted(why="off", n=found)
+    return None if is_bare and not data.get("params") else Omitted(why="off", n=found)
 
 
 def body_of(run: Run, method: str, response: Mapping[str, Any]) -> Blob | None:
@@ -78,9 +78,9 @@ def status_of(value: Any) -> int | None:
     return int(value) if is_status and 0 < value < 1000 else None
 
 
-def media_type(said: Any) -> str | None:
+def media_type(stated: Any) -> str | None:
     """Return a media type without its parameters."""
-    kind = said.partition(";")[0].strip().lower() if isinstance(said, str) else ""
+    kind = stated.partition(";")[0].strip().lower() if isinstance(stated, str) else ""
     return kind if kind and is_media_type(kind) else None
 
 
@@ -117,10 +117,10 @@ def _decoded(content: Mapping[str, Any]) -> bytes | None:
         return None
 
 
-def _form(said: Mapping[str, Any]) -> bytes | None:
-    """Return a form as it was sent, where it is told by names and values; None for anything else."""
-    params = said.get("params")
-    if media_type(said.get("mimeType")) != FORM or not isinstance(params, list) or not params:
+def _form(data: Mapping[str, Any]) -> bytes | None:
+    """Return a form as it was sent, where it is given by names and values; None for anything else."""
+    params = data.get("params")
+    if media_type(data.get("mimeType")) != FORM or not isinstance(params, list) or not params:
         return None
     found = [(one.get("name"), one.get("value", "")) for one in params if isinstance(one, dict)]
     pairs = [(name, value) for name, value in found if isinstance(name, str) and isinstance(value, str)]

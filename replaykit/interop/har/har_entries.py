@@ -36,7 +36,7 @@ Attach = Callable[[bytes], str]
 
 
 class NotAnEntry(Exception):
-    """An entry that says neither method nor URL."""
+    """An entry that has neither method nor URL."""
 
 
 class Base(Struct, frozen=True, kw_only=True):
@@ -293,7 +293,7 @@ def _remote(entry: Mapping[str, Any]) -> str | None:
 
 
 def _resource(entry: Mapping[str, Any], messages: Any) -> str:
-    said = _text(entry.get("_resourceType"))
-    if said in RESOURCES:
-        return said
+    kind = _text(entry.get("_resourceType"))
+    if kind in RESOURCES:
+        return kind
     return "websocket" if isinstance(messages, list) else "other"

@@ -13,7 +13,7 @@ import msgspec
 from replaykit.bundle.blobs import blob_id
 from replaykit.bundle.reader import Bundle
 from replaykit.interop.bundle_export import Choices, Exporter, Files, zipped
-from replaykit.interop.extra_fields import says
+from replaykit.interop.extra_fields import holds_data
 from replaykit.interop.folder_search import files, is_marked
 from replaykit.interop.har.har_entries import (
     Attach,
@@ -67,7 +67,7 @@ def entries_of(run: Run, name: str) -> list[Any]:
     if not isinstance(log, dict) or not isinstance(entries, list):
         run.source.malformed(f"{name} log.entries", kind_of(entries), "array")
     for path, value in _unread(log, {"entries": {}, "version": {}, "creator": {"name": {}, "version": {}}}):
-        if says(value):
+        if holds_data(value):
             run.leave_out(f"log.{path}", len(value) if isinstance(value, list) else 1)
     creator = log.get("creator")
     if isinstance(creator, dict) and isinstance(creator.get("name"), str):
@@ -102,9 +102,9 @@ def add_entries(run: Run, entries: list[Any], base: Base, name: str) -> None:
 
 
 def count_unread(run: Run, entry: Any) -> None:
-    """Count what an entry says that an exchange has no place for, by its path."""
+    """Count what an entry holds that an exchange has no place for, by its path."""
     for path, value in _unread(entry, _READ):
-        if says(value):
+        if holds_data(value):
             run.leave_out(f"log.entries[].{path}")
 
 

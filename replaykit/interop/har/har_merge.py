@@ -106,7 +106,7 @@ def _start(bundle: Bundle) -> datetime:
 
 
 def _check_time(entries: list[Any], start: datetime, bundle: Bundle, run: Run, name: str) -> None:
-    """Refuse a file of which no request began while the run went on; without times, nothing can be told."""
+    """Refuse a file of which no request began while the run went on; without times, it is accepted."""
     starts = (moment(entry.get("startedDateTime")) for entry in entries if isinstance(entry, dict))
     times = [(one - start) / timedelta(milliseconds=1) for one in starts if one is not None]
     last = max((getattr(event, "t", None) or 0 for event in bundle.trajectory.events), default=0)

@@ -10,7 +10,7 @@ from typing import Any
 
 from replaykit.errors import MalformedSource
 from replaykit.interop.atif.atif_import import read_atif
-from replaykit.interop.extra_fields import says
+from replaykit.interop.extra_fields import holds_data
 from replaykit.interop.folder_search import Listing, folders
 from replaykit.interop.imported_run import Run
 from replaykit.interop.registry import Candidate, Importer, letters
@@ -47,7 +47,7 @@ def read(run: Run, candidate: Candidate) -> None:
     prefix = candidate.file
     result = run.beside(RESULT)
     fields = result if isinstance(result, dict) else {}
-    run.keep(RESULT, {key: value for key, value in fields.items() if says(value)})
+    run.keep(RESULT, {key: value for key, value in fields.items() if holds_data(value)})
     _trajectory(run, prefix)
     _rewards(run, prefix)
     task = fields.get("task_name")
@@ -57,7 +57,10 @@ def read(run: Run, candidate: Candidate) -> None:
     run.extra["cause"] = cause
     answer = run.header.pop("answer", None)
     run.end(
-        _kind(answer, cause, is_told=bool(fields)), cause=_by(cause), answer=answer, validity=_validity(cause)
+        _kind(answer, cause, has_result=bool(fields)),
+        cause=_by(cause),
+        answer=answer,
+        validity=_validity(cause),
     )
     if not fields:
         run.warn(f"no {RESULT}: how the trial ended is not known")
@@ -65,12 +68,12 @@ def read(run: Run, candidate: Candidate) -> None:
 
 def _name_task(run: Run, name: str) -> None:
     """Give the task Harbor's name: trials share it, while each session has an id of its own."""
-    said = run.header.get("task")
-    if said is None or run.options.suite is not None:
+    own = run.header.get("task")
+    if own is None or run.options.suite is not None:
         run.task(name)
         return
-    run.extra["session"] = said["id"]
-    run.header["task"] = {**said, "id": name}
+    run.extra["session"] = own["id"]
+    run.header["task"] = {**own, "id": name}
 
 
 def cause_of(info: Any) -> str | None:
@@ -88,12 +91,12 @@ def _validity(cause: str | None) -> str:
     return "session_lost" if cause == "sandbox_failed" else "other"
 
 
-def _kind(answer: str | None, cause: str | None, *, is_told: bool) -> str:
+def _kind(answer: str | None, cause: str | None, *, has_result: bool) -> str:
     if cause == "agent_exhausted_budget":
         return "timeout"
     if cause is not None and cause not in KEEPS_REWARD:
         return "crashed"
-    return "answered" if answer is not None and is_told else "unknown"
+    return "answered" if answer is not None and has_result else "unknown"
 
 
 def _by(cause: str | None) -> str:
@@ -106,9 +109,9 @@ def _trajectory(run: Run, prefix: str) -> None:
     # A damaged trajectory still has an answer and images beside it.
     if not any(_has_read(run, folder + name, reader) for name, reader in _TRAJECTORIES):
         _answer_and_shots(run, folder)
-    told = run.text_beside(folder + "answer.txt")
-    if told is not None and run.header.get("answer") is None:
-        run.header["answer"] = told.strip()
+    answer = run.text_beside(folder + "answer.txt")
+    if answer is not None and run.header.get("answer") is None:
+        run.header["answer"] = answer.strip()
 
 
 _TRAJECTORIES = (("trajectory.json", read_atif), ("run.jsonl", read_log))

@@ -200,11 +200,11 @@ fi
 
 def _solution(answer: str) -> str:
     """Return what Harbor's oracle agent runs: no other agent and no judge is given this folder."""
-    said = shlex.quote(answer.replace("\0", ""))
+    quoted = shlex.quote(answer.replace("\0", ""))
     return (
         "#!/bin/sh\n"
         "# Answers with the reference, without a browser: it tries the verifier, not the site.\n"
-        f"mkdir -p /logs/agent && printf '%s\\n' {said} > /logs/agent/answer.txt\n"
+        f"mkdir -p /logs/agent && printf '%s\\n' {quoted} > /logs/agent/answer.txt\n"
     )
 
 
@@ -218,7 +218,7 @@ def _instruction(task: WebTask) -> str:
 
 def _toml(task: WebTask) -> str:
     reference = task.reference
-    told = {
+    metadata = {
         "difficulty": "medium",
         "category": "web-navigation",
         "source": task.source,
@@ -232,7 +232,7 @@ def _toml(task: WebTask) -> str:
         f"name = {toml_text('webvoyager/webvoyager__' + task.slug)}",
         f'keywords = ["web", "webvoyager", {toml_text(task.site.lower())}]',
     ]
-    lines += ["", "[metadata]", *(f"{name} = {toml_text(value)}" for name, value in told.items())]
+    lines += ["", "[metadata]", *(f"{name} = {toml_text(value)}" for name, value in metadata.items())]
     lines += ["", "[verifier]", "timeout_sec = 600.0", "", "[verifier.env]"]
     # Harbor fills these in from its own environment: no key is in a file.
     lines += [f'{name} = "${{{name}}}"' for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY")]
@@ -285,8 +285,8 @@ def _references(file: Path, *, is_unpinned: bool) -> dict[tuple[str, int], Refer
         raise TaskError(source=file, path="$", reason=f"not reference answers: {error}") from error
     return {
         (site, one["id"]): Reference(kind=str(one.get("type", "")), answer=str(one.get("ans", "")))
-        for site, told in plain.items()
-        for one in _records(told.get("answers"))
+        for site, answers in plain.items()
+        for one in _records(answers.get("answers"))
         if isinstance(one.get("id"), int)
     }
 

@@ -43,7 +43,16 @@ IMAGES = "15"
 TEXT, NUMBERS, DETAILS = "reward.txt", "reward.json", "grading_details.json"
 """Files of the reward; the second one wins."""
 
-TOLD = ("outcome", "reason", "verdict_raw", "n_images", "n_available", "answer", "model", "fingerprint")
+DETAIL_NAMES = (
+    "outcome",
+    "reason",
+    "verdict_raw",
+    "n_images",
+    "n_available",
+    "answer",
+    "model",
+    "fingerprint",
+)
 """What the details name on every path; null where it is unknown."""
 
 BUNDLE, TAPE = "run.zst", "run.replies.jsonl"
@@ -119,7 +128,13 @@ def _finish(out: Path, found: VerifierResult) -> None:
     numbers = {"reward": found.reward, **found.details.get("numbers", {})}
     details = {name: value for name, value in found.details.items() if name != "numbers"}
     state = "error" if found.error is not None else "graded"
-    told = {"state": state, "reward": found.reward, **dict.fromkeys(TOLD), **details, "error": found.error}
+    written = {
+        "state": state,
+        "reward": found.reward,
+        **dict.fromkeys(DETAIL_NAMES),
+        **details,
+        "error": found.error,
+    }
     try:
         # Harbor prefers this file, so it comes first.
         _replace(out / NUMBERS, msgspec.json.encode(numbers) + b"\n")
@@ -127,7 +142,7 @@ def _finish(out: Path, found: VerifierResult) -> None:
     except OSError as error:
         raise UsageError(what=f"cannot write the reward to {out}: {error.strerror}") from error
     with contextlib.suppress(OSError):
-        _replace(out / DETAILS, msgspec.json.format(msgspec.json.encode(told), indent=2) + b"\n")
+        _replace(out / DETAILS, msgspec.json.format(msgspec.json.encode(written), indent=2) + b"\n")
 
 
 def _judged(order: Order, client: Callable[[], Client]) -> VerifierResult:
@@ -145,11 +160,11 @@ def _verdict(order: Order, client: Callable[[], Client]) -> VerifierResult:
         raise JudgeError(what=f"there is no tape {order.replies} to answer from")
     task = _task(order, settings)
     answer, count = _recorded(order, task)
-    told = {"answer": answer, "model": settings.model, "n_available": count}
+    known = {"answer": answer, "model": settings.model, "n_available": count}
     # No model is paid to judge nothing.
     if not answer and not count:
         return VerifierResult(
-            details={**told, "outcome": "FAILURE", "reason": "no_evidence", "n_images": 0, **_NOTHING}
+            details={**known, "outcome": "FAILURE", "reason": "no_evidence", "n_images": 0, **_NOTHING}
         )
     with open_bundle(order.out / BUNDLE) as bundle:
         replay = Replay(bundle)
@@ -158,13 +173,13 @@ def _verdict(order: Order, client: Callable[[], Client]) -> VerifierResult:
         else:
             recorder = TapeRecorder(bundle, client(), order.out / TAPE, trajectory=bundle.digest)
             judgement = judge_sync(settings, task, replay, recorder, _mode(order))
-    return _found(judgement, told)
+    return _found(judgement, known)
 
 
 _NOTHING: dict[str, Any] = {"verdict_raw": None, "fingerprint": None}
 
 
-def _found(judgement: Judgement, told: dict[str, Any]) -> VerifierResult:
+def _found(judgement: Judgement, known: dict[str, Any]) -> VerifierResult:
     last = judgement.stages[-1] if judgement.stages else {}
     raw, stopped = last.get("reply_text"), last.get("stop_reason")
     # Upstream reads a verdict out of any text: one of a reply that was cut or refused is none here.
@@ -172,7 +187,7 @@ def _found(judgement: Judgement, told: dict[str, Any]) -> VerifierResult:
     outcome = JudgeOutcome.ERROR if is_cut else judgement.outcome
     is_error = outcome is JudgeOutcome.ERROR
     details = {
-        **told,
+        **known,
         "outcome": str(outcome),
         "reason": judgement.reason,
         "verdict_raw": raw,
@@ -191,17 +206,17 @@ def _found(judgement: Judgement, told: dict[str, Any]) -> VerifierResult:
 
 def _settings(order: Order) -> JudgeSettings:
     images = _whole(order.max_images)
-    said = named_judge(order.judge)
+    judge = named_judge(order.judge)
     changes: dict[str, Any] = {"shots": "all"}
     # Upstream looks at the last images; a judge's own choice wins.
-    changes["images"] = said.images or f"last:{images}"
-    if said.protocol != "webvoyager":
-        changes["images"] = said.images
+    changes["images"] = judge.images or f"last:{images}"
+    if judge.protocol != "webvoyager":
+        changes["images"] = judge.images
         changes["max_images"] = min(images, 100)
     if order.model:
         changes["model"] = order.model
     try:
-        return convert({**msgspec.to_builtins(said), **changes}, JudgeSettings)
+        return convert({**msgspec.to_builtins(judge), **changes}, JudgeSettings)
     except msgspec.ValidationError as error:
         raise JudgeError(what=f"the judge's settings: {error}") from error
 

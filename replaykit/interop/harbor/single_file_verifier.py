@@ -1,7 +1,7 @@
 """The verifier without an install: replaykit and what it needs in one file that a bare `python3` runs.
 
 It holds compiled packages, which no zip file can be imported from: it unpacks itself into a folder of its own
-and goes with it. It runs on the platform and the Python version that it was built on, and says so elsewhere.
+and goes with it. It runs on the platform and the Python version that it was built on, and refuses others.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ LIMITS = {"timeout": "time", "max_steps": "message"}
 
 
 def file_of(bundle: Bundle, choices: Choices) -> Files:
-    """Return the one log. Raises CannotExport where nothing was done or said."""
+    """Return the one log. Raises CannotExport where there is neither step nor answer."""
     run = bundle.trajectory
     if not run.steps and run.answer is None:
         raise refuse("inspect", bundle, ["the run has neither steps nor an answer"], "Export another bundle.")
@@ -131,8 +131,8 @@ class _Sample:
             # Inspect demands a number, and none was recorded.
             fields["limit"] = {"type": LIMITS[ending.kind], "limit": 0}
         if ending is not None and ending.kind == "crashed":
-            said = ending.error.message if ending.error is not None else "the run crashed"
-            fields["error"] = {"message": said, "traceback": "", "traceback_ansi": ""}
+            message = ending.error.message if ending.error is not None else "the run crashed"
+            fields["error"] = {"message": message, "traceback": "", "traceback_ansi": ""}
         return fields
 
     def _output(self, run: Trajectory) -> dict[str, Any]:
@@ -145,7 +145,7 @@ class _Sample:
         }
 
     def _turns(self, run: Trajectory) -> None:
-        """Add the turns, and what was said between them."""
+        """Add the turns, and the messages between them."""
         # The task is the first message already.
         intent = self._messages[0]["content"]
         for part in conversation(run):

@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from replaykit.errors import InteropError, UnsupportedVersion
-from replaykit.interop.extra_fields import says
+from replaykit.interop.extra_fields import holds_data
 from replaykit.interop.folder_search import files
 from replaykit.interop.har.har_entries import Base, moment, stamp
 from replaykit.interop.imported_run import Run
@@ -101,17 +101,19 @@ def _read_header(run: Run) -> None:
     if not isinstance(plain, dict):
         run.source.malformed(name, kind_of(plain), "object")
     _check_version(run, name, plain.get("version"))
-    told = _object(plain.get("eval"))
-    packages, model = _object(told.get("packages")), told.get("model")
+    about = _object(plain.get("eval"))
+    packages, model = _object(about.get("packages")), about.get("model")
     tool = packages.get("inspect_ai")
     run.origin.update(
         version=str(VERSION), tool=f"inspect_ai {tool}" if isinstance(tool, str) else "inspect_ai"
     )
     run.header["agent"] = AgentInfo(harness="inspect_ai", model=model if isinstance(model, str) else None)
-    run.keep(name, {key: value for key, value in plain.items() if key not in OF_THE_LOG and says(value)})
+    run.keep(
+        name, {key: value for key, value in plain.items() if key not in OF_THE_LOG and holds_data(value)}
+    )
     # They are about other samples as well.
     for key in OF_THE_LOG:
-        run.leave_out(key, int(says(plain.get(key))))
+        run.leave_out(key, int(holds_data(plain.get(key))))
     samples = {*_samples(run.source.names()), name}
     for other in run.source.names():
         run.leave_out(other, int(other not in samples))
@@ -140,13 +142,13 @@ def _resolve(run: Run, sample: Sample, one: InspectMessage, place: str) -> set[s
 
 
 def _asked(sample: Sample) -> str | None:
-    """Return the words of the task: the text given, or what users say in the messages given."""
+    """Return the words of the task: the text given, or the users' messages among those given."""
     given = whole(sample.input, sample.attachments).value
     if isinstance(given, str):
         return given
     asked = [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
-    said = [text_of(one.get("content")) for one in asked if one.get("role") == "user"]
-    return "\n".join(text for text in said if text) or None
+    texts = [text_of(one.get("content")) for one in asked if one.get("role") == "user"]
+    return "\n".join(text for text in texts if text) or None
 
 
 def _clock(run: Run, sample: Sample) -> Base:
@@ -171,13 +173,13 @@ def _add_turns(run: Run, sample: Sample, given: CallResults, base: Base) -> None
             run.keep(f"messages[{number}]", {"role": one.role, "content": one.content})
     for id, times in began.items():
         for _ in times:
-            # Events tell of calls that were cut out of the messages, as by compaction.
+            # Events show calls that were cut out of the messages, as by compaction.
             run.flaw("a call that no message holds: it is left out, actions are partial", f"call {id!r:.80}")
             run.fills(actions="partial")
 
 
 def _add_words(run: Run, one: InspectMessage, number: int, asked: str | None) -> None:
-    """Add what was said to the agent, but for the task itself."""
+    """Add what the user wrote to the agent, but for the task itself."""
     words = text_of(one.content)
     if words and not (words == asked and one.source == "input"):
         _say(run, "user", words)
@@ -198,7 +200,7 @@ def _add_turn(
     is_last: bool,
 ) -> None:
     thought, words, calls = parts(one.content, Part.THOUGHT), text_of(one.content), one.calls()
-    worded = None if calls else run.wordings.told(words)
+    worded = None if calls else run.wordings.message_action(words)
     if worded is not None:
         run.step(action=worded, thought=thought, turn=number, raw=words)
     # The last words are the answer.
@@ -230,7 +232,7 @@ def _raw(function: str, arguments: Any) -> dict[str, Any]:
 
 
 def _keep_parts(run: Run, place: str, one: InspectMessage) -> None:
-    """Keep parts of what was said that are neither words nor thoughts."""
+    """Keep parts of a message that are neither words nor thoughts."""
     other = parts(one.content, Part.OTHER)
     if other:
         run.keep(place, {"content": other})
@@ -238,7 +240,7 @@ def _keep_parts(run: Run, place: str, one: InspectMessage) -> None:
 
 def _leave_out(run: Run, sample: Sample, used: set[str]) -> None:
     run.leave_out("events", len(sample.events))
-    run.leave_out("events_data", int(says(sample.events_data)))
+    run.leave_out("events_data", int(holds_data(sample.events_data)))
     for id in sample.attachments.keys() - used:
         run.leave_out(f"attachments.{id[:64]}")
 
@@ -251,8 +253,8 @@ def _tool_events(sample: Sample) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _last(sample: Sample) -> InspectMessage | None:
     """Return the agent's last words, where it called nothing any more; None where something followed."""
-    said = [one for one in sample.messages if one.role == "assistant"]
-    return said[-1] if said and not said[-1].tool_calls else None
+    turns = [one for one in sample.messages if one.role == "assistant"]
+    return turns[-1] if turns and not turns[-1].tool_calls else None
 
 
 def _end(run: Run, sample: Sample) -> None:
@@ -261,7 +263,9 @@ def _end(run: Run, sample: Sample) -> None:
     thought = None if last is None else parts(last.content, Part.THOUGHT)
     error, limit = sample.error, sample.limit
     if error is not None:
-        run.keep("error", {key: value for key, value in error.items() if key != "message" and says(value)})
+        run.keep(
+            "error", {key: value for key, value in error.items() if key != "message" and holds_data(value)}
+        )
         threw = Threw(name="Error", message=str(error.get("message", "")))
         run.end("crashed", answer=answer, thought=thought, error=threw)
     elif limit is not None:
@@ -274,15 +278,15 @@ def _end(run: Run, sample: Sample) -> None:
 def _answer(run: Run, sample: Sample) -> str | None:
     """Return what was scored as the answer; None where the last turn still acted and submitted nothing."""
     last = _last(sample)
-    worded = None if last is None else run.wordings.told(text_of(last.content))
+    worded = None if last is None else run.wordings.message_action(text_of(last.content))
     if worded is not None:
         return worded.text if isinstance(worded, Answer) else None
     submitted = any(isinstance(one, Step) and isinstance(one.action, Answer) for one in run.events)
     if last is None and not submitted:
         return None
     # What was scored, which need not be the last message.
-    said = whole(sample.output.completion if sample.output else "", sample.attachments).value
-    return said or (text_of(last.content) if last else run.said_answer()) or None
+    scored = whole(sample.output.completion if sample.output else "", sample.attachments).value
+    return scored or (text_of(last.content) if last else run.last_message()) or None
 
 
 def _object(value: Any) -> dict[str, Any]:
@@ -301,7 +305,7 @@ def find(path: Path) -> Iterator[Candidate]:
             names = _samples(archive.names())
             archive.close()
         except InteropError:
-            # Reading it later says why it is broken.
+            # Reading it later reports why it is broken.
             names = []
         for name in names:
             yield Candidate(name=name[len("samples/") : -len(".json")], root=file, file=name)

@@ -1,4 +1,4 @@
-"""Messages of Inspect: what an assistant said, thought and called, and what its calls gave."""
+"""Messages of Inspect: what an assistant wrote, thought and called, and what its calls gave."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def _image(run: Run, part: Any) -> Blob | None:
         return None
     if data.startswith(_IMAGE):
         return run.screenshot_in(data)
-    # An import opens no connection: the address is a stranger's.
+    # An import opens no connection: the address is untrusted.
     run.flaw("an image at an address: it is not fetched", data[:80])
     return None
 
@@ -183,11 +183,11 @@ def parts(content: Any, kind: Part) -> Any:
     found = [one for one in _list(content) if _kind(one) is kind]
     if kind is Part.OTHER:
         return found
-    said = (_said(one, kind.value) for one in found)
-    return "\n".join(text for text in said if text) or None
+    texts = (_text_of(one, kind.value) for one in found)
+    return "\n".join(text for text in texts if text) or None
 
 
-def _said(part: dict[str, Any], key: str) -> str:
+def _text_of(part: dict[str, Any], key: str) -> str:
     text = part.get(key)
     # Providers encrypt what a model thought, and send a summary.
     if key == Part.THOUGHT.value and (part.get("redacted") is True or not text):
@@ -196,8 +196,8 @@ def _said(part: dict[str, Any], key: str) -> str:
 
 
 def _kind(part: Any) -> Part:
-    said = part.get("type") if isinstance(part, dict) else None
-    return {"text": Part.TEXT, "reasoning": Part.THOUGHT}.get(str(said), Part.OTHER)
+    kind = part.get("type") if isinstance(part, dict) else None
+    return {"text": Part.TEXT, "reasoning": Part.THOUGHT}.get(str(kind), Part.OTHER)
 
 
 def _list(content: Any) -> list[Any]:

@@ -36,8 +36,8 @@ def read_action(line: str, wordings: Wordings | None = None) -> actions.Action:
     name, _, value = operation.partition(":")
     make = _OPERATIONS.get(name.strip())
     if not arrow or make is None:
-        said = (wordings or _PLAIN).action(plain)
-        return _unknown(line) if said is None else said
+        action = (wordings or _PLAIN).action(plain)
+        return _unknown(line) if action is None else action
     return make(_element(head), value.strip()) or _unknown(line)
 
 
@@ -48,7 +48,7 @@ def operation_action(name: str, element: actions.Element | None, value: str) -> 
 
 
 def has_failed(line: str) -> bool:
-    """Whether the line says that the action failed."""
+    """Whether the line states that the action failed."""
     return line.rstrip().endswith(FAILED)
 
 
@@ -94,7 +94,7 @@ def _fill(element: actions.Element | None, value: str) -> actions.Action:
 
 
 def _scroll(element: actions.Element | None, value: str) -> actions.Action | None:
-    # How far is not said: one px stands for the direction.
+    # How far is not stated: one px stands for the direction.
     ways = {"up": (0, -1), "down": (0, 1), "left": (-1, 0), "right": (1, 0)}
     if value.lower() not in ways:
         return None

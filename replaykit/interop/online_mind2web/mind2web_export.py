@@ -34,7 +34,7 @@ def folder_of(bundle: Bundle, choices: Choices) -> Files:
 
 def _first_of(bundle: Bundle, task: dict[str, Any]) -> Files:
     run = bundle.trajectory
-    steps = [step for step in run.steps if is_own(run) or not isinstance(step.action, _SAID)]
+    steps = [step for step in run.steps if is_own(run) or not isinstance(step.action, _UNLISTED)]
     shots = _shots(bundle, steps)
     files = {f"{SHOTS}{number}_full_screenshot.png": shot for number, shot in enumerate(shots)}
     result: dict[str, Any] = {
@@ -48,7 +48,7 @@ def _first_of(bundle: Bundle, task: dict[str, Any]) -> Files:
     return {**files, RESULT: msgspec.json.format(msgspec.json.encode(result), indent=2) + b"\n"}
 
 
-_SAID = (Answer, SendMsgToUser, ReportInfeasible)
+_UNLISTED = (Answer, SendMsgToUser, ReportInfeasible)
 """Actions that never enter an action history."""
 
 

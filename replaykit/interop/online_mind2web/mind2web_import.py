@@ -193,7 +193,7 @@ GAP, GAP_NAME = (
     ),
     "no_screenshot",
 )
-"""A grey image, and the end of its name: what exports put where a run has no screenshot, if told to."""
+"""A grey image, and the end of its name: what exports put where a run has no screenshot, on demand."""
 
 
 def _read_second(run: Run, plain: Mapping[str, Any]) -> None:
@@ -231,7 +231,7 @@ def _shot_name(run: Run, entry: Mind2WebAction) -> str | None:
 
 
 def _add_entry(run: Run, entry: Mind2WebAction, name: str | None) -> None:
-    # Either place may say it; where both do, `_check` tells of a difference.
+    # Either place may hold it; where both do, `_check` reports a difference.
     is_failed = entry.action_status == "FAILED" or has_failed(entry.action)
     step = run.step(
         action=read_action(entry.action, run.wordings),
@@ -256,7 +256,7 @@ def _shot(run: Run, entry: Mind2WebAction, name: str | None) -> Blob | None:
 
 
 def _check(run: Run, result: Second) -> None:
-    """Hold the rules of version 2; a breach is a flaw of its own kind, told with step and key."""
+    """Hold the rules of version 2; a breach is a flaw of its own kind, reported with step and key."""
     if not _ID.fullmatch(result.task_id):
         run.flaw("another id than letters, digits, _ and -", f"{RESULT} task_id {result.task_id!r:.80}")
     if not result.action_history:
@@ -273,9 +273,9 @@ def _check_answer(run: Run, result: Second) -> None:
     if result.action_history and not last.startswith(ANSWER.rstrip()):
         run.flaw(f"not the final answer, {ANSWER}...", where)
         return
-    said = last.removeprefix(ANSWER.rstrip()).removesuffix(SUCCESS).removesuffix(FAILED)
+    text = last.removeprefix(ANSWER.rstrip()).removesuffix(SUCCESS).removesuffix(FAILED)
     # By words: white space differs between the two places.
-    if said.split() != (result.agent_final_answer or "").split():
+    if text.split() != (result.agent_final_answer or "").split():
         run.flaw("another text than agent_final_answer, which counts", where)
 
 
@@ -287,11 +287,11 @@ def _breaches(run: Run, at: int, entry: Mind2WebAction) -> Iterator[tuple[str, s
     if entry.action_status not in ("SUCCESS", "FAILED", None):
         yield "action_status", f"{entry.action_status!r:.40}, neither SUCCESS nor FAILED"
         run.keep(f"{RESULT} action_history[{at}]", {"action_status": entry.action_status})
-    said = next((end for end in (SUCCESS, FAILED) if entry.action.endswith(end)), None)
+    status = next((end for end in (SUCCESS, FAILED) if entry.action.endswith(end)), None)
     if (
-        said is not None
+        status is not None
         and entry.action_status in ("SUCCESS", "FAILED")
-        and said != f" | {entry.action_status}"
+        and status != f" | {entry.action_status}"
     ):
         yield "action_status", "not as its action ends: one of them says that it failed"
     if entry.thought is UNSET:
@@ -326,7 +326,7 @@ def is_answer(plain: Mapping[str, Any]) -> bool:
 
 
 def _is_one(listing: Listing) -> bool:
-    # A folder of images without a result is a run that broke off: reading it says so.
+    # A folder of images without a result is a run that broke off: reading it reports that.
     is_named = SHOTS.rstrip("/") in listing.folders
     return is_named or (listing.holds(RESULT) and is_result(peek(listing.path / RESULT)))
 

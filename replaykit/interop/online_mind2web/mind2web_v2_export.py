@@ -19,16 +19,16 @@ from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Step
 
 _ID = lazy_pattern(r"[A-Za-z0-9_-]+")
-_SAID = (Answer, SendMsgToUser, ReportInfeasible)
+_UNLISTED = (Answer, SendMsgToUser, ReportInfeasible)
 
 
 def second_of(bundle: Bundle, task: dict[str, Any], *, fills_gaps: bool = False) -> Files:
     """Return the files of `<task_id>/`. Raises CannotExport where the version needs what is not there.
 
-    `fills_gaps`: a grey image that its name tells stands where a step has no screenshot.
+    `fills_gaps`: a grey image, marked by its name, stands where a step has no screenshot.
     """
     run = bundle.trajectory
-    steps = [step for step in run.steps if not isinstance(step.action, _SAID)]
+    steps = [step for step in run.steps if not isinstance(step.action, _UNLISTED)]
     shots = screenshots_after(bundle, steps)
     last = _last_screenshot(bundle)
     shots.append(shots[-1] if last is None and shots else last)
@@ -62,10 +62,10 @@ def _check(bundle: Bundle, task: dict[str, Any], steps: list[Step], shots: list[
         lacking.append("the answer ends as the status of an action does")
     places = [*(f"step {step.index}" for step in steps), "the final page"]
     bare = [place for place, shot in zip(places, shots, strict=True) if shot is None]
-    told = [*lacking, *(f"{place} has no screenshot" for place in bare)]
-    if told:
+    faults = [*lacking, *(f"{place} has no screenshot" for place in bare)]
+    if faults:
         can = "" if lacking else "; --gaps writes a grey image for each that is missing"
-        raise refuse("online-mind2web", bundle, told, f"Version 2 needs them; --schema v1 does not{can}.")
+        raise refuse("online-mind2web", bundle, faults, f"Version 2 needs them; --schema v1 does not{can}.")
 
 
 def _entry(bundle: Bundle, step: Step) -> dict[str, Any]:
@@ -83,12 +83,12 @@ def _entry(bundle: Bundle, step: Step) -> dict[str, Any]:
 
 def _answer_entry(bundle: Bundle, answer: str) -> dict[str, Any]:
     steps = bundle.trajectory.steps
-    said = steps[-1] if steps and isinstance(steps[-1].action, Answer) else None
+    step = steps[-1] if steps and isinstance(steps[-1].action, Answer) else None
     return {
-        "url": None if said is None else said.url,
+        "url": None if step is None else step.url,
         "action": f"{ANSWER}{answer}",
         "action_status": None,
-        "thought": None if said is None else said.thought,
+        "thought": None if step is None else step.thought,
     }
 
 

@@ -130,7 +130,7 @@ def _run(name: str, bundle: Bundle, verdict: Verdict | None) -> dict[str, Any]:
 
 
 def _graded(verdict: Verdict | None) -> dict[str, Any]:
-    """Return what a report says of a run; what no one looked at, or could not decide, is no number."""
+    """Return the results of a run in a report; what no one looked at, or could not decide, is no number."""
     if verdict is None:
         return {"success": None, "cup": None, "violations": None, "judgements": None}
     outcomes = [one.outcome for one in verdict.policies]
@@ -251,8 +251,10 @@ def _schema(columns: Mapping[str, str]) -> Any:
         name: {"_type": "Image"} if kind == "image" else {"dtype": kind, "_type": "Value"}
         for name, kind in columns.items()
     }
-    told = json.dumps({"info": {"features": features}})
-    return pa.schema([(name, types[kind]) for name, kind in columns.items()], metadata={"huggingface": told})
+    metadata = json.dumps({"info": {"features": features}})
+    return pa.schema(
+        [(name, types[kind]) for name, kind in columns.items()], metadata={"huggingface": metadata}
+    )
 
 
 def _card(runs: int, steps: int) -> bytes:

@@ -47,7 +47,7 @@ class TraceSnapshot(Struct, frozen=True, kw_only=True):
 
 
 _EVENTS = ("page", "pageClosed", "dialog")
-"""Events of which one is enough to see that they are told."""
+"""Events of which one is enough to see that they are written."""
 
 
 class TraceContext:
@@ -67,8 +67,8 @@ class TraceContext:
         return bool(self.options.get("origin", "library") == "library")
 
     @property
-    def tells_dialogs(self) -> bool:
-        """Whether dialogs and pages would be told: Playwright 1.41 to 1.47 wrote down neither."""
+    def has_dialog_events(self) -> bool:
+        """Whether dialogs and pages would be written: Playwright 1.41 to 1.47 wrote down neither."""
         if self.version not in (6, 7):
             return True
         return any(one.get("type") == "event" and one.get("method") in _EVENTS for one in self.events)

@@ -16,7 +16,7 @@ from replaykit.grading.verdict import Verdict
 from replaykit.interop.bundle_export import Choices, Exporter, Files, image_bytes, refuse, zipped
 from replaykit.interop.har.har_entries import entry_of, moment
 from replaykit.interop.playwright_trace.trace_dom import pages_of
-from replaykit.interop.playwright_trace.trace_import import CHANNELS, SIDECAR, TOLD
+from replaykit.interop.playwright_trace.trace_import import CHANNELS, SIDECAR, WHOLE_CHANNELS
 from replaykit.interop.playwright_trace.trace_params import call_of
 from replaykit.interop.playwright_trace.trace_verdicts import (
     OURS,
@@ -94,7 +94,7 @@ class _Writer:
             "options": {"viewport": {"width": width, "height": height}},
             "sdkLanguage": "python",
             "contextId": f"context@{self._bundle.digest[:16]}",
-            CHANNELS: {name: self._run.channel(name) for name in TOLD},
+            CHANNELS: {name: self._run.channel(name) for name in WHOLE_CHANNELS},
         }
 
     def _step(self, step: Step) -> None:
@@ -243,11 +243,11 @@ class _Writer:
             )  # fmt: skip
 
     def _close(self) -> None:
-        """Say in a last call what a trace has no place for."""
+        """Write in a last call what a trace has no place for."""
         task = self._run.header.task or {}
         shown = {name: task[name] for name in ("id", "intent", "start_urls") if task.get(name)}
         messages = [m for m in self._run.of_type(Message) if m.kind != "answer"]
-        told = {
+        extra = {
             "task": shown or None,
             "answer": self._run.answer,
             "thoughts": {f"call@{step.index}": step.thought for step in self._run.steps if step.thought},
@@ -256,7 +256,7 @@ class _Writer:
                 for m in messages
             ],
         }
-        files = {SIDECAR: msgspec.json.encode(told)}
+        files = {SIDECAR: msgspec.json.encode(extra)}
         answer = "no answer" if self._run.answer is None else f"answer: {self._run.answer}"
         title = answer[:200]
         if self._verdict is not None:

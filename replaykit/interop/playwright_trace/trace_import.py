@@ -34,13 +34,13 @@ from replaykit.interop.untrusted_json import JsonFault, decode_json
 from replaykit.trajectory.exchange import Console, Dialog, Exchange, Message, TabChange
 from replaykit.trajectory.plurals import counted
 from replaykit.trajectory.step import Environment
-from replaykit.trajectory.step import Event as Told
+from replaykit.trajectory.step import Event as TrajectoryEvent
 
 CHANNELS = "replaykitChannels"
-"""Option of a context that an export wrote: what the bundle held of `TOLD`."""
+"""Option of a context that an export wrote: what the bundle held of `WHOLE_CHANNELS`."""
 
-TOLD = ("actions", "console", "dialogs", "network")
-"""Channels that a trace of Playwright has whole: one without such events says that there were none."""
+WHOLE_CHANNELS = ("actions", "console", "dialogs", "network")
+"""Channels that a trace of Playwright has whole: one without such events proves that there were none."""
 
 SIDECAR = "replaykit.json"
 """Attachment of the test runner, or a file of `--sidecar`: what a trace cannot hold."""
@@ -75,20 +75,20 @@ def read(run: Run, candidate: Candidate) -> None:
     _header(run, trace, sidecar)
     steps = TraceSteps(run, trace, sidecar.thoughts)
     run.leave_out("*.trace calls that only read or wait", len(trace.calls) - steps.count)
-    found: list[Told] = [
-        *steps.told(),
+    found: list[TrajectoryEvent] = [
+        *steps.events(),
         *_tabs(trace, steps),
         *_dialogs(trace, steps),
         *_consoles(trace, steps),
     ]
-    exchanges, is_told, is_whole = _exchanges(run, trace, steps)
+    exchanges, is_logged, is_whole = _exchanges(run, trace, steps)
     found += exchanges
     # Sorted by time; what happened at the same moment stays in the order above.
     for one in sorted(found, key=lambda event: event.t if event.t is not None else 0):
         run.add(one)
     _messages(run, sidecar)
-    run.fills(**_told(trace), **steps.channels())
-    run.fills(network=_network(run, trace, is_told=is_told, is_whole=is_whole))
+    run.fills(**_channels_of(trace), **steps.channels())
+    run.fills(network=_network(run, trace, is_logged=is_logged, is_whole=is_whole))
     # Last, as an export knows better what its bundle lacked.
     run.fills(**_lowered(trace))
     run.fills(thoughts="partial" if sidecar.thoughts else "absent")
@@ -97,19 +97,19 @@ def read(run: Run, candidate: Candidate) -> None:
     run.end(kind, cause="agent" if sidecar.answer is not None else "harness", answer=sidecar.answer)
 
 
-def _told(trace: Trace) -> dict[str, str]:
-    """Return how much there is of what the library tells: nothing where only the test runner wrote."""
+def _channels_of(trace: Trace) -> dict[str, str]:
+    """Return how much there is of what the library writes: nothing where only the test runner wrote."""
     library = [context for context in trace.contexts if context.is_library]
     if not library:
         return dict.fromkeys(("actions", "urls", "console", "dialogs"), "absent")
-    dialogs = "recorded" if all(one.tells_dialogs for one in library) else "partial"
+    dialogs = "recorded" if all(one.has_dialog_events for one in library) else "partial"
     return {"actions": "recorded", "urls": "partial", "console": "recorded", "dialogs": dialogs}
 
 
 def _lowered(trace: Trace) -> dict[str, str]:
-    """Return what an export says that it did not have whole."""
+    """Return what an export declares that it did not have whole."""
     stated = [one.options.get(CHANNELS) for one in trace.contexts]
-    states = [(name, one.get(name)) for one in stated if isinstance(one, dict) for name in TOLD]
+    states = [(name, one.get(name)) for one in stated if isinstance(one, dict) for name in WHOLE_CHANNELS]
     return {name: state for name, state in states if state in ("partial", "absent")}
 
 
@@ -224,12 +224,12 @@ def _consoles(trace: Trace, steps: TraceSteps) -> Iterator[Console]:
         yield Console(t=steps.ms(at), page=steps.tab(page) if page else None, level="pageerror", text=words)
 
 
-def _network(run: Run, trace: Trace, *, is_told: bool, is_whole: bool) -> str:
+def _network(run: Run, trace: Trace, *, is_logged: bool, is_whole: bool) -> str:
     """Return how much of the network there is: without snapshots Playwright writes an empty file of it."""
     if not has_network(run, trace):
-        return "partial" if is_told else "absent"
+        return "partial" if is_logged else "absent"
     shown = [one.url for group in trace.shown.values() for one in group]
-    if is_told or (shown and not any(url.startswith(_WEB) for url in shown)):
+    if is_logged or (shown and not any(url.startswith(_WEB) for url in shown)):
         return "recorded" if is_whole else "partial"
     return "absent"
 
@@ -242,7 +242,7 @@ _DRESS = ("stylesheet", "script", "image", "font", "media")
 
 
 def _exchanges(run: Run, trace: Trace, steps: TraceSteps) -> tuple[list[Exchange], bool, bool]:
-    """Return the requests, whether the trace tells of any, and whether all of them could be read."""
+    """Return the requests, whether the trace has any, and whether all of them could be read."""
     base = Base(start=as_time(trace.start))
     timed: list[tuple[int, int, Any]] = []
     bad = early = 0
@@ -324,7 +324,7 @@ def _wall(file: Path) -> float:
 
 
 def _holds_trace(file: Path) -> bool:
-    """Whether an archive is a trace; a broken one is where its beginning names one: reading it says more."""
+    """Whether an archive is a trace; a broken one is where its beginning names one: reading it shows more."""
     try:
         with zipfile.ZipFile(file) as archive:
             return any(name.endswith(TRACE) for name in archive.namelist())

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from replaykit.interop.extra_fields import says
+from replaykit.interop.extra_fields import holds_data
 from replaykit.interop.imported_run import Run
 from replaykit.interop.playwright_trace.trace_calls import action_of, raw_of, typed
 from replaykit.interop.playwright_trace.trace_contexts import Trace, TraceCall, TraceSnapshot, page_id, text
@@ -30,7 +30,7 @@ SHORT = 3
 """Characters of a password from which on it is taken out of logs: fewer say nothing and stand everywhere."""
 
 _PAGE_EVENTS = ("close", "accept", "dismiss")
-"""Methods whose page an event tells."""
+"""Methods whose page an event names."""
 
 _PASSWORD = lazy_pattern("passw(or)?d|passphrase|passcode|pwd", re.IGNORECASE)
 """What selectors of password fields hold: by type, by name, or by label."""
@@ -54,7 +54,7 @@ class TraceSteps:
         # By the time they were shown: page ids are random, and ordinals must not be.
         self._order_tabs()
 
-    def told(self) -> list[Event]:
+    def events(self) -> list[Event]:
         """Return steps and observations."""
         acting = [call for call in self._trace.calls if self._is_action(call)]
         for call in acting:  # every password is known before the first log is kept
@@ -276,7 +276,7 @@ class TraceSteps:
         )
 
     def _ordinals(self, one: TraceSnapshot) -> tuple[int, ...]:
-        """Return which frame of each document leads to a frame; empty where no one says."""
+        """Return which frame of each document leads to a frame; empty where it is unknown."""
         found: list[int] = []
         shown = self._trace.shown.get((one.call, one.phase), [])
         frame = one.frame
@@ -349,7 +349,7 @@ class TraceSteps:
     def _final(self, acting: list[TraceCall]) -> Observation | None:
         """Return the last page seen after the last action; None where nothing was seen since."""
         closed = {page_id(one) for _, one in self._closed}
-        # Playwright 1.41 to 1.47 tells of no page that was closed.
+        # Playwright 1.41 to 1.47 writes of no page that was closed.
         closed |= {
             text(one.begin.get("pageId")) for one in acting if isinstance(_action([one]), actions.CloseTab)
         }
@@ -368,7 +368,7 @@ class TraceSteps:
 
 def _returned(call: TraceCall) -> Any:
     result = None if call.end is None else call.end.get("result")
-    return result if says(result) else None
+    return result if holds_data(result) else None
 
 
 def _at(timed: tuple[float, Line]) -> float:

@@ -1,4 +1,4 @@
-"""What grading said of a run, as a trace shows it: violations as errors of their steps, verdicts attached."""
+"""The verdict of a run, as a trace shows it: violations as errors of their steps, verdicts attached."""
 
 from __future__ import annotations
 
@@ -57,14 +57,14 @@ def _faults(verdict: Verdict) -> Iterable[tuple[str, int | None]]:
     for policy in verdict.policies:
         if policy.outcome is PolicyOutcome.VIOLATED:
             for one in policy.evidence or (Evidence(),):
-                yield f"policy {policy.id} violated{_told(one)}", one.step
+                yield f"policy {policy.id} violated{_evidence_text(one)}", one.step
     for check in verdict.checks:
         if check.outcome in (Outcome.FAIL, Outcome.ERROR):
             reason = f": {check.reason}" if check.reason else ""
             yield f"check {check.id} {check.outcome}{reason}", None
 
 
-def _told(one: Evidence) -> str:
+def _evidence_text(one: Evidence) -> str:
     parts = (one.action, one.url, one.excerpt, one.note)
     stated = ", ".join(part[:TEXT_MAX] for part in parts if part)
     return f": {stated}" if stated else ""

@@ -33,7 +33,7 @@ def _calls(events: list[Event]) -> Iterator[Event]:
     for event in events:
         about = _part(event, "metadata")
         if event.get("type") == "context-options":
-            # Releases before 1.17 tell no wall time: the run begins with its first event.
+            # Releases before 1.17 write no wall time: the run begins with its first event.
             # A time that the event has itself wins.
             yield {"monotonicTime": zero, **event}
         # The tracer's own calls are no action of the run.
@@ -132,7 +132,7 @@ def _began(options: Event, first: Event) -> float | None:
 
 
 def _named(events: list[Event]) -> Iterator[Event]:
-    """Events of dialogs and of closed pages, which the page or an object made before told the rest of."""
+    """Events of dialogs and of closed pages, whose other fields a page or an object made before holds."""
     made: dict[str, Any] = {}
     for event in events:
         params, about = _part(event, "params"), (event.get("class"), event.get("method"))

@@ -1,6 +1,6 @@
 """The page that an rrweb stream builds: a tree of nodes by their ids, changed in place, and its snapshots.
 
-Nothing recurses: pages of strangers nest as deep as they like.
+Nothing recurses: untrusted pages nest as deep as they like.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class RrwebNode(Struct, kw_only=True, eq=False):
     data: dict[str, Any] = {}
     """What a document and a doctype say of themselves."""
     value: str | None = None
-    """Live value, where an input event told it."""
+    """Live value, where an input event held it."""
     checked: bool | None = None
     scroll: tuple[int, int] | None = None
 
@@ -147,7 +147,7 @@ class RrwebTree:
         return True
 
     def add(self, data: dict[str, Any]) -> bool:
-        """Add a node where an event says; False where its parent, or the node after it, is not there."""
+        """Add a node where an event places it; False where its parent, or the node after it, is not there."""
         parent, after = self.nodes.get(_id(data.get("parentId"))), data.get("nextId")
         plain = data.get("node")
         if parent is None or not isinstance(plain, dict):
@@ -186,11 +186,11 @@ def _node(plain: Any) -> RrwebNode:
     if not isinstance(kind, int) or kind not in range(6) or isinstance(kind, bool):
         raise BrokenTree(f"a node of type {kind!r:.40}")
     attributes = plain.get("attributes")
-    told = plain.get("textContent")
+    text = plain.get("textContent")
     return RrwebNode(
         id=plain["id"], type=kind, name=_name(plain.get("tagName")), is_svg=plain.get("isSVG") is True,
         attributes=scalars(attributes),
-        text=told if isinstance(told, str) else "",
+        text=text if isinstance(text, str) else "",
         shadow=[] if plain.get("isShadowHost") is True else None,
         data={key: plain[key] for key in ("name", "publicId", "systemId", "compatMode") if key in plain},
         scroll=_scroll(attributes),

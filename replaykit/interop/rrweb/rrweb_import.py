@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from replaykit.interop.extra_fields import says
+from replaykit.interop.extra_fields import holds_data
 from replaykit.interop.har.har_entries import stamp
 from replaykit.interop.imported_run import Run
 from replaykit.interop.playwright_trace.trace_contexts import as_time
@@ -32,7 +32,7 @@ from replaykit.interop.rrweb.rrweb_stream import (
 from replaykit.trajectory.exchange import Console, Navigation
 
 MUTATION, MOVE, MOUSE, SCROLL, RESIZE, INPUT, TOUCH, MEDIA = range(8)
-"""Sources of increments that are told apart; others are counted by their names."""
+"""Sources of increments that are distinguished; others are counted by their names."""
 
 NAMES = (
     "Mutation", "MouseMove", "MouseInteraction", "Scroll", "ViewportResize", "Input", "TouchMove",
@@ -82,7 +82,7 @@ def _ordered(run: Run, events: Iterator[Any], name: str) -> Iterator[Event]:
             whole.append((batch, event))
         elif event is not None:
             run.flaw("no event of rrweb: left out, what it changed is not known", f"{name} event {place}")
-            run.keep(f"{name} event {place}", {"event": event} if says(event) else {})
+            run.keep(f"{name} event {place}", {"event": event} if holds_data(event) else {})
     same: list[tuple[int, Event]] = []
     for batch, event in sorted(whole, key=lambda one: one[1]["timestamp"]):
         same = [one for one in same if one[1]["timestamp"] == event["timestamp"]]
@@ -129,7 +129,7 @@ class _Stream:
         elif kind in (CUSTOM, PLUGIN):
             self._visit(page, data, t, place)
             self._run.keep(
-                f"{self._name} event {place}", {"data": event["data"]} if says(event["data"]) else {}
+                f"{self._name} event {place}", {"data": event["data"]} if holds_data(event["data"]) else {}
             )
         else:
             # The next address after a load is a new document, even if it is equal.
@@ -157,10 +157,10 @@ class _Stream:
         is_new = page.url is None or url != page.url or page.is_loaded
         page.url, page.is_loaded = url, False
         if is_new:
-            self._steps.tell(Navigation(t=t, page=page.number, url=url, kind="unknown"))
+            self._steps.add(Navigation(t=t, page=page.number, url=url, kind="unknown"))
 
     def _visit(self, page: RrwebPage, data: dict[str, Any], t: int, place: int) -> None:
-        """Take the address of a custom event, where its tag is the one that was told."""
+        """Take the address of a custom event, where its tag is that of `--url-event`."""
         if data.get("tag") != self._run.options.url_event or "tag" not in data:
             return
         url = address_of(data.get("payload"), page.url or "")
@@ -169,13 +169,13 @@ class _Stream:
         elif url != page.url:
             page.url = url
             page.change()
-            self._steps.tell(Navigation(t=t, page=page.number, url=url, kind="push"))
+            self._steps.add(Navigation(t=t, page=page.number, url=url, kind="push"))
 
     def _full(self, page: RrwebPage, data: dict[str, Any], t: int, place: int) -> None:
         is_first = page.tree is None and not page.was_shown
         page.show(data, f"{self._name} event {place}")
         if is_first and page.tree is not None:
-            self._steps.tell(page.look("start", t))
+            self._steps.add(page.look("start", t))
 
     def _increment(self, page: RrwebPage, data: dict[str, Any], t: int, place: int) -> None:
         source = data.get("source")
@@ -204,14 +204,18 @@ class _Stream:
             self._run.leave_out(_named(INTERACTIONS, kind, "MouseInteraction"))
 
     def _console(self, page: RrwebPage, data: dict[str, Any], t: int, place: int) -> None:
-        said = data["payload"] if isinstance(data.get("payload"), dict) else {}
-        parts, level = said.get("payload"), str(said.get("level", "log"))
+        payload = data["payload"] if isinstance(data.get("payload"), dict) else {}
+        parts, level = payload.get("payload"), str(payload.get("level", "log"))
         level = _LEVELS.get(level, level)
         words = [_words(one) for one in parts] if isinstance(parts, list) else []
-        self._steps.tell(
+        self._steps.add(
             Console(t=t, page=page.number, level=level if level in _CONSOLE else "log", text=" ".join(words))
         )
-        rest = {key: value for key, value in said.items() if key not in ("payload", "level") and says(value)}
+        rest = {
+            key: value
+            for key, value in payload.items()
+            if key not in ("payload", "level") and holds_data(value)
+        }
         self._run.keep(f"{self._name} event {place}", {"plugin": data.get("plugin"), **rest})
         self._has_console = True
 
@@ -244,11 +248,11 @@ def _named(names: tuple[str, ...], number: Any, what: str) -> str:
     return names[number] if is_known else f"{what} {number!r:.40}"
 
 
-def _words(said: Any) -> str:
+def _words(value: Any) -> str:
     """Return what a console was given: the plugin writes each value as JSON."""
-    if not isinstance(said, str):
-        return str(said)
-    return said[1:-1].replace('\\"', '"') if said[:1] == said[-1:] == '"' and len(said) > 1 else said
+    if not isinstance(value, str):
+        return str(value)
+    return value[1:-1].replace('\\"', '"') if value[:1] == value[-1:] == '"' and len(value) > 1 else value
 
 
 def find(path: Path) -> Iterator[Candidate]:

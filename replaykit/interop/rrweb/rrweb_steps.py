@@ -50,14 +50,14 @@ class RrwebSteps:
 
     def __init__(self, run: Run) -> None:
         self._run = run
-        self._told: list[Pending | Event] = []
+        self._found: list[Pending | Event] = []
         self._last: Pending | None = None
         #: Whether every target was on its page.
         self.are_aimed = True
 
-    def tell(self, event: Event) -> None:
+    def add(self, event: Event) -> None:
         """Add an event that is no step."""
-        self._told.append(event)
+        self._found.append(event)
 
     def click(self, page: RrwebPage, data: dict[str, Any], t: int, button: str = "left") -> None:
         """Add a click."""
@@ -81,8 +81,8 @@ class RrwebSteps:
 
     def _take_back(self, page: RrwebPage, id: Any, t: int) -> Pending | None:
         """Return the last step, taken back, where it is a click on this element a moment ago."""
-        if self._last is None and self._told and isinstance(self._told[-1], Pending):
-            self._last = self._told.pop()  # type: ignore[assignment]  # it was just looked at
+        if self._last is None and self._found and isinstance(self._found[-1], Pending):
+            self._last = self._found.pop()  # type: ignore[assignment]  # it was just looked at
         one = self._last
         if one is None or one.page is not page or one.id != id or t - one.t > DOUBLE_MS:
             return None
@@ -173,13 +173,13 @@ class RrwebSteps:
     def _settle(self, t: int | None) -> None:
         """Take the last step for whole: the page as it is now is what it left behind."""
         if self._last is not None:
-            self._told.append(replace(self._last, after=self._last.page.look("after", t)))
+            self._found.append(replace(self._last, after=self._last.page.look("after", t)))
             self._last = None
 
     def end(self) -> None:
         """Add steps and events to the run, in order."""
         self._settle(None)
-        for one in self._told:
+        for one in self._found:
             if not isinstance(one, Pending):
                 self._run.add(one)
                 continue

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from replaykit.errors import InteropError
-from replaykit.interop.extra_fields import says
+from replaykit.interop.extra_fields import holds_data
 from replaykit.interop.folder_search import PEEK_MAX, files
 from replaykit.interop.imported_run import Run
 from replaykit.interop.repaired_values import whole_numbers
@@ -79,13 +79,13 @@ def beside(plain: Any, level: int = 0) -> Any:
     if is_event(plain) or isinstance(plain, str) or level > LEVELS_MAX:
         return None
     if isinstance(plain, list):
-        return [one for one in (beside(part, level + 1) for part in plain) if says(one)] or None
+        return [one for one in (beside(part, level + 1) for part in plain) if holds_data(one)] or None
     if not isinstance(plain, dict):
         return None
     found = {
         key: beside(part, level + 1) if isinstance(part, list | dict) else part for key, part in plain.items()
     }
-    return {key: part for key, part in found.items() if says(part)} or None
+    return {key: part for key, part in found.items() if holds_data(part)} or None
 
 
 def address_of(payload: Any, base: str) -> str | None:

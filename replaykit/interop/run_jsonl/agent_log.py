@@ -117,7 +117,7 @@ def _steps(run: Run, lines: list[LogLine], start: float | None, folder: PurePosi
 
 
 def _turn(run: Run, line: LogLine, turn: int, t: int | None, *, is_last: bool) -> None:
-    """Add what an agent said: an action in the wordings of `--actions`, or words to the user."""
+    """Add an agent's text: an action in the wordings of `--actions`, or words to the user."""
     worded = _worded(run, line)
     if worded is not None:
         run.step(t=t, action=worded, thought=line.reasoning, turn=turn, raw=line.text)
@@ -126,17 +126,17 @@ def _turn(run: Run, line: LogLine, turn: int, t: int | None, *, is_last: bool) -
 
 
 def _worded(run: Run, line: LogLine) -> Action | None:
-    return None if line.tool_calls or not line.text else run.wordings.told(line.text)
+    return None if line.tool_calls or not line.text else run.wordings.message_action(line.text)
 
 
 def _last_words(run: Run, lines: list[LogLine]) -> str | None:
-    """Return what an agent said last, where the log has no `final`; None where it still acted then."""
-    said = [line for line in lines if line.t == "assistant"]
-    if not said or said[-1].tool_calls or run.is_cut:
+    """Return an agent's last text, where the log has no `final`; None where it still acted then."""
+    turns = [line for line in lines if line.t == "assistant"]
+    if not turns or turns[-1].tool_calls or run.is_cut:
         return None
-    worded = _worded(run, said[-1])
+    worded = _worded(run, turns[-1])
     if worded is None:
-        return said[-1].text
+        return turns[-1].text
     return worded.text if isinstance(worded, Answer) else None
 
 
@@ -183,7 +183,7 @@ def find(path: Path) -> Iterator[Candidate]:
 def _is_log(file: Path) -> bool:
     try:
         with file.open("rb") as stream:
-            head = stream.read(_HEAD).replace(b"\0", b"")  # also of a file in UTF-16: reading it says so
+            head = stream.read(_HEAD).replace(b"\0", b"")  # also of a file in UTF-16: reading it reports that
     except OSError:
         return False
     return _BEGINNING.match(head) is not None or _is_line(head.partition(b"\n")[0])

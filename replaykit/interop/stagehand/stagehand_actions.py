@@ -20,44 +20,44 @@ READING = frozenset({
 """Tools that leave the page as it is, lower-case."""
 
 
-def actions_of(run: Run, name: str, args: Any, result: Any) -> list[actions.Action]:
-    """Return what a tool did: of `act` and of forms what the result says, else what their words say."""
-    said = args if isinstance(args, dict) else {}
+def actions_of(run: Run, name: str, arguments: Any, result: Any) -> list[actions.Action]:
+    """Return what a tool did: of `act` and of forms what the result holds, else what their words state."""
+    args = arguments if isinstance(arguments, dict) else {}
     # What was resolved has a selector; words have to be understood.
-    resolved = _resolved(result) or _resolved(said)
+    resolved = _resolved(result) or _resolved(args)
     if resolved:
         return [resolved_action(one) for one in resolved]
     plain = name.lower()
     if plain == "act":
-        words = next((said[key] for key in ("action", "instruction") if isinstance(said.get(key), str)), "")
-        return [worded(run, name, words, said)]
-    fields = said.get("fields")
+        words = next((args[key] for key in ("action", "instruction") if isinstance(args.get(key), str)), "")
+        return [worded(run, name, words, args)]
+    fields = args.get("fields")
     if plain in ("fillform", "fillformvision") and isinstance(fields, list) and fields:
         return [_field(run, name, one) for one in fields]
     if plain in READING:
-        return [actions.ToolCall(name=name[:64], arguments=dict(said))]
-    return [_tool(plain, said) or called_action(run, name, args)]
+        return [actions.ToolCall(name=name[:64], arguments=dict(args))]
+    return [_tool(plain, args) or called_action(run, name, arguments)]
 
 
-def worded(run: Run, name: str, words: str, said: Any) -> actions.Action:
+def worded(run: Run, name: str, words: str, raw: Any) -> actions.Action:
     """Return the action that words say; unknown by its name where no wording fits."""
     action = run.wordings.action(words) if words else None
-    return action if action is not None else _unknown(name, said)
+    return action if action is not None else _unknown(name, raw)
 
 
-def resolved_action(said: Any) -> actions.Action:
+def resolved_action(resolved: Any) -> actions.Action:
     """Return the action of a selector, a method and its arguments, as Stagehand carries them out."""
-    if not isinstance(said, dict):
-        return _unknown("act", said)
-    method, selector = str(said.get("method", "")), said.get("selector")
-    given = said.get("arguments") if isinstance(said.get("arguments"), list) else []
-    element = _element(selector, said.get("description"))
+    if not isinstance(resolved, dict):
+        return _unknown("act", resolved)
+    method, selector = str(resolved.get("method", "")), resolved.get("selector")
+    given = resolved.get("arguments") if isinstance(resolved.get("arguments"), list) else []
+    element = _element(selector, resolved.get("description"))
     make = _METHODS.get(method.lower().replace("_", ""))
     try:
         action = None if make is None else make(element, [str(one) for one in given or ()])
     except (IndexError, ValueError):
         action = None
-    return action if action is not None else _unknown(method or "act", said)
+    return action if action is not None else _unknown(method or "act", resolved)
 
 
 def _resolved(value: Any) -> list[Any]:
@@ -66,8 +66,8 @@ def _resolved(value: Any) -> list[Any]:
     return of if isinstance(of, list) else [of] if isinstance(of, dict) else []
 
 
-def _unknown(name: str, said: Any) -> actions.Unknown:
-    return actions.Unknown(name=name[:64] or "act", raw=msgspec.json.encode(said).decode())
+def _unknown(name: str, raw: Any) -> actions.Unknown:
+    return actions.Unknown(name=name[:64] or "act", raw=msgspec.json.encode(raw).decode())
 
 
 def _element(selector: Any, description: Any) -> actions.Element | None:
@@ -102,7 +102,7 @@ _METHODS: dict[str, _Make] = {
         element=_need(e), values=(), labels=tuple(a)
     ),
     "draganddrop": lambda e, a: actions.DragAndDrop(element=_need(e), to=_element(a[0], None)),
-    # How far it goes is not said: one px stands for the direction.
+    # How far it goes is not stated: one px stands for the direction.
     "scroll": lambda e, a: actions.Scroll(element=e, dy=1, amount=a[0] if a else None),
     "scrollto": lambda e, a: actions.Scroll(element=e, dy=1, amount=a[0] if a else None),
     "nextchunk": lambda e, a: actions.Scroll(element=e, dy=1, amount="page"),
@@ -111,54 +111,54 @@ _METHODS: dict[str, _Make] = {
 """Method, lower-case and without underscores, to its action."""
 
 
-def _field(run: Run, name: str, said: Any) -> actions.Action:
-    if not isinstance(said, dict):
-        return _unknown(name, said)
-    words, value, point = said.get("action"), said.get("value"), _point(said.get("coordinates"))
+def _field(run: Run, name: str, field: Any) -> actions.Action:
+    if not isinstance(field, dict):
+        return _unknown(name, field)
+    words, value, point = field.get("action"), field.get("value"), _point(field.get("coordinates"))
     if isinstance(value, str) and point is not None:
         return actions.Fill(
             element=actions.Element(text=words if isinstance(words, str) else None, point=point), value=value
         )
-    return worded(run, name, words if isinstance(words, str) else "", said)
+    return worded(run, name, words if isinstance(words, str) else "", field)
 
 
-def _point(said: Any) -> tuple[int, int] | None:
-    both = [said.get("x"), said.get("y")] if isinstance(said, dict) else said
+def _point(place: Any) -> tuple[int, int] | None:
+    both = [place.get("x"), place.get("y")] if isinstance(place, dict) else place
     if not isinstance(both, list) or len(both) != 2:
         return None
     numbers = [one for one in both if isinstance(one, int | float) and not isinstance(one, bool)]
     return (round(numbers[0]), round(numbers[1])) if len(numbers) == 2 else None
 
 
-def _tool(name: str, said: Arguments) -> actions.Action | None:
+def _tool(name: str, args: Arguments) -> actions.Action | None:
     """Return the action of a tool that only Stagehand has, or calls by names of its own."""
-    described, point = said.get("describe"), _point(said.get("coordinates"))
+    described, point = args.get("describe"), _point(args.get("coordinates"))
     text = described if isinstance(described, str) else None
     element = actions.Element(text=text, point=point) if text or point else None
     match name:
         case "click" | "clickandhold" if element is not None and text:
             return actions.Click(element=element, point=point)
-        case "type" if element is not None and text and isinstance(said.get("text"), str):
-            return actions.Type(element=element, value=said["text"])
-        case "draganddrop" if _point(said.get("startCoordinates")) is not None:
-            ends = (_point(said.get("startCoordinates")), _point(said.get("endCoordinates")))
+        case "type" if element is not None and text and isinstance(args.get("text"), str):
+            return actions.Type(element=element, value=args["text"])
+        case "draganddrop" if _point(args.get("startCoordinates")) is not None:
+            ends = (_point(args.get("startCoordinates")), _point(args.get("endCoordinates")))
             return actions.DragAndDrop(element=element, point=ends[0], to_point=ends[1])
-        case "keys" if isinstance(said.get("value"), str):
-            value = said["value"]
+        case "keys" if isinstance(args.get("value"), str):
+            value = args["value"]
             return (
                 actions.Press(key=value)
-                if said.get("method") == "press"
+                if args.get("method") == "press"
                 else actions.KeyboardType(value=value)
             )
-        case "scroll" if said.get("direction") in ("up", "down") and "x" not in said:
-            share = said.get("percentage")
-            amount = f"{said['direction']} {share}%" if isinstance(share, int | float) else said["direction"]
-            return actions.Scroll(dy=1 if said["direction"] == "down" else -1, amount=amount)
-        case "wait" if isinstance(ms := said.get("timeMs"), int | float) and 0 <= ms < 2**53:
+        case "scroll" if args.get("direction") in ("up", "down") and "x" not in args:
+            share = args.get("percentage")
+            amount = f"{args['direction']} {share}%" if isinstance(share, int | float) else args["direction"]
+            return actions.Scroll(dy=1 if args["direction"] == "down" else -1, amount=amount)
+        case "wait" if isinstance(ms := args.get("timeMs"), int | float) and 0 <= ms < 2**53:
             return actions.Wait(ms=round(ms))
         case "navback":
             return actions.GoBack()
-        case "tripleclick" | "doubleclick" if _point([said.get("x"), said.get("y")]) is not None:
-            at = _point([said.get("x"), said.get("y")])
+        case "tripleclick" | "doubleclick" if _point([args.get("x"), args.get("y")]) is not None:
+            at = _point([args.get("x"), args.get("y")])
             return actions.DblClick(element=actions.Element(point=at), point=at)
     return None

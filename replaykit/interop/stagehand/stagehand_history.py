@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from replaykit.interop.extra_fields import says
+from replaykit.interop.extra_fields import holds_data
 from replaykit.interop.har.har_entries import Base, moment, stamp
 from replaykit.interop.imported_run import Run
 from replaykit.interop.stagehand.stagehand_actions import actions_of, resolved_action, worded
@@ -46,8 +46,8 @@ def read_history(run: Run, plain: list[dict[str, Any]], name: str) -> None:
     if base.start is not None:
         run.header.update(created=stamp(base.start), clock="source")
     answer = None
-    for place, said in enumerate(plain):
-        one = said if run.options.keeps_secrets else {**said, "parameters": hidden(said.get("parameters"))}
+    for place, entry in enumerate(plain):
+        one = entry if run.options.keeps_secrets else {**entry, "parameters": hidden(entry.get("parameters"))}
         result = one.get("result")
         # The time of an entry is that of its end.
         end = base.ms(moment(one.get("timestamp")))
@@ -57,7 +57,7 @@ def read_history(run: Run, plain: list[dict[str, Any]], name: str) -> None:
             answer = _message(result)
             continue
         _call(run, one, place, end)
-        run.keep(f"{name} [{place}]", {k: v for k, v in one.items() if k not in _CALL and says(v)})
+        run.keep(f"{name} [{place}]", {k: v for k, v in one.items() if k not in _CALL and holds_data(v)})
     run.origin.update(tool="stagehand", alignment="exact")
     run.end("unknown" if answer is None else "answered", answer=answer)
 
@@ -86,23 +86,31 @@ def _call(run: Run, one: dict[str, Any], place: int, end: int | None) -> None:
 
 
 def _performed(run: Run, one: dict[str, Any]) -> list[Action]:
-    method, said, result = one["method"], one.get("parameters"), one.get("result")
-    told = said if isinstance(said, dict) else {"action": said} if isinstance(said, str) else {}
-    if method == "navigate" and isinstance(told.get("url"), str):
-        return [Goto(url=told["url"])]
+    method, parameters, result = one["method"], one.get("parameters"), one.get("result")
+    fields = (
+        parameters
+        if isinstance(parameters, dict)
+        else {"action": parameters}
+        if isinstance(parameters, str)
+        else {}
+    )
+    if method == "navigate" and isinstance(fields.get("url"), str):
+        return [Goto(url=fields["url"])]
     if method != "act":
         return (
-            [ToolCall(name=method, arguments=dict(told))]
+            [ToolCall(name=method, arguments=dict(fields))]
             if method != "navigate"
-            else [worded(run, method, "", said)]
+            else [worded(run, method, "", parameters)]
         )
     done = result.get("actions") if isinstance(result, dict) else None
     if isinstance(done, list) and done:
         return [resolved_action(part) for part in done]
-    aimed = next((told[key] for key in ("observeResult", "action") if isinstance(told.get(key), dict)), told)
+    aimed = next(
+        (fields[key] for key in ("observeResult", "action") if isinstance(fields.get(key), dict)), fields
+    )
     if "selector" in aimed and "method" in aimed:
         return [resolved_action(aimed)]
-    return actions_of(run, "act", told, result)
+    return actions_of(run, "act", fields, result)
 
 
 def _error(result: Any) -> Threw | None:
@@ -143,7 +151,7 @@ def _actions(run: Run, plain: dict[str, Any], place: str) -> None:
             run.fills(urls="partial")
     run.fills(thoughts="partial" if thoughts else "absent")
     others = {key: value for key, value in plain.items() if key not in ("actions", "message")}
-    run.keep(place, {key: value for key, value in others.items() if says(value)})
+    run.keep(place, {key: value for key, value in others.items() if holds_data(value)})
 
 
 def _is_outline(actions: list[dict[str, Any]], at: int) -> bool:

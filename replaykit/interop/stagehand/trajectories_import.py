@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from replaykit.interop.extra_fields import says
+from replaykit.interop.extra_fields import holds_data
 from replaykit.interop.folder_search import folders, is_marked, json_files, peek
 from replaykit.interop.imported_run import Run
 from replaykit.interop.registry import Candidate, Importer, letters
@@ -106,8 +106,8 @@ def _read_task(run: Run, task: StagehandTask) -> None:
     if TASK not in run.source:
         return
     copy = run.source.json(TASK)
-    said = copy if isinstance(copy, dict) else {TASK: copy}
-    run.keep(TASK, {key: value for key, value in said.items() if says(value)})
+    fields = copy if isinstance(copy, dict) else {TASK: copy}
+    run.keep(TASK, {key: value for key, value in fields.items() if holds_data(value)})
 
 
 def _add(run: Run, steps: list[One], turn: int, one: One) -> None:
@@ -137,14 +137,20 @@ def _returned(one: One, output: ToolOutput) -> Any:
     parts = one.agentEvidence.modalities if one.agentEvidence else []
     seen = [part for part in parts if not (isinstance(part, dict) and part.get("type") == "image")]
     found = {"ok": output.ok, "result": output.result, "evidence": seen}
-    return {key: value for key, value in found.items() if key == "ok" or says(value)} if says(found) else None
+    return (
+        {key: value for key, value in found.items() if key == "ok" or holds_data(value)}
+        if holds_data(found)
+        else None
+    )
 
 
 def _error(output: ToolOutput) -> Threw | None:
     if output.ok is not False and not output.error:
         return None
-    said = output.result if isinstance(output.result, dict) else {}
-    return Threw(name="Error", message=output.error or str(said.get("error", "the tool reported no success")))
+    fields = output.result if isinstance(output.result, dict) else {}
+    return Threw(
+        name="Error", message=output.error or str(fields.get("error", "the tool reported no success"))
+    )
 
 
 def _shots(run: Run, one: One, turn: int) -> None:

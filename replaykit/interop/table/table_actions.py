@@ -23,7 +23,7 @@ _ARGUMENTS = ("arguments", "args", "params", "parameters", "input", "kwargs", "a
 
 
 class ActionCell(NamedTuple):
-    """What a row says of its action."""
+    """What a row holds of its action."""
 
     action: Any
     """The cell of the action itself."""

@@ -1,4 +1,4 @@
-"""Which column of a table says what: as `--columns` names them, else by names that are usual."""
+"""Which column of a table holds what: as `--columns` names them, else by names that are usual."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RUN_FIELDS: dict[str, str] = {
     "labels": "success reward score label is_success successful cum_reward correct passed cup "
     "violations outcome",
 }
-"""What is said of a run, to the names of columns that usually say it, the surest first."""
+"""Fields of a run, to the names of columns that usually hold them, the surest first."""
 
 STEP_FIELDS: dict[str, str] = {
     "step": "step step_id step_index step_idx step_num step_number step_no num turn turn_id "
@@ -53,7 +53,7 @@ STEP_FIELDS: dict[str, str] = {
     "screenshot_after": "screenshot_after after_screenshot image_after next_screenshot",
     "a11y": "axtree axtree_txt accessibility_tree a11y a11y_tree acc_tree",
 }
-"""What is said of a step."""
+"""Fields of a step, in the same way."""
 
 STEPS = "steps"
 """The field of a column that holds all steps of a run, an object each."""
@@ -77,7 +77,7 @@ Columns = Mapping[str, Any]
 
 
 def check_columns(stated: Any) -> dict[str, Any]:
-    """Return what a file of `--columns` says. Raises UsageError."""
+    """Return what a file of `--columns` holds. Raises UsageError."""
     if not isinstance(stated, dict):
         raise UsageError(what="--columns: expected field: column")
     for field, column in stated.items():
@@ -94,7 +94,7 @@ def check_columns(stated: Any) -> dict[str, Any]:
 
 
 def run_columns(names: Iterable[str], stated: Columns, *, is_step_row: bool) -> dict[str, Any]:
-    """Return the columns of what is said of a run; `stated` goes before what is guessed."""
+    """Return the columns of the fields of a run; `stated` goes before what is guessed."""
     known = {_plain(name): name for name in reversed(list(names))}
     found: dict[str, Any] = {}
     for field, usual in RUN_FIELDS.items():
@@ -118,7 +118,7 @@ def _run_key(found: Columns) -> str | None:
 
 
 def step_columns(names: Iterable[str], stated: Columns) -> dict[str, str]:
-    """Return the columns of what is said of a step."""
+    """Return the columns of the fields of a step."""
     known = {_plain(name): name for name in reversed(list(names))}
     found = {}
     for field, usual in STEP_FIELDS.items():

@@ -209,11 +209,11 @@ def _header(file: Path) -> SheetHeader:
         counted = _Counted(stream, PEEK_MAX)
         names = next(csv.reader(counted, delimiter=comma), [])
     return SheetHeader(
-        _told_apart([name.removeprefix("\ufeff").strip() for name in names]), comma, counted.read
+        _distinct([name.removeprefix("\ufeff").strip() for name in names]), comma, counted.read
     )
 
 
-def _told_apart(names: list[str]) -> tuple[str, ...]:
+def _distinct(names: list[str]) -> tuple[str, ...]:
     """Return names of which none occurs twice: no cell is lost."""
     found: list[str] = []
     for at, name in enumerate(names):
@@ -266,7 +266,7 @@ def _cells(names: tuple[str, ...], cells: list[str]) -> dict[str, Any]:
 
 
 def _cell(text: str) -> Any:
-    """Return what a text of a sheet says: nothing, JSON, or the text."""
+    """Return the value of a text of a sheet: nothing, JSON, or the text."""
     plain = text.strip()
     if plain[:1] in ("{", "[") and plain[-1:] in ("}", "]"):
         try:
@@ -375,9 +375,9 @@ def _arrow_reader(file: Path) -> Iterator[tuple[Any, Callable[[], Iterator[Any]]
 
 def _labels(schema: Any) -> dict[str, list[str]]:
     """Return the names of the classes of a column, where `datasets` keeps their numbers."""
-    told = (schema.metadata or {}).get(b"huggingface")
+    metadata = (schema.metadata or {}).get(b"huggingface")
     try:
-        features = decode_as_python(told)["info"]["features"] if told else {}
+        features = decode_as_python(metadata)["info"]["features"] if metadata else {}
         kinds = {name: one for name, one in features.items() if one.get("_type") == "ClassLabel"}
         return {name: [str(label) for label in one["names"]] for name, one in kinds.items()}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):

@@ -26,7 +26,7 @@ from replaykit.interop.table.table_runs import (
     list_of,
     row_shape,
 )
-from replaykit.interop.table.table_steps import TableStep, TableSteps, holds_bytes, said_of_run, steps_of
+from replaykit.interop.table.table_steps import TableStep, TableSteps, fields_of_run, holds_bytes, steps_of
 from replaykit.interop.table_rows import screenshot_bytes
 from replaykit.trajectory.exchange import Imported
 from replaykit.trajectory.observation import Observation
@@ -55,7 +55,7 @@ def read(run: Run, candidate: Candidate) -> None:
             name, "a table of which no column holds actions", "a column `action`, or --columns"
         )
     rows = _rows(run, candidate, key)
-    _task(run, candidate, stated := _said(run, candidate, shape, rows, key))
+    _task(run, candidate, stated := _run_fields(run, candidate, shape, rows, key))
     found = steps_of(run, shape, rows)
     if shape.step.get("action") == OWN_ACTION:
         _follow(found)
@@ -99,9 +99,9 @@ def _encoded(value: Any) -> bytes:
     return msgspec.json.encode(value, order="deterministic", enc_hook=repr)
 
 
-def _said(run: Run, candidate: Candidate, shape: RowShape, rows: Rows, key: str) -> dict[str, Any]:
-    """Return what is said of the run, by its own rows and by those of other tables of the folder."""
-    stated = said_of_run(run, shape, rows)
+def _run_fields(run: Run, candidate: Candidate, shape: RowShape, rows: Rows, key: str) -> dict[str, Any]:
+    """Return the fields of the run, from its own rows and from those of other tables of the folder."""
+    stated = fields_of_run(run, shape, rows)
     column = shape.run.get("run")
     if shape.kind != STEP_ROWS or not isinstance(column, str) or column.startswith("@") or not key:
         return stated
@@ -109,7 +109,7 @@ def _said(run: Run, candidate: Candidate, shape: RowShape, rows: Rows, key: str)
         place = f"{file} row {row.start}"
         run.source.part(f"{file}#{key}"[:200], _encoded(row.cells))
         columns = run_columns(row.cells, run.options.columns, is_step_row=True)
-        more = said_of_run(run, RowShape(RUN_ROWS, columns, {}), [(place, row.cells)])
+        more = fields_of_run(run, RowShape(RUN_ROWS, columns, {}), [(place, row.cells)])
         used = {one for name in columns.values() for one in (name if isinstance(name, list) else [name])}
         run.keep(
             place, {name: cell for name, cell in row.cells.items() if name not in used and cell is not None}
@@ -200,7 +200,7 @@ def _t(cells: Mapping[str, Any], base: Base) -> int | None:
 
 
 def _fill(run: Run, found: TableSteps, base: Base) -> None:
-    """Add the steps between what was seen, and say how much of each channel there is."""
+    """Add the steps between what was seen, and set how much of each channel there is."""
     if found.start and (shown := _look(run, found.start, "start", base, "the start")) is not None:
         run.add(shown)
     for at, step in enumerate(found.steps):
@@ -247,11 +247,11 @@ def _add_bare(run: Run, step: TableStep, base: Base, *, is_last: bool) -> None:
         run.add(shown)
     if not is_last:
         run.flaw("a row without an action: what it saw belongs to no step", step.place)
-    stated = {name: cell for name, cell in step.cells.items() if name in _TOLD and not holds_bytes(cell)}
+    stated = {name: cell for name, cell in step.cells.items() if name in _KEPT and not holds_bytes(cell)}
     run.keep(step.place, {name: cell for name, cell in stated.items() if cell not in (None, "")})
 
 
-_TOLD = ("thought", "returned", "error", "target", "value", "point")
+_KEPT = ("thought", "returned", "error", "target", "value", "point")
 
 
 def _add_step(run: Run, turn: int, step: TableStep, base: Base) -> None:
@@ -287,7 +287,7 @@ def _threw(error: Any) -> Threw | None:
 
 
 def _look(run: Run, cells: Mapping[str, Any], role: str, base: Base, place: str) -> Observation | None:
-    """Return what was seen; None where no cell says anything."""
+    """Return what was seen; None where no cell holds anything."""
     is_before = role == "before"
     shots = ["screenshot_before"] if is_before else ["screenshot_before", "screenshot_after"]
     urls = ["url_before", "url"] if is_before else ["url_before", "url", "url_after"]
@@ -339,14 +339,14 @@ def _end(run: Run, stated: Mapping[str, Any], candidate: Candidate) -> None:
     for name, value in stated["labels"].items():
         run.add(Imported(kind="label", name=name, value=value, file=candidate.file.partition("#")[0]))
     answer = stated.get("answer")
-    told = _text(answer) if answer is not None else run.said_answer()
+    answer_text = _text(answer) if answer is not None else run.last_message()
     kind, validity = stated.get("ending"), stated.get("validity")
     for name, value, known in (("ending", kind, ENDINGS), ("validity", validity, VALIDITIES)):
         if value is not None and value not in known:
             run.extra[name] = value
     run.end(
-        kind if kind in ENDINGS else "unknown" if told is None else "answered",
-        answer=told,
+        kind if kind in ENDINGS else "unknown" if answer_text is None else "answered",
+        answer=answer_text,
         validity=validity if validity in VALIDITIES else "valid",
     )
 

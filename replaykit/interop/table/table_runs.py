@@ -43,7 +43,7 @@ LOOK_ROWS = 50
 """Rows that are looked at to learn whether a row is a step or a run."""
 
 STEP_ROWS, LISTED_ROWS, WHOLE_ROWS, RUN_ROWS = "step", "lists", "objects", "run"
-"""A row is a step; a run whose columns are lists; one with a list of objects; says more of a run."""
+"""A row is a step; a run whose columns are lists; one with a list of objects; one with fields of a run."""
 
 _PART = lazy_pattern(r"(.+?)-\d{5}(-of-\d{5})?")
 
@@ -65,7 +65,7 @@ def find_tables(path: Path) -> Iterator[Candidate]:
 def find_columns(path: Path, stated: Mapping[str, Any]) -> Iterator[Candidate]:
     """Yield the runs of the tables under a path; `stated`: what `--columns` names.
 
-    A damaged table is yielded: reading it says what is wrong. Raises UsageError where no table has a column.
+    A damaged table is yielded: reading it shows what is wrong. Raises UsageError where no table has a column.
     """
     yield from _found(path, stated, is_asked=True)
 
@@ -145,8 +145,8 @@ def _is_sure(shape: RowShape) -> bool:
     run, step = shape.run, shape.step
     if shape.kind in (WHOLE_ROWS, RUN_ROWS):
         return True
-    told = sum(field in run for field in ("run", "task", "intent", "answer"))
-    return told + sum(field in step for field in ("step", "thought", "url", "screenshot", "target")) >= 2
+    count = sum(field in run for field in ("run", "task", "intent", "answer"))
+    return count + sum(field in step for field in ("step", "thought", "url", "screenshot", "target")) >= 2
 
 
 def objects_of(cell: Any) -> list[dict[str, Any]]:
@@ -173,7 +173,7 @@ def _runs(table: list[Path], shape: RowShape, stated: Mapping[str, Any]) -> Iter
         return
     column = shape.run.get("run")
     if column in (None, OWN_FILE):
-        yield from (_of_file(file, shape, is_said=column == OWN_FILE) for file in table)
+        yield from (_of_file(file, shape, is_stated=column == OWN_FILE) for file in table)
         return
     groups: dict[str, list[TableSpan]] = {}
     for file in table:
@@ -203,13 +203,13 @@ def _of_row(file: Path, row: TableRow, shape: RowShape) -> Candidate:
     return _candidate(file, str(key or row.start), [TableSpan(file.name, row.start, row.end)])
 
 
-def _of_file(file: Path, shape: RowShape, *, is_said: bool) -> Candidate:
-    """Return the one run of a file. Its steps are numbered upwards, or the user says that it is one."""
+def _of_file(file: Path, shape: RowShape, *, is_stated: bool) -> Candidate:
+    """Return the one run of a file. Its steps are numbered upwards, or the user states that it is one."""
     column = shape.step.get("step")
     rows = list(_rows(file, [column]))
     numbers = [plain_number(cell_of(row.cells, column)) for row in rows]
-    is_one = is_said or all(a is not None and b is not None and a < b for a, b in pairwise(numbers))
-    if not is_one or (len(numbers) == 1 and numbers[0] is None and not is_said):
+    is_one = is_stated or all(a is not None and b is not None and a < b for a, b in pairwise(numbers))
+    if not is_one or (len(numbers) == 1 and numbers[0] is None and not is_stated):
         raise UsageError(
             what=f"{file.name}: no column says which rows belong to one run; name it with --columns, "
             f"as `run: COLUMN`, or as `run: '{OWN_FILE}'` where the whole file is one run"
@@ -236,7 +236,7 @@ def _candidate(file: Path, key: str, spans: list[TableSpan]) -> Candidate:
 
 
 def _rows(file: Path, columns: list[Any]) -> Iterator[TableRow]:
-    """Yield the rows with these columns only; a table that breaks off ends there, and reading it says so."""
+    """Yield the rows with these columns only; a table that breaks off ends there, and reading it shows it."""
     outer = list(dict.fromkeys(str(column).partition(".")[0] for column in columns if column))
     is_flat = outer and all(name in table_keys(file) for name in outer)
     try:

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from replaykit.interop.extra_fields import says
+from replaykit.interop.extra_fields import holds_data
 from replaykit.interop.imported_run import Run
 from replaykit.interop.repaired_values import plain_number
 from replaykit.interop.table.table_columns import (
@@ -42,7 +42,7 @@ Rows = list[tuple[str, dict[str, Any]]]
 
 
 class TableStep(Struct, kw_only=True):
-    """What a table says of one step: where it stands, and field to cell."""
+    """What a table holds of one step: where it stands, and field to cell."""
 
     place: str
     cells: dict[str, Any]
@@ -188,7 +188,7 @@ def _keep(run: Run, place: str, stated: Mapping[str, Any]) -> None:
     for name, cell in stated.items():
         if holds_bytes(cell):
             run.leave_out(f"{name} (bytes)")
-        elif says(cell):
+        elif holds_data(cell):
             run.keep(place, {name: cell})
 
 
@@ -199,8 +199,8 @@ def holds_bytes(cell: Any) -> bool:
     return any(holds_bytes(part) for part in cell) if isinstance(cell, list) else isinstance(cell, bytes)
 
 
-def said_of_run(run: Run, shape: RowShape, rows: Rows) -> dict[str, Any]:
-    """Return field to what the rows say of the run; rows of other tables name their own columns."""
+def fields_of_run(run: Run, shape: RowShape, rows: Rows) -> dict[str, Any]:
+    """Return field to value of the run in its rows; rows of other tables name their own columns."""
     found: dict[str, Any] = {"labels": {}}
     for field in RUN_FIELDS:
         if field == "labels":
@@ -209,7 +209,7 @@ def said_of_run(run: Run, shape: RowShape, rows: Rows) -> dict[str, Any]:
             value for _, cells in rows if (value := cell_of(cells, shape.run.get(field))) not in (None, "")
         ]
         if values:
-            # The answer is what was said last.
+            # The answer is the last one.
             found[field] = values[-1] if field == "answer" else values[0]
             if field != "answer" and any(value != values[0] for value in values):
                 run.flaw("another value in other rows of the run: the first counts", f"{shape.run[field]}")

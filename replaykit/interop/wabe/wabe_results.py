@@ -78,10 +78,10 @@ def read(run: Run, candidate: Candidate) -> None:
         return
     plain = run.source.convert(run.source.json(RESULT), dict[str, Any], RESULT)
     plain = run.fitted(plain, ResultEntry, RESULT)
-    told = run.source.convert(plain, ResultEntry, RESULT)
+    entry = run.source.convert(plain, ResultEntry, RESULT)
     read_first(run, {key: value for key, value in plain.items() if key not in ("error", "success")})
     ending = run.events.pop()
-    _label(run, told, RESULT)
+    _label(run, entry, RESULT)
     run.add(ending)
 
 
@@ -97,19 +97,19 @@ def _read_entry(run: Run, candidate: Candidate) -> None:
     path = f"{name} results[{at}].detail.tasks[{number}]"
     plain = detail.tasks[number]
     plain = run.fitted(plain, ResultEntry, path)
-    told = run.source.convert(plain, ResultEntry, path)
+    entry = run.source.convert(plain, ResultEntry, path)
     run.extra.update({key: plain[key] for key in plain.keys() - set(ResultEntry.__struct_fields__)})
     if plain.get("thoughts") == []:
         run.extra["thoughts"] = []
-    run.task(told.task_id, intent=told.task)
-    actions = first_steps(run, told.action_history, told.thoughts)
-    shots = _inside(run, told.screenshots)
+    run.task(entry.task_id, intent=entry.task)
+    actions = first_steps(run, entry.action_history, entry.thoughts)
+    shots = _inside(run, entry.screenshots)
     run.origin["alignment"] = place_shots(run, actions, shots)
     run.fills(actions="recorded", targets="partial", thoughts="recorded")
     run.fills(screenshots=shots_state(run, run.origin["alignment"], shots))
-    _label(run, told, name)
-    answer = told.final_result_response
-    error = None if told.error is None else Threw(name="Error", message=told.error)
+    _label(run, entry, name)
+    answer = entry.final_result_response
+    error = None if entry.error is None else Threw(name="Error", message=entry.error)
     run.end("unknown" if answer is None else "answered", answer=answer, error=error)
 
 
@@ -121,15 +121,15 @@ def _inside(run: Run, names: list[str]) -> list[str]:
     return []
 
 
-def _label(run: Run, told: ResultEntry, file: str) -> None:
-    if told.success is not None:
+def _label(run: Run, entry: ResultEntry, file: str) -> None:
+    if entry.success is not None:
         # A fallback of the harness looks the same as the judge's word.
-        value: dict[str, Any] = {"success": told.success, "success_source": "unknown"}
+        value: dict[str, Any] = {"success": entry.success, "success_source": "unknown"}
         run.add(Imported(kind="outcome", name="wabe", value=value, file=file))
-    run.extra.update({name: getattr(told, name) for name in ("steps_taken", "max_steps", "level")})
-    run.extra.setdefault("screenshots", told.screenshots)
-    if told.error is not None:
-        run.extra["error"] = told.error
+    run.extra.update({name: getattr(entry, name) for name in ("steps_taken", "max_steps", "level")})
+    run.extra.setdefault("screenshots", entry.screenshots)
+    if entry.error is not None:
+        run.extra["error"] = entry.error
 
 
 def _check_counts(run: Run, detail: Detail) -> None:
@@ -150,7 +150,7 @@ def _is_one(listing: Listing) -> bool:
         return False
     file = listing.path / RESULT
     plain = peek(file)
-    if plain is None:  # broken: reading it says how
+    if plain is None:  # broken: reading it reports how
         return any(is_marked(file, f'"{name}"'.encode()) for name in OWN)
     return is_result(plain) and bool(plain.keys() & set(OWN))
 

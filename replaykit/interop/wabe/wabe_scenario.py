@@ -38,12 +38,12 @@ def scarce(tasks: Sequence[Task], count: int) -> list[str]:
 
 
 def _table(task: Task, sites: Sites) -> str:
-    told = agent_view(task, sites)
+    shown = agent_view(task, sites)
     length = task.metadata.get("reference_length")
     fields = {
         "task_id": toml_text(task.id),
-        "confirmed_task": toml_text(told.intent),
-        "website": toml_text(told.start_urls[0]) if told.start_urls else None,
+        "confirmed_task": toml_text(shown.intent),
+        "website": toml_text(shown.start_urls[0]) if shown.start_urls else None,
         "level": toml_text(_level(task)) if _level(task) else None,
         "reference_length": str(length) if isinstance(length, int) and not isinstance(length, bool) else None,
         "max_steps": str(task.max_steps) if task.max_steps is not None else None,

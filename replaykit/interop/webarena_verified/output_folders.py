@@ -40,8 +40,8 @@ class WrittenAnswer(Struct, kw_only=True):
 
 def read(run: Run, candidate: Candidate) -> None:
     """Read one output folder."""
-    told = run.text_beside(RESPONSE)
-    answer = None if told is None else told.strip()
+    response = run.text_beside(RESPONSE)
+    answer = None if response is None else response.strip()
     if NETWORK in run.source:
         read_har(run, NETWORK)
     else:
@@ -54,8 +54,8 @@ def read(run: Run, candidate: Candidate) -> None:
 
 
 def _id(candidate: Candidate, result: Any) -> str:
-    said = result.get("task_id") if isinstance(result, dict) else None
-    return str(said) if isinstance(said, int | str) else candidate.root.resolve().name
+    id = result.get("task_id") if isinstance(result, dict) else None
+    return str(id) if isinstance(id, int | str) else candidate.root.resolve().name
 
 
 def find(path: Path) -> Iterator[Candidate]:
@@ -81,8 +81,8 @@ def response_of(bundle: Bundle, task_type: str | None = None, status: str | None
             advice="Give both: --task-type RETRIEVE|MUTATE|NAVIGATE and --status SUCCESS|...",
         )
     value = found or {"retrieved_data": None if answer is None else [answer], "error_details": None}
-    said = {name: word for name, word in (("task_type", task_type), ("status", status)) if word}
-    return msgspec.json.format(msgspec.json.encode({**value, **said}), indent=2) + b"\n"
+    given = {name: word for name, word in (("task_type", task_type), ("status", status)) if word}
+    return msgspec.json.format(msgspec.json.encode({**value, **given}), indent=2) + b"\n"
 
 
 def _parsed(answer: str | None) -> dict[str, Any] | None:

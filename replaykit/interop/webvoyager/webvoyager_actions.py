@@ -59,7 +59,7 @@ def answer_of(message: str | None) -> str | None:
     return found[1] if found else None
 
 
-def said_action(action: actions.ActionBase, raw: object = None) -> str | None:
+def action_line(action: actions.ActionBase, raw: object = None) -> str | None:
     """Return an action in WebVoyager's words; None where it has none for it. `raw` wins where it is one."""
     if isinstance(raw, str) and strict_action(raw) != _unknown(raw.strip()):
         return raw
@@ -83,7 +83,7 @@ def said_action(action: actions.ActionBase, raw: object = None) -> str | None:
 
 
 def _scroll(parts: list[str]) -> actions.Scroll:
-    # How far is not said: one px stands for the direction.
+    # How far is not stated: one px stands for the direction.
     where, way = parts
     element = None if where == "WINDOW" else actions.Element(ref=where)
     return actions.Scroll(element=element, dy=-1 if way == "up" else 1, amount=way)

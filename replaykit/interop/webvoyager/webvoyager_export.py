@@ -8,7 +8,7 @@ import msgspec
 
 from replaykit.bundle.reader import Bundle
 from replaykit.interop.bundle_export import Choices, Exporter, Files, image_bytes, refuse
-from replaykit.interop.webvoyager.webvoyager_actions import said_action, strict_action
+from replaykit.interop.webvoyager.webvoyager_actions import action_line, strict_action
 from replaykit.interop.webvoyager.webvoyager_import import MESSAGES, split_message
 from replaykit.trajectory.action import Answer, Element, Unknown
 from replaykit.trajectory.observation import Observation
@@ -24,7 +24,7 @@ _PLACEHOLDER = {"type": "image_url", "image_url": {"url": "data:image/png;base64
 
 
 class WrittenIteration(NamedTuple):
-    """One iteration: what the agent saw and said, and its images."""
+    """One iteration: what the agent saw and wrote, and its images."""
 
     seen: str
     reply: str | None
@@ -36,7 +36,7 @@ def folder_of(bundle: Bundle, choices: Choices) -> Files:
     """Return the files of `task<id>/`. Raises CannotExport where an action has no form there."""
     run = bundle.trajectory
     task = run.header.task or {}
-    refused = [f"step {s.index} ({_name(s)})" for s in run.steps if _said(s) is None]
+    refused = [f"step {s.index} ({_name(s)})" for s in run.steps if _action_line(s) is None]
     if not task.get("intent"):
         refused.insert(0, "a task with its intent")
     if refused:
@@ -66,10 +66,10 @@ def _turns(bundle: Bundle) -> list[WrittenIteration]:
     shown: Observation | None = next((o for o in run.of_type(Observation) if o.role == "start"), None)
     for step in run.steps:
         before = step.before if step.before is not None and step.before.screenshot else shown
-        is_told = error != "" and (before is None or not before.screenshot)
+        has_only_error = error != "" and (before is None or not before.screenshot)
         shot = None if before is None else image_bytes(bundle, before.screenshot)
         clean = None if before is None else image_bytes(bundle, before.clean)
-        seen = error if is_told or error else f"{SEEN}\n{_listed(step)}"
+        seen = error if has_only_error or error else f"{SEEN}\n{_listed(step)}"
         turns.append(WrittenIteration(seen, _message(step), shot, clean))
         error = step.error.message if step.error is not None and step.error.message else ""
         shown = run.after(step)
@@ -81,8 +81,8 @@ def _last(bundle: Bundle) -> list[WrittenIteration]:
     run = bundle.trajectory
     final = next((o for o in reversed(run.of_type(Observation)) if o.role == "final"), None)
     shot = None if final is None else image_bytes(bundle, final.screenshot)
-    is_said = bool(run.steps) and isinstance(run.steps[-1].action, Answer)
-    if run.answer is not None and not is_said:
+    has_answer = bool(run.steps) and isinstance(run.steps[-1].action, Answer)
+    if run.answer is not None and not has_answer:
         return [WrittenIteration(SEEN, f"Thought: \n\nAction: {_answer(run.answer)}", shot)]
     return [WrittenIteration(SEEN, None, shot)] if shot is not None else []
 
@@ -92,13 +92,13 @@ def _unaligned(bundle: Bundle) -> list[bytes]:
     return [shot for one in found if (shot := image_bytes(bundle, one.screenshot)) is not None]
 
 
-def _said(step: Step) -> str | None:
+def _action_line(step: Step) -> str | None:
     if isinstance(step.action, Unknown):
         return step.raw if isinstance(step.raw, str) else None
     if isinstance(step.action, Answer):
         raw = step.raw if isinstance(step.raw, str) else ""
         return raw if strict_action(raw) == step.action else _answer(step.action.text)
-    return said_action(_numbered(step), step.raw)
+    return action_line(_numbered(step), step.raw)
 
 
 def _answer(text: str) -> str:
@@ -115,7 +115,7 @@ def _numbered(step: Step) -> Any:
 
 
 def _message(step: Step) -> str:
-    reply = _said(step) or ""
+    reply = _action_line(step) or ""
     if isinstance(step.action, Unknown) and step.action.name == "format":
         return reply
     return f"Thought: {step.thought or ''}\n\nAction: {reply}"
@@ -149,13 +149,13 @@ def _chat(intent: str, start: str, turns: list[WrittenIteration]) -> bytes:
 
 def _check(bundle: Bundle, turns: list[WrittenIteration]) -> None:
     """Refuse thoughts that hold the labels which divide a message."""
-    told = zip(bundle.trajectory.steps, turns, strict=False)
+    pairs = zip(bundle.trajectory.steps, turns, strict=False)
     bad = [
         f"the thought of step {step.index} holds a label of the layout"
-        for step, turn in told
+        for step, turn in pairs
         if not isinstance(step.action, Unknown)
         and split_message(turn.reply or "")
-        != ((step.thought or "").strip() or None, (_said(step) or "").strip())
+        != ((step.thought or "").strip() or None, (_action_line(step) or "").strip())
     ]
     if bad:
         raise refuse("webvoyager", bundle, bad, "Export to atif or playwright-trace, which hold any text.")

@@ -36,7 +36,7 @@ _SHOT = lazy_pattern(r"screenshot(\d{1,9})(_no_box)?\.(?:png|jpe?g|webp)", re.IG
 _TREE = lazy_pattern(r"accessibility_tree(\d{1,9})\.(json|txt)")
 _ITEM = lazy_pattern(r"\[(\d{1,9})\]: (?:<(button|input|textarea)> )?\"(.*)\"", re.DOTALL)
 _ERRORS = ("Format ERROR:", "The action you have chosen cannot be exected.")
-"""How an observation begins that tells of an error; the second is upstream's own spelling."""
+"""How an observation begins that reports an error; the second is upstream's own spelling."""
 
 
 class ReadIteration(NamedTuple):
@@ -50,7 +50,7 @@ class ReadIteration(NamedTuple):
 def read(run: Run, candidate: Candidate) -> None:
     """Read one result folder."""
     turns, first, last = _turns(run)
-    _task(run, candidate, first, said_nothing=all(turn.reply is None for turn in turns))
+    _task(run, candidate, first, is_silent=all(turn.reply is None for turn in turns))
     shots, trees = _images(run)
     turn_numbers = {turn.number for turn in turns}
     for turn in turns:
@@ -93,7 +93,7 @@ def _turns(run: Run) -> tuple[list[ReadIteration], str, str | None]:
 
 
 def _unread(k: int, message: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield what a message says beside the agent's own words, which are thought and action."""
+    """Yield what a message holds beside the agent's own words, which are thought and action."""
     for key, value in message.items():
         if key != "role" and not (
             key == "content" and message.get("role") == "assistant" and isinstance(value, str)
@@ -112,12 +112,12 @@ def _text(run: Run, content: Any, number: int) -> str:
     return "\n".join(texts)
 
 
-def _task(run: Run, candidate: Candidate, first: str, *, said_nothing: bool) -> None:
+def _task(run: Run, candidate: Candidate, first: str, *, is_silent: bool) -> None:
     id = (candidate.root.resolve().name).removeprefix("task")
     is_peer = run.options.mode == "compat"
     found = (_PEER_TASK if is_peer else _TASK).search(first)
     if found is None and first and run.options.suite is None:
-        if is_peer or said_nothing:
+        if is_peer or is_silent:
             what = "Now given a task: ... Please interact with" + (" on one line" if is_peer else "")
             run.source.malformed(f"{MESSAGES} [1].content", "without a task", what)
         run.flaw("another prompt than the benchmark's: the start URL is absent", f"{MESSAGES} [1].content")
@@ -193,7 +193,7 @@ def _action(run: Run, text: str) -> Action:
 
 
 def _error(turn: ReadIteration, turns: list[ReadIteration], text: str | None) -> Threw | None:
-    """Return why an action failed: the next observation says so."""
+    """Return why an action failed: the next observation reports it."""
     after = turns[turn.number].seen if turn.number < len(turns) else ""
     if after.startswith(_ERRORS[1]):
         return Threw(name="ActionError", message=after)
@@ -203,7 +203,7 @@ def _error(turn: ReadIteration, turns: list[ReadIteration], text: str | None) ->
 
 
 def _with_element(action: Action, seen: str) -> Action:
-    """Add what the list of elements in the observation says of the target."""
+    """Add what the list of elements in the observation holds about the target."""
     if action.element is None or action.element.ref is None:
         return action
     named = _elements(seen).get(action.element.ref)
@@ -243,7 +243,7 @@ def _strict_answer(run: Run) -> str | None:
 
 
 def _is_one(listing: Listing) -> bool:
-    # A run that broke off has images and no chat: reading it says so.
+    # A run that broke off has images and no chat: reading it reports that.
     is_cut = listing.path.resolve().name.startswith("task") and listing.holds("screenshot[0-9]*.png")
     return listing.holds(MESSAGES) or is_cut
 
