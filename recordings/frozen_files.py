@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 from recordings.frozen_run import CLEAN, Commit, NewBlob, new_blob, noise, pixmap_run, snapshot, whole_run
 from replaykit.bundle.bundle_format import Limits, Preamble
 from replaykit.bundle.index import FrameOffsets, parse_seek_table, seek_table
-from replaykit.bundle.records import blob_line, event_record, header_record, index_record
+from replaykit.bundle.records import blob_line, event_record, header_record
+from replaykit.bundle.sealed_order import shortened
 from replaykit.bundle.trajectory_digest import trajectory_digest
 from replaykit.bundle.writer import Journal, seal
 from replaykit.bundle.zstd_frames import compress
@@ -58,51 +59,50 @@ class SealedByHand:
     def __init__(self) -> None:
         self._frames = [Preamble("sealed", 1).pack()]
         self._raws = [0]
-        self._blobs: list[tuple[str, str, int, int, int]] = []
-        self._story: list[tuple[int, int]] = []
+        self._blobs: list[NewBlob] = []
         self._lines: list[bytes] = []
 
     def skippable(self, frame: bytes) -> None:
         """Add a frame that is passed over."""
         self._put(frame, 0)
 
-    def private(self, raw: bytes) -> None:
-        """Add a frame of private records."""
-        self._put(compress(raw, 3), len(raw))
+    def blobs(self, *blobs: NewBlob) -> None:
+        """Add a frame of blobs."""
+        self._blobs += blobs
+        self._add(b"".join(payload for _, _, payload in blobs))
 
-    def blob(self, blob: NewBlob, keys: bytes = b"", before: bytes = b"") -> None:
-        """Add a frame with one blob, whose line ends in further `keys`, after the records `before`."""
-        line = blob_line(blob[0], len(blob[2]), blob[1]).removesuffix(b"}\n") + keys + b"}\n"
-        row = (blob[0], blob[1], len(self._frames), len(before + line), len(blob[2]))
-        self._blobs.append(row)
-        self.private(before + line + blob[2] + b"\n")
-
-    def story(self, lines: Sequence[bytes], before: bytes = b"") -> None:
-        """Add a frame of story lines after the records `before`."""
-        first = len(self._lines) - 1
-        self._story.append((len(self._frames), max(0, first)))
+    def story(self, lines: Sequence[bytes]) -> None:
+        """Add a frame of story lines."""
         self._lines += lines
-        self.private(before + story_records(lines, first))
+        numbers = {id: number for number, (id, _, _) in enumerate(self._blobs)}
+        self._add(b"".join(shortened(line, numbers) + b"\n" for line in lines))
 
-    def finish(self, fields: Mapping[str, Any] | None = None, columns: Iterable[Any] = ()) -> bytes:
-        """Return the file; its index has further `fields`, its rows further `columns`."""
-        raw = index_record(json.dumps(self._index(list(columns)) | dict(fields or {})).encode())
-        self._put(compress(raw, 3), len(raw))
+    def finish(
+        self, fields: Mapping[str, Any] | None = None, columns: Mapping[str, Any] | None = None
+    ) -> bytes:
+        """Return the file; its index has further `fields`, and its blobs further `columns`."""
+        self._add(json.dumps(self._index(columns or {}) | dict(fields or {})).encode())
         return b"".join(self._frames) + seek_table(list(map(len, self._frames)), self._raws)
+
+    def _add(self, raw: bytes) -> None:
+        self._put(compress(raw, 3), len(raw))
 
     def _put(self, frame: bytes, raw: int) -> None:
         self._frames.append(frame)
         self._raws.append(raw)
 
-    def _index(self, columns: list[Any]) -> dict[str, Any]:
+    def _index(self, columns: Mapping[str, Any]) -> dict[str, Any]:
         story = sha256(b"".join(line + b"\n" for line in self._lines)).hexdigest()
-        events, types = len(self._lines) - 1, sorted({row[1] for row in self._blobs})
-        digest = trajectory_digest(events, story, [(row[0], row[4], row[1]) for row in self._blobs])
-        frames = [[*row, *columns] for row in self._story]
-        rows = [[id, types.index(kind), *place, *columns] for id, kind, *place in self._blobs]
+        events, types = len(self._lines) - 1, sorted({kind for _, kind, _ in self._blobs})
+        digest = trajectory_digest(events, story, [(id, len(data), kind) for id, kind, data in self._blobs])
+        blobs = {
+            "ids": "".join(id for id, _, _ in self._blobs),
+            "types": [types.index(kind) for _, kind, _ in self._blobs],
+            "sizes": [len(data) for _, _, data in self._blobs],
+        }
         return {
-            "format": 1, "digest": digest, "story": {"events": events, "sha256": story, "frames": frames},
-            "types": types, "blobs": rows,
+            "format": 1, "digest": digest, "story": {"events": events, "sha256": story}, "types": types,
+            "blobs": blobs | columns,
         }  # fmt: skip
 
 
@@ -153,31 +153,22 @@ def v1_pixels() -> bytes:
 
 def unknown_types() -> bytes:
     file = SealedByHand()
-    file.blob(SCAN, b',"seen":true')
+    file.blobs(SCAN)
     file.skippable(FOREIGN_FRAME)
-    file.blob(MODEL)
-    file.blob(PAGE)
+    file.blobs(PAGE, MODEL)
     file.story(UNKNOWN_STORY[:1])
     file.story(UNKNOWN_STORY[1:3])
     file.story(UNKNOWN_STORY[3:])
-    return file.finish({"thumbnails": {"first": None}, "colour": "teal"}, columns=[7, "more"])
+    more = {"thumbnails": {"first": None}, "colour": "teal"}
+    return file.finish(more, columns={"shades": [7, "more", None]})
 
 
 def x_record() -> bytes:
-    blob = blob_line(PAGE[0], len(PAGE[2]), PAGE[1]) + PAGE[2] + b"\n"
-    story = story_records(KNOWN_STORY, -1)
+    line = blob_line(PAGE[0], len(PAGE[2]), PAGE[1]).replace(b"}", b',"seen":true}')
+    blob, story = line + PAGE[2] + b"\n", story_records(KNOWN_STORY, -1)
     cut = story.index(b'{"k":"event"')
     raws = NOTE, story[:cut] + b'{"k":"x-","n":0}\n\n', NOTE + blob, NOTE + story[cut:], NOTE
     return Preamble("journal", 1).pack() + b"".join(compress(raw, 3) for raw in raws)
-
-
-def x_record_sealed() -> bytes:
-    file = SealedByHand()
-    file.private(NOTE)
-    file.blob(PAGE, before=NOTE)
-    file.story(KNOWN_STORY, before=NOTE)
-    file.private(NOTE + NOTE)
-    return file.finish()
 
 
 def truncated() -> bytes:
@@ -200,7 +191,7 @@ def bit_flipped_journal() -> bytes:
 
 def from_the_future() -> bytes:
     content, frames = v1(), frames_of(v1())
-    index = index_record(b'{"format":%d,"mystery":true}' % FUTURE)
+    index = b'{"format":%d,"mystery":true}' % FUTURE
     parts = [Preamble("sealed", FUTURE).pack(), content[24 : frames.offsets[-1]], compress(index, 3)]
     lengths, raws = [*frames.lengths[:-1], len(parts[-1])], [*frames.raws[:-1], len(index)]
     return b"".join(parts) + seek_table(lengths, raws)
@@ -234,17 +225,18 @@ FILES: Mapping[str, FrozenFile] = {
     "v1-torn": FrozenFile("v1-journal without its last 25 bytes: the last commit is torn.", v1_torn, "v1"),
     "v1-pixels": FrozenFile("Sealed: two screenshots share a segment, the newer one first.", v1_pixels),
     "unknown-types": FrozenFile(
-        "A sealed run with unknown event types, action types, media types, fields, line keys, index"
-        " fields and columns, a skippable frame of someone else, and its story in three frames.",
+        "A sealed run with unknown event types, action types, media types, fields, index fields and"
+        " columns, a skippable frame of someone else, and its story in three frames.",
         unknown_types,
     ),
     "x-record": FrozenFile(
-        "A journal with private records: in frames of their own and in those of others.", x_record
+        "A journal with private records, in frames of their own and in those of others, and an unknown line"
+        " key.",
+        x_record,
     ),
-    "x-record-sealed": FrozenFile(
-        "A sealed run with private records, which sealing it again drops.", x_record_sealed
+    "truncated": FrozenFile(
+        "v1 without its last 200 bytes. Nothing of it may be read, nor salvaged.", truncated
     ),
-    "truncated": FrozenFile("v1 without its last 200 bytes. Nothing of it may be read.", truncated),
     "bit-flipped": FrozenFile("v1 with one bit changed in its story. Its blobs can be read.", bit_flipped),
     "bit-flipped-blob": FrozenFile(
         "v1 with one bit changed in a screenshot. All else can be read.", bit_flipped_blob, "v1"

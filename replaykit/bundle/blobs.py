@@ -17,7 +17,6 @@ from replaykit.errors import BundleDamaged
 from replaykit.patterns import lazy_pattern
 
 _MARKUP = (SNAPSHOT, "text/html", "application/xhtml+xml", "image/svg+xml")
-_BULK_TEXT = ("text/css", "text/javascript")
 _OPAQUE = (
     "application/zip",
     "application/gzip",
@@ -45,11 +44,13 @@ def class_of(media_type: str) -> BlobClass:
     """Return the storage class of a media type."""
     if media_type == PIXMAP:
         return "pixels"
-    if media_type in _MARKUP:
-        return "markup"
-    if media_type in _OPAQUE or media_type.startswith(_OPAQUE_PREFIXES):
-        return "opaque"
-    return "text" if media_type.startswith("text/") and media_type not in _BULK_TEXT else "bulk"
+    is_opaque = media_type in _OPAQUE or media_type.startswith(_OPAQUE_PREFIXES)
+    return "opaque" if is_opaque and not is_markup(media_type) else "text"
+
+
+def is_markup(media_type: str) -> bool:
+    """Whether a text is a page: what most readers want."""
+    return media_type in _MARKUP
 
 
 class RowsBefore:

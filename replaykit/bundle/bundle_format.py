@@ -42,7 +42,7 @@ _MEDIA_TYPE_MAX = 127
 # 1.3 Journal: while recording
 
 # `opaque` is compressed already: its level costs next to nothing.
-JOURNAL_LEVELS = {"opaque": -5, "pixels": 1, "bulk": 2, "markup": 2, "text": 2, "story": 2}
+JOURNAL_LEVELS = {"opaque": -5, "pixels": 1, "text": 2, "story": 2}
 """What the step path can afford."""
 
 # 1.4 Sealed: at the end
@@ -55,15 +55,16 @@ SUFFIX = 64 * KIB
 
 # 1.5 Order and classes
 
-BlobClass: TypeAlias = Literal["opaque", "pixels", "bulk", "markup", "text"]
-CLASSES: tuple[BlobClass, ...] = ("opaque", "pixels", "bulk", "markup", "text")
+BlobClass: TypeAlias = Literal["opaque", "pixels", "text"]
+CLASSES: tuple[BlobClass, ...] = ("opaque", "pixels", "text")
 """Classes of blobs, in file order."""
 
 PIXMAP = "image/x-portable-pixmap"
 SNAPSHOT = "application/x-replaykit-dom"
 
-SEALED_LEVELS = {"opaque": 1, "pixels": 9, "bulk": 9, "markup": 9, "text": 9, "story": 9}
-"""Level 19 costs 100 times the CPU for about 5 % of the size."""
+SEALED_LEVELS = {"opaque": 1, "pixels": 9, "text": 9, "story": 9}
+SMALL_RAW, SMALL_LEVEL = 512 * KIB, 16
+"""Texts of at most this size, of which a run has few, are worth ten times the CPU for 5 % of the size."""
 PLAIN_RATIO = 100
 """Images so many times larger than their frame (applications, no photographs) are worth more effort."""
 APART_FROM = 32 * 1024

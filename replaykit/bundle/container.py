@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
+from io import BytesIO
 from typing import NamedTuple
 
 from replaykit.bundle.bundle_format import MIB, Layout, Limits, Place
 from replaykit.bundle.byte_source import ByteSource
-from replaykit.bundle.content_tables import BlobPlace, StoryFrame
+from replaykit.bundle.content_tables import BlobPlace
 from replaykit.bundle.index import FrameOffsets
-from replaykit.bundle.records import LF, FrameRecord, header_record, records, story_lines
+from replaykit.bundle.records import LF, NUL, FrameRecord, records
+from replaykit.bundle.sealed_order import NAMED_LEAST, restored
 from replaykit.bundle.trajectory_digest import trajectory_digest
 from replaykit.bundle.zstd_frames import decode
 from replaykit.errors import BlobMissing, DigestMismatch
-
-_HONEST_RAW = 8 * MIB
-"""More than any story frame of ours; a larger one is read line by line, lest it be in memory five times."""
 
 
 class Tables(NamedTuple):
@@ -30,8 +29,8 @@ class Tables(NamedTuple):
     """All frames by number."""
     blobs: Mapping[str, BlobPlace]
     """Committed blobs, in file order."""
-    story: Sequence[StoryFrame]
-    """Story frames, in order."""
+    story: Sequence[int]
+    """Numbers of the story frames, in order."""
     events: int
     """Events, the header not counted."""
     story_sha256: str
@@ -39,7 +38,9 @@ class Tables(NamedTuple):
     torn_bytes: int = 0
     """Bytes after the last commit of a journal."""
     private: int = 0
-    """Private records seen (journals; a sealed file is not scanned on opening)."""
+    """Private records of a journal."""
+    ids: Sequence[str] = ()
+    """Blobs by the numbers that the story lines of a sealed file refer to them by."""
 
     def digest(self) -> str:
         """Compute the trajectory digest from these tables."""
@@ -74,9 +75,9 @@ class Container:
         LimitExceeded.
         """
         digest, expected, total = sha256(), -1, 0
-        for number, _ in self.tables.story:
+        for number in self.tables.story:
             place = self.place(number)
-            for payloads in self._payloads(self._story_frame(number), expected, place):
+            for payloads in self._payloads(number, expected, place):
                 text = LF.join([*payloads, b""])
                 place.check("STORY_MAX", self.limits.story, total := total + len(text))
                 digest.update(text)
@@ -84,17 +85,18 @@ class Container:
                 yield from payloads
         self._check_story(expected, digest.hexdigest())
 
+    def frame_lines(self, number: int, first: int) -> list[bytes]:
+        """Return the payloads of a story frame; number -1 is the header. Not verified. Raises as `lines`."""
+        return [line for part in self._payloads(number, first, self.place(number)) for line in part]
+
     def header_line(self) -> bytes:
         """Return the payload of the header; the story is not verified. Raises as `lines`."""
-        number = self.tables.story[0].frame
-        raw = self.frame(number)
+        number = self.tables.story[0]
+        raw, place = self.frame(number), self.place(number)
         self._kept = (number, raw if len(raw) <= MIB else b"")
-        start = raw.find(LF) + 1
-        payload = raw[start : raw.find(LF, start)]
-        # As in `_payloads`: an honest record is known by its bytes.
-        if len(payload) <= self.limits.header and raw.startswith(header_record(payload)):
-            return payload
-        for record in self._walk(raw, -1, self.place(number)):
+        if self.tables.layout == "sealed":
+            return self._line(raw.partition(LF)[0], -1, place)
+        for record in self._walk(raw, -1, place):
             return raw[record.start : record.start + record.n]
         return next(self.lines())  # it stands in a later frame, or nowhere
 
@@ -103,7 +105,8 @@ class Container:
         place = self.tables.blobs.get(id)
         if place is None:
             raise BlobMissing(source=self.name, id=id, referred_by=referred_by)
-        raw = self._frame_upto(place.frame, place.offset + place.n)
+        # A blob without bytes may stand in no frame.
+        raw = self._frame_upto(place.frame, place.offset + place.n) if place.n else b""
         payload = raw[place.offset : place.offset + place.n]
         check_blob(id, payload, self.place(place.frame))
         return payload
@@ -145,17 +148,40 @@ class Container:
     def _decode(self, number: int, frame: bytes, upto: int | None = None) -> bytes:
         return decode(frame, self.place(number), self.limits, self.tables.frames.raws[number], upto)
 
-    def _payloads(self, raw: bytes, first: int, place: Place) -> Iterator[list[bytes]]:
-        # The frame of an honest writer is known by the lines before its payloads, at a fraction of the cost
-        # of walking its records. Not more parts than the index promises: a frame may be line feeds only.
-        if len(raw) <= _HONEST_RAW:
-            *parts, rest = raw.split(LF, 2 * max(0, self.tables.events - first))
-            payloads = parts[1::2]
-            honest = not rest and LF.join([*parts[0::2], b""]) == story_lines(payloads, first)
-            if honest and max(map(len, payloads)) <= min(self.limits.header, self.limits.event):
-                yield payloads
-                return
-        yield from ([raw[r.start : r.start + r.n]] for r in self._walk(raw, first, place))
+    def _payloads(self, number: int, first: int, place: Place) -> Iterator[list[bytes]]:
+        raw = self._story_frame(number)
+        if self.tables.layout == "sealed":
+            yield from self._sealed_lines(raw, first, place)
+        else:
+            yield from ([raw[r.start : r.start + r.n]] for r in self._walk(raw, first, place))
+
+    def _sealed_lines(self, raw: bytes, first: int, place: Place) -> Iterator[list[bytes]]:
+        file = BytesIO(raw)
+        while lines := file.readlines(MIB):
+            # A frame may be line feeds only.
+            if first + len(lines) > self.tables.events or not lines[-1].endswith(LF):
+                raise place.damaged(
+                    "story lines", f"{self.tables.events} events, an LF after each", "otherwise"
+                )
+            yield [self._line(line[:-1], number, place) for number, line in enumerate(lines, first)]
+            first += len(lines)
+
+    def _line(self, line: bytes, number: int, place: Place) -> bytes:
+        name, most = ("EVENT_MAX", self.limits.event) if number >= 0 else ("HEADER_MAX", self.limits.header)
+        references = line.count(NUL)
+        # Before it is restored, which makes it up to 32 times as long.
+        if (least := len(line) + NAMED_LEAST * references) > most:
+            place.check(name, most, least)
+        if not references:
+            return line
+        try:
+            whole = restored(line, self.tables.ids)
+        except IndexError as error:
+            raise place.damaged(
+                "reference of a story line", "the number of a blob", "a larger one"
+            ) from error
+        place.check(name, most, len(whole))
+        return whole
 
     def _walk(self, raw: bytes, first: int, place: Place) -> Iterator[FrameRecord]:
         for record in records(raw, place, self.limits):
@@ -170,7 +196,7 @@ class Container:
                 f"{events} events, {digest}",
                 f"{self.tables.events} events, {self.tables.story_sha256}",
             )
-            offset = self.tables.frames.offsets[self.tables.story[0].frame]
+            offset = self.tables.frames.offsets[self.tables.story[0]]
             raise DigestMismatch(
                 source=self.name, what="story", offset=offset, expected=expected, found=found
             )

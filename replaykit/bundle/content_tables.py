@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from hashlib import sha256
 from sys import intern
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
 from replaykit.bundle.bundle_format import Limits, Place
 from replaykit.bundle.records import PRIVATE, FrameRecord, records
 
-Group: TypeAlias = Literal["blobs", "story", "index", "private"]
+Group: TypeAlias = Literal["blobs", "story", "private"]
 """What a data frame holds; a frame holds one group, private records aside."""
 
-_GROUPS: dict[str, Group] = {"blob": "blobs", "header": "story", "event": "story", "index": "index"}
-
-Inspect: TypeAlias = Callable[[str, str, memoryview, Place], None]
-"""Called with id, media type, payload and place of each blob that is passed."""
+_GROUPS: dict[str, Group] = {"blob": "blobs", "header": "story", "event": "story"}
 
 
 class BlobPlace(Struct, frozen=True, gc=False):
     """Where a blob stands."""
 
     media_type: str
-    """Media type of its record."""
+    """Media type."""
     frame: int
     """Number of its frame."""
     offset: int
@@ -34,25 +30,15 @@ class BlobPlace(Struct, frozen=True, gc=False):
     """Payload bytes."""
 
 
-class StoryFrame(NamedTuple):
-    """A frame of header and events."""
-
-    frame: int
-    """Number of the frame."""
-    first_event: int
-    """Number of its first event, or of the next one if it holds the header only."""
-
-
 class Contents:
-    """Records of consecutive frames, checked as they are added."""
+    """Records of the frames of a journal, checked as they are added."""
 
-    def __init__(self, limits: Limits, inspect: Inspect | None = None) -> None:
+    def __init__(self, limits: Limits) -> None:
         self.blobs: dict[str, BlobPlace] = {}
-        self.story: list[StoryFrame] = []
+        self.story: list[int] = []
         self.events = 0
         self.private = 0
         self._limits = limits
-        self._inspect = inspect
         self._story_bytes = 0
         self._hash = sha256()
 
@@ -67,7 +53,6 @@ class Contents:
         Raises BundleDamaged, UnknownRecordKind and LimitExceeded; the tables are unusable afterwards.
         """
         groups: set[Group] = set()
-        first_event = self.events
         for record in records(raw, place, self._limits):
             if record.kind.startswith(PRIVATE):
                 self.private += 1
@@ -77,15 +62,15 @@ class Contents:
             groups.add(_GROUPS[record.kind])
             self._add(number, record, raw, place)
         if len(groups) > 1:
-            raise place.damaged("records of a frame", "one of blobs, story, index", ", ".join(sorted(groups)))
+            raise place.damaged("records of a frame", "either blobs or story", ", ".join(sorted(groups)))
         group = groups.pop() if groups else "private"
         if group == "story":
-            self.story.append(StoryFrame(number, first_event))
+            self.story.append(number)
         return group
 
     def _add(self, number: int, record: FrameRecord, raw: bytes, place: Place) -> None:
         if record.kind == "blob":
-            self._add_blob(number, record, raw, place)
+            self._add_blob(number, record, place)
         elif record.kind == "header":
             self._add_header(record, place)
             self._add_line(record, raw, place)
@@ -93,13 +78,10 @@ class Contents:
             self._add_event(record, place)
             self._add_line(record, raw, place)
 
-    def _add_blob(self, number: int, record: FrameRecord, raw: bytes, place: Place) -> None:
+    def _add_blob(self, number: int, record: FrameRecord, place: Place) -> None:
         if record.id in self.blobs:
             raise place.damaged("blob record", "one record per id", f"a second one of {record.id}")
         place.check("BLOBS_MAX", self._limits.blobs, len(self.blobs) + 1, "blobs")
-        if self._inspect is not None:
-            payload = memoryview(raw)[record.start : record.start + record.n]
-            self._inspect(record.id, record.media_type, payload, place)
         self.blobs[record.id] = BlobPlace(intern(record.media_type), number, record.start, record.n)
 
     def _add_header(self, record: FrameRecord, place: Place) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import sys
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -15,7 +15,6 @@ from msgspec import Raw, Struct
 from replaykit.bundle.bundle_format import (
     FORMAT_VERSION,
     PREAMBLE_SIZE,
-    SEALED_LEVELS,
     SEEK_FOOTER_MAGIC,
     SEEK_TABLE_MAGIC,
     Limits,
@@ -23,8 +22,8 @@ from replaykit.bundle.bundle_format import (
     check_format,
     is_media_type,
 )
-from replaykit.bundle.content_tables import BlobPlace, StoryFrame
-from replaykit.bundle.zstd_frames import LIBZSTD, bound
+from replaykit.bundle.content_tables import BlobPlace
+from replaykit.bundle.zstd_frames import bound
 from replaykit.decoders import check_nesting, decoder
 from replaykit.errors import BundleTruncated
 from replaykit.trajectory.scalars import N
@@ -32,49 +31,40 @@ from replaykit.trajectory.scalars import N
 SEEK_HEADER = 8
 SEEK_FOOTER = 9
 _ENTRY = 8
+ID = 64
+"""Hex digits of an id."""
 _SHORT = 1 << 20
 """Bytes of an index that cannot take much memory, whatever it holds."""
-
-
-class _StoryRow(Struct, frozen=True, array_like=True, gc=False):
-    frame: N
-    first_event: N
-
-
-class _BlobRow(Struct, frozen=True, array_like=True, gc=False):
-    id: str
-    type: N
-    frame: N
-    offset: N
-    n: N
 
 
 class _Story(Struct, frozen=True, kw_only=True):
     events: N
     sha256: str
-    frames: tuple[_StoryRow, ...]
 
 
-class _Writer(Struct, frozen=True, kw_only=True):
-    libzstd: str = ""
-    levels: dict[str, int] = {}
+class _Blobs(Struct, frozen=True, kw_only=True):
+    ids: str
+    types: tuple[N, ...]
+    sizes: tuple[N, ...]
 
 
 class BundleIndex(Struct, frozen=True, kw_only=True):
-    """Payload of the index record."""
+    """Content of the index frame."""
 
     format: N
     """Format version, as in the preamble."""
     digest: str
     """Trajectory digest."""
     story: _Story
-    """Event count, story digest, rows of (frame, first event)."""
+    """Event count and story digest."""
     types: tuple[str, ...]
     """Media types, sorted."""
-    blobs: tuple[_BlobRow, ...]
-    """Rows of (id, type number, frame, payload offset in the raw frame, payload bytes), in file order."""
-    writer: Raw = Raw(b"{}")
-    """Library and levels that wrote the frames, as JSON; not hashed."""
+    blobs: _Blobs
+    """Columns, in file order: ids one after another, numbers of types, bytes."""
+
+    def ids(self) -> list[str]:
+        """Return the blob ids, in file order."""
+        return [self.blobs.ids[at : at + ID] for at in range(0, len(self.blobs.ids), ID)]
 
 
 class FrameOffsets(NamedTuple):
@@ -94,14 +84,14 @@ class FrameOffsets(NamedTuple):
         return len(self.raws) - 1
 
 
-class _StoryLists(Struct):
-    frames: Raw
+class _Columns(Struct):
+    types: Raw
+    sizes: Raw
 
 
 class _Lists(Struct):
     types: Raw
-    blobs: Raw
-    story: _StoryLists
+    blobs: _Columns
 
 
 _decoder = decoder(BundleIndex)
@@ -109,31 +99,28 @@ _lists_decoder = decoder(_Lists)
 
 
 def build_index(
-    digest: str,
-    events: int,
-    story_sha256: str,
-    story: Iterable[StoryFrame],
-    blobs: Mapping[str, BlobPlace],
-    version: int = FORMAT_VERSION,
+    digest: str, events: int, story_sha256: str, blobs: Mapping[str, BlobPlace], version: int = FORMAT_VERSION
 ) -> bytes:
-    """Return the index payload of a file of format `version`."""
+    """Return the index of a file of format `version`; `blobs` in file order."""
     types = tuple(sorted({place.media_type for place in blobs.values()}))
     number = {media_type: position for position, media_type in enumerate(types)}
-    rows = tuple(_BlobRow(id, number[b.media_type], b.frame, b.offset, b.n) for id, b in blobs.items())
-    frames = tuple(_StoryRow(*row) for row in story)
-    index = BundleIndex(
-        format=version, digest=digest, types=types, blobs=rows,
-        story=_Story(events=events, sha256=story_sha256, frames=frames),
-        writer=Raw(msgspec.json.encode(_Writer(libzstd=LIBZSTD, levels=SEALED_LEVELS))),
-    )  # fmt: skip
-    return msgspec.json.encode(index)
+    columns = _Blobs(
+        ids="".join(blobs),
+        types=tuple(number[place.media_type] for place in blobs.values()),
+        sizes=tuple(place.n for place in blobs.values()),
+    )
+    story = _Story(events=events, sha256=story_sha256)
+    return msgspec.json.encode(
+        BundleIndex(format=version, digest=digest, story=story, types=types, blobs=columns)
+    )
 
 
-def parse_index(payload: bytes, place: Place, limits: Limits, frames: FrameOffsets) -> BundleIndex:
-    """Parse an index and check its ids, types and story rows; `blob_places` checks the others.
+def parse_index(payload: bytes, place: Place, limits: Limits) -> BundleIndex:
+    """Parse an index and check its ids and types; `blob_places` checks the rest.
 
     Raises BundleDamaged, BundleFromTheFuture and LimitExceeded.
     """
+    place.check("INDEX_MAX", limits.index, len(payload))
     try:
         check_nesting(payload)
         _check_counts(payload, place, limits)
@@ -141,33 +128,40 @@ def parse_index(payload: bytes, place: Place, limits: Limits, frames: FrameOffse
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
         raise place.damaged("index", "an index object", error) from error
     check_format(index.format, place.source, place.offset)
-    place.check("BLOBS_MAX", limits.blobs, len(index.blobs), "blobs")
+    place.check("BLOBS_MAX", limits.blobs, len(index.blobs.sizes), "blobs")
     place.check("EVENTS_MAX", limits.events, index.story.events, "events")
     _check_ids(index, place)
     _check_types(index, place)
-    _check_story(index, place, frames)
     return index
 
 
 def blob_places(
     index: BundleIndex, place: Place, limits: Limits, frames: FrameOffsets
-) -> dict[str, BlobPlace]:
-    """Return the blobs by id, in file order; each of them stands in a frame before the story.
+) -> tuple[dict[str, BlobPlace], list[int]]:
+    """Return the blobs by id, in file order, and the numbers of the story frames.
 
-    Raises BundleDamaged and LimitExceeded.
+    Blobs fill the first data frames, each to its last byte; those before the index hold the story. Raises
+    BundleDamaged and LimitExceeded.
     """
-    first_story, types, places = index.story.frames[0].frame, index.types, dict[str, BlobPlace]()
-    for row in index.blobs:
-        if row.n > limits.blob:
-            place.check("BLOB_MAX", limits.blob, row.n)
-        # Not `>`: the line feed of the record follows its payload in the same frame.
-        outside = row.frame >= first_story or row.offset + row.n >= frames.raws[row.frame]
-        if row.type >= len(types) or outside:
-            raise place.damaged("blob row of the index", "a place inside of a blob frame", list(_fields(row)))
-        places[row.id] = BlobPlace(types[row.type], row.frame, row.offset, row.n)
-    if len(places) != len(index.blobs):
-        raise place.damaged("blob rows of the index", "one row per id", "one id twice")
-    return places
+    blobs, types, most, places = index.blobs, index.types, limits.blob, dict[str, BlobPlace]()
+    data = iter([number for number, raw in enumerate(frames.raws) if raw])
+    frame, offset, raw = 0, 0, 0
+    for id, kind, n in zip(index.ids(), blobs.types, blobs.sizes, strict=True):
+        if offset == raw and n:
+            frame, offset = next(data, 0), 0
+            raw = frames.raws[frame]
+        end = offset + n
+        if end > raw or n > most:
+            place.check("BLOB_MAX", most, n)
+            raise place.damaged("blobs of the index", f"{raw} bytes in frame {frame}", end)
+        places[id] = BlobPlace(types[kind], frame, offset, n)
+        offset = end
+    story = [*data][:-1]
+    if offset != raw or not story:
+        raise place.damaged("blobs of the index", "whole frames, with a story after them", "otherwise")
+    if len(places) != len(blobs.sizes):
+        raise place.damaged("blobs of the index", "each id once", "one id twice")
+    return places, story
 
 
 def _check_counts(payload: bytes, place: Place, limits: Limits) -> None:
@@ -175,16 +169,18 @@ def _check_counts(payload: bytes, place: Place, limits: Limits) -> None:
     # are counted by their punctuation before they are decoded.
     if len(payload) > _SHORT:
         lists = _lists_decoder.decode(payload)
-        place.check("BLOBS_MAX", limits.blobs, bytes(lists.blobs).count(b"[") - 1, "blob rows")
-        place.check("BLOBS_MAX", limits.blobs, bytes(lists.types).count(b","), "media types")
-        place.check("FRAMES_MAX", limits.frames, bytes(lists.story.frames).count(b"[") - 1, "story rows")
+        for values in (lists.types, lists.blobs.types, lists.blobs.sizes):
+            place.check("BLOBS_MAX", limits.blobs, bytes(values).count(b","), "blobs")
 
 
 def _check_ids(index: BundleIndex, place: Place) -> None:
     # All at once: a pattern for each id would take half of the time of opening a bundle.
-    ids = [index.digest, index.story.sha256, *[row.id for row in index.blobs]]
-    if set(map(len, ids)) != {64} or not _is_hex("".join(ids)):
-        raise place.damaged("ids of the index", "64 lower-case hex digits each", "otherwise")
+    blobs, digests = index.blobs, (index.digest, index.story.sha256)
+    is_whole = len(blobs.ids) == ID * len(blobs.sizes) and len(blobs.types) == len(blobs.sizes)
+    if not is_whole or set(map(len, digests)) != {ID} or not _is_hex("".join([*digests, blobs.ids])):
+        raise place.damaged(
+            "ids of the index", "64 lower-case hex digits for each blob and digest", "otherwise"
+        )
 
 
 def _is_hex(text: str) -> bool:
@@ -196,25 +192,11 @@ def _is_hex(text: str) -> bool:
 
 
 def _check_types(index: BundleIndex, place: Place) -> None:
-    if list(index.types) != sorted(set(index.types)) or not all(map(is_media_type, index.types)):
+    is_sorted = list(index.types) == sorted(set(index.types)) and all(map(is_media_type, index.types))
+    if not is_sorted or max(index.blobs.types, default=-1) >= len(index.types):
         raise place.damaged(
             "media types of the index", "sorted, different media types", list(index.types)[:5]
         )
-
-
-def _check_story(index: BundleIndex, place: Place, frames: FrameOffsets) -> None:
-    previous, last, events = -1, len(frames.raws) - 1, 0
-    for row in index.story.frames:
-        inside = previous < row.frame < last and frames.raws[row.frame]
-        if not inside or not events <= row.first_event <= index.story.events:
-            raise place.damaged("story row of the index", "frames and events in order", list(_fields(row)))
-        previous, events = row.frame, row.first_event
-    if not index.story.frames or index.story.frames[0].first_event:
-        raise place.damaged("story rows of the index", "a first frame with the header", "none")
-
-
-def _fields(row: Struct) -> tuple[object, ...]:
-    return msgspec.structs.astuple(row)
 
 
 def seek_table(lengths: Sequence[int], raws: Sequence[int]) -> bytes:

@@ -73,8 +73,6 @@ class _Scan:
             group = self._contents.add(number, raw, place)
         else:
             self._check_skippable(span, place)
-        if group == "index":
-            raise place.damaged("frame of a journal", "blobs or story", "an index")
         self._commit(span, group == "story")
         return len(raw)
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from pathlib import Path
 
 from replaykit.bundle.bundle_format import PREAMBLE_HEAD, PREAMBLE_SIZE, SUFFIX, Limits, Place, read_preamble
 from replaykit.bundle.byte_source import ByteSource, open_source
 from replaykit.bundle.container import Container, Tables
-from replaykit.bundle.content_tables import StoryFrame
 from replaykit.bundle.index import (
     SEEK_FOOTER,
     BundleIndex,
@@ -19,7 +17,6 @@ from replaykit.bundle.index import (
     seek_table_size,
 )
 from replaykit.bundle.journal_scan import open_journal
-from replaykit.bundle.records import LF, index_record, records
 from replaykit.bundle.zstd_frames import decode
 from replaykit.errors import BundleTruncated, DigestMismatch
 from replaykit.file_types import HEAD
@@ -78,27 +75,14 @@ def _read_frames(source: ByteSource, size: int, limits: Limits) -> FrameOffsets:
 def _read_index(source: ByteSource, frames: FrameOffsets, limits: Limits) -> BundleIndex:
     offset, length, raw_size = frames.offsets[-1], frames.lengths[-1], frames.raws[-1]
     place = Place(source.name, offset)
-    raw = decode(source.read_range(offset, length), place, limits, raw_size)
-    return parse_index(_index_payload(raw, place, limits), place, limits, frames)
-
-
-def _index_payload(raw: bytes, place: Place, limits: Limits) -> bytes:
-    payload = raw[raw.find(LF) + 1 : -1]
-    # The frame of an honest writer is known by its bytes, at a fraction of the cost of walking its records.
-    if raw == index_record(payload):
-        place.check("INDEX_MAX", limits.index, len(payload))
-        return payload
-    found = list(islice(records(raw, place, limits), 2))  # a forged frame may hold millions
-    if [record.kind for record in found] != ["index"]:
-        raise place.damaged("last data frame", "the index alone", [record.kind for record in found])
-    return raw[found[0].start : -1]
+    return parse_index(decode(source.read_range(offset, length), place, limits, raw_size), place, limits)
 
 
 def _container(source: ByteSource, index: BundleIndex, frames: FrameOffsets, limits: Limits) -> Container:
     place = Place(source.name, frames.offsets[-1])
-    blobs = blob_places(index, place, limits, frames)
-    story = [StoryFrame(row.frame, row.first_event) for row in index.story.frames]
-    tables = Tables("sealed", index.format, frames, blobs, story, index.story.events, index.story.sha256)
+    blobs, story = blob_places(index, place, limits, frames)
+    events, sha256 = index.story.events, index.story.sha256
+    tables = Tables("sealed", index.format, frames, blobs, story, events, sha256, ids=[*blobs])
     found = tables.digest()
     if found != index.digest:
         raise DigestMismatch(

@@ -1,7 +1,6 @@
-"""Records: one JSON line, a payload, a line feed. bytes <-> records, pure functions."""
+"""Records of a journal: one JSON line, a payload, a line feed. bytes <-> records, pure functions."""
 
-from collections.abc import Iterator, Sequence
-from itertools import chain, count
+from collections.abc import Iterator
 from typing import Annotated, NamedTuple
 
 import msgspec
@@ -16,13 +15,14 @@ PRIVATE = "x-"
 """Prefix of kinds that belong to no one: skipped, not hashed, dropped by `seal`."""
 
 LF = b"\n"
+NUL = b"\0"
 
 
 class FrameRecord(NamedTuple):
     """One record inside a decompressed frame."""
 
     kind: str
-    """`header event blob index`, or a private kind."""
+    """`header event blob`, or a private kind."""
     start: int
     """Payload's first byte in the frame."""
     n: int
@@ -56,22 +56,9 @@ def event_record(number: int, payload: bytes) -> bytes:
     return b'{"k":"event","n":%d,"i":%d}\n%b\n' % (len(payload), number, payload)
 
 
-def story_lines(payloads: Sequence[bytes], first: int) -> bytes:
-    """Return the lines before consecutive payloads of a story; number -1 is the header."""
-    if first < 0 and payloads:
-        return b'{"k":"header","n":%d}\n' % len(payloads[0]) + story_lines(payloads[1:], 0)
-    numbers = chain.from_iterable(zip(map(len, payloads), count(first)))
-    return b'{"k":"event","n":%d,"i":%d}\n' * len(payloads) % tuple(numbers)
-
-
 def blob_line(id: str, n: int, media_type: str) -> bytes:
     """Return the line of a blob record; payload and LF follow it."""
     return f'{{"k":"blob","n":{n},"sha256":"{id}","type":"{media_type}"}}\n'.encode()
-
-
-def index_record(payload: bytes) -> bytes:
-    """Return the record of an index payload."""
-    return b'{"k":"index","n":%d}\n%b\n' % (len(payload), payload)
 
 
 def records(raw: bytes, place: Place, limits: Limits) -> Iterator[FrameRecord]:
@@ -88,10 +75,15 @@ def records(raw: bytes, place: Place, limits: Limits) -> Iterator[FrameRecord]:
         position = record.start + record.n + 1
         if raw[position - 1 : position] != LF:
             raise place.damaged("end of a record", "LF after its payload", "something else or nothing")
-        # With a line feed inside one story text could stand for two lists of events.
-        if record.kind in ("header", "event") and raw.find(LF, record.start, position - 1) >= 0:
-            raise place.damaged("story payload", "one line", "a line feed inside")
+        if record.kind in ("header", "event"):
+            _check_line(raw, record.start, position - 1, place)
         yield record
+
+
+def _check_line(raw: bytes, start: int, end: int, place: Place) -> None:
+    # With a line feed inside one story text could stand for two lists of events; NUL marks references.
+    if raw.find(LF, start, end) >= 0 or raw.find(NUL, start, end) >= 0:
+        raise place.damaged("story payload", "one line of JSON", "a line feed or NUL inside")
 
 
 def _record(line: bytes, start: int, place: Place, limits: Limits) -> FrameRecord:
@@ -117,7 +109,5 @@ def _check(line: _Line, place: Place, limits: Limits) -> None:
             place.check("BLOB_MAX", limits.blob, line.n)
             if line.sha256 is None or line.type is None or not is_media_type(line.type):
                 raise place.damaged("blob record", "sha256 and a media type", line.type)
-        case "index":
-            place.check("INDEX_MAX", limits.index, line.n)
         case kind if not kind.startswith(PRIVATE):
             raise UnknownRecordKind(source=place.source, kind=kind[:64], offset=place.offset)

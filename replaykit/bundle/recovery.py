@@ -1,11 +1,11 @@
-"""Read what is whole in a damaged bundle, from its start to the first damaged part of its story."""
+"""Read what is whole in a damaged bundle: the story to its first damaged part, and blobs."""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
 from hashlib import sha256
-from typing import cast
+from typing import Any, cast
 
 import msgspec
 from msgspec import Raw
@@ -14,15 +14,17 @@ from replaykit.bundle.bundle_format import (
     FORMAT_VERSION,
     PREAMBLE_HEAD,
     PREAMBLE_SIZE,
+    SEEK_FOOTER_MAGIC,
     Limits,
     Place,
     check_format,
 )
 from replaykit.bundle.byte_source import ByteSource
 from replaykit.bundle.container import Container, Tables, check_blob
-from replaykit.bundle.content_tables import BlobPlace, StoryFrame
+from replaykit.bundle.content_tables import BlobPlace
 from replaykit.bundle.index import FrameOffsets
-from replaykit.bundle.records import FrameRecord, records
+from replaykit.bundle.opening import open_sealed
+from replaykit.bundle.records import LF, FrameRecord, records
 from replaykit.bundle.story_lines import decode_line
 from replaykit.bundle.zstd_frames import FrameSpan, decode, whole_frames
 from replaykit.decoders import decode as decode_json
@@ -42,7 +44,7 @@ class Recovery(Container):
         self._header = header
         story = sha256()
         for line in self.lines():
-            story.update(line + b"\n")
+            story.update(line + LF)
         tables = whole.tables._replace(story_sha256=story.hexdigest())
         super().__init__(whole.source, whole.limits, tables, tables.digest())
 
@@ -55,19 +57,63 @@ class Recovery(Container):
 
 
 def recover(source: ByteSource, limits: Limits) -> Recovery:
-    """Read the commits before the first damaged story frame and the blobs that verify.
+    """Read the story before its first damaged frame and the blobs that verify.
 
     Raises NotABundle if not even the header is whole, EventInvalid if it cannot be read,
-    BundleFromTheFuture.
+    BundleFromTheFuture, and of a sealed file whatever is wrong with its index or seek table.
     """
-    salvage = _Salvage(source, limits, _format(source))
-    salvage.run()
-    if not salvage.story:
+    version = _format(source)
+    whole, lost = (
+        _of_sealed(source, version, limits) if _is_sealed(source) else _of_journal(source, version, limits)
+    )
+    if not whole.tables.story:
         raise NotABundle(source=source.name, found="no whole header: nothing can be salvaged")
-    tables = salvage.tables()
-    whole = Container(source, limits, tables, tables.digest())
-    lost = salvage.lost()
     return Recovery(whole, _derived_header(next(whole.lines()), whole, lost), lost)
+
+
+def _of_journal(source: ByteSource, version: int, limits: Limits) -> tuple[Container, int]:
+    salvage = _Salvage(source, limits, version)
+    salvage.run()
+    tables = salvage.tables()
+    return Container(source, limits, tables, tables.digest()), salvage.lost()
+
+
+def _is_sealed(source: ByteSource) -> bool:
+    # By its tail where the preamble is damaged: without index and seek table nothing of it can be found.
+    head, tail = source.read_range(0, min(source.size(), PREAMBLE_SIZE)), source.read_suffix(4)
+    if head.startswith(PREAMBLE_HEAD) and head[17:18] in (b"J", b"S"):
+        return head[17:18] == b"S"
+    return int.from_bytes(tail, "little") == SEEK_FOOTER_MAGIC
+
+
+def _of_sealed(source: ByteSource, version: int, limits: Limits) -> tuple[Container, int]:
+    opened = open_sealed(source, version, limits)
+    events = opened.tables.events
+    blobs = {id: place for id, place in opened.tables.blobs.items() if _is_whole(opened, id)}
+    tables = opened.tables._replace(blobs=blobs, **_whole_story(opened))
+    return Container(source, limits, tables, tables.digest()), events - tables.events
+
+
+def _is_whole(container: Container, id: str) -> bool:
+    try:
+        container.blob(id)
+    except BundleError:
+        return False
+    return True
+
+
+def _whole_story(container: Container) -> dict[str, Any]:
+    """Return the tables of the story frames before the first that is damaged."""
+    story, digest, events = list[int](), sha256(), -1
+    for number in container.tables.story:
+        try:
+            lines = container.frame_lines(number, events)
+        except BundleError:
+            break
+        digest.update(b"".join(line + LF for line in lines))
+        story.append(number)
+        events += len(lines)
+    return {"story": story, "events": max(events, 0), "story_sha256": digest.hexdigest()}
 
 
 def _format(source: ByteSource) -> int:
@@ -95,7 +141,7 @@ def _derived_header(line: bytes, whole: Container, lost: int) -> bytes:
 class _Salvage:
     def __init__(self, source: ByteSource, limits: Limits, version: int) -> None:
         self._version = version
-        self.story: list[StoryFrame] = []
+        self.story: list[int] = []
         self._source = source
         self._limits = limits
         self._frames = FrameOffsets(array("Q"), array("Q"), array("Q"))
@@ -175,7 +221,7 @@ class _Salvage:
         place.check("EVENTS_MAX", self._limits.events, following, "events")
         for record in self._story_records(raw, place):
             self._hash.update(raw[record.start : record.start + record.n + 1])
-        self.story.append(StoryFrame(number, max(self._next, 0)))
+        self.story.append(number)
         self._next = following
         # Blobs stand before the events that refer to them: they count with these.
         for id, blob in self._pending.items():

@@ -13,17 +13,19 @@ from replaykit.bundle.bundle_format import (
     APART_FROM,
     PLAIN_RATIO,
     SEALED_LEVELS,
+    SMALL_LEVEL,
+    SMALL_RAW,
     STORY_RAW,
     ZSTD_BLOCK,
     Preamble,
 )
 from replaykit.bundle.container import Container
-from replaykit.bundle.content_tables import BlobPlace, StoryFrame
+from replaykit.bundle.content_tables import BlobPlace
 from replaykit.bundle.index import FrameOffsets, build_index, seek_table
 from replaykit.bundle.locking import lock, remove_abandoned
 from replaykit.bundle.opening import open_container
-from replaykit.bundle.records import blob_line, event_record, header_record, index_record
-from replaykit.bundle.sealed_order import References, Segment, arrange
+from replaykit.bundle.records import LF
+from replaykit.bundle.sealed_order import References, Segment, arrange, shortened
 from replaykit.bundle.verification import examine
 from replaykit.bundle.zstd_frames import compress
 from replaykit.errors import BundleWriteError, DigestMismatch
@@ -59,46 +61,40 @@ class _Writing:
         self._offset = 0
         self._frames = FrameOffsets(array("Q"), array("Q"), array("Q"))
         self._blobs: dict[str, BlobPlace] = {}
-        self._story: list[StoryFrame] = []
         self._put(Preamble("sealed", version).pack(), 0)
 
     def add_segment(self, segment: Segment, container: Container) -> None:
         frame, raw, head = len(self._frames.raws), bytearray(), 0
         for id in segment.ids:
             blob = container.tables.blobs[id]
-            raw += blob_line(id, blob.n, blob.media_type)
             self._blobs[id] = BlobPlace(blob.media_type, frame, len(raw), blob.n)
             raw += container.blob(id)
-            raw += b"\n"
             head = head or len(raw)
         is_apart = head < ZSTD_BLOCK and len(raw) > APART_FROM
-        self._compress(raw, segment.blob_class, head if is_apart else 0)
+        if raw:
+            self._compress(raw, segment.blob_class, head if is_apart else 0)
 
     def add_story(self, container: Container) -> None:
-        raw, first, event = bytearray(), 0, -1
+        numbers = {id: number for number, id in enumerate(self._blobs)}
+        raw = bytearray()
         for line in container.lines():
-            record = header_record(line) if event < 0 else event_record(event, line)
-            if raw and len(raw) + len(record) > STORY_RAW:
-                self._add_story_frame(raw, first)
-                raw, first = bytearray(), event
-            raw += record
-            event += 1
-        self._add_story_frame(raw, first)
+            short = shortened(line, numbers) + LF
+            if raw and len(raw) + len(short) > STORY_RAW:
+                self._compress(raw, "story")
+                raw = bytearray()
+            raw += short
+        self._compress(raw, "story")
 
     def finish(self, container: Container) -> None:
         tables = container.tables
-        index = build_index(
-            tables.digest(), tables.events, tables.story_sha256, self._story, self._blobs, self._version
-        )  # fmt: skip
-        self._compress(index_record(index), "story")
+        index = build_index(tables.digest(), tables.events, tables.story_sha256, self._blobs, self._version)
+        self._compress(index, "story")
         self._file.write(seek_table(self._frames.lengths, self._frames.raws))
 
-    def _add_story_frame(self, raw: bytearray, first_event: int) -> None:
-        self._story.append(StoryFrame(len(self._frames.raws), first_event))
-        self._compress(raw, "story")
-
     def _compress(self, raw: bytes | bytearray, name: str, head: int = 0) -> None:
-        level, window_max = SEALED_LEVELS[name], _WINDOW_MAX.get(name, _WINDOW_DEFAULT)
+        is_small = name in ("text", "story") and len(raw) <= SMALL_RAW
+        level = SMALL_LEVEL if is_small else SEALED_LEVELS[name]
+        window_max = _WINDOW_MAX.get(name, _WINDOW_DEFAULT)
         frame = compress(raw, level, window_max, head=head)
         if name == "pixels" and len(raw) >= PLAIN_RATIO * len(frame):
             frame = compress(raw, level, window_max, head=head, is_thorough=True)

@@ -11,9 +11,8 @@ from msgspec.structs import replace
 
 from replaykit.bundle.blobs import pixmap_size
 from replaykit.bundle.bundle_format import PIXMAP, PREAMBLE_HEAD, Layout, Limits, Place
-from replaykit.bundle.container import Container, check_blob
+from replaykit.bundle.container import Container
 from replaykit.bundle.content_digest import content_digest
-from replaykit.bundle.content_tables import Contents, Group
 from replaykit.bundle.opening import open_container
 from replaykit.bundle.sealed_order import References, arrange
 from replaykit.bundle.story_lines import Line, decode_line
@@ -26,9 +25,6 @@ _REFERENCES = frozenset({"snapshot", "screenshot", "clean", "a11y", "post", "bod
 """Fields that hold blob ids; other ids (of omitted blobs, of bundles) refer to nothing here."""
 
 _FINDINGS_MAX = 100
-
-_ORDER: tuple[Group, ...] = ("blobs", "story", "index")
-"""Of the frames in a sealed file."""
 
 
 class Verification(Struct, frozen=True, kw_only=True):
@@ -96,9 +92,8 @@ def examine(container: Container) -> Verification:
     """Verify a bundle at level `full`. Raises BundleError for whatever contradicts the format."""
     examination = _Examination(container)
     if container.tables.layout == "sealed":
-        examination.scan()
-    else:
-        examination.load_blobs()
+        examination.check_skippable()
+    examination.load_blobs()
     examination.read_story()
     return examination.result()
 
@@ -107,29 +102,20 @@ class _Examination:
     def __init__(self, container: Container) -> None:
         self._container = container
         self._tables = container.tables
-        self._private = container.tables.private
         self._findings: list[str] = []
         self._why = ""
         self._steps = 0
         self._ended = False
         self._references = References(container.tables.blobs)
 
-    def scan(self) -> None:
-        """Compare a sealed file with the index that its own frames ask for."""
-        contents = Contents(self._container.limits, self._inspect)
-        order: list[Group] = []
-        for number, raw_size in enumerate(self._tables.frames.raws):
-            if raw_size:
-                raw, place = self._container.frame(number), self._container.place(number)
-                group = contents.add(number, raw, place)
-                order += [group] if group != "private" else []
-            else:
+    def check_skippable(self) -> None:
+        """Look at the frames of a sealed file that hold nothing; opening looked at their rows only."""
+        for number, raw in enumerate(self._tables.frames.raws):
+            if not raw:
                 self._check_skippable(number)
-        self._compare(contents, order)
-        self._private = contents.private
 
     def load_blobs(self) -> None:
-        """Verify the blobs of a journal, whose frames were all decoded on opening."""
+        """Verify the blobs, which fill all frames before the story of a sealed file."""
         for id, blob in self._tables.blobs.items():
             self._look(id, blob.media_type, self._container.blob(id))
 
@@ -149,7 +135,7 @@ class _Examination:
         if self._tables.layout == "sealed":
             self._check_arrangement()
         return replace(
-            _outline(self._container), steps=self._steps, private=self._private,
+            _outline(self._container), steps=self._steps, private=self._tables.private,
             interrupted=not self._ended, findings=tuple(self._findings),
             gradable=not self._why, why=self._why,
         )  # fmt: skip
@@ -157,10 +143,6 @@ class _Examination:
     def _find(self, text: str) -> None:
         if len(self._findings) < _FINDINGS_MAX:
             self._findings.append(text)
-
-    def _inspect(self, id: str, media_type: str, payload: memoryview, place: Place) -> None:
-        check_blob(id, payload, place)
-        self._look(id, media_type, payload)
 
     def _look(self, id: str, media_type: str, payload: bytes | memoryview) -> None:
         try:
@@ -176,18 +158,6 @@ class _Examination:
         if found != length or (number and head == PREAMBLE_HEAD):
             place = Place(self._container.name, offset)
             raise place.damaged("skippable frame", f"{length} bytes, no second preamble", found)
-
-    def _compare(self, contents: Contents, order: list[Group]) -> None:
-        place, tables = self._container.place(len(self._tables.frames.raws) - 1), self._tables
-        if order != sorted(order, key=_ORDER.index) or order.count("index") != 1:
-            raise place.damaged("order of frames", "blobs, story, index", ", ".join(dict.fromkeys(order)))
-        same = (
-            list(contents.blobs.items()) == list(tables.blobs.items())
-            and contents.story == list(tables.story)
-            and (contents.events, contents.story_sha256) == (tables.events, tables.story_sha256)
-        )
-        if not same:
-            raise place.damaged("index", "what the frames hold", "something else")
 
     def _read(self, event: Line, number: int) -> None:
         self._steps += isinstance(event, Step)

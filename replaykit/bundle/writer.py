@@ -31,7 +31,6 @@ from replaykit.bundle.records import blob_line, event_record, header_record
 from replaykit.bundle.recovery import recover
 from replaykit.bundle.sealing import seal_into, write_error
 from replaykit.bundle.story_lines import Line, encode_line
-from replaykit.bundle.verification import examine
 from replaykit.errors import BundleBusy, BundleWriteError, EventInvalid, OutputExists
 from replaykit.trajectory.step import Header, Step
 
@@ -321,9 +320,6 @@ def _sealed(path: str | Path, *, is_passing: bool) -> SealResult:
         container = open_container(path)
         try:
             private = container.tables.private
-            if container.tables.layout == "sealed":
-                # Opening a sealed file does not count its private records.
-                private = examine(container).private
             # A link stays a link: the file that it leads to is replaced.
             size = seal_into(container, Path(path).resolve(), _mode(path), is_passing=is_passing)
         finally:

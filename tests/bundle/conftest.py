@@ -12,9 +12,9 @@ from types import SimpleNamespace
 import pytest
 
 from replaykit.bundle.bundle_format import FORMAT_VERSION, Preamble
-from replaykit.bundle.content_tables import BlobPlace, StoryFrame
+from replaykit.bundle.content_tables import BlobPlace
 from replaykit.bundle.index import build_index, seek_table
-from replaykit.bundle.records import blob_line, event_record, header_record, index_record
+from replaykit.bundle.records import blob_line, event_record, header_record
 from replaykit.bundle.trajectory_digest import trajectory_digest
 from replaykit.bundle.writer import Journal
 from replaykit.bundle.zstd_frames import compress
@@ -89,23 +89,27 @@ def sealed_bytes(
     parts = [Preamble("sealed", version).pack(), *(compress(raw, 3) for raw in frames)]
     sizes = [0, *map(len, frames)]
     if index is not None:
-        parts.append(compress(index_record(index), 3))
-        sizes.append(len(index_record(index)))
+        parts.append(compress(index or b"\n", 3))
+        sizes.append(len(index or b"\n"))
     return b"".join(parts) + seek_table([len(part) for part in parts], raws or sizes) + tail
 
 
-def story_index(
-    lines: Sequence[bytes], blobs: dict[str, BlobPlace], story: Sequence[tuple[int, int]]
-) -> bytes:
-    """Return the payload of an honest index."""
+def story_index(lines: Sequence[bytes], blobs: Sequence[tuple[str, str, bytes]] = ()) -> bytes:
+    """Return an honest index of these whole story lines and blobs."""
     sha256 = hashlib.sha256(b"".join(line + b"\n" for line in lines)).hexdigest()
-    rows = [(id, place.n, place.media_type) for id, place in blobs.items()]
+    rows = [(id, len(payload), kind) for id, kind, payload in blobs]
     digest = trajectory_digest(len(lines) - 1, sha256, rows)
-    return build_index(digest, len(lines) - 1, sha256, [StoryFrame(*row) for row in story], blobs)
+    places = {id: BlobPlace(kind, 0, 0, len(payload)) for id, kind, payload in blobs}
+    return build_index(digest, len(lines) - 1, sha256, places)
+
+
+def story_text(lines: Sequence[bytes]) -> bytes:
+    """Return a raw story frame of a sealed file, whose lines hold no references."""
+    return b"".join(line + b"\n" for line in lines)
 
 
 def story_raw(lines: Sequence[bytes], first: int = -1) -> bytes:
-    """Return a raw story frame; `first` -1 is the header."""
+    """Return a raw story frame of a journal; `first` -1 is the header."""
     return b"".join(
         header_record(line) if number < 0 else event_record(number, line)
         for number, line in enumerate(lines, first)
@@ -113,7 +117,7 @@ def story_raw(lines: Sequence[bytes], first: int = -1) -> bytes:
 
 
 def blob_raw(*payloads: bytes, media_type: str = HTML) -> bytes:
-    """Return a raw blob frame."""
+    """Return a raw blob frame of a journal."""
     raw = io.BytesIO()
     for payload in payloads:
         raw.write(blob_line(hashlib.sha256(payload).hexdigest(), len(payload), media_type) + payload + b"\n")
@@ -123,7 +127,7 @@ def blob_raw(*payloads: bytes, media_type: str = HTML) -> bytes:
 HANDS = SimpleNamespace(
     blob=blob, image=image, small_commits=small_commits, write_journal=write_journal,
     journal_bytes=journal_bytes, sealed_bytes=sealed_bytes, story_index=story_index, story_raw=story_raw,
-    blob_raw=blob_raw,
+    story_text=story_text, blob_raw=blob_raw,
 )  # fmt: skip
 
 

@@ -272,9 +272,9 @@ def test_image_size_of_any_bytes(media_type: str, content: bytes) -> None:
     ("media_type", "expected"),
     [("image/png", "opaque"), ("image/webp", "opaque"), ("font/woff2", "opaque"), ("video/mp4", "opaque"),
      ("application/pdf", "opaque"), ("application/octet-stream", "opaque"), (PPM, "pixels"),
-     ("application/json", "bulk"), ("text/css", "bulk"), ("text/javascript", "bulk"), ("x/new", "bulk"),
-     ("application/x-replaykit-dom", "markup"), ("text/html", "markup"), ("image/svg+xml", "markup"),
-     ("application/xhtml+xml", "markup"), ("text/yaml", "text"), ("text/plain", "text")],
+     ("application/json", "text"), ("text/css", "text"), ("text/javascript", "text"), ("x/new", "text"),
+     ("application/x-replaykit-dom", "text"), ("text/html", "text"), ("image/svg+xml", "text"),
+     ("application/xhtml+xml", "text"), ("text/yaml", "text"), ("text/plain", "text")],
 )  # fmt: skip
 def test_classes(media_type: str, expected: str) -> None:
     assert class_of(media_type) == expected

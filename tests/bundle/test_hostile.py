@@ -189,10 +189,9 @@ def test_values_that_no_reader_takes(
 ) -> None:
     skipped = [b'{"type":"hologram","skipped":%b}' % part for part in (DEEP, b'"\xff"', b"NaN")]
     line = [*(EVENT % part for part in VALUES), *skipped][value]
-    raw = hands.story_raw([LINE, line])
-    data = hands.journal_bytes(raw)
+    data = hands.journal_bytes(hands.story_raw([LINE, line]))
     if layout == "sealed":
-        data = hands.sealed_bytes([raw], hands.story_index([LINE, line], {}, [(1, 0)]))
+        data = hands.sealed_bytes([hands.story_text([LINE, line])], hands.story_index([LINE, line]))
     path = scratch(data)
     with open_bundle(path) as bundle, pytest.raises(EventInvalid):
         _ = bundle.trajectory
@@ -202,9 +201,9 @@ def test_values_that_no_reader_takes(
         assert bundle.lines == (LINE, line)
 
 
-@pytest.mark.parametrize("field", ["later", "types", "story", "blobs", "writer"])
+@pytest.mark.parametrize("field", ["later", "types", "story", "blobs"])
 def test_an_index_nested_deeply(field: str, scratch: Callable[[bytes], Path], hands) -> None:
-    raw, honest = hands.story_raw([LINE]), hands.story_index([LINE], {}, [(1, 0)])
+    raw, honest = hands.story_text([LINE]), hands.story_index([LINE])
     nested = b'{"%b":%b,' % (field.encode(), DEEP) + honest[1:]
     with pytest.raises(BundleDamaged):
         open_bundle(scratch(hands.sealed_bytes([raw], nested)))
@@ -220,10 +219,17 @@ def test_private_records_are_not_endless(scratch: Callable[[bytes], Path], hands
 
 def test_a_header_is_not_numbered(scratch: Callable[[bytes], Path], hands) -> None:
     raw = hands.story_raw([LINE]).replace(b'"header",', b'"header","i":7,', 1)
-    index = hands.story_index([LINE], {}, [(1, 0)])
-    for data in (hands.journal_bytes(raw), hands.sealed_bytes([raw], index)):
-        with open_bundle(scratch(data)) as bundle:
-            assert bundle.lines == (LINE,)
+    with open_bundle(scratch(hands.journal_bytes(raw))) as bundle:
+        assert bundle.lines == (LINE,)
+
+
+@pytest.mark.parametrize("inside", [b"\n", b"\0", b"\x000"])
+def test_story_lines_that_would_read_otherwise_when_sealed(
+    inside: bytes, scratch: Callable[[bytes], Path], hands
+) -> None:
+    raw = hands.story_raw([LINE, b'{"type":"hologram","text":"%b"}' % inside])
+    with pytest.raises(BundleDamaged, match="story payload"):
+        open_bundle(scratch(hands.journal_bytes(raw)))
 
 
 @pytest.mark.parametrize("place", ["blobs", "story", "index"])
@@ -235,7 +241,7 @@ def test_content_after_the_seek_table(
     raw = {
         "blobs": hands.blob_raw(b"<p>"),
         "story": hands.story_raw([LINE]),
-        "index": b'{"k":"index","n":2}\n{}\n',
+        "index": hands.story_index([LINE]),
     }
     for more in (compress(raw[place], 3), b"\x50\x2a\x4d\x18\x00\x00\x00\x00", b"\0", whole[24:]):
         path = scratch(whole + more)

@@ -17,7 +17,6 @@ from recordings.freeze_format import FOLDER
 from replaykit.bundle import bundle_format as constants
 from replaykit.bundle import migrate, story_lines
 from replaykit.bundle.bundle_format import FORMAT_VERSION
-from replaykit.bundle.content_tables import BlobPlace
 from replaykit.bundle.migrate import STEPS
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import verify
@@ -82,11 +81,12 @@ def install(monkeypatch: pytest.MonkeyPatch, version: int, *steps: Callable[...,
 def old_file(request: pytest.FixtureRequest, tmp_path: Path, hands) -> Path:
     """A bundle of the old format 1, made before the release that reads it."""
     path, blob, lines = tmp_path / "old.zst", hands.blob_raw(PAGE), hands.story_raw(OLD_LINES)
-    place = BlobPlace("text/html", 1, blob.index(PAGE), len(PAGE))
-    index = hands.story_index(OLD_LINES, {PAGE_ID: place}, [(2, 0)])
+    index = hands.story_index(OLD_LINES, [(PAGE_ID, "text/html", PAGE)])
     journal = request.param == "journal"
     path.write_bytes(
-        hands.journal_bytes(blob, lines) if journal else hands.sealed_bytes([blob, lines], index)
+        hands.journal_bytes(blob, lines)
+        if journal
+        else hands.sealed_bytes([PAGE, hands.story_text(OLD_LINES)], index)
     )
     return path
 
@@ -245,9 +245,9 @@ def test_lifting_never_changes_the_digest(
 
 def sealed_run(hands, preamble: int, index: int) -> bytes:
     lines = [b'{"type":"header","channels":{}}']
-    payload = json.loads(hands.story_index(lines, {}, [(1, 0)]))
+    payload = json.loads(hands.story_index(lines))
     written = json.dumps(payload | {"format": index}).encode()
-    return hands.sealed_bytes([hands.story_raw(lines)], written, version=preamble)
+    return hands.sealed_bytes([hands.story_text(lines)], written, version=preamble)
 
 
 @pytest.mark.parametrize(("preamble", "index"), [(2, 1), (1, 2), (2, 2), (65_535, 65_535), (1, 2**53)])

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,6 @@ import pytest
 from replaykit.bundle import container
 from replaykit.bundle.bundle_format import KIB, Limits
 from replaykit.bundle.byte_source import LocalSource
-from replaykit.bundle.content_tables import BlobPlace
 from replaykit.bundle.opening import read_container
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.bundle.writer import Journal, seal
@@ -143,15 +143,10 @@ def test_the_first_blob_of_a_frame_is_decoded_alone(tmp_path: Path, hands, monke
 
 
 def test_a_changed_blob_is_noticed_on_its_partial_read(scratch: Callable[[bytes], Path], hands) -> None:
-    raws = hands.blob_raw(b"<p>1</p>", b"<p>2</p>")
-    ids = [hands.blob(payload)[0] for payload in (b"<p>1</p>", b"<p>2</p>")]
-    places = {
-        id: BlobPlace("text/html", 1, raws.index(payload), 8)
-        for id, payload in zip(ids, (b"<p>1</p>", b"<p>2</p>"), strict=True)
-    }
-    spoiled = raws.replace(b"<p>1</p>", b"<p>3</p>")
-    index = hands.story_index([LINE], places, [(2, 0)])
-    with open_bundle(scratch(hands.sealed_bytes([spoiled, hands.story_raw([LINE])], index))) as bundle:
+    blobs = [hands.blob(b"<p>1</p>"), hands.blob(b"<p>2</p>")]
+    ids, index = [blob[0] for blob in blobs], hands.story_index([LINE], blobs)
+    content = hands.sealed_bytes([b"<p>3</p><p>2</p>", hands.story_text([LINE])], index)
+    with open_bundle(scratch(content)) as bundle:
         with pytest.raises(DigestMismatch, match=ids[0]):
             bundle.blob(ids[0])
         assert bundle.blob(ids[1]) == b"<p>2</p>"
@@ -161,25 +156,60 @@ def test_a_changed_blob_is_noticed_on_its_partial_read(scratch: Callable[[bytes]
 
 def test_a_changed_story_is_noticed(scratch: Callable[[bytes], Path], hands) -> None:
     ending = b'{"type":"ending","kind":"answered","answer":"7"}'
-    index = hands.story_index([LINE, ending], {}, [(1, 0)])
-    story = hands.story_raw([LINE, ending.replace(b"7", b"8")])
+    index = hands.story_index([LINE, ending])
+    story = hands.story_text([LINE, ending.replace(b"7", b"8")])
     with open_bundle(scratch(hands.sealed_bytes([story], index))) as bundle:
         for _ in range(2):
             with pytest.raises(DigestMismatch, match="story"):
                 _ = bundle.trajectory
 
 
-@pytest.mark.parametrize("first", [-1, 1, 2])
-def test_story_frames_out_of_order_are_noticed(first: int, scratch: Callable[[bytes], Path], hands) -> None:
-    lines = [LINE, *(b'{"type":"ending","kind":"answered"}' for _ in range(3))]
-    index = hands.story_index(lines, {}, [(1, 0), (2, 2)])
-    frames = [hands.story_raw(lines[:3]), hands.story_raw(lines[3:], first)]
-    path = scratch(hands.sealed_bytes(frames, index))
-    if first == 2:
-        assert len(open_bundle(path).lines) == 4
-        return
-    with open_bundle(path) as bundle, pytest.raises(Exception, match=r"story record|header"):
+def test_story_frames_out_of_order_are_noticed(scratch: Callable[[bytes], Path], hands) -> None:
+    lines = [LINE, *(b'{"type":"ending","kind":"%d"}' % n for n in range(3))]
+    frames = [hands.story_text(lines[:2]), hands.story_text(lines[2:3]), hands.story_text(lines[3:])]
+    index = hands.story_index(lines)
+    assert open_bundle(scratch(hands.sealed_bytes(frames, index))).lines == tuple(lines)
+    path = scratch(hands.sealed_bytes([frames[0], *frames[:0:-1]], index))
+    with open_bundle(path) as bundle, pytest.raises(DigestMismatch, match="story"):
         _ = bundle.trajectory
+
+
+def referring(story: bytes, lines: list[bytes], hands) -> bytes:
+    """Return a sealed file of two blobs and this raw story."""
+    return hands.sealed_bytes([b"<p>1</p>", b"<p>2", story], hands.story_index(lines, PAGES))
+
+
+PAGES = [(hashlib.sha256(page).hexdigest(), "text/html", page) for page in (b"<p>1</p>", b"<p>2")]
+
+
+def test_references_are_restored(scratch: Callable[[bytes], Path], hands) -> None:
+    said = b'{"type":"hologram","scans":["%b","%b"],"text":"%b"}'
+    lines = [LINE, said % (PAGES[1][0].encode(), PAGES[0][0].encode(), b"0" * 64)]
+    story = hands.story_text([LINE, said % (b"\x001", b"\x000", b"0" * 64)])
+    with open_bundle(scratch(referring(story, lines, hands))) as bundle:
+        assert bundle.lines == tuple(lines)
+
+
+@pytest.mark.parametrize("number", [b"2", b"999999", b"9999999", b"", b"x"])
+def test_references_to_nothing_are_refused(number: bytes, scratch: Callable[[bytes], Path], hands) -> None:
+    story = hands.story_text([LINE, b'{"type":"hologram","scan":"\0%b"}' % number])
+    path = scratch(referring(story, [LINE, b"{}"], hands))
+    with open_bundle(path) as bundle, pytest.raises((BundleDamaged, DigestMismatch), match="story"):
+        _ = bundle.lines
+
+
+@pytest.mark.parametrize("many", [1_000, 1_000_000])
+def test_references_that_restore_to_more_than_an_event(many: int, scratch, hands) -> None:
+    story = hands.story_text([LINE, b'{"type":"x","y":"%b"}' % (b"\x001" * many)])
+    path = scratch(referring(story, [LINE, b"{}"], hands))
+    with open_bundle(path, Limits(event=60_000)) as bundle:
+        tracemalloc.start()
+        try:
+            with pytest.raises(LimitExceeded, match="EVENT_MAX"):
+                _ = bundle.lines
+            assert tracemalloc.get_traced_memory()[1] < 5 * len(story) + 2**18
+        finally:
+            tracemalloc.stop()
 
 
 def test_unknown_types_are_read(scratch: Callable[[bytes], Path], hands) -> None:
@@ -253,30 +283,13 @@ def test_no_byte_of_a_segment_is_read_twice(tmp_path: Path, hands) -> None:
     assert source.reads == 3
 
 
-@pytest.mark.parametrize(
-    "extra",
-    [b"", b'{"k":"x-note","n":2}\nhi\n'],
-    ids=["as written", "with a private record"],
-)
-@pytest.mark.parametrize(
-    "line", ['{"k":"event","n":%d,"i":0}', '{"k": "event", "n": %d, "i": 0, "later": 1}']
-)
-def test_story_records_of_any_writer(extra: bytes, line: str, scratch, hands) -> None:
-    ending = b'{"type":"ending","kind":"answered"}'
-    index = hands.story_index([LINE, ending], {}, [(1, 0)])
-    event = (line % len(ending)).encode() + b"\n" + ending + b"\n"
-    with open_bundle(scratch(hands.sealed_bytes([hands.story_raw([LINE]) + extra + event], index))) as bundle:
-        assert bundle.lines == (LINE, ending)
-        assert bundle.ending == Ending(kind="answered")
-
-
-@pytest.mark.parametrize("raw", [b"\n" * 2**23, b"\n"], ids=["many", "one"])
+@pytest.mark.parametrize("raw", [b"\n" * 2**23, b"\n" * 2, b"no line feed"], ids=["many", "two", "none"])
 def test_a_story_of_line_feeds(raw: bytes, scratch, hands) -> None:
-    index = hands.story_index([LINE], {}, [(1, 0)])
+    index = hands.story_index([LINE])
     with open_bundle(scratch(hands.sealed_bytes([raw], index))) as bundle:
         tracemalloc.start()
         try:
-            with pytest.raises(BundleDamaged, match="record line"):
+            with pytest.raises(BundleDamaged, match="story lines"):
                 _ = bundle.trajectory
             assert tracemalloc.get_traced_memory()[1] < 4 * len(raw) + 2**16
         finally:

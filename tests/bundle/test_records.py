@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from replaykit.bundle.bundle_format import Limits, Place
 from replaykit.bundle.content_tables import Contents
-from replaykit.bundle.records import blob_line, event_record, header_record, index_record, records
+from replaykit.bundle.records import blob_line, event_record, header_record, records
 from replaykit.errors import BundleDamaged, BundleError, LimitExceeded, UnknownRecordKind
 
 HERE = Place("test", 24)
@@ -39,7 +39,6 @@ def test_exact_bytes() -> None:
     assert (
         blob_line(HEX, 0, "text/css") == f'{{"k":"blob","n":0,"sha256":"{HEX}","type":"text/css"}}\n'.encode()
     )
-    assert index_record(b"{}") == b'{"k":"index","n":2}\n{}\n'
 
 
 def test_unknown_keys_and_private_records_are_read_over() -> None:
@@ -110,7 +109,6 @@ BLOB = blob_line(hashlib.sha256(b"x").hexdigest(), 1, "a/b") + b"x\n"
         [BLOB + BLOB],
         [HEADER + BLOB],
         [HEADER, BLOB + EVENT],
-        [HEADER, index_record(b"{}") + EVENT],
     ],
 )
 def test_refused_sequences(frames: list[bytes]) -> None:
@@ -125,7 +123,7 @@ def test_tables() -> None:
     note = b'{"k":"x-note","n":0}\n\n'
     groups = [contents.add(n, raw, HERE) for n, raw in enumerate([BLOB, HEADER + note, note, EVENT])]
     assert groups == ["blobs", "story", "private", "story"]
-    assert contents.story == [(1, 0), (3, 0)]
+    assert contents.story == [1, 3]
     assert (contents.events, contents.private) == (1, 2)
     (place,) = contents.blobs.values()
     assert BLOB[place.offset : place.offset + place.n] == b"x"

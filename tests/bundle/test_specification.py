@@ -14,7 +14,7 @@ import pytest
 import zstandard
 
 from replaykit.bundle import bundle_format as constants
-from replaykit.bundle.blobs import class_of
+from replaykit.bundle.blobs import class_of, is_markup
 from replaykit.bundle.bundle_format import (
     CLASSES,
     FORMAT_VERSION,
@@ -30,8 +30,8 @@ from replaykit.bundle.bundle_format import (
 from replaykit.bundle.content_tables import BlobPlace
 from replaykit.bundle.index import BundleIndex
 from replaykit.bundle.reader import open_bundle
-from replaykit.bundle.records import blob_line, event_record, header_record, index_record, records
-from replaykit.bundle.sealed_order import arrange
+from replaykit.bundle.records import blob_line, event_record, header_record, records
+from replaykit.bundle.sealed_order import arrange, shortened
 from replaykit.bundle.story_lines import ACTION_TAGS, EVENT_TAGS
 from replaykit.bundle.verification import verify
 from replaykit.bundle.zstd_frames import bound, compress
@@ -84,11 +84,11 @@ def size(text: str) -> int:
     return int(number.replace(",", "")) ** int(power or 1) * UNITS.get(unit, 1)
 
 
-def sealed(hands, *frames: bytes, tail: bytes = b"", **changes: Any) -> bytes:
-    """Return a sealed file of a header and these further raw frames before the story."""
+def sealed(hands, tail: bytes = b"", **changes: Any) -> bytes:
+    """Return a sealed file of a header."""
     lines = [b'{"type":"header","channels":{}}']
-    index = json.loads(hands.story_index(lines, {}, [(1 + len(frames), 0)])) | changes
-    return hands.sealed_bytes([*frames, hands.story_raw(lines)], json.dumps(index).encode(), tail=tail)
+    index = json.loads(hands.story_index(lines)) | changes
+    return hands.sealed_bytes([hands.story_text(lines)], json.dumps(index).encode(), tail=tail)
 
 
 # Order and words
@@ -147,7 +147,6 @@ LINES = {
     "header": header_record(b"{}"),
     "event": event_record(0, b"{}"),
     "blob": blob_line("0" * 64, 2, "a/b") + b"{}\n",
-    "index": index_record(b"{}"),
     "x-…": b'{"k":"x-note","n":2}\n{}\n',
 }
 KINDS = {quoted(row[0])[0]: quoted(row[1]) for row in table("1.2") if quoted(row[0])}
@@ -205,21 +204,25 @@ def test_journal_levels() -> None:
         section("1.3"),
     )
     default, opaque, pixels = map(int, levels.groups())
-    others = dict.fromkeys(("bulk", "markup", "text", "story"), default)
+    others = dict.fromkeys(("text", "story"), default)
     assert {"opaque": opaque, "pixels": pixels, **others} == JOURNAL_LEVELS
 
 
 def test_the_index_has_the_fields_of_its_table(hands) -> None:
     rows = {quoted(row[0])[0]: row[1] for row in table("1.4")}
     assert list(rows) == list(BundleIndex.__struct_fields__)
-    page = BlobPlace("text/html", 1, 0, 5)
-    written = json.loads(hands.story_index([b"{}"], {"0" * 64: page}, [(2, 0)]))
+    written = json.loads(hands.story_index([b"{}"], [("0" * 64, "text/html", b"<p>1")]))
     assert list(written) == list(rows)
     assert list(written["story"]) == re.findall(r'"(\w+)":', rows["story"])
-    assert re.findall(r"[\w#]+", quoted(rows["blobs"])[0]) == ["id", "type#", "frame", "offset", "n"]
-    assert written["blobs"] == [["0" * 64, 0, 1, 0, 5]]
-    assert list(written["writer"]) == re.findall(r'"?(\w+)"?: (?:version|\{)', rows["writer"])
-    assert written["writer"]["levels"] == SEALED_LEVELS
+    assert list(written["blobs"]) == re.findall(r'"(\w+)":', rows["blobs"])
+    assert written["blobs"] == {"ids": "0" * 64, "types": [0], "sizes": [4]}
+
+
+def test_the_example_of_a_reference() -> None:
+    line, short = re.findall(r"`(\{\"type\":\"observation\".*?\})`", section("1.4"))
+    id = "16de" + "0" * 56 + "bcdc"
+    written = shortened(line.replace("16de…bcdc", id).encode(), {id: 7})
+    assert written == short.replace("␀", "\0").encode()
 
 
 CLASS_ROWS = {row[0]: row[1:] for row in table("1.5")}
@@ -238,10 +241,22 @@ def test_media_types_have_the_class_of_the_table(name: str, media_type: str) -> 
     assert class_of(media_type.replace("*", "x-anything")) == name
 
 
-def test_every_other_media_type_is_bulk() -> None:
-    assert "everything else" in CLASS_ROWS["bulk"][0]
-    for media_type in ("application/json", "model/gltf-binary", "a/b", "application/javascript"):
-        assert class_of(media_type) == "bulk"
+def test_every_other_media_type_is_text() -> None:
+    assert "everything else" in CLASS_ROWS["text"][0]
+    for media_type in ("application/json", "model/gltf-binary", "a/b", "text/html", "text/yaml"):
+        assert class_of(media_type) == "text"
+
+
+def test_pages_are_those_of_the_text() -> None:
+    pages = quoted(re.search(r"These are of type(.*?)\.\s", section("1.5"), re.DOTALL)[1])
+    assert len(pages) == 4
+    for media_type in (*pages, "text/css", "application/json", "image/png"):
+        assert is_markup(media_type) == (media_type in pages)
+
+
+def test_small_frames() -> None:
+    most, level = re.search(r"Frames of at most (\d+ KiB) of .*? have level (\d+)", TEXT, re.DOTALL).groups()
+    assert (size(most), int(level)) == (constants.SMALL_RAW, constants.SMALL_LEVEL)
 
 
 @pytest.mark.parametrize("name", CLASSES)
@@ -356,7 +371,7 @@ IGNORED: dict[str, list[Callable[[Any], bytes]]] = {
     ],
     "unknown media types: opaque bytes": [_unknown_media_type],
     "skippable frames other than ours": [lambda hands: _journal(hands, after=SKIPPABLE)],
-    "private records": [lambda hands: _journal(hands, NOTE), lambda hands: sealed(hands, NOTE)],
+    "private records": [lambda hands: _journal(hands, NOTE)],
 }
 
 Refusal = tuple[type[Exception], Callable[[Any], bytes]]
