@@ -102,7 +102,7 @@ class SealedByHand:
         }
         return {
             "format": 1, "digest": digest, "story": {"events": events, "sha256": story}, "types": types,
-            "blobs": blobs | columns,
+            "blobs": {**blobs, **columns},
         }  # fmt: skip
 
 

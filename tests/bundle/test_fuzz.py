@@ -169,7 +169,8 @@ def test_damaged_bytes(layout: str, mutations: int, sound: Callable[[str], Path]
         if "salvage" in answers:
             assert fuzzed.rescued == before[1][1 : 1 + len(fuzzed.rescued)]
     # Damage that nobody notices, or that nobody survives, would make this test an empty one.
-    assert told["salvage"] > mutations // 10
+    # Of a sealed file, less than a thirtieth of these bytes may change so that its index still tells the rest.
+    assert told["salvage"] > mutations // (10 if layout == "journal" else 40)
     assert told["seal"] < mutations // 2
     assert told["seal"] or (layout, mutations) == ("sealed", 500)  # of so few all may be noticed
 

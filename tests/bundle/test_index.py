@@ -66,7 +66,7 @@ def test_the_sound_file(parts, hands, scratch: Callable[[bytes], Path]) -> None:
     frames, index = parts
     read_all(scratch(hands.sealed_bytes(frames, msgspec.json.encode(index))))
     index["later"] = {"a": [1]}
-    index["blobs"][0].append("a new column")
+    index["blobs"]["later"] = ["a new column"]
     read_all(scratch(hands.sealed_bytes(frames, msgspec.json.encode(index))))
 
 

@@ -6,13 +6,21 @@ from pathlib import Path
 
 import pytest
 
+from replaykit.bundle import sealing
 from replaykit.bundle.bundle_format import Limits
 from replaykit.bundle.byte_source import open_source
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.recovery import recover
 from replaykit.bundle.verification import verify
 from replaykit.bundle.writer import Journal, salvage, seal
-from replaykit.errors import BundleDamaged, BundleError, BundleWriteError, LimitExceeded, NotABundle
+from replaykit.errors import (
+    BundleDamaged,
+    BundleError,
+    BundleTruncated,
+    BundleWriteError,
+    LimitExceeded,
+    NotABundle,
+)
 from replaykit.trajectory.exchange import Message
 from replaykit.trajectory.step import Derivation, Header
 
@@ -116,7 +124,7 @@ def test_a_sealed_bundle_with_a_damaged_blob(run: tuple[Path, list[int]], tmp_pa
     salvage(path, tmp_path / "out.zst")
     with open_bundle(tmp_path / "out.zst") as bundle:
         assert len(bundle.trajectory.events) == 3
-        assert bundle.blob_ids == ()
+        assert len(bundle.blob_ids) == 1, "the newest page is read without its neighbours, and verifies"
     assert len(verify(tmp_path / "out.zst").findings) == 0
 
 
@@ -124,7 +132,37 @@ def test_a_sealed_bundle_without_its_tail(run: tuple[Path, list[int]], tmp_path:
     path, _ = run
     seal(path)
     path.write_bytes(path.read_bytes()[:-60])
+    with pytest.raises(BundleTruncated):
+        salvage(path, tmp_path / "out.zst")
+    assert not (tmp_path / "out.zst").exists()
+
+
+@pytest.mark.parametrize("at", range(0, 24, 4))
+def test_a_sealed_bundle_with_a_damaged_preamble(
+    at: int, run: tuple[Path, list[int]], tmp_path: Path
+) -> None:
+    path, _ = run
+    seal(path)
+    spoil(path, at)
     assert salvaged(path, tmp_path / "out.zst") == (["0", "1", "2"], 3, 0)
+
+
+def test_a_sealed_bundle_with_a_damaged_story_frame(
+    tmp_path: Path, hands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sealing, "STORY_RAW", 1)  # a frame for each line
+    path = tmp_path / "run.zst"
+    with Journal(path) as journal:
+        said = [Message(role="agent", kind="say", text=f"{n}") for n in range(3)]
+        journal.commit([Header(channels={}), *said])
+    seal(path)
+    with open_bundle(path) as bundle:
+        frames, third = bundle._container.tables.frames, bundle._container.tables.story[2]
+        at = frames.offsets[third] + frames.lengths[third] - 1
+    spoil(path, at)
+    result = salvage(path, tmp_path / "out.zst")
+    assert (result.events, result.lost) == (1, 2)
+    assert verify(tmp_path / "out.zst").findings == ()
 
 
 def test_salvage_of_a_salvage_counts_on(run: tuple[Path, list[int]], tmp_path: Path) -> None:

@@ -113,8 +113,8 @@ def test_small_texts_are_compressed_more(tmp_path: Path, hands, size: int, is_sm
 
 def test_an_empty_blob_needs_no_frame(tmp_path: Path, hands) -> None:
     for number, payloads in enumerate(([b""], [b"", b"x"], [b"x", b""])):
-        for kind in ("image/png", "text/html", "image/x-portable-pixmap"):
-            path = tmp_path / f"{number}-{len(kind)}.zst"
+        for kind in ("image/png", "text/html", "application/json"):
+            path = tmp_path / f"{number}-{kind[-3:]}.zst"
             blobs = [hands.blob(payload, kind) for payload in payloads]
             with Journal.create(path) as journal:
                 journal.commit([HEADER], blobs)
