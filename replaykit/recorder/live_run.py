@@ -16,7 +16,7 @@ from replaykit.recorder.scripted_user import User, UserReply
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.declared_actions import Utterance as Declared
 from replaykit.recorder.session.declared_actions import declared
-from replaykit.recorder.session.driver_messages import End, StepEnter, StepExit, Utterance
+from replaykit.recorder.session.driver_messages import End, HistoryCall, StepEnter, StepExit, Utterance
 from replaykit.recorder.session.witnesses import Answered, Commanded, ScriptAsked, ScriptEnded, Witnessed
 
 Error = tuple[str, str]
@@ -86,6 +86,12 @@ class LiveRun:
     def commanded(self, said: Commanded | Answered) -> None:
         """Record a command of the agent to the browser, or a request that the agent answers itself."""
         self._driver.feed(said)
+
+    def travelled(self, at: float, target: str) -> None:
+        """Record that the agent moves back or forward in the page with that target id."""
+        found = self._driver.target_registry.get(target)
+        if found is not None and found.tab is not None:
+            self._driver.feed(HistoryCall(at=at, page=found.tab.page, is_over=False))
 
     def scripted(self, said: ScriptAsked | ScriptEnded) -> None:
         """Record that a script of the agent starts or has ended."""

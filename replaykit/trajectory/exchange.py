@@ -123,11 +123,12 @@ class Exchange(Moment, frozen=True, kw_only=True, tag="exchange"):
     """`agent probe`; a request that the agent made without a page has no `page` and initiator `driver`."""
     initiator: Word | None = None
     """`parser script preload other`; `evaluated`: a script of the agent called one of the page, which asked;
-    `driver`: the agent's own HTTP client, no page."""
+    `agent`: a script of the agent asked; `driver`: the agent's own HTTP client, no page."""
     source: Word | None = None
     """Who tells of it: absent = the browser; `netlog` = only the net log; `agent` = the agent answered it."""
     resource: Word = "other"
-    """`document stylesheet script image font media xhr fetch websocket eventsource worker other`."""
+    """`document stylesheet script image font media xhr fetch websocket eventsource worker webtransport
+    other`."""
     http_version: Annotated[str | None, VOLATILE] = None
     """As negotiated."""
     remote: Annotated[str | None, VOLATILE] = None

@@ -230,6 +230,18 @@ def test_socket_tells_what_it_asked_for_also_where_nobody_answers() -> None:
     assert (sent.request, sent.headers) == ("1", (("Sec-WebSocket-Protocol", "badge, chat"),))
 
 
+def test_a_web_transport_is_a_request_whose_content_is_unknown() -> None:
+    asked, answered, over = hear(
+        tab(),
+        ("webTransportCreated", {"transportId": "1", "url": "https://shop.test/t", "timestamp": 50.0}),
+        ("webTransportConnectionEstablished", {"transportId": "1", "timestamp": 50.1}),
+        ("webTransportClosed", {"transportId": "1", "timestamp": 50.3}),
+    )
+    assert isinstance(asked, Requested)
+    assert (asked.method, asked.url, asked.has_post) == ("CONNECT", "https://shop.test/t", True)
+    assert (isinstance(answered, Responded), isinstance(over, Finished)) == (True, True)
+
+
 def test_what_goes_over_a_socket_that_nobody_saw_opened_is_a_gap() -> None:
     late = tab()
     assert hear(late, ("webSocketFrameSent", frame("x")), ("webSocketFrameSent", frame("y"))) == []

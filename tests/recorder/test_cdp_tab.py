@@ -556,7 +556,8 @@ def test_event_that_nobody_knows_means_nothing() -> None:
     [
         ([PAGE, ""], "evaluated"),
         ([PAGE, PAGE, "__playwright_evaluation_script__3", ""], "evaluated"),
-        ([""], "script"),
+        ([""], "agent"),
+        (["__playwright_evaluation_script__3", ""], "agent"),
         (["", PAGE], "script"),
         ([PAGE], "script"),
         ([], "script"),

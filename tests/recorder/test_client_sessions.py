@@ -13,7 +13,7 @@ from replaykit.recorder.browser.page_holding import FORGET_MAX, HOLD_S
 from replaykit.recorder.page.page_script import InjectedNames
 from replaykit.recorder.proxy.client_sessions import Switchboard
 from replaykit.recorder.proxy.hidden_parts import NO_CONTEXT, NO_OBJECT, NO_SESSION
-from replaykit.recorder.proxy.protocol_messages import BROWSER, RECORDER
+from replaykit.recorder.proxy.protocol_messages import BROWSER, RECORDER, TARGET
 
 AGENT = 1
 OTHER = 2
@@ -26,13 +26,14 @@ class Line:
         self.sent: dict[int, list[dict[str, Any]]] = {}
         self.now = 0.0
         self.heard: list[str] = []
+        self.said: list[dict[str, Any]] = []
         self.scripts: list[tuple[int, bool | None]] = []
         self.late: list[str] = []
         self.parted: list[int] = []
         self.board = Switchboard(
             lambda client, data: self.sent.setdefault(client, []).append(json.loads(data)),
             InjectedNames("w0rld", "b1nd"),
-            before=lambda method, params: self.heard.append(method),
+            before=self.hear,
             late=self.late.append,
             scripted=lambda number, is_apart: self.scripts.append((number, is_apart)),
             clock=lambda: self.now,
@@ -41,6 +42,10 @@ class Line:
         for client, session in ((RECORDER, "R"), (AGENT, "A"), (OTHER, "O")):
             self.board.join(client)
             self.answer({"sessionId": session})
+
+    def hear(self, method: str, params: dict[str, Any]) -> None:
+        self.heard.append(method)
+        self.said.append(params)
 
     def take(self, client: int) -> list[dict[str, Any]]:
         return self.sent.pop(client, [])
@@ -364,6 +369,12 @@ def test_speech_is_heard_before_a_command_goes_on(line: Line) -> None:
     line.say(AGENT, "Input.dispatchMouseEvent", session="A1", type="mousePressed")
     line.say(RECORDER, "Page.enable", session="R1")
     assert line.heard == ["Input.dispatchMouseEvent"]
+
+
+def test_a_move_in_the_history_is_heard_with_its_page(line: Line) -> None:
+    line.say(AGENT, "Page.navigateToHistoryEntry", session="A1", entryId=3)
+    assert [one for one in line.said if TARGET in one] == [{"entryId": 3, TARGET: "T"}]
+    assert TARGET not in json.dumps(line.take(BROWSER))
 
 
 # Scripts of agents

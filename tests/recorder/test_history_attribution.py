@@ -39,6 +39,13 @@ def test_an_agent_that_calls_its_driver_goes_back(driver: Any) -> None:
     assert (kinds(driver), told(driver)) == ([Click, GoBack], AGENTS)
 
 
+def test_the_end_waits_for_a_move_that_was_asked_for_last(driver: Any) -> None:
+    driver.click(BUTTON, 1000).wait(1000)
+    driver.feed(m.HistoryCall(at=2390, page=0), m.End(at=2400, kind="stopped"))
+    moved(driver, 2500).wait(2000)
+    assert (kinds(driver), told(driver)) == ([Click, GoBack], AGENTS)
+
+
 @pytest.mark.parametrize("calls", [[(1300, False), (1350, True)], [(1300, True)]])
 def test_a_call_that_is_over_goes_nowhere(driver: Any, calls: list[tuple[float, bool]]) -> None:
     driver.click(BUTTON, 1000)

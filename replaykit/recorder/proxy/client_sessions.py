@@ -28,7 +28,7 @@ from replaykit.recorder.proxy.protocol_messages import (
     fault,
     plain,
     wires,
-    with_asked,
+    with_subject,
 )
 
 WAITING_MAX = 50_000
@@ -176,7 +176,7 @@ class Switchboard(Holding):
             self._refused(wire.method, params)
             self._to_client(seat, fault(wire.id, *words))
             return
-        self._before(wire.method, with_asked(seat, params) if wire.method in _LETTING_GO else params)
+        self._before(wire.method, with_subject(seat, wire.method, params))
         special = _COMMANDS.get(wire.method)
         if special is not None:
             special(self, seat, wire, params)
@@ -466,7 +466,6 @@ class Switchboard(Holding):
         self._send(seat.client, msgspec.json.encode(wire))
 
 
-_LETTING_GO = frozenset({"Fetch.fulfillRequest", "Fetch.continueRequest", "Fetch.failRequest"})
 _PLANNED = frozenset({"Target.attachToTarget", "Target.setAutoAttach"})
 _ANSWERS = frozenset({"Page.createIsolatedWorld", "Target.getTargets", "Target.createTarget"})
 

@@ -23,6 +23,14 @@ BROWSER = -1
 ASKED = "replaykit:asked"
 """Among the words of a command: the request that it is about."""
 
+TARGET = "replaykit:target"
+"""Among the words of a command: the target that it moves in the history."""
+
+TRAVELS = "Page.navigateToHistoryEntry"
+"""Method that moves back or forward."""
+
+_LETTING_GO = frozenset({"Fetch.fulfillRequest", "Fetch.continueRequest", "Fetch.failRequest"})
+
 
 class Wire(Struct, omit_defaults=True):
     """One protocol message; what is inside stays as it came."""
@@ -95,8 +103,12 @@ def plain(raw: Raw | UnsetType) -> Message:
     return found if isinstance(found, dict) else {}
 
 
-def with_asked(seat: Seat, params: Message) -> Message:
-    """Return the words of a command about a request that waits, with the request."""
+def with_subject(seat: Seat, method: str, params: Message) -> Message:
+    """Return the words of a command with what it is about: a request that waits, or a page that moves."""
+    if method == TRAVELS:
+        return {**params, TARGET: seat.target}
+    if method not in _LETTING_GO:
+        return params
     asked = seat.paused.pop(str(params.get("requestId")), None)
     return params if asked is None else {**params, ASKED: asked}
 

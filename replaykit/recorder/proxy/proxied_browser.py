@@ -16,7 +16,7 @@ from replaykit.recorder.browser.witnesses.command_kinds import BLIND, BLINDED, b
 from replaykit.recorder.browser.witnesses.command_log import shown
 from replaykit.recorder.live_run import LiveRun
 from replaykit.recorder.proxy.cdp_proxy import Proxy
-from replaykit.recorder.proxy.protocol_messages import ASKED, Message
+from replaykit.recorder.proxy.protocol_messages import ASKED, TARGET, Message
 from replaykit.recorder.session.witnesses import Answered, Commanded, ScriptAsked, ScriptEnded
 
 
@@ -103,6 +103,9 @@ class Proxied:
         if asked and forges(method, params):
             answer = Answered(at=at, url=asked["url"], method=asked["method"])
             self._tell(lambda: run.commanded(answer))
+        target = params.get(TARGET)
+        if target is not None and not refused:
+            self._tell(lambda: run.travelled(at, target))
         if blinds(method, params) and not refused:
             self._tell(lambda: run.missed(BLIND, BLINDED))
 

@@ -352,6 +352,8 @@ class Session:
         self._finish(message)
 
     def _is_at_rest(self, at: float) -> bool:
+        if any(tab.is_travelling for tab in self._tabs.open):
+            return False
         ref = self._steps.current
         tab = self._tabs.get(ref.page) if ref is not None and ref.page is not None else None
         if ref is None or tab is None or not tab.is_open or at - ref.at > REST_MAX_MS:

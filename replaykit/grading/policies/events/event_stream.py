@@ -267,7 +267,8 @@ class _Stream:
         """Emit what the agent may have done."""
         for action, code, page, is_by_value in found:
             self._emit(
-                "maybe", story, step=step, tab=tab, page=page, action=action, values=_values(action),
+                "maybe", story, step=step, tab=tab, url=self.urls.get(tab), page=page, action=action,
+                values=_values(action),
                 role=action.element.role if action.element is not None else None,
                 hides=_ACTION, code=f"{code}@{step or 0}", is_by_value=is_by_value,
             )  # fmt: skip
@@ -280,6 +281,7 @@ class _Stream:
             self._perhaps_moved(story, navigation, step)
         self._perhaps(story, step, navigation.page, self.possible.moved(navigation))
         if navigation.committed:
+            self.possible.left(navigation)
             self.urls[navigation.page] = navigation.url
             if navigation.status is not None:
                 self.statuses[navigation.url] = navigation.status

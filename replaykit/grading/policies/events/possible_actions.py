@@ -20,7 +20,7 @@ from replaykit.trajectory.command import Command
 from replaykit.trajectory.exchange import Exchange, Navigation
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.redaction_marks import MASKED
-from replaykit.trajectory.step import Trajectory
+from replaykit.trajectory.step import Step, Trajectory
 
 SLACK_MS = 100
 """Clocks of pages and of the recorder may differ so much."""
@@ -35,11 +35,17 @@ _OPEN = frozenset(
 _LED_MS = 200
 """A navigation that a script asks for begins at most so long after the command, and the slack."""
 
-_CALLED_MS = 400
-"""A script that a command asks for runs at most so long after it, and the slack."""
+_EFFECT_MS = 200
+"""What a step leads to in its own task comes at most so long after it."""
+
+_STACKED = ("evaluated", "agent")
+"""Initiators for which the call stack names a script of an agent."""
 
 _POINTED = (actions.Click, actions.DblClick, actions.Tap, actions.MouseAction, actions.Goto)
 """Actions that drivers carry out without a script in the page."""
+
+_WAYS = (actions.Goto, actions.GoBack, actions.GoForward, actions.Reload, actions.NewTab)
+"""Actions that are no gesture on the page that they lead to."""
 
 _PRESSED = frozenset(
     {"button", "link", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "switch", "tab", "treeitem"}
@@ -89,6 +95,14 @@ class AgentScriptTimes:
             return True
         return self._first is not None and self._first <= (seen.t or 0) + SLACK_MS
 
+    def began_before(self, at: int) -> bool:
+        """Whether a script of the agent was asked for before a moment, or may have been."""
+        return not self.is_logged or (self._first is not None and self._first <= at + SLACK_MS)
+
+    def asked_between(self, since: int, until: int) -> bool:
+        """Whether the agent asked for a script after one moment, and up to another."""
+        return bisect_right(self._times, since) < bisect_right(self._times, until)
+
     def ran(self, since: int, until: int) -> bool:
         """Whether a script of the agent ran between two moments."""
         first = bisect_left(self._times, since - SLACK_MS)
@@ -105,17 +119,27 @@ class PossibleActions:
     def __init__(self, run: Trajectory) -> None:
         self._scripts = AgentScriptTimes(run)
         self._unheard = _unheard_commands(run)
-        self._asked_at = {one.id: one.t for one in run.of_type(Exchange)} if self._scripts.is_logged else {}
-        #: Steps that report what a script did, or that drivers carry out by scripts of their own.
-        self._reporting = {step.index for step in run.steps if not isinstance(step.action, _POINTED)}
-        self._reporting |= {step.index for step in run.steps if not getattr(step.action, "trusted", True)}
+        self._asked = {one.id: one for one in run.of_type(Exchange)}
+        #: Steps that report what a script did, or that drivers carry out by own scripts, and their end.
+        self._reporting = {step.index: _ended(step) for step in run.steps if _is_reporting(step)}
+        self._ways = {step.index for step in run.steps if isinstance(step.action, _WAYS)}
         self._looked_at: dict[int | None, int] = {}
+        self._left: dict[int | None, Navigation] = {}
         self._shown: dict[int | None, Page | None] = {}
+
+    def left(self, navigation: Navigation) -> None:
+        """Forget what a tab showed: until it is looked at again, which controls it has is unknown."""
+        self._left[navigation.page] = navigation
+        self._shown.pop(navigation.page, None)
 
     def entered(self, seen: Observation, page: Page | None) -> Iterator[PossibleAction]:
         """Yield what a script may have entered since the tab was seen last."""
         since, until = self._looked_at.get(seen.page, 0), seen.t or 0
-        self._looked_at[seen.page], self._shown[seen.page] = until, page
+        self._looked_at[seen.page] = until
+        left = self._left.get(seen.page)
+        # A step that led on may be written after its effect, with the page before.
+        if left is None or until >= (left.t or 0) or seen.url == left.url:
+            self._shown[seen.page] = page
         if not seen.changed_without_event or not self._scripts.may_have_set(seen):
             return
         is_near = self._scripts.ran(since, until)
@@ -123,32 +147,60 @@ class PossibleActions:
             yield PossibleAction(action, "value.by_script", page, not is_near or _is_unseen(action))
 
     def moved(self, navigation: Navigation) -> Iterator[PossibleAction]:
-        """Yield what a script did if it was the agent's: no gesture came before the navigation."""
-        at = (
-            self._asked_at.get(-1 if navigation.exchange is None else navigation.exchange)
-            or navigation.t
-            or 0
-        )
-        if navigation.cause != "script" or not self._scripts.ran(at - _LED_MS, at):
+        """Yield what a script of the agent may have done: its call stack says so, or no gesture came."""
+        page, asked = self._shown.get(navigation.page), self._request_of(navigation)
+        at = (asked.t if asked is not None else None) or navigation.t or 0
+        is_stacked = asked is not None and self._is_by_script(asked)
+        if not is_stacked and not (self._is_unasked(navigation) and self._scripts.ran(at - _LED_MS, at)):
             return
-        page = self._shown.get(navigation.page)
-        for action in _buttons(page, _BUTTONS) if navigation.kind == "form" else _moves(navigation):
+        found = [*_moves(navigation)]
+        if navigation.kind == "form":
+            found += _buttons(page, _BUTTONS)
+        elif asked is not None and asked.initiator == "evaluated":
+            found += _buttons(page, _PRESSABLE)
+        for action in found:
             yield PossibleAction(action, "navigation.by_script", page)
 
     def sent(self, exchange: Exchange) -> Iterator[PossibleAction]:
         """Yield what a script of the agent may have pressed, by calling what the page does then."""
         is_asked = exchange.initiator == "evaluated" and exchange.method.upper() not in _READS
-        at = exchange.t or 0
-        if is_asked and self._scripts.ran(at - _CALLED_MS, at) and exchange.step not in self._reporting:
+        if is_asked and self._is_by_script(exchange):
             page = self._shown.get(exchange.page)
             for action in _buttons(page, _PRESSABLE):
                 yield PossibleAction(action, "request.by_script", page)
+
+    def _request_of(self, navigation: Navigation) -> Exchange | None:
+        return None if navigation.exchange is None else self._asked.get(navigation.exchange)
+
+    def _is_unasked(self, navigation: Navigation) -> bool:
+        """Whether no gesture led to a navigation: going to an address is none."""
+        if navigation.cause == "script":
+            return True
+        return navigation.kind == "form" and navigation.cause == "step" and navigation.step in self._ways
+
+    def _is_by_script(self, sent: Exchange) -> bool:
+        """Whether a script of the agent asked for a request, by its call stack, that no step reports."""
+        at = sent.t or 0
+        if sent.initiator not in _STACKED or not self._scripts.began_before(at):
+            return False
+        reported = self._reporting.get(-1 if sent.step is None else sent.step)
+        return reported is None or at - reported > _EFFECT_MS or self._scripts.asked_between(reported, at)
 
     def commanded(self, command: Command) -> Iterator[PossibleAction]:
         """Yield what a command did that no page reports."""
         action = self._unheard.get(id(command))
         if action is not None:
             yield PossibleAction(action, "command.unheard")
+
+
+def _is_reporting(step: Step) -> bool:
+    return not isinstance(step.action, _POINTED) or not step.action.trusted
+
+
+def _ended(step: Step) -> int:
+    """Return when the last event of a step came, as far as is known."""
+    moments = (step.t, step.end, *(at for one in step.observed for at in (one.t, one.end)))
+    return max((at for at in moments if at is not None), default=0)
 
 
 def _moves(navigation: Navigation) -> tuple[ActionBase, ...]:

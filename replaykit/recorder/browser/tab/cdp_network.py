@@ -324,6 +324,29 @@ class TabNetwork:
             request_headers=_pairs(wire) if wire else None,
         )
 
+    def _transport_created(self, params: Params) -> Iterator[Input]:
+        name, url = params["transportId"], params["url"]
+        hop = _Hop(name, {**params, "request": {"url": url}})
+        self._hops[name] = [hop]
+        yield Requested(
+            at=self._clock.arrived(),
+            request=hop.name,
+            page=None if self._tab.actor == "probe" else self._tab.page,
+            actor=self._tab.actor,
+            method="CONNECT",
+            url=url,
+            # The browser tells nothing of what is sent over it.
+            has_post=True,
+            resource="webtransport",
+            initiator=_initiator(params.get("initiator") or {}),
+        )
+
+    def _transport_opened(self, params: Params) -> Iterator[Input]:
+        yield Responded(at=self._at(params["timestamp"]), request=params["transportId"], status=200)
+
+    def _transport_closed(self, params: Params) -> Iterator[Input]:
+        return self._finished({**params, "requestId": params["transportId"]})
+
     def _message_received(self, params: Params) -> Iterator[Input]:
         for hop in self._hops.get(params["requestId"], ())[-1:]:
             hop.messages += 1
@@ -394,6 +417,9 @@ _HANDLERS: dict[str, Callable[[TabNetwork, Params], Iterator[Input]]] = {
     "Network.webSocketFrameSent": TabNetwork._frame_sent,
     "Network.webSocketClosed": TabNetwork._finished,
     "Network.eventSourceMessageReceived": TabNetwork._message_received,
+    "Network.webTransportCreated": TabNetwork._transport_created,
+    "Network.webTransportConnectionEstablished": TabNetwork._transport_opened,
+    "Network.webTransportClosed": TabNetwork._transport_closed,
 }
 
 
@@ -402,10 +428,12 @@ _EVALUATORS = ("__playwright", "pptr:")
 
 
 def _initiator(about: Params) -> str:
-    """Return the word for what made a request; `evaluated`: a script of an agent called one of the page."""
+    """Return the word for what made a request.
+
+    `evaluated`: a script of an agent called one of the page; `agent`: a script of an agent called none.
+    """
     frames = [frame["url"] for frame in about.get("stack", {}).get("callFrames", ())]
     # The outermost call comes last; what a command evaluates has no address.
-    is_agents = bool(frames) and (not frames[-1] or frames[-1].startswith(_EVALUATORS))
-    if is_agents and any(url.startswith("http") for url in frames):
-        return "evaluated"
+    if frames and (not frames[-1] or frames[-1].startswith(_EVALUATORS)):
+        return "evaluated" if any(url.startswith("http") for url in frames) else "agent"
     return _INITIATORS.get(about.get("type", ""), "other")

@@ -1,0 +1,30 @@
+// A list of primitive actions by Puppeteer, as ATTACKS names them.
+import { appendFileSync, readFileSync } from "node:fs";
+import puppeteer from "puppeteer-core";
+
+const browser = await puppeteer.connect({ browserURL: process.env.REPLAYKIT_CDP_URL, defaultViewport: null });
+const [page] = await browser.pages();
+const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+const chord = async (...keys) => {
+  for (const key of keys) await page.keyboard.down(key);
+  for (const key of keys.reverse()) await page.keyboard.up(key);
+};
+const DO = {
+  click: async (...path) => (await page.$(path.join(" >>> "))).click(),
+  ctrl_click: async (css) => { await page.keyboard.down("Control"); await page.click(css); await page.keyboard.up("Control"); },
+  eval: (script) => page.evaluate(script),
+  fill: (css, text) => page.locator(css).fill(text),
+  type: (text) => page.keyboard.type(text),
+  key: (key) => chord(...(key === "Tab_back" ? ["Shift", "Tab"] : key.split("+"))),
+  drag: async (from, to) => {
+    const [a, b] = [await (await page.$(from)).clickablePoint(), await (await page.$(to)).clickablePoint()];
+    await page.mouse.move(a.x, a.y); await page.mouse.down();
+    await page.mouse.move(b.x, b.y, { steps: 3 }); await page.mouse.up();
+  },
+  prompt: async (text) => page.once("dialog", (dialog) => dialog.accept(text)),
+  sleep, goto: (url) => page.goto(url), back: () => page.goBack(), forward: () => page.goForward(), reload: () => page.reload(),
+};
+for (const [name, ...rest] of JSON.parse(readFileSync(process.env.ATTACKS))) await DO[name](...rest);
+await sleep(300);
+appendFileSync(process.env.REPLAYKIT_EVENTS, JSON.stringify({ type: "answer", text: "done", t: Date.now() }) + "\n");
+await browser.disconnect();
