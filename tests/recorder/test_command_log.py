@@ -91,6 +91,23 @@ class Scene:
         return [one for one in self.ear.heard if isinstance(one, Commanded)]
 
 
+@pytest.mark.parametrize(
+    ("params", "gaps"),
+    [
+        ({}, []),
+        ({"headers": [{"name": "a", "value": "b"}]}, []),
+        ({"url": BASE + "other"}, [("network", "request.altered")]),
+        ({"method": "POST"}, [("network", "request.altered")]),
+        ({"postData": "eA=="}, [("network", "request.altered")]),
+    ],
+)
+def test_a_request_that_goes_on_as_another_is_a_gap(params: Any, gaps: list[tuple[str, str]]) -> None:
+    scene = Scene()
+    request = Thing("Request", scene.context, url=BASE, method="GET")
+    scene.send(Thing("Route", scene.context, request=request), "continue", **params)
+    assert scene.ear.gaps == gaps
+
+
 @pytest.mark.parametrize("name", FUNNELS)
 def test_what_goes_through_the_funnel_is_heard_and_sent(name: str) -> None:
     scene = Scene(name)

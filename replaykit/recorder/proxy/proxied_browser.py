@@ -12,7 +12,14 @@ from replaykit.browser import Browser
 from replaykit.errors import RecorderError
 from replaykit.recorder.agent_events_file import Spoken
 from replaykit.recorder.browser.witnesses.agent_made_documents import forges
-from replaykit.recorder.browser.witnesses.command_kinds import BLIND, BLINDED, blinds, cdp_kind
+from replaykit.recorder.browser.witnesses.command_kinds import (
+    ALTERED,
+    BLIND,
+    BLINDED,
+    alters,
+    blinds,
+    cdp_kind,
+)
 from replaykit.recorder.browser.witnesses.command_log import shown
 from replaykit.recorder.live_run import LiveRun
 from replaykit.recorder.proxy.cdp_proxy import Proxy
@@ -103,6 +110,8 @@ class Proxied:
         if asked and forges(method, params):
             answer = Answered(at=at, url=asked["url"], method=asked["method"])
             self._tell(lambda: run.commanded(answer))
+        if alters(method, params) and not refused:
+            self._tell(lambda: run.missed(ALTERED, ("network",)))
         target = params.get(TARGET)
         if target is not None and not refused:
             self._tell(lambda: run.travelled(at, target))

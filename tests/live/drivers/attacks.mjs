@@ -5,17 +5,12 @@ import puppeteer from "puppeteer-core";
 const browser = await puppeteer.connect({ browserURL: process.env.REPLAYKIT_CDP_URL, defaultViewport: null });
 const [page] = await browser.pages();
 const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
-const chord = async (...keys) => {
-  for (const key of keys) await page.keyboard.down(key);
-  for (const key of keys.reverse()) await page.keyboard.up(key);
-};
 const DO = {
-  click: async (...path) => (await page.$(path.join(" >>> "))).click(),
-  ctrl_click: async (css) => { await page.keyboard.down("Control"); await page.click(css); await page.keyboard.up("Control"); },
-  eval: (script) => page.evaluate(script),
+  click: (css) => page.click(css),
+  evaluate: (script) => page.evaluate(script),
   fill: (css, text) => page.locator(css).fill(text),
   type: (text) => page.keyboard.type(text),
-  key: (key) => chord(...(key === "Tab_back" ? ["Shift", "Tab"] : key.split("+"))),
+  press: (key) => page.keyboard.press(key),
   drag: async (from, to) => {
     const [a, b] = [await (await page.$(from)).clickablePoint(), await (await page.$(to)).clickablePoint()];
     await page.mouse.move(a.x, a.y); await page.mouse.down();

@@ -23,8 +23,6 @@ SETTLED_S = 0.3
 
 def calls(page: Any, name: str, given: list[Any]) -> Any:
     """Call the method of a Playwright page that an action stands for."""
-    if name == "ctrl_click":
-        return page.click(*given, modifiers=["Control"])
     if name == "prompt":
         return page.once("dialog", lambda dialog: dialog.accept(*given))
     if name in ("type", "press"):
@@ -53,7 +51,7 @@ class Tab(Page):
 
     def do(self, name: str, given: list[Any]) -> None:
         """Carry one action out."""
-        known = {"click": self.press_on, "ctrl_click": self.ctrl_click, "press": self.key, "type": self.type}
+        known = {"click": self.press_on, "press": self.key, "type": self.type}
         known |= {"evaluate": self.evaluate, "goto": self.goto, "fill": self.fill, "drag": self.drag}
         known |= {"back": lambda: self.travel(-1), "forward": lambda: self.travel(1)}
         known["sleep"] = lambda ms: time.sleep(ms / 1000)
@@ -74,15 +72,11 @@ class Tab(Page):
         held = {} if kind == "Moved" else {"button": "left", "clickCount": 1}
         self.send("Input.dispatchMouseEvent", type=f"mouse{kind}", x=at[0], y=at[1], **held, **more)
 
-    def press_on(self, css: str, modifiers: int = 0) -> None:
+    def press_on(self, css: str) -> None:
         """Click an element."""
         at = self.place(css)
         for kind in ("Moved", "Pressed", "Released"):
-            self.mouse(kind, at, modifiers=modifiers)
-
-    def ctrl_click(self, css: str) -> None:
-        """Click an element with Control held down."""
-        self.press_on(css, 2)
+            self.mouse(kind, at)
 
     def drag(self, start: str, stop: str) -> None:
         """Press over one element, release over another."""

@@ -105,6 +105,17 @@ def blinds(name: str, params: Mapping[str, Any]) -> bool:
     return name == "Emulation.setScriptExecutionDisabled" and params.get("value") is True
 
 
+ALTERED = "request.altered"
+"""Why the network is not whole: the agent had a request sent that the page had not asked for in this way."""
+
+_GOING_ON = frozenset({"Route.continue", "Fetch.continueRequest", "Network.continueInterceptedRequest"})
+
+
+def alters(name: str, params: Mapping[str, Any]) -> bool:
+    """Whether a command lets a request go on to another address, by another method or with another body."""
+    return name in _GOING_ON and any(params.get(field) for field in ("url", "method", "postData"))
+
+
 def cdp_kind(method: str) -> str | None:
     """Return the kind of a CDP method; None = it only reads, or changes nothing that a check could see."""
     exact = _EXACT.get(method)

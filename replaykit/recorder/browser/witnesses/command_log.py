@@ -22,9 +22,11 @@ from replaykit.recorder.browser.driver_parts import SessionFeed
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.browser.witnesses.agent_made_documents import forges
 from replaykit.recorder.browser.witnesses.command_kinds import (
+    ALTERED,
     BLIND,
     BLINDED,
     DRIVER_KINDS,
+    alters,
     blinds,
     cdp_kind,
     runs_in_page,
@@ -231,6 +233,8 @@ class DriverLog:
         number = tab.page if tab is not None and tab.actor == "agent" else None
         made = forges(name, params)
         self._driver.feed(Commanded(at=at, page=number, kind=kind, name=name, forges=made, **shown(params)))
+        if alters(name, params):
+            self._driver.gap("network", ALTERED)
         for channel in BLINDED if blinds(name, params) else ():
             self._driver.gap(channel, BLIND)
         is_in_page = runs_in_page(name if object._type == "CDPSession" else method)
