@@ -108,6 +108,15 @@ def test_a_request_that_goes_on_as_another_is_a_gap(params: Any, gaps: list[tupl
     assert scene.ear.gaps == gaps
 
 
+def test_an_answer_is_to_the_request_as_the_page_asked_for_it() -> None:
+    scene = Scene()
+    asked = {"url": BASE, "method": "GET"}
+    request = Thing("Request", scene.context, url=BASE + "other", method="POST", _initializer=asked)
+    scene.send(Thing("Route", scene.context, request=request), "continue", url=BASE + "other")
+    found = [(one.url, one.method) for one in scene.ear.heard if isinstance(one, Answered)]
+    assert found == [(BASE, "GET")]
+
+
 @pytest.mark.parametrize("name", FUNNELS)
 def test_what_goes_through_the_funnel_is_heard_and_sent(name: str) -> None:
     scene = Scene(name)

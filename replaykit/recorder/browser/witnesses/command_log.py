@@ -247,8 +247,9 @@ class DriverLog:
             self._request(object, params, at)
         # With another address the agent decides what the page is given.
         elif name == "Route.fulfill" or (name == "Route.continue" and params.get("url")):
-            request = object.request
-            self._driver.feed(Answered(at=at, url=request.url, method=request.method))
+            # Playwright's own properties already say what the agent made of it.
+            asked = getattr(object.request, "_initializer", None) or vars(object.request)
+            self._driver.feed(Answered(at=at, url=asked["url"], method=asked["method"]))
 
     def _ran(self, number: int, tab: CdpTab | None, reply: Any = None) -> None:
         self._driver.feed(ScriptEnded(at=self._driver.clock.now(), number=number))
