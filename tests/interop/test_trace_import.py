@@ -17,7 +17,7 @@ from replaykit.trajectory.action import Unknown, tag_of
 from replaykit.trajectory.exchange import Console, Dialog, Exchange, TabChange
 from replaykit.trajectory.observation import Observation
 from tests.interop.conftest import Importing
-from tests.interop.samples import PAGE_HTML, trace, trace_events, write
+from tests.interop.samples import PAGE_HTML, shown, trace, trace_events, write
 
 
 def test_calls_become_steps_and_reads_do_not(tmp_path: Path, imported: Importing) -> None:
@@ -66,6 +66,16 @@ def test_a_typed_password_is_nowhere(tmp_path: Path, imported: Importing) -> Non
     assert bundle.trajectory.steps[2].action.value == "⟦masked⟧"  # type: ignore[union-attr]
     kept = imported("playwright-trace", trace(tmp_path), keeps_secrets=True)
     assert kept.trajectory.steps[2].action.value == "hunter22secret"  # type: ignore[union-attr]
+
+
+def test_a_password_that_a_page_tells_is_masked_there_too(tmp_path: Path, imported: Importing) -> None:
+    events = trace_events()
+    told = ["HTML", {}, ["BODY", {}, ["P", {}, "Log in as Ann with hunter22secret"]]]
+    events += [shown("c5", "after", told, 102)]
+    events += [{**one, "text": "hunter22secret is right"} for one in events if one["type"] == "console"]
+    bundle = imported("playwright-trace", trace(tmp_path, events))
+    everything = b"".join(bundle.lines) + b"".join(map(bundle.blob, bundle.blob_ids))
+    assert b"Log in as Ann with" in everything and b"hunter22secret" not in everything
 
 
 def test_what_the_browser_did_is_kept(tmp_path: Path, imported: Importing) -> None:

@@ -60,7 +60,7 @@ class TraceSteps:
         for call in acting:  # every password is known before the first log is kept
             for phase in ("before", "action", "after"):
                 self._build_all(call, phase)
-            self._passwords.update(self._unseen_password(call))
+            self._learn(*self._unseen_password(call))
         found: list[Event] = []
         for index, call in enumerate(acting):
             found += self._of_call(index, call)
@@ -141,7 +141,7 @@ class TraceSteps:
         if not made.is_whole:
             self._state["snapshots"] = "partial"
         if not keeps:
-            self._passwords.update(made.passwords)
+            self._learn(*made.passwords)
             # Requests send the same fields by name.
             self._run.redactor.hide_fields(made.fields)
         # Kept without its bytes: a trace has thousands of snapshots.
@@ -310,7 +310,14 @@ class TraceSteps:
         value = typed(action)
         if value is None or self._run.options.keeps_secrets or not self._is_secret(action, value):
             return action
+        self._learn(value)
         return replace(action, value=MASKED)
+
+    def _learn(self, *passwords: str) -> None:
+        """Know passwords from here on; where the run holds them elsewhere, it is read again without them."""
+        self._passwords.update(passwords)
+        for one in passwords:
+            self._run.secret(one)
 
     def _is_secret(self, action: actions.Action, value: str) -> bool:
         element = action.element
