@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,65 @@ def test_every_sample_and_epoch_is_a_run(tmp_path: Path) -> None:
     done = import_runs("auto", [tmp_path], tmp_path / "out")
     assert [Path(one.path).name for one in done] == ["mug-1_epoch_1.zst", "mug-1_epoch_2.zst"]
     assert [one.error for one in done] == [None, None]
+
+
+def json_log(folder: Path, change: Callable[[dict[str, Any]], None] = lambda _: None) -> Path:
+    """The same log as `inspect log convert --to json` writes it."""
+    members = {name: json.loads(data) for name, data in unpacked(INSPECT_LOG).items()}
+    plain = {**members["header.json"], "samples": [members[SAMPLE]], "reductions": []}
+    change(plain)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "mugs.json").write_text(json.dumps(plain))
+    return folder / "mugs.json"
+
+
+def test_a_json_log_gives_the_same_run(tmp_path: Path, imported: Importing) -> None:
+    same, packed_ = (
+        imported(format, path).trajectory for format, path in
+        (("auto", json_log(tmp_path / "in")), ("inspect", INSPECT_LOG))
+    )  # fmt: skip
+    assert same.header.task == packed_.header.task and same.header.channels == packed_.header.channels
+    assert same.steps == packed_.steps
+    for kind in (Observation, Message, Ending):
+        assert same.of_type(kind) == packed_.of_type(kind)
+    assert [one.value for one in same.of_type(Imported)] == [one.value for one in packed_.of_type(Imported)]
+    assert same.header.source is not None and list(same.header.source.files) == ["mugs.json"]
+
+
+def test_json_logs_are_found_beside_archives_a_run_a_sample(tmp_path: Path) -> None:
+    def change(plain: dict[str, Any]) -> None:
+        plain["samples"].append({**plain["samples"][0], "epoch": 2})
+
+    json_log(tmp_path / "in", change)
+    shutil.copy(INSPECT_LOG, tmp_path / "in" / "b.eval")
+    json_log(tmp_path / "in" / "empty", lambda plain: plain.update(samples=None))
+    (tmp_path / "in" / "other.json").write_text('{"status": "success", "eval": "x"}')
+    done = import_runs("auto", [tmp_path / "in"], tmp_path / "out")
+    assert [(Path(one.path).name, one.state) for one in done] == [
+        ("mug-1_epoch_1.zst", "imported"),
+        ("mugs.zst", "failed"),
+        ("mug-1_epoch_1-2.zst", "imported"),
+        ("mug-1_epoch_2.zst", "imported"),
+    ]
+    assert "samples is empty" in str(done[1].error)
+
+
+@pytest.mark.parametrize(("version", "said"), [(1, "inspect log convert"), (3, "newer replaykit")])
+def test_what_to_do_about_another_version(version: int, said: str, tmp_path: Path) -> None:
+    log = json_log(tmp_path / "in", lambda plain: plain.update(version=version))
+    with pytest.raises(UnsupportedVersion) as error:
+        import_run("inspect", log, tmp_path / "run.zst")
+    assert said in error.value.fields["advice"]
+
+
+def test_a_result_without_its_call_means_that_a_call_is_missing(tmp_path: Path, imported: Importing) -> None:
+    def change(sample: dict[str, Any]) -> None:
+        sample["events"] = []
+        gone = next(one for one in sample["messages"] if one.get("tool_calls"))
+        sample["messages"].remove(gone)
+
+    run = imported("inspect", inspect_log(tmp_path / "in", change)).trajectory
+    assert run.channel("actions") == "partial"
 
 
 def changed(tmp_path: Path, imported: Importing, **fields: Any) -> Any:

@@ -223,7 +223,7 @@ class AtifResults:
                 run.flaw("a result of a call of another step: it is kept with that call", place)
             self._given.setdefault((made[id], id), []).append(result)
         else:
-            run.flaw("a result of a call that is nowhere: it is kept with the step before it", place)
+            run.cut("a result of a call that is nowhere: it is kept with the step before it", place)
             self._loose.setdefault(turn.step_id, []).append(result)
 
     def of(self, turn: AtifStep, call: AtifToolCall) -> list[AtifResult]:

@@ -1,4 +1,4 @@
-"""Inspect's `.eval` logs, a run a sample: calls of tools are steps, their results what the steps gave."""
+"""Inspect's logs, a run a sample: calls of tools are steps, their results what the steps gave."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from replaykit.errors import InteropError, UnsupportedVersion
 from replaykit.interop.extra_fields import holds_data
-from replaykit.interop.folder_search import files
+from replaykit.interop.folder_search import PEEK_MAX, files, is_marked, peek
 from replaykit.interop.har.har_entries import Base, moment, stamp
 from replaykit.interop.imported_run import Run
 from replaykit.interop.inspect.inspect_turns import (
@@ -32,14 +32,20 @@ from replaykit.trajectory.exchange import Imported, Message
 from replaykit.trajectory.scalars import Threw
 from replaykit.trajectory.step import AgentInfo, Step
 
-ENDING = ".eval"
-"""How a log's name ends."""
+ENDING, JSON_ENDING = ".eval", ".json"
+"""How the names of logs end: an archive with a member per sample, and one JSON file with all of them."""
 
 VERSION = 2
 """Version of logs that is read."""
 
 HEADERS = ("header.json", "_journal/start.json")
 """Members that say what was run; a log that was broken off has only the second."""
+
+MARKS = (b'"status"', b'"eval"', b'"run_id"')
+"""What stands at the beginning of a JSON log."""
+
+STATES = ("started", "success", "cancelled", "error")
+"""What a log says of itself."""
 
 OF_THE_LOG = ("results", "stats", "reductions")
 """Keys of a header on all samples together."""
@@ -72,11 +78,9 @@ class Sample(Struct, kw_only=True):
 
 def read(run: Run, candidate: Candidate) -> None:
     """Read one sample of a log."""
-    name = candidate.file
-    if not name:
-        run.source.malformed("the archive", "no sample", "members samples/<id>_epoch_<n>.json")
-    _read_header(run)
-    sample: Sample = run.converted(run.source.json(name), Sample, name)
+    is_json = candidate.file.lower().endswith(JSON_ENDING) and candidate.root.is_dir()
+    name, plain = (_sample_of_json if is_json else _member)(run, candidate)
+    sample: Sample = run.converted(plain, Sample, name)
     # Inspect moves long texts and images out of the messages.
     used = whole(sample.input, sample.attachments).used
     for at, one in enumerate(sample.messages):
@@ -93,11 +97,45 @@ def read(run: Run, candidate: Candidate) -> None:
     _end(run, sample)
 
 
-def _read_header(run: Run) -> None:
+def _member(run: Run, candidate: Candidate) -> tuple[str, Any]:
+    """Return the name of a sample and what it holds; read the header of its archive."""
+    if not candidate.file:
+        run.source.malformed("the archive", "no sample", "members samples/<id>_epoch_<n>.json")
     name = next((one for one in HEADERS if one in run.source), None)
     if name is None:
         run.source.malformed("the archive", f"neither {HEADERS[0]} nor {HEADERS[1]}", "one of both")
+    _read_header(run, name, run.source.json(name))
+    samples = {*_samples(run.source.names()), name}
+    for other in run.source.names():
+        run.leave_out(other, int(other not in samples))
+    return candidate.file, run.source.json(candidate.file)
+
+
+def _sample_of_json(run: Run, candidate: Candidate) -> tuple[str, Any]:
+    """Return the place of a sample and what it holds; read the header of its file."""
+    name = candidate.file
+    if not candidate.parts:
+        path = run.source.path(name)
+        if path.stat().st_size > PEEK_MAX:
+            found = f"a log of {path.stat().st_size} bytes"
+            wanted = f"at most {PEEK_MAX}; convert it: inspect log convert --to eval"
+            run.source.malformed(name, found, wanted)
     plain = run.source.json(name)
+    ((_, at, _),) = candidate.parts or ((name, -1, 0),)
+    samples = _listed(plain)
+    if not 0 <= at < len(samples):
+        run.source.malformed(f"{name} samples", "empty", "a list with a sample")
+    _read_header(run, name, {key: value for key, value in plain.items() if key != "samples"})
+    return f"{name} samples[{at}]", samples[at]
+
+
+def _listed(plain: Any) -> list[Any]:
+    """Return the samples of a JSON log."""
+    found = plain.get("samples") if isinstance(plain, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def _read_header(run: Run, name: str, plain: Any) -> None:
     if not isinstance(plain, dict):
         run.source.malformed(name, kind_of(plain), "object")
     _check_version(run, name, plain.get("version"))
@@ -114,19 +152,20 @@ def _read_header(run: Run) -> None:
     # They are about other samples as well.
     for key in OF_THE_LOG:
         run.leave_out(key, int(holds_data(plain.get(key))))
-    samples = {*_samples(run.source.names()), name}
-    for other in run.source.names():
-        run.leave_out(other, int(other not in samples))
 
 
 def _check_version(run: Run, name: str, found: Any) -> None:
     if found is None:
         run.source.malformed(f"{name} version", "missing", str(VERSION))
-    if plain_number(found) != VERSION:
-        raise UnsupportedVersion(
-            format=run.source.format, source=run.source.name, place=f"{name} version", found=repr(found)[:80],
-            expected=str(VERSION), advice="Have Inspect write it again: inspect log convert --to eval.",
-        )  # fmt: skip
+    number = plain_number(found)
+    if number == VERSION:
+        return
+    is_newer = number is not None and number > VERSION
+    advice = "Install a newer replaykit-web." if is_newer else "Convert it: inspect log convert --to eval."
+    raise UnsupportedVersion(
+        format=run.source.format, source=run.source.name, place=f"{name} version", found=repr(found)[:80],
+        expected=str(VERSION), advice=advice,
+    )  # fmt: skip
 
 
 def _resolve(run: Run, sample: Sample, one: InspectMessage, place: str) -> set[str]:
@@ -299,24 +338,45 @@ def _samples(names: list[str]) -> list[str]:
 
 def find(path: Path) -> Iterator[Candidate]:
     """Yield the samples of the logs under a path; a broken log is one run, which fails by name."""
-    for file in files(path, ENDING):
-        try:
-            archive = Archive(IMPORTER.name, file, SourceLimits())
-            names = _samples(archive.names())
-            archive.close()
-        except InteropError:
-            # Reading it later reports why it is broken.
-            names = []
-        for name in names:
-            yield Candidate(name=name[len("samples/") : -len(".json")], root=file, file=name)
-        if not names:
-            yield Candidate(name=file.stem, root=file)
+    for file in files(path, ENDING, JSON_ENDING):
+        yield from _in_archive(file) if file.name.lower().endswith(ENDING) else _in_json(file)
+
+
+def _in_archive(file: Path) -> Iterator[Candidate]:
+    try:
+        archive = Archive(IMPORTER.name, file, SourceLimits())
+        names = _samples(archive.names())
+        archive.close()
+    except InteropError:
+        # Reading it later says why it is broken.
+        names = []
+    for name in names:
+        yield Candidate(name=name[len("samples/") : -len(".json")], root=file, file=name)
+    if not names:
+        yield Candidate(name=file.stem, root=file)
+
+
+def _in_json(file: Path) -> Iterator[Candidate]:
+    plain = peek(file)
+    if not (_is_log(plain) if plain is not None else is_marked(file, *MARKS)):
+        return
+    samples = _listed(plain)
+    for at, one in enumerate(samples):
+        said = _object(one)
+        name = f"{said.get('id', at)}_epoch_{said.get('epoch', 1)}"
+        yield Candidate(name=name, root=file.parent, file=file.name, parts=((file.name, at, at + 1),))
+    if not samples:
+        yield Candidate(name=file.stem, root=file.parent, file=file.name)
+
+
+def _is_log(plain: Any) -> bool:
+    return isinstance(plain, dict) and plain.get("status") in STATES and "task" in _object(plain.get("eval"))
 
 
 IMPORTER = Importer(
     name="inspect",
     reads="logs of Inspect, a run a sample",
-    looks_for=f"*{ENDING} with samples/<id>_epoch_<n>.json",
+    looks_for=f"*{ENDING} with samples/<id>_epoch_<n>.json; *{JSON_ENDING} with status, eval, samples",
     channels=letters("R task answer actions; P targets thoughts messages; o times screenshots"),
     find=find,
     read=read,

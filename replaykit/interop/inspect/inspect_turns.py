@@ -90,14 +90,12 @@ class CallResults:
                 open_calls[id] -= 1
                 self._results.setdefault(id, []).append(_result(run, one))
                 continue
-            run.flaw(
-                "a result of a call that is nowhere, or of one that has its result: it is kept beside",
-                f"{name} messages[{at}]",
-            )
-            run.keep(
-                f"{name} messages[{at}]",
-                {"tool_call_id": id, "content": one.content, "error": one.error},
-            )
+            place = f"{name} messages[{at}]"
+            if id in open_calls:
+                run.flaw("a second result of one call: it is kept beside", place)
+            else:
+                run.cut("a result of a call that is nowhere: it is kept beside", place)
+            run.keep(place, {"tool_call_id": id, "content": one.content, "error": one.error})
 
     def of(self, id: str) -> InspectResult | None:
         """Return what a call gave; None where nothing is known."""

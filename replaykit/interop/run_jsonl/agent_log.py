@@ -101,9 +101,7 @@ def _steps(run: Run, lines: list[LogLine], start: float | None, folder: PurePosi
     called = {call.id for line in lines if line.t == "assistant" for call in line.tool_calls or ()}
     for number, line in enumerate(lines):
         if line.t == "tool_result" and line.call_id not in called:
-            run.flaw(
-                "a result of a call that is nowhere: kept beside the steps", f"call {line.call_id!r:.80}"
-            )
+            run.cut("a result of a call that is nowhere: kept beside the steps", f"call {line.call_id!r:.80}")
             run.keep(f"result {number}", {"result": msgspec.to_builtins(line)})
     for turn, line in enumerate(lines):
         t = None if start is None or line.ts is None else max(0, round(line.ts - start))
