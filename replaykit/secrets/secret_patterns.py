@@ -17,6 +17,9 @@ HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cook
 HEADER_WORDS = ("token", "secret", "session", "csrf", "api-key", "apikey", "access-key", "auth-key")
 """Parts of header names whose values are never kept."""
 
+HEADER_ENDS = ("auth", "authorization", "authentication", "password", "passwd", "credential", "credentials")
+"""Ends of such names: sites name headers of their own after `Authorization`."""
+
 FIELD_WORDS = frozenset({
     "pass", "password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "otp", "cvv", "cvc",
     "apikey", "credential", "credentials", "authorization", "signature", "sig", "sid", "sessionid",
@@ -145,7 +148,7 @@ def _in_window(look: Look, text: str, first: int, last: int) -> Iterator[tuple[i
 def is_secret_header(name: str) -> bool:
     """Whether a header's value is never kept."""
     lower = name.lower()
-    return lower in HEADERS or any(word in lower for word in HEADER_WORDS)
+    return lower in HEADERS or lower.endswith(HEADER_ENDS) or any(word in lower for word in HEADER_WORDS)
 
 
 def is_secret_field(name: str) -> bool:

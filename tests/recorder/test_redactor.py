@@ -202,6 +202,14 @@ def test_secret_headers_keep_their_names() -> None:
     assert clean.response_headers is None
 
 
+def test_headers_that_sites_name_after_authorization_are_secret_too() -> None:
+    secret = ("shopauth", "X-Auth", "X-Forwarded-Authorization", "Authentication", "X-User-Password")
+    plain = (":authority", "WWW-Authenticate", "Author", "Authentication-Results", "X-Auth-Email")
+    headers = tuple((name, "st=1~hmac=6c") for name in (*secret, *plain))
+    clean = Redactor().headers(headers)
+    assert [name for name, value in clean if value == "⟦header⟧"] == [*secret]
+
+
 @pytest.mark.parametrize(
     ("name", "secret"),
     [
