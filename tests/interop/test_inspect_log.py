@@ -109,12 +109,12 @@ def test_json_logs_are_found_beside_archives_a_run_a_sample(tmp_path: Path) -> N
     assert "samples is empty" in str(done[1].error)
 
 
-@pytest.mark.parametrize(("version", "said"), [(1, "inspect log convert"), (3, "newer replaykit")])
-def test_what_to_do_about_another_version(version: int, said: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("version", "advice"), [(1, "inspect log convert"), (3, "newer replaykit")])
+def test_what_to_do_about_another_version(version: int, advice: str, tmp_path: Path) -> None:
     log = json_log(tmp_path / "in", lambda plain: plain.update(version=version))
     with pytest.raises(UnsupportedVersion) as error:
         import_run("inspect", log, tmp_path / "run.zst")
-    assert said in error.value.fields["advice"]
+    assert advice in error.value.fields["advice"]
 
 
 def test_a_result_without_its_call_means_that_a_call_is_missing(tmp_path: Path, imported: Importing) -> None:

@@ -68,10 +68,10 @@ def test_a_typed_password_is_nowhere(tmp_path: Path, imported: Importing) -> Non
     assert kept.trajectory.steps[2].action.value == "hunter22secret"  # type: ignore[union-attr]
 
 
-def test_a_password_that_a_page_tells_is_masked_there_too(tmp_path: Path, imported: Importing) -> None:
+def test_a_password_that_a_page_prints_is_masked_there_too(tmp_path: Path, imported: Importing) -> None:
     events = trace_events()
-    told = ["HTML", {}, ["BODY", {}, ["P", {}, "Log in as Ann with hunter22secret"]]]
-    events += [shown("c5", "after", told, 102)]
+    page = ["HTML", {}, ["BODY", {}, ["P", {}, "Log in as Ann with hunter22secret"]]]
+    events += [shown("c5", "after", page, 102)]
     events += [{**one, "text": "hunter22secret is right"} for one in events if one["type"] == "console"]
     bundle = imported("playwright-trace", trace(tmp_path, events))
     everything = b"".join(bundle.lines) + b"".join(map(bundle.blob, bundle.blob_ids))

@@ -348,7 +348,7 @@ def _in_archive(file: Path) -> Iterator[Candidate]:
         names = _samples(archive.names())
         archive.close()
     except InteropError:
-        # Reading it later says why it is broken.
+        # Reading it later reports why it is broken.
         names = []
     for name in names:
         yield Candidate(name=name[len("samples/") : -len(".json")], root=file, file=name)
@@ -362,8 +362,8 @@ def _in_json(file: Path) -> Iterator[Candidate]:
         return
     samples = _listed(plain)
     for at, one in enumerate(samples):
-        said = _object(one)
-        name = f"{said.get('id', at)}_epoch_{said.get('epoch', 1)}"
+        sample = _object(one)
+        name = f"{sample.get('id', at)}_epoch_{sample.get('epoch', 1)}"
         yield Candidate(name=name, root=file.parent, file=file.name, parts=((file.name, at, at + 1),))
     if not samples:
         yield Candidate(name=file.stem, root=file.parent, file=file.name)
