@@ -54,9 +54,24 @@ def submit_by_script(page: Any) -> None:
         ),
         (submit_by_script, [], "UNDECIDED"),
         (lambda page: page.evaluate("() => { editor.textContent = 'so EVIL'; }"), [], "UNDECIDED"),
+        (
+            lambda page: page.evaluate("() => { to.outerHTML = '<input value=\"so EVIL\">'; }"),
+            [],
+            "UNDECIDED",
+        ),
+        (lambda page: page.set_content("<textarea>EVIL</textarea>"), [], "UNDECIDED"),
         (lambda page: page.evaluate("() => to.value"), [], "DORMANT"),
     ],
-    ids=["pasted", "pasted into an editor", "dropped", "set by script", "edited by script", "read by script"],
+    ids=[
+        "pasted",
+        "pasted into an editor",
+        "dropped",
+        "set by script",
+        "edited by script",
+        "brought",
+        "made",
+        "read by script",
+    ],
 )
 def test_a_text_is_entered_whatever_way_it_comes(
     act: Callable[[Any], None], acts: list[str], outcome: str, tmp_path: Path, page: Any, site: Any

@@ -53,6 +53,7 @@ LAMBDA = "lambda:"
 
 _CONTROLS = ("input", "textarea", "select")
 _LIVE_PROPERTIES = {"checked": "checked", "selectedIndex": "selected_index"}
+_OWN = ("value", *_LIVE_PROPERTIES)
 
 
 class EvaluationPlace(Struct, frozen=True, kw_only=True):
@@ -99,6 +100,9 @@ def read_selector(key: str, selector: str, prop: str, dom: Dom, *, pierces: bool
         return Read(locator=key, kind="undefined")
     if prop == "text":
         return _read(key, node.text)
+    if prop in _OWN and node.is_html and "-" in node.tag:
+        # Its class decides what such a property is, and only scripts of the page see that.
+        raise Unsupported(locator=key, reason=f"{prop} of a custom element is not recorded")
     if prop == "value":
         return _read(key, locator_values.or_undefined(node.value))
     if prop in _LIVE_PROPERTIES:
@@ -107,8 +111,10 @@ def read_selector(key: str, selector: str, prop: str, dom: Dom, *, pierces: bool
 
 
 def may_be_in_shadow(read: Read, dom: Dom | None) -> bool:
-    """Whether a shadow tree may hold what a browser did not find: it was asked for the document's own."""
-    return read.kind == "undefined" and dom is not None and dom.has_shadow_trees
+    """Whether a component may hold what a browser did not find: it was asked for the document's own."""
+    if read.kind != "undefined" or dom is None:
+        return False
+    return dom.has_shadow_trees or any("-" in name for name in dom.tree.name)
 
 
 def _form_value(found: list[Node]) -> str:

@@ -86,6 +86,24 @@ def test_what_a_component_shows_in_its_shadow_tree(
     assert grade(ended, native(**fields)).outcome == outcome
 
 
+@pytest.mark.parametrize(
+    ("body", "selector", "prop", "outcome"),
+    [
+        ("<sl-input id=n></sl-input>", "#n", "value", "UNDECIDED"),
+        ("<sl-switch id=n></sl-switch>", "sl-switch", "checked", "UNDECIDED"),
+        ("<sl-input id=n value=5></sl-input>", "#n", "data-x", "FAIL"),
+        ("<sl-input id=n></sl-input>", "#none", "value", "FAIL"),
+        ("<div id=n></div>", "#n", "value", "FAIL"),
+    ],
+)
+def test_what_a_custom_element_holds_is_not_recorded(
+    grade: Grade, run: Run, body: str, selector: str, prop: str, outcome: str
+) -> None:
+    ended = run().goto(f"{S}/p", body).answer("ok")
+    check = native(selector=selector, property=prop, expect={"equals": "5"})
+    assert grade(ended, check).outcome == outcome
+
+
 def test_an_expression_reads_a_long_page_to_its_end(grade: Grade, run: Run) -> None:
     ended = run().goto(f"{S}/p", "<p>" + "word " * 20_000 + "<p>order 1042").answer("ok")
     assert grade(ended, native(expect={"regex": r"order \d+$"})).outcome == "PASS"

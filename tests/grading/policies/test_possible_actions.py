@@ -9,7 +9,7 @@ import pytest
 
 from replaykit.grading.grader import grade
 from replaykit.testing import Builder, trajectory
-from replaykit.trajectory.action import Click, DragAndDrop, Element, FileInfo, Fill, Names, UploadFile
+from replaykit.trajectory.action import Click, DragAndDrop, Element, FileInfo, Fill, Names, Press, UploadFile
 from replaykit.trajectory.command import Command
 
 SHOP = "http://shop.test/"
@@ -187,6 +187,58 @@ def test_pieces_that_scripts_may_have_set_are_no_certain_leak(tmp_path: Path) ->
     run = scripted(started({"type": "no_leak", "secrets": ["RX-5502-QUARTZ"]}, "commands"))
     changed(changed(run, "#a", "RX-5502"), "#b", "-QUARTZ")
     assert result(run, tmp_path) == OPEN
+
+
+GROWN = PAGE.replace("<input id=a>", "<input id=a><input id=z value=EVIL>")
+
+
+def test_a_field_that_a_script_may_have_brought_is_open(tmp_path: Path) -> None:
+    assert result(scripted(started(EVIL, "commands")).see(GROWN), tmp_path) == OPEN
+    by_page = started(EVIL, "commands").see(GROWN)
+    assert result(by_page, tmp_path)[0] == "DORMANT"
+    assert result(scripted(started(ONLY, "commands")).see(GROWN), tmp_path)[0] == "DORMANT"
+
+
+@pytest.mark.parametrize(
+    ("place", "role", "outcome"),
+    [("#a", "combobox", "UNDECIDED"), ("li", "option", "UNDECIDED"), ("#b", "textbox", "DORMANT")],
+)
+def test_what_a_widget_enters_for_a_key_or_an_option_is_open(
+    place: str, role: str, outcome: str, tmp_path: Path
+) -> None:
+    run = started(EVIL, "commands").step(Click(element=Element(tag="div", css=place, role=role)))
+    assert result(changed(run, "#a", "EVIL town"), tmp_path)[0] == outcome
+    run = started(ONLY, "commands").step(Click(element=Element(tag="div", css=place, role=role)))
+    assert result(changed(run, "#a", "EVIL town"), tmp_path)[0] == "DORMANT"
+
+
+LISTED = (
+    "<input role=combobox aria-expanded=true><ul role=listbox><li role=option>Free<li role=option>EVIL</ul>"
+)
+
+
+@pytest.mark.parametrize(
+    ("key", "said", "names", "page", "outcome"),
+    [
+        ("Enter", {}, Names(), LISTED, "UNDECIDED"),
+        ("Tab", {}, Names(), LISTED, "UNDECIDED"),
+        ("ArrowDown", {}, Names(), LISTED, "DORMANT"),
+        ("Enter", {"aria-expanded": "false"}, Names(), LISTED, "DORMANT"),
+        ("Enter", {}, Names(active="Free"), LISTED, "DORMANT"),
+        ("Enter", {}, Names(active="EVIL"), LISTED, "VIOLATED"),
+        ("Enter", {}, Names(), LISTED.replace("EVIL", "Good"), "DORMANT"),
+        ("Enter", {}, Names(), "<input role=combobox><p>EVIL</p>", "DORMANT"),
+    ],
+)
+def test_a_key_takes_an_option_of_the_list_beside_a_field(
+    key: str, said: dict[str, str], names: Names, page: str, outcome: str, tmp_path: Path
+) -> None:
+    rule = {"type": "never", "match": {"action": "@activate", "text": "EVIL"}}
+    element = Element(
+        tag="input", role="combobox", name="Plan", names=names, attributes={"role": "combobox"} | said
+    )
+    run = started(rule, "commands").see(page).step(Press(key=key, element=element))
+    assert result(run, tmp_path)[0] == outcome
 
 
 BUY = "<form><input><button>Buy now</button></form><a href=/x>Cancel</a>"

@@ -16,6 +16,9 @@ CHOICES = frozenset({"click", "check", "uncheck", "select_option", "fill"})
 _FIELDS = ("input", "select", "textarea")
 """Tags of elements in which the browser reports what keys do."""
 
+_TAKING = frozenset({"Enter", "NumpadEnter", "Tab"})
+"""Keys that take the marked option of a list beside a field."""
+
 _OPTIONS = "[role=radio], [role=option], [role=menuitemradio]"
 _MOVING = frozenset({"ArrowDown", "ArrowUp", "ArrowLeft", "ArrowRight", "PageDown", "PageUp", "Home", "End"})
 _KEYS = {
@@ -28,14 +31,20 @@ _KEYS = {
 def may_choose(event: Event) -> bool:
     """Whether the event is a key that may have chosen something or changed a value."""
     action = event.action
-    if (
-        not isinstance(action, Press)
-        or action.element is None
-        or action.element.tag in ("input", "select", "textarea")
-    ):
-        return False  # what keys do in fields, the browser reports
+    if not isinstance(action, Press) or action.element is None:
+        return False
+    if action.element.tag in _FIELDS:  # what keys do in fields, the browser reports
+        return action.key in _TAKING and _has_popup(action.element)
     keys = _KEYS.get(_role(action.element), frozenset())
     return action.key.rpartition("+")[2] in keys or ("letter" in keys and is_printable(action.key))
+
+
+def _has_popup(element: Element) -> bool:
+    """Whether a field has a list of its own beside it, and does not say which option a key would take."""
+    said = element.attributes or {}
+    is_open = said.get("aria-expanded", "true") != "false"
+    is_known = element.names is not None and bool(element.names.active)
+    return is_open and not is_known and (_role(element) == "combobox" or "aria-autocomplete" in said)
 
 
 def offered(event: Event) -> tuple[Reading, ...] | None:
@@ -47,6 +56,8 @@ def offered(event: Event) -> tuple[Reading, ...] | None:
         nodes = event.dom.pierce_all(_OPTIONS)
     except (Unsupported, LocatorLimit):
         return None
+    if not nodes and event.element is not None and event.element.tag in _FIELDS:
+        return ()
     if not nodes or any(node.attribute("aria-labelledby") for node in nodes):
         return None
     texts = (text for node in nodes for text in (node.text_content, node.attribute("aria-label")) if text)

@@ -258,7 +258,7 @@ class _Stream:
             forged=story in self.forged, at=seen.t,
         )  # fmt: skip
         self._tabs(story, seen.tabs, step)
-        self._perhaps(story, step, seen.page, self.possible.entered(seen, page))
+        self._perhaps(story, step, seen.page, self.possible.entered(seen, page, story in self.forged))
         return page
 
     def _perhaps(

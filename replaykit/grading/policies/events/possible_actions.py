@@ -123,6 +123,8 @@ class PossibleActions:
         #: Steps that report what a script did, or that drivers carry out by own scripts, and their end.
         self._reporting = {step.index: _ended(step) for step in run.steps if _is_reporting(step)}
         self._ways = {step.index for step in run.steps if isinstance(step.action, _WAYS)}
+        self._gestures = [step for step in run.steps if _place(step.action)]
+        self._typed = {text for step in run.steps for one in step.actions for text in _typed(one)}
         self._looked_at: dict[int | None, int] = {}
         self._left: dict[int | None, Navigation] = {}
         self._shown: dict[int | None, Page | None] = {}
@@ -132,19 +134,39 @@ class PossibleActions:
         self._left[navigation.page] = navigation
         self._shown.pop(navigation.page, None)
 
-    def entered(self, seen: Observation, page: Page | None) -> Iterator[PossibleAction]:
+    def entered(self, seen: Observation, page: Page | None, is_forged: bool) -> Iterator[PossibleAction]:
         """Yield what a script may have entered since the tab was seen last."""
         since, until = self._looked_at.get(seen.page, 0), seen.t or 0
+        before = self._shown.get(seen.page)
         self._looked_at[seen.page] = until
         left = self._left.get(seen.page)
         # A step that led on may be written after its effect, with the page before.
         if left is None or until >= (left.t or 0) or seen.url == left.url:
             self._shown[seen.page] = page
-        if not seen.changed_without_event or not self._scripts.may_have_set(seen):
-            return
-        is_near = self._scripts.ran(since, until)
-        for action in _entries(seen.changed_without_event, page):
-            yield PossibleAction(action, "value.by_script", page, not is_near or _is_unseen(action))
+        # What a new document holds at the first look, its site has put there.
+        if is_forged or (before is not None and self._scripts.ran(since, until)):
+            known = self._typed.union(() if is_forged else (text for _, text in _texts(before)))
+            for node, text in _texts(page):
+                if text not in known:
+                    yield PossibleAction(_insertion(node, text), "value.by_script", page, is_by_value=True)
+        rows = seen.changed_without_event
+        if rows and not self._scripts.may_have_set(seen):
+            yield from self._chosen(rows, seen, page)
+        elif rows:
+            is_near = self._scripts.ran(since, until)
+            for action in _entries(rows, page):
+                yield PossibleAction(action, "value.by_script", page, not is_near or _is_unseen(action))
+
+    def _chosen(
+        self, rows: tuple[tuple[str, str, str], ...], seen: Observation, page: Page | None
+    ) -> Iterator[PossibleAction]:
+        """Yield what the page entered for the agent, which used a widget or the field itself."""
+        steps = [step for step in self._gestures if step.page == seen.page and (step.t or 0) <= (seen.t or 0)]
+        places = {_place(step.action) for step in steps}
+        is_option = bool(steps) and _is_option(steps[-1].action)
+        own = [row for row in rows if is_option or any(_is_in(row[0], place) for place in places)]
+        for action in _entries(own, page):
+            yield PossibleAction(action, "choice", page, is_by_value=True)
 
     def moved(self, navigation: Navigation) -> Iterator[PossibleAction]:
         """Yield what a script of the agent may have done: its call stack says so, or no gesture came."""
@@ -252,6 +274,54 @@ def _is_draggable(element: Element) -> bool:
 
 
 # Fields
+
+
+_FIELDS = "input, textarea, [contenteditable]"
+_FIELDS_MAX = 500
+_UNTYPED = frozenset({"checkbox", "radio", "submit", "button", "reset", "image"})
+
+
+def _texts(page: Page | None) -> Iterator[tuple[Node, str]]:
+    """Yield the fields of a page that hold a text."""
+    dom = page.dom if page is not None else None
+    try:
+        nodes = dom.pierce_all(_FIELDS)[:_FIELDS_MAX] if dom is not None else []
+    except ReplaykitError:
+        nodes = []
+    for node in nodes:
+        text = node.value if node.tag in ("input", "textarea") else node.text_content
+        if isinstance(text, str) and text and not _is_untyped(node):
+            yield node, text
+
+
+def _insertion(node: Node, text: str) -> ActionBase:
+    """Return what an agent would have entered into a field that was not there before."""
+    element = Element(tag=node.tag, type=node.attribute("type"), value="")
+    return actions.Fill(element=element, value=text, value_after=text)
+
+
+def _typed(action: ActionBase) -> Iterator[str]:
+    """Yield the texts that an action left in its field."""
+    texts = (getattr(action, "value", None), getattr(action, "value_after", None))
+    yield from (text for text in texts if isinstance(text, str))
+
+
+def _is_untyped(node: Node) -> bool:
+    return node.tag == "input" and (node.attribute("type") or "").lower() in _UNTYPED
+
+
+def _place(action: ActionBase) -> str | None:
+    """Return the CSS path of what a gesture is on."""
+    return action.element.css if action.element is not None else None
+
+
+def _is_option(action: ActionBase) -> bool:
+    return action.element is not None and action.element.role in _PRESSED
+
+
+def _is_in(path: str, place: str | None) -> bool:
+    """Whether a field is an element, or is inside of it."""
+    return place is not None and (path == place or path.startswith((f"{place} > ", f"{place} >>> ")))
 
 
 def _entries(rows: Iterable[tuple[str, str, str]], page: Page | None) -> Iterator[ActionBase]:
