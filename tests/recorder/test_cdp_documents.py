@@ -31,7 +31,7 @@ class Hands:
         self.documents.opened(place, frame, PageOpen(seq=0, at=at, role=role), at)
 
     def close(self, place: Any = HERE, at: float = 0, heard: int = 0, missed: int = 0) -> None:
-        self.documents.said(place)
+        self.documents.reported(place)
         message = PageClose(seq=1, at=at, windows=1, heard=heard, missed=missed)
         self.documents.closed(place, message, at)
 
@@ -65,7 +65,7 @@ def test_document_that_is_not_closed_is_a_gap(end: str) -> None:
     hands.commit()
     hands.open()
     hands.close()
-    hands.documents.said(HERE)
+    hands.documents.reported(HERE)
     _end(hands, end)
     assert hands.gaps == ["document.unclosed"]
 
@@ -158,7 +158,7 @@ def test_document_that_gave_its_last_words_may_go_on() -> None:
     hands.open()
     hands.close()
     hands.documents.answered(HERE)
-    hands.documents.said(HERE)
+    hands.documents.reported(HERE)
     assert hands.documents.open() == []
     hands.documents.finish()
     assert hands.gaps == []
@@ -191,7 +191,7 @@ def test_closing_every_document_at_its_end_is_the_only_way_without_a_gap(steps: 
                 hands.close()
                 is_closed = is_open
             case "say":
-                hands.documents.said(HERE)
+                hands.documents.reported(HERE)
                 is_closed = False
             case _:
                 _end(hands, step)

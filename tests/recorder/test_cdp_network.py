@@ -303,7 +303,7 @@ def test_requests_of_a_target_wait_until_its_frames_are_known() -> None:
     assert below(page, sent(frameId="DEEP")) == []
     page.frames.attach("DEEP", "F")
     page.meet(page.targets["S",])
-    (requested,) = page.told
+    (requested,) = page.found
     assert isinstance(requested, Requested)
     assert requested.frame == (0, 0)
 

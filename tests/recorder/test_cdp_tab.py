@@ -444,11 +444,11 @@ def test_more_targets_than_can_be_followed_are_a_gap() -> None:
 def test_owner_that_is_told_says_where_it_stood() -> None:
     tab = with_frame()
     tab.own("A", '{"push": 7, "number": 12}')
-    assert tab.told == [
+    assert tab.found == [
         FrameOwned(at=0, page=0, source=MAIN, node=PageNode(push=7, number=12), id="A"),
     ]
     tab.own("A", "null")
-    assert len(tab.told) == 1
+    assert len(tab.found) == 1
 
 
 def test_dialog_of_a_frame_is_told_once() -> None:

@@ -10,7 +10,7 @@ import pytest
 from replaykit.recorder.browser.command_effects import CallBrowser, CallMethod, CommandRefused, Job, Together
 from replaykit.recorder.browser.driver import PROBE, Driver
 from replaykit.recorder.browser.instrumentation import Armed
-from replaykit.recorder.browser.target_registry import STRANGERS_MAX, URLS_MAX
+from replaykit.recorder.browser.target_registry import FOREIGN_PAGES_MAX, URLS_MAX
 from replaykit.recorder.browser.target_relay import RECEIVED, SEND
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.driver_messages import (
@@ -385,7 +385,7 @@ def whole(bench: Bench) -> Bench:
 
 @pytest.mark.parametrize(("last", "kind"), [("targetDestroyed", TabClosed), ("targetCrashed", TabCrashed)])
 def test_page_that_the_browser_tells_of_is_reached_through_it(whole: Bench, last: str, kind: type) -> None:
-    whole.driver.browser_said(told("targetCreated", "T", "about:blank"))
+    whole.driver.browser_event(told("targetCreated", "T", "about:blank"))
     tab, job, effect = reaching(whole)
     armed_by(whole, job, effect)
     (only,) = whole.core.heard
@@ -393,21 +393,21 @@ def test_page_that_the_browser_tells_of_is_reached_through_it(whole: Bench, last
     assert (only.page, only.url, only.earlier) == (0, "http://x.test/", ((0.0, "about:blank"),))
     moved = {"frameId": "M", "url": "http://x.test/#a", "navigationType": "fragment"}
     event = wrapped("P", {"method": "Page.navigatedWithinDocument", "params": moved})
-    assert whole.driver.browser_said(event) is tab
+    assert whole.driver.browser_event(event) is tab
     assert isinstance(whole.core.heard[-1], Navigated)
     call = CallMethod(tab=tab, method="Page.enable")
     _, sent = whole.driver.relayed(call, lambda answer, refused: None)
     assert isinstance(sent, CallBrowser)
-    whole.driver.browser_said(told(last, "T"))
+    whole.driver.browser_event(told(last, "T"))
     assert isinstance(whole.core.heard[-1], kind)
     assert whole.driver.has_crashed == (kind is TabCrashed)
 
 
 def test_page_that_goes_before_it_is_reached_is_told_with_its_addresses(whole: Bench) -> None:
-    whole.driver.browser_said(told("targetCreated", "T", "about:blank"))
+    whole.driver.browser_event(told("targetCreated", "T", "about:blank"))
     _, job, _ = reaching(whole)
-    whole.driver.browser_said(told("targetInfoChanged", "T", "http://away.test/"))
-    whole.driver.browser_said(told("targetDestroyed", "T"))
+    whole.driver.browser_event(told("targetInfoChanged", "T", "http://away.test/"))
+    whole.driver.browser_event(told("targetDestroyed", "T"))
     assert whole.core.heard == []
     assert job.step(refused=CommandRefused("failed")) is None
     (missed,) = whole.core.heard
@@ -421,15 +421,15 @@ def test_page_that_goes_before_it_is_reached_is_told_with_its_addresses(whole: B
 def test_page_that_goes_while_it_is_armed_is_opened_and_closed(
     whole: Bench, is_crash: bool, kind: type
 ) -> None:
-    whole.driver.browser_said(told("targetCreated", "T", "about:blank"))
+    whole.driver.browser_event(told("targetCreated", "T", "about:blank"))
     _, job, effect = reaching(whole)
     effect = job.step({"sessionId": "P"})
     assert isinstance(effect, Together)
     answers = [{"frameTree": TREE} if one.method == "Page.getFrameTree" else {} for one in effect.sends]
     effect = job.step(answers)
     if is_crash:
-        whole.driver.browser_said(wrapped("P", {"method": "Inspector.targetCrashed", "params": {}}))
-    whole.driver.browser_said(told("targetDestroyed", "T"))
+        whole.driver.browser_event(wrapped("P", {"method": "Inspector.targetCrashed", "params": {}}))
+    whole.driver.browser_event(told("targetDestroyed", "T"))
     while effect is not None:
         effect = job.step(refused=CommandRefused("gone"))
     assert [type(item) for item in whole.core.heard] == [TabOpened, kind]
@@ -440,13 +440,13 @@ def test_page_that_goes_while_it_is_armed_is_opened_and_closed(
 def test_page_that_cannot_be_reached_is_told_when_it_goes_or_at_the_end(
     whole: Bench, last: dict[str, Any] | None
 ) -> None:
-    whole.driver.browser_said(told("targetCreated", "T", "about:blank"))
+    whole.driver.browser_event(told("targetCreated", "T", "about:blank"))
     _, job, _ = reaching(whole)
     job.step(refused=CommandRefused("timeout"))
-    whole.driver.browser_said(told("targetInfoChanged", "T", "http://away.test/"))
+    whole.driver.browser_event(told("targetInfoChanged", "T", "http://away.test/"))
     assert whole.core.heard == []
     if last is not None:
-        whole.driver.browser_said(last)
+        whole.driver.browser_event(last)
     whole.driver.feed(End(at=1, kind="stopped"))
     missed = [item for item in whole.core.heard if isinstance(item, TabMissed)]
     assert [url for _, url in missed[0].urls] == ["about:blank", "http://away.test/"]
@@ -454,7 +454,7 @@ def test_page_that_cannot_be_reached_is_told_when_it_goes_or_at_the_end(
 
 
 def test_page_that_is_still_being_reached_at_the_end_is_missed_and_never_opened(whole: Bench) -> None:
-    whole.driver.browser_said(told("targetCreated", "T", "http://away.test/"))
+    whole.driver.browser_event(told("targetCreated", "T", "http://away.test/"))
     _, job, effect = reaching(whole)
     assert not whole.driver.is_settled
     whole.driver.feed(End(at=1, kind="stopped"))
@@ -465,15 +465,15 @@ def test_page_that_is_still_being_reached_at_the_end_is_missed_and_never_opened(
 
 def test_pages_of_other_contexts_are_nobody_s_business(bench: Bench) -> None:
     bench.driver.begin(Environment())
-    bench.driver.browser_said(told("targetCreated", "T"))
-    bench.driver.browser_said(told("targetDestroyed", "T"))
+    bench.driver.browser_event(told("targetCreated", "T"))
+    bench.driver.browser_event(told("targetDestroyed", "T"))
     assert bench.driver.take_newcomers() == []
 
 
 def test_popups_of_a_recorded_page_are_recorded_and_named(bench: Bench) -> None:
     tab = opened(bench)
     bench.driver.claim({"targetId": "T", "browserContextId": "C"}, tab, is_context=False)
-    bench.driver.browser_said(told("targetCreated", "U", openerId="T"))
+    bench.driver.browser_event(told("targetCreated", "U", openerId="T"))
     _, job, effect = reaching(bench)
     armed_by(bench, job, effect)
     popup = bench.core.heard[-1]
@@ -484,7 +484,7 @@ def test_popups_of_a_recorded_page_are_recorded_and_named(bench: Bench) -> None:
 def test_pages_that_come_by_another_way_are_not_reached_twice(whole: Bench) -> None:
     whole.driver.hold()
     for target in ("T", "U"):
-        whole.driver.browser_said(told("targetCreated", target))
+        whole.driver.browser_event(told("targetCreated", target))
     assert whole.driver.take_newcomers() == []
     probe = whole.driver.new_tab("probe")
     whole.driver.claim({"targetId": "T", "browserContextId": "C"}, probe, is_context=True)
@@ -500,13 +500,13 @@ def test_popup_of_a_probe_is_none_of_the_run(bench: Bench, is_whole: bool) -> No
     bench.driver.target_registry.is_whole = is_whole
     probe = bench.driver.new_tab("probe")
     bench.driver.claim({"targetId": "T"}, probe, is_context=False)
-    bench.driver.browser_said(told("targetCreated", "U", openerId="T"))
+    bench.driver.browser_event(told("targetCreated", "U", openerId="T"))
     assert bench.driver.take_newcomers() == []
 
 
 def test_addresses_of_a_page_that_changes_them_without_end_are_bounded(whole: Bench) -> None:
     for number in range(URLS_MAX + 10):
-        whole.driver.browser_said(
+        whole.driver.browser_event(
             told("targetCreated" if not number else "targetInfoChanged", "T", f"http://x.test/{number}")
         )
     ((tab, _),) = whole.driver.take_newcomers()
@@ -515,7 +515,7 @@ def test_addresses_of_a_page_that_changes_them_without_end_are_bounded(whole: Be
 
 
 def test_contexts_that_nobody_records_are_bounded(bench: Bench) -> None:
-    for number in range(STRANGERS_MAX * 2):
-        bench.driver.browser_said(told("targetCreated", f"T{number}"))
+    for number in range(FOREIGN_PAGES_MAX * 2):
+        bench.driver.browser_event(told("targetCreated", f"T{number}"))
     assert bench.driver.target_registry.get("T0") is None
-    assert bench.driver.target_registry.get(f"T{STRANGERS_MAX * 2 - 1}") is not None
+    assert bench.driver.target_registry.get(f"T{FOREIGN_PAGES_MAX * 2 - 1}") is not None

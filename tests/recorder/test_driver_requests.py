@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from replaykit.recorder.browser.witnesses import driver_requests
-from replaykit.recorder.browser.witnesses.driver_requests import STRANGER, DriverRequests
+from replaykit.recorder.browser.witnesses.driver_requests import FOREIGN_PAGE, DriverRequests
 from replaykit.recorder.session.clock import Clock
 
 
@@ -51,7 +51,7 @@ def requests() -> DriverRequests:
 
 def test_requests_of_the_agent_s_pages_are_kept_with_their_bodies(requests: DriverRequests) -> None:
     context = Context()
-    assert not requests.is_heard
+    assert not requests.is_listening
     requests.listen(context)
     requests.listen(context)
     assert len(context.listeners) == 1
@@ -59,7 +59,7 @@ def test_requests_of_the_agent_s_pages_are_kept_with_their_bodies(requests: Driv
     assert not requests.was_there("later")
     for page in ("mine", "probe", "stranger", None):
         context.asks(page, post=b"x")
-    tabs = {"mine": 2, "probe": -1, "stranger": STRANGER, None: None}
+    tabs = {"mine": 2, "probe": -1, "stranger": FOREIGN_PAGE, None: None}
     sent = list(requests.sent(lambda page: tabs[page]))
     assert [(one.page, one.method, one.url, one.post) for one in sent] == [
         (2, "POST", "http://a.test/x", b"x"),

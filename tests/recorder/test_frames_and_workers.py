@@ -179,7 +179,7 @@ def test_owner_is_told_by_the_document_around_it() -> None:
     ]  # fmt: skip
     assert {via for via, _ in asked} == {()}
     assert tab.frames.owned == {"F"}
-    (told,) = tab.told
+    (told,) = tab.found
     assert told.id == "F"
 
 

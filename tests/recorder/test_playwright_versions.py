@@ -13,11 +13,11 @@ from replaykit.errors import DriverTooOld
 from replaykit.recorder.browser import playwright_versions
 from replaykit.recorder.browser.playwright_versions import (
     has_lost_driver,
-    hear,
     is_direct,
     send,
     sent,
     unwrapped,
+    wait_for_event,
 )
 
 
@@ -111,14 +111,14 @@ def test_calls_go_by_the_connection_of_this_release() -> None:
 
 
 def test_sessions_whose_events_come() -> None:
-    asyncio.run(hear(call, Old()))
+    asyncio.run(wait_for_event(call, Old()))
 
 
 def test_sessions_without_events_are_refused_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(playwright_versions, "HEARING_MAX_S", 0.01)
     monkeypatch.setattr(playwright_versions, "version", lambda _: "1.44.0")
     with pytest.raises(DriverTooOld, match=r"playwright 1\.44\.0") as refused:
-        asyncio.run(hear(call, Old(is_silent=True)))
+        asyncio.run(wait_for_event(call, Old(is_silent=True)))
     assert "1.60" in (refused.value.hint or "")
 
 

@@ -7,8 +7,8 @@ from replaykit.recorder.session.driver_messages import MAIN, Source
 from replaykit.recorder.session.observations.frame_origins import FrameOrigins
 from replaykit.recorder.session.observations.snapshot_history import (
     DEPTH_MAX,
+    FRAMES_LISTED_MAX,
     FRAMES_MAX,
-    FRAMES_TOLD_MAX,
     PushedSnapshot,
     SnapshotHistory,
 )
@@ -99,9 +99,9 @@ def test_a_frame_that_claims_to_hold_itself_ends_somewhere() -> None:
     snapshots.add(main)
     snapshots.add(shown("ad", 11, AD, frames=many))
     frames, blobs = snapshots.frames(main)
-    assert len(blobs) <= FRAMES_TOLD_MAX
+    assert len(blobs) <= FRAMES_LISTED_MAX
     assert depth(frames) <= DEPTH_MAX + 1
-    assert len(list(snapshots.all_in(main))) <= FRAMES_TOLD_MAX + len(many)
+    assert len(list(snapshots.all_in(main))) <= FRAMES_LISTED_MAX + len(many)
     assert FrameOrigins(snapshots).origin(("Z", 0), 0, 20) is None
 
 
@@ -117,7 +117,7 @@ def test_memory_is_bounded() -> None:
         offsets.scrolled(source, number, (0, 1))
         snapshots.add(shown("ad", number, source))
         snapshots.leave(source, number, "left")
-    main = shown("main", 0, frames=tuple(entry(f"F{number}") for number in range(FRAMES_TOLD_MAX)))
+    main = shown("main", 0, frames=tuple(entry(f"F{number}") for number in range(FRAMES_LISTED_MAX)))
     assert set(seen(snapshots, main)) == {"unseen"}
     assert len(snapshots._frames) == FRAMES_MAX
     assert max(len(snapshots._left), len(offsets._scrolls)) == 4 * FRAMES_MAX

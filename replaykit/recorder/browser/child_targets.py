@@ -60,8 +60,8 @@ class Targets:
         for child in [child for child in self._children.values() if tab.target(child.about["parentId"])]:
             yield self._joining(tab, self._children.pop(child.id))
 
-    def browser_said(self, event: dict[str, Any]) -> CdpTab | None:
-        """Take in what the browser's own session tells of targets; returns the tab that they are below."""
+    def browser_event(self, event: dict[str, Any]) -> CdpTab | None:
+        """Take in what the browser's own session reports of targets; returns the tab that they are below."""
         handle = _HANDLERS.get(event["method"])
         # Where targets wait for the recorder, nothing below them is under way: their sessions ask for it.
         return handle(self, event) if handle is not None and self._driver.is_searching else None
@@ -77,7 +77,7 @@ class Targets:
         """Take in that all targets below a tab went with it."""
         for target in tab.targets.values():
             tab.part(target)
-        self._driver.tell(tab)
+        self._driver.report_found(tab)
 
     def unheard(self, params: dict[str, Any]) -> Carried:
         """Say that a shared worker's requests are not seen, if it is one of the recorded pages'."""
@@ -146,17 +146,17 @@ class Targets:
         except CommandRefused:
             self._joins.pop(child.id, None)
             tab.miss(child.about, child.at)
-            self._driver.tell(tab)
+            self._driver.report_found(tab)
 
     def _owning(self, tab: CdpTab, frame: str) -> Carried:
         yield from own(tab, frame)
-        self._driver.tell(tab)
+        self._driver.report_found(tab)
 
     def _arming(self, tab: CdpTab, target: Target) -> Carried:
         yield from arm_target(
             tab, target, self._driver.script, self._driver.clock, has_network=self._driver.has_network
         )
-        self._driver.tell(tab)
+        self._driver.report_found(tab)
         if target.is_refused:
             self._miss(tab, target)
             at, source = self._driver.clock.now(), (target.id, 0)

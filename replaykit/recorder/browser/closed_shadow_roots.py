@@ -79,7 +79,7 @@ def _show(tab: CdpTab, node: int, frame: str) -> Generator[Effect, Any, None]:
     found = yield from ask(tab, "DOM.resolveNode", wanted, ANSWER_MAX_MS, place[0])
     holder = {"objectId": found["object"]["objectId"]}
     call = {"functionDeclaration": _REVEAL.replace("API", tab.names.api), "returnByValue": True, **holder}
-    told = yield from ask(tab, "Runtime.callFunctionOn", call, ANSWER_MAX_MS, place[0])
+    reply = yield from ask(tab, "Runtime.callFunctionOn", call, ANSWER_MAX_MS, place[0])
     yield from ask(tab, "Runtime.releaseObject", holder, ANSWER_MAX_MS, place[0])
-    if "exceptionDetails" in told:
+    if "exceptionDetails" in reply:
         raise CommandRefused("failed")

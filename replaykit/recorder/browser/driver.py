@@ -19,7 +19,7 @@ from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.browser.target_registry import FoundPage, TargetRegistry
 from replaykit.recorder.browser.target_relay import RECEIVED, TargetEvent
 from replaykit.recorder.browser.witnesses.command_log import DriverLog
-from replaykit.recorder.browser.witnesses.driver_requests import STRANGER, DriverRequests
+from replaykit.recorder.browser.witnesses.driver_requests import FOREIGN_PAGE, DriverRequests
 from replaykit.recorder.browser.witnesses.target_census import Census
 from replaykit.recorder.browser.witnesses.witness_reports import acted_at, testimonies
 from replaykit.recorder.page.page_script import InjectedNames
@@ -170,8 +170,8 @@ class Driver(Relaying):
         if isinstance(item, End):
             self.targets.miss_unarmed()
             self._miss_tabs()
-            for said in testimonies(self):
-                self._put(self._core.feed(said))
+            for testimony in testimonies(self):
+                self._put(self._core.feed(testimony))
         was_ending, self.is_busy = self._core.is_ending, True
         try:
             self._put(self._core.feed(item))
@@ -238,12 +238,12 @@ class Driver(Relaying):
             actor=actor,
             names=self.names,
             holds=self._holds,
-            is_doubled=self.requests.is_heard,
+            is_doubled=self.requests.is_listening,
             census=census,
         )
         tab.is_searched = self.is_searching
         tab.leave_listeners.is_on = self.has_network
-        tab.on_heard = lambda: self._armed(tab)
+        tab.on_listening = lambda: self._armed(tab)
         tab.documents.acted_at = lambda: acted_at(self, page)
         if self.is_attaching:
             self._existing.add(page)
@@ -277,61 +277,61 @@ class Driver(Relaying):
                     earlier=() if found is None or is_existing else tuple(found.urls),
                 )
             )
-        for said in backlog:
-            self._hear(tab, said)
+        for event in backlog:
+            self._receive(tab, event)
         tab.is_watched = True
         if tab.page in self._leaving:
             self.feed(self._leaving.pop(tab.page))
         late = tab.network.late((), armed.urls)
-        is_told = self.requests.is_heard and (self.log.is_whole or self.is_proxied)
-        if late and self.has_network and not (is_existing or is_told):
+        is_reported = self.requests.is_listening and (self.log.is_whole or self.is_proxied)
+        if late and self.has_network and not (is_existing or is_reported):
             self.gap("network", "tab.late", late, tab.page)
 
     def happened(self, tab: CdpTab, event: dict[str, Any]) -> None:
         """Translate one protocol event and feed what it means."""
         try:
-            for said in self.unwrap(tab, event):
-                self._hear(tab, said)
+            for target_event in self.unwrap(tab, event):
+                self._receive(tab, target_event)
         except Exception as error:  # noqa: BLE001 - the agent goes on
             self.failed("actions", error)
 
-    def _hear(self, tab: CdpTab, said: TargetEvent) -> None:
+    def _receive(self, tab: CdpTab, event: TargetEvent) -> None:
         waiting = self._backlog.get(tab.page)
-        if said.method == CRASHED and not said.via:
+        if event.method == CRASHED and not event.via:
             tab.documents.crashed(())
-            self.tell(tab)
+            self.report_found(tab)
             self.gone(tab, is_crash=True)
         elif waiting is None:
-            self._heed(tab, said)
+            self._heed(tab, event)
         else:
-            waiting.append(said)
-            if not said.via:
-                tab.note(said.method, said.params)
+            waiting.append(event)
+            if not event.via:
+                tab.note(event.method, event.params)
 
-    def _heed(self, tab: CdpTab, said: TargetEvent) -> None:
+    def _heed(self, tab: CdpTab, event: TargetEvent) -> None:
         try:
-            self._translate(tab, said)
+            self._translate(tab, event)
         except Exception as error:  # noqa: BLE001 - the agent goes on
             self.failed("actions", error)
 
-    def _translate(self, tab: CdpTab, said: TargetEvent) -> None:
-        if said.via and not self.targets.is_claimed(tab, said.via):
+    def _translate(self, tab: CdpTab, event: TargetEvent) -> None:
+        if event.via and not self.targets.is_claimed(tab, event.via):
             return
-        self.tell(tab)
-        for item in tab.translate(said.method, said.params, said.via):
-            self._tell(tab, item)
-        self.tell(tab)
+        self.report_found(tab)
+        for item in tab.translate(event.method, event.params, event.via):
+            self._report(tab, item)
+        self.report_found(tab)
 
-    def tell(self, tab: CdpTab) -> None:
-        """Feed what commands have found out about a tab, and say what they have missed."""
-        told, tab.told = tab.told, []
-        for item in told:
-            self._tell(tab, item)
+    def report_found(self, tab: CdpTab) -> None:
+        """Feed what commands have found out about a tab, and report what they have missed."""
+        found, tab.found = tab.found, []
+        for item in found:
+            self._report(tab, item)
         while tab.gaps:
             channel, why, count = tab.gaps.pop(0)
             self.gap(channel, why, count, tab.page)
 
-    def _tell(self, tab: CdpTab, item: Input) -> None:
+    def _report(self, tab: CdpTab, item: Input) -> None:
         # What happens in a probe tab is no action of the agent; its requests say that they are probes.
         is_frame = isinstance(item, SnapshotPushed) and item.source != MAIN
         if tab.actor == "agent" or is_frame or isinstance(item, RequestMessage):
@@ -339,18 +339,18 @@ class Driver(Relaying):
 
     # Tabs that the browser tells of
 
-    def browser_said(self, event: dict[str, Any]) -> CdpTab | None:
+    def browser_event(self, event: dict[str, Any]) -> CdpTab | None:
         """Take in an event of the browser's own session; returns the tab that speaks, if any."""
         method, params = event["method"], event.get("params") or {}
         if method == RECEIVED:
             if (tab := self.wired(params["sessionId"])) is not None:
                 self.happened(tab, event)
             return tab
-        if (below := self.targets.browser_said(event)) is not None:
+        if (below := self.targets.browser_event(event)) is not None:
             return below
         if method == "Target.targetCreated" and params["targetInfo"]["type"] == "shared_worker":
             self._newcomers.append((None, self.targets.unheard(params)))
-        found = self.target_registry.hear(method, params)
+        found = self.target_registry.receive(method, params)
         if found is not None and self.target_registry.is_ours(found):
             if method in ("Target.targetDestroyed", "Target.targetCrashed"):
                 self._vanished(found, is_crash=method == "Target.targetCrashed")
@@ -462,7 +462,7 @@ class Driver(Relaying):
         tab = self._pages.get(page)
         if tab is not None:
             return tab.page
-        return STRANGER if self.requests.was_there(page) else None
+        return FOREIGN_PAGE if self.requests.was_there(page) else None
 
     # The ends of tabs
 

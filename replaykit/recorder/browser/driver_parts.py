@@ -76,8 +76,8 @@ class TabKeeper(SessionFeed, Protocol):
         """Whether all tabs and frames that are known of are armed, or cannot be."""
         ...
 
-    def tell(self, tab: CdpTab) -> None:
-        """Feed what commands have found out about a tab, and say what they have missed."""
+    def report_found(self, tab: CdpTab) -> None:
+        """Feed what commands have found out about a tab, and report what they have missed."""
         ...
 
     def join(self, tab: CdpTab, session: str) -> None:

@@ -113,9 +113,9 @@ def own(tab: CdpTab, frame: str) -> Generator[Effect, Any, None]:
         "returnByValue": True,
         **holder,
     }
-    told = yield from ask(tab, "Runtime.callFunctionOn", call, FRAME_MAX_MS, via)
-    if "exceptionDetails" not in told:
-        tab.own(frame, told["result"].get("value"))
+    reply = yield from ask(tab, "Runtime.callFunctionOn", call, FRAME_MAX_MS, via)
+    if "exceptionDetails" not in reply:
+        tab.own(frame, reply["result"].get("value"))
     yield from ask(tab, "Runtime.releaseObject", holder, FRAME_MAX_MS, via)
 
 
@@ -174,12 +174,12 @@ def _close(tab: CdpTab, place: Place) -> Generator[Effect, Any, None]:
     call = {"expression": f"{tab.names.api}.close()", "contextId": context, "returnByValue": True}
     try:
         found = yield from ask(tab, "Runtime.evaluate", call, FRAME_MAX_MS, via)
-        said = decode(found["result"].get("value") or "", LastWords)
+        last_words = decode(found["result"].get("value") or "", LastWords)
     except (CommandRefused, msgspec.DecodeError):
         return  # it is stuck, behind a dialog, or gone
     tab.documents.answered(place)
-    if tab.worlds.heard(place) < said.sent and tab.actor == "agent":
-        tab.gaps.append(("actions", "seq.broken", said.sent - tab.worlds.heard(place)))
+    if tab.worlds.received(place) < last_words.sent and tab.actor == "agent":
+        tab.gaps.append(("actions", "seq.broken", last_words.sent - tab.worlds.received(place)))
 
 
 def stir(tab: CdpTab, actor: str) -> Generator[Effect, Any, None]:
@@ -234,8 +234,8 @@ def _look_into(tab: CdpTab, target: Target, clock: Clock) -> Generator[Effect, A
         for _ in range(CLOCK_SAMPLES):
             asked = clock.started + clock.now()
             found = yield from ask(tab, "Runtime.evaluate", call, FRAME_MAX_MS, target.via)
-            said, ready, urls = convert(found["result"].get("value"), tuple[float, str, list[str]])
-            samples.append((asked, said, clock.started + clock.now()))
+            reported, ready, urls = convert(found["result"].get("value"), tuple[float, str, list[str]])
+            samples.append((asked, reported, clock.started + clock.now()))
     except (CommandRefused, msgspec.ValidationError):
         return  # it goes elsewhere just now, or the page has played with what it was asked
     target.ahead = offset(samples)

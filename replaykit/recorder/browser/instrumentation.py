@@ -53,8 +53,8 @@ class Armed(Struct, frozen=True, kw_only=True):
 def arm(tab: CdpTab, script: str, clock: Clock, *, has_network: bool) -> Generator[Effect, Any, Armed]:
     """Put binding and script into a tab, now and for every later document, and compare clocks."""
     answers = yield Together(sends=_first_calls(tab, script, has_network=has_network))
-    tab.is_heard = True
-    tab.on_heard()
+    tab.is_listening = True
+    tab.on_listening()
     # The tree is the last call but one, with or without the network.
     tab.seat(answers[-2]["frameTree"])
     try:

@@ -17,7 +17,7 @@ from replaykit.recorder.browser.effect_runner import EffectRunner
 from replaykit.recorder.browser.frames_and_workers import snapshot
 from replaykit.recorder.browser.instrumentation import arm, remember_history
 from replaykit.recorder.browser.method_wrapping import Wrapper, context_of, holds, require
-from replaykit.recorder.browser.playwright_versions import hear, unwrapped
+from replaykit.recorder.browser.playwright_versions import unwrapped, wait_for_event
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.browser.target_registry import FOUND
 from replaykit.recorder.browser.timeouts import BEGIN_MAX_S, CLOSING_MAX_S, ENDING_MAX_S, SETTLING_MAX_S
@@ -93,9 +93,9 @@ class Lifecycle(EffectRunner):
 
     async def _read_flags(self, browser: Browser) -> None:
         if self._heart is None:
-            # A session of its own: `hear` makes it tell of every target, which the roster must not see.
+            # Its own session: `wait_for_event` makes it report every target, which the roster must not see.
             session = await self.call(browser.new_browser_cdp_session)
-            await hear(self.call, session)
+            await wait_for_event(self.call, session)
             with suppress(CommandRefused):
                 about = await self._ask(session, CallBrowser(method="SystemInfo.getInfo"))
                 self.log.started(about["commandLine"])
@@ -105,11 +105,11 @@ class Lifecycle(EffectRunner):
         if self._heart is None:
             session = await self.call(browser.new_browser_cdp_session)
             self._heart = session
-            self.wrapper.listen(session, "event", unwrapped(self._told))
+            self.wrapper.listen(session, "event", unwrapped(self._take_browser_event))
             await self.call(session.send, "Target.setDiscoverTargets", FOUND)
 
-    def _told(self, event: dict[str, Any]) -> None:
-        tab = self.browser_said(event)
+    def _take_browser_event(self, event: dict[str, Any]) -> None:
+        tab = self.browser_event(event)
         self._run_newcomers()
         if tab is not None:
             self._heed_tab(tab)
@@ -229,7 +229,7 @@ class Lifecycle(EffectRunner):
         return tab
 
     async def _arm(self, page: Page, tab: CdpTab) -> None:
-        self._sessions[tab.page].on("event", unwrapped(lambda event: self._heard(tab, event)))
+        self._sessions[tab.page].on("event", unwrapped(lambda event: self._take_tab_event(tab, event)))
         try:
             armed = await self._carry(arm(tab, self.script, self.clock, has_network=self.has_network))
             opener = await self.call(page.opener)
@@ -242,7 +242,7 @@ class Lifecycle(EffectRunner):
         self.opened(tab, armed, self._pages.get(opener) if opener else None)
         self._run_errands(tab)
 
-    def _heard(self, tab: CdpTab, event: dict[str, Any]) -> None:
+    def _take_tab_event(self, tab: CdpTab, event: dict[str, Any]) -> None:
         self.happened(tab, event)
         self._heed_tab(tab)
 

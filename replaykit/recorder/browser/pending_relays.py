@@ -62,17 +62,17 @@ class Relaying:
                 self.give_up(tab, number, CommandRefused("gone"))
 
     def unwrap(self, tab: CdpTab, event: dict[str, Any]) -> Iterator[TargetEvent]:
-        """Yield what an event of a tab tells, and hand replies to those who wait for them."""
-        for said in self._relay(tab).hear(event["method"], event.get("params") or {}):
-            if isinstance(said, TargetEvent):
-                yield said
+        """Yield what an event of a tab reports, and hand replies to those who wait for them."""
+        for message in self._relay(tab).receive(event["method"], event.get("params") or {}):
+            if isinstance(message, TargetEvent):
+                yield message
             else:
-                self._answered(tab, said)
+                self._answered(tab, message)
 
-    def _answered(self, tab: CdpTab, said: TargetReply) -> None:
-        then = self._answers.pop((tab.page, said.number), None)
+    def _answered(self, tab: CdpTab, reply: TargetReply) -> None:
+        then = self._answers.pop((tab.page, reply.number), None)
         if then is not None:
-            then(said.result, CommandRefused("failed") if said.result is None else None)
+            then(reply.result, CommandRefused("failed") if reply.result is None else None)
 
     def _relay(self, tab: CdpTab) -> Relay:
         return self._relays.setdefault(tab.page, Relay(tab.wire))

@@ -60,7 +60,7 @@ def _is_known(way: Callable[..., Any] | None) -> bool:
     return way is not None and tuple(signature(way).parameters)[1:] == _TAKEN
 
 
-def unwrapped(hear: Callable[[dict[str, Any]], object]) -> Callable[[dict[str, Any]], None]:
+def unwrapped(handle: Callable[[dict[str, Any]], object]) -> Callable[[dict[str, Any]], None]:
     """Return a listener that Playwright calls with an event of a session as it came.
 
     Otherwise it copies each event, to wrap objects of its own, of which events of the protocol hold none, and
@@ -69,19 +69,19 @@ def unwrapped(hear: Callable[[dict[str, Any]], object]) -> Callable[[dict[str, A
     """
 
     def listener(event: dict[str, Any]) -> None:
-        hear(event)
+        handle(event)
 
     setattr(listener, _WRAPPER, listener)
     return listener
 
 
-async def hear(call: Call, session: Any) -> None:
+async def wait_for_event(call: Call, session: Any) -> None:
     """Wait for the first event of a session of the browser. Raises DriverTooOld, and what `call` raises."""
-    heard = asyncio.Event()
-    session.on("event", lambda _: heard.set())
+    received = asyncio.Event()
+    session.on("event", lambda _: received.set())
     await call(session.send, "Target.setDiscoverTargets", ALL)
     try:
-        await asyncio.wait_for(heard.wait(), HEARING_MAX_S)
+        await asyncio.wait_for(received.wait(), HEARING_MAX_S)
     except TimeoutError as error:
         raise _too_old() from error
 

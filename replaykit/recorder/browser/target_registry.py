@@ -15,7 +15,7 @@ from replaykit.recorder.session.clock import Clock
 URLS_MAX = 200
 """Addresses kept of one page that is not listened in; a page may change its own without end."""
 
-STRANGERS_MAX = 200
+FOREIGN_PAGES_MAX = 200
 """Pages kept of contexts that no one records so far."""
 
 FOUND = {
@@ -54,7 +54,7 @@ class TargetRegistry:
         self._contexts: set[str] = set()
         self._found: dict[str, FoundPage] = {}
 
-    def hear(self, method: str, params: dict[str, Any]) -> FoundPage | None:
+    def receive(self, method: str, params: dict[str, Any]) -> FoundPage | None:
         """Take in an event; returns the page that it is about, if it is one."""
         about = params.get("targetInfo", params)
         found = self._found.get(about.get("targetId", ""))
@@ -105,13 +105,13 @@ class TargetRegistry:
             opener=about.get("openerId", ""),
         )
         self._found[found.id] = found
-        strangers = [one for one in self._found.values() if one.tab is None and not self.is_ours(one)]
-        for one in strangers[:-STRANGERS_MAX]:
+        foreign = [one for one in self._found.values() if one.tab is None and not self.is_ours(one)]
+        for one in foreign[:-FOREIGN_PAGES_MAX]:
             del self._found[one.id]
         return found
 
     def _visit(self, found: FoundPage, url: str) -> None:
-        is_listened = found.tab is not None and found.tab.is_heard
+        is_listened = found.tab is not None and found.tab.is_listening
         is_new = url and (not found.urls or found.urls[-1][1] != url)
         if is_new and not is_listened and len(found.urls) < URLS_MAX:
             found.urls.append((self._clock.arrived(), url))

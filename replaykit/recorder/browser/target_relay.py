@@ -69,14 +69,14 @@ class Relay:
         """Wait for a reply no longer."""
         self._waiting.pop(number, None)
 
-    def hear(self, method: str, params: Message) -> Iterator[TargetEvent | TargetReply]:
-        """Yield what an event of the session that carries all this tells, and whose reply it is."""
+    def receive(self, method: str, params: Message) -> Iterator[TargetEvent | TargetReply]:
+        """Yield what an event of the session that carries all this reports, and whose reply it is."""
         if params.get("sessionId") in self._root:
             yield from self._unwrap(params, ())
         else:
-            yield from self._hear(method, params, ())
+            yield from self._receive(method, params, ())
 
-    def _hear(self, method: str, params: Message, via: Via) -> Iterator[TargetEvent | TargetReply]:
+    def _receive(self, method: str, params: Message, via: Via) -> Iterator[TargetEvent | TargetReply]:
         if method == RECEIVED:
             yield from self._unwrap(params, (*via, params["sessionId"]))
             return
@@ -88,7 +88,7 @@ class Relay:
         message = json.loads(params["message"])
         number = message.get("id")
         if number is None:
-            yield from self._hear(message["method"], message.get("params") or {}, via)
+            yield from self._receive(message["method"], message.get("params") or {}, via)
         elif self._waiting.get(number) == via or (number in self._waiting and "error" in message):
             # A refusal on the way ends the waiting, too; a mere receipt does not.
             del self._waiting[number]

@@ -89,8 +89,8 @@ def merge(declared: Sequence[Action], observed: Sequence[Action]) -> list[Merged
     matches = _matches(declared, observed)
     shares = _shares(matches, len(observed))
     return [
-        _merged(said, observed, match, share)
-        for said, match, share in zip(declared, matches, shares, strict=True)
+        _merged(stated, observed, match, share)
+        for stated, match, share in zip(declared, matches, shares, strict=True)
     ]
 
 
@@ -112,9 +112,9 @@ def _matches(declared: Sequence[Action], observed: Sequence[Action]) -> list[int
     """Return per declared action the observed one that confirms it, in order."""
     matches: list[int | None] = []
     start = 0
-    for said in declared:
+    for stated in declared:
         # Order is kept: a later event never confirms an earlier declared action.
-        found = next((at for at in range(start, len(observed)) if is_compatible(said, observed[at])), None)
+        found = next((at for at in range(start, len(observed)) if is_compatible(stated, observed[at])), None)
         matches.append(found)
         start = start if found is None else found + 1
     return matches

@@ -71,14 +71,14 @@ class ActionTracker:
         tab = self._tabs.get(message.page)
         if tab is None:
             return
-        tab.hear(message.at, message.event.at, message.source)
+        tab.note_report(message.at, message.event.at, message.source)
         if message.source == MAIN and message.event.name in LEAVING:
             tab.left_by = message.event.name
         # Clicks in frames are placed on the page by these offsets (`FrameOrigins.origin`).
         if message.event.name == "scroll" and is_root(message.event.element):
             offset = (number_of(message, "left"), number_of(message, "top"))
             tab.frame_origins.scrolled(message.source, message.at, offset)
-        self._tell(tab, tab.recogniser.feed(message))
+        self._notify(tab, tab.recogniser.feed(message))
         latest = tab.recogniser.latest
         if latest is not None and latest[1] == message.at:
             self._scenes[tab.page] = (latest[0], tab.url, self._tabs.views())
@@ -88,11 +88,11 @@ class ActionTracker:
         """Note that a page's own time is `at`: what waited for something until then is over."""
         tab = self._tabs.get(page)
         if tab is not None:
-            self._tell(tab, tab.recogniser.expire(at))
+            self._notify(tab, tab.recogniser.expire(at))
 
     def settle(self, tab: Tab) -> None:
         """End what is going on in a tab."""
-        self._tell(tab, tab.recogniser.flush())
+        self._notify(tab, tab.recogniser.flush())
 
     def settle_all(self, until: float | None = None) -> None:
         """End what is going on in every tab, or only what began before `until`."""
@@ -119,8 +119,8 @@ class ActionTracker:
             # An action that is reported late ends nothing that began after it.
             if other is not tab and since is not None and since <= at:
                 # Expire first: `interrupt` drops stray scrolling, also scrolling whose time was already over.
-                self._tell(other, other.recogniser.expire(at))
-                self._tell(other, other.recogniser.interrupt())
+                self._notify(other, other.recogniser.expire(at))
+                self._notify(other, other.recogniser.interrupt())
         # Before the limit is tested: it turns the tabs that closed before into steps.
         self.on_begin(at)
         previous = self._steps.previous
@@ -175,7 +175,7 @@ class ActionTracker:
             DeclaredAction(ref=ref, page=tab.page, action=action, at=at, end=at, url=tab.url, tabs=views)
         )
 
-    def _tell(self, tab: Tab, notices: Iterable[Notice]) -> None:
+    def _notify(self, tab: Tab, notices: Iterable[Notice]) -> None:
         for notice in notices:
             if isinstance(notice, Begun):
                 self._begun(tab, notice)
@@ -254,7 +254,7 @@ class ActionTracker:
         if self._rings_at == rings_at:
             self._rings_at = inf
         for tab in self._tabs.all:
-            self._tell(tab, tab.recogniser.expire(reply.at - GRACE_MS))
+            self._notify(tab, tab.recogniser.expire(reply.at - GRACE_MS))
         self._set_timer()
 
 

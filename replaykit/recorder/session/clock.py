@@ -27,7 +27,7 @@ class Clock:
         """Recording start, epoch ms."""
         self._latest = 0.0
         self._lag = 0.0
-        self._heard = 0.0
+        self._arrived_at = 0.0
 
     def now(self) -> float:
         """Ms since recording start; never goes back."""
@@ -39,24 +39,24 @@ class Clock:
 
     def witnessed(self, at: float) -> float:
         """Note when an event that knows its own time has arrived; returns `at`."""
-        self._heard = self.now()
-        self._latest, self._lag = at, self._heard - at
+        self._arrived_at = self.now()
+        self._latest, self._lag = at, self._arrived_at - at
         return at
 
     def arrived(self) -> float:
         """Return the best guess for an event without a time: now, or in a backlog that of its neighbour."""
         now = self.now()
-        is_backlog = self._lag > LAG_MAX_MS and now - self._heard <= BACKLOG_MS
+        is_backlog = self._lag > LAG_MAX_MS and now - self._arrived_at <= BACKLOG_MS
         # A page whose clock lags, or that was busy, is no backlog for what comes long after it.
         self._lag = self._lag if is_backlog else 0.0
-        self._heard = now
+        self._arrived_at = now
         return self._latest if is_backlog else now
 
 
 def offset(samples: list[tuple[float, float, float]]) -> float:
     """Return how far a page's clock is ahead of ours, ms.
 
-    Samples are (asked, said, answered), all epoch ms; the quickest round trip is the most exact.
+    Samples are (asked, reported, answered), all epoch ms; the quickest round trip is the most exact.
     """
-    asked, said, answered = min(samples, key=lambda sample: sample[2] - sample[0])
-    return said - (asked + answered) / 2
+    asked, reported, answered = min(samples, key=lambda sample: sample[2] - sample[0])
+    return reported - (asked + answered) / 2

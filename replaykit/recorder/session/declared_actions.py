@@ -70,21 +70,21 @@ _NAMES = {
 _NAMES |= {"delta_x": "dx", "delta_y": "dy", "wait_ms": "ms", "index": "tab", "reason": "text"}
 
 
-def declared(said: Utterance | None) -> tuple[Action, ...]:
-    """Return the actions that were said: one per call in a string, none for None.
+def declared(stated: Utterance | None) -> tuple[Action, ...]:
+    """Return the actions that were stated: one per call in a string, none for None.
 
     Raises UsageError for plain values that are no action.
     """
-    if said is None:
+    if stated is None:
         return ()
-    if isinstance(said, ActionBase):
-        return (said,)  # type: ignore[return-value]  # every subclass that can be built is in the union
-    if isinstance(said, str):
-        return _calls(said)
+    if isinstance(stated, ActionBase):
+        return (stated,)  # type: ignore[return-value]  # every subclass that can be built is in the union
+    if isinstance(stated, str):
+        return _calls(stated)
     try:
-        return (convert(dict(said) if isinstance(said, Mapping) else said, Action),)
+        return (convert(dict(stated) if isinstance(stated, Mapping) else stated, Action),)
     except msgspec.ValidationError as error:
-        raise UsageError(what=f"not an action: {said!r}: {error}") from error
+        raise UsageError(what=f"not an action: {stated!r}: {error}") from error
 
 
 def _calls(text: str) -> tuple[Action, ...]:

@@ -91,13 +91,13 @@ class Network:
         self._count = 0
         self._kept = 0
         self._answered: list[Answered] = []
-        self._heard: Counter[tuple[str, str]] = Counter()
+        self._observed: Counter[tuple[str, str]] = Counter()
 
     def requested(self, message: Requested, ref: StepRef | None) -> None:
         """Take in a request; one that a redirect caused ends the one before."""
         # The driver's own requests never pass through the browser, so its log cannot confirm them.
         if message.initiator != "driver":
-            self._heard[message.method, message.url.partition("#")[0]] += 1
+            self._observed[message.method, message.url.partition("#")[0]] += 1
         if self._mode == "off" or _is_left_out(message.url) or _is_favicon(message.url, message.resource):
             return
         source = self._requests.get(message.redirect_from or "")
@@ -206,7 +206,7 @@ class Network:
     def compare(self, sent: Iterable[Sent], since: float, until: float) -> dict[str, int]:
         """Write the requests of the net log between two times that no one heard; return counts of all."""
         # Each heard request explains one logged request: an address may be asked for twice.
-        left, counts = self._heard.copy(), Counter(heard=0, unheard=0, internal=0)
+        left, counts = self._observed.copy(), Counter(heard=0, unheard=0, internal=0)
         for one in sent:
             is_known = left[one.method, one.url] > 0
             left[one.method, one.url] -= 1
@@ -230,9 +230,9 @@ class Network:
         )
         self._count += 1
         # `compare` may run twice, for the driver's log and for the net log: write each request once.
-        self._heard[sent.method, sent.url] += 1
-        said = Requested(at=sent.at, request=f"log:{exchange.id}", method=sent.method, url=sent.url)
-        request = Request(exchange, said, None)
+        self._observed[sent.method, sent.url] += 1
+        message = Requested(at=sent.at, request=f"log:{exchange.id}", method=sent.method, url=sent.url)
+        request = Request(exchange, message, None)
         if sent.post is not None:
             self._keep_post(request, sent.post)
         self._outbox.write(request.exchange, request.blobs)

@@ -115,12 +115,12 @@ class PageEvents:
         """Write a command of the agent."""
         self.commands[message.kind] += 1
         if self.commands.total() <= COMMANDS_MAX:
-            said = asdict(message)
-            del said["forges"]
-            self._outbox.write(Command(t=ms(said.pop("at")), **said))
+            fields = asdict(message)
+            del fields["forges"]
+            self._outbox.write(Command(t=ms(fields.pop("at")), **fields))
 
-    def said(self, message: Utterance, step: int | None) -> None:
-        """Write at once what agent or user says, in or after a step: a crash loses no answer."""
+    def write_utterance(self, message: Utterance, step: int | None) -> None:
+        """Write at once an utterance of agent or user, in or after a step: a crash loses no answer."""
         speaker = SPEAKERS.get(message.kind)
         if speaker is None:
             return

@@ -192,10 +192,10 @@ def lag_of(message: PageMessage) -> Stale | None:
 
 def control_of(message: PageMessage) -> str:
     """Return what kind of control changed: `text select check file`."""
-    said = text_of(message, "control")
+    stated = text_of(message, "control")
     element = message.event.element
-    if said in ("text", "select", "check", "file"):
-        return said
+    if stated in ("text", "select", "check", "file"):
+        return stated
     kinds = (("select", is_select), ("file", is_upload), ("check", is_toggle))
     return next((kind for kind, holds in kinds if holds(element)), "text")
 

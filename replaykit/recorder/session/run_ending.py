@@ -53,7 +53,7 @@ class RunEnding:
         self._network = network
         self._page_events = page_events
         self._probes = probing
-        self._said: dict[str, Witnessed] = {}
+        self._testimonies: dict[str, Witnessed] = {}
         self.owes: tuple[str, ...] = ()
         """Witnesses that the header promised."""
         self.begun_at = 0.0
@@ -61,7 +61,7 @@ class RunEnding:
 
     def witnessed(self, message: Witnessed) -> None:
         """Take in what a witness says at the end."""
-        self._said[message.witness] = message
+        self._testimonies[message.witness] = message
 
     def logged(self, message: Logged) -> None:
         """Take in what the driver heard of requests."""
@@ -92,8 +92,8 @@ class RunEnding:
         """Before the last looks: from now on no one acts."""
         if "page" in self.owes:
             reply = yield CloseDocuments(id=0)
-            for said in reply.value if isinstance(reply.value, list) else ():
-                self.witnessed(said)
+            for testimony in reply.value if isinstance(reply.value, list) else ():
+                self.witnessed(testimony)
 
     def _read_log(self, now: float) -> Flow:
         """Before the probes, whose requests are not the agent's."""
@@ -145,13 +145,13 @@ class RunEnding:
         self._outbox.send(Seal())
 
     def _prove(self, witness: str, at: float) -> None:
-        said = self._said.get(witness)
+        testimony = self._testimonies.get(witness)
         counts = {
-            **(said.counts if said else {}),
+            **(testimony.counts if testimony else {}),
             **(self._page_events.commands if witness == "commands" else {}),
         }
-        lacks = said.lacks if said else ()
-        is_closed = said is not None and not lacks
+        lacks = testimony.lacks if testimony else ()
+        is_closed = testimony is not None and not lacks
         self._outbox.write(
             Proof(t=ms(at), witness=witness, closed=is_closed, lacks=lacks, counts=dict(counts))
         )

@@ -43,7 +43,7 @@ REST_POLL_MS = 50
 """How often it is looked whether it has had it."""
 
 
-AGENT_SAYS = frozenset({"say", "ask", "answer"})
+AGENT_UTTERANCES = frozenset({"say", "ask", "answer"})
 """Words of the agent to the user: what its page shows then is looked at."""
 
 
@@ -129,7 +129,7 @@ class Session:
             document_of=self._network.document_of,
         )
         self._navigations.is_begun = self._is_begun
-        self._navigations.hears_agent = options.in_process
+        self._navigations.receives_agent_calls = options.in_process
         states = channels(options, plan) | self._header.channels
         self._tab_lifecycle = TabLifecycle(
             outbox, flows, tabs, steps, capture, action_tracker, self._navigations,
@@ -227,7 +227,7 @@ class Session:
             driver_messages.StepEnter: self._running(self._harness_steps.enter),
             driver_messages.StepExit: self._running(self._harness_steps.exit),
             driver_messages.Speaking: lambda m: self._look_while_speaking(),
-            Utterance: self._said,
+            Utterance: self._utterance,
             End: self._end,
         }
 
@@ -279,7 +279,7 @@ class Session:
             # What it holds leaves the page nowhere but where the page itself sends it.
             named = element.attributes or {}
             self._outbox.redactor.hide_fields(sent_names(named.get("name"), named.get("id")))
-        if self._is_begun and not self._is_ending and not self._navigations.heard(message):
+        if self._is_begun and not self._is_ending and not self._navigations.receive(message):
             self._action_tracker.message(self._scripts.attributed(message))
 
     def _tab_opened(self, message: driver_messages.TabOpened) -> None:
@@ -312,16 +312,16 @@ class Session:
         if tab.is_open and self._steps.current is None and not self._is_ending:
             yield from self._observations.start(tab, at)
 
-    def _said(self, message: Utterance) -> None:
+    def _utterance(self, message: Utterance) -> None:
         if message.kind == "thought":
             self._steps.think(message)
             return
-        if message.kind in AGENT_SAYS and self._has_looked:
+        if message.kind in AGENT_UTTERANCES and self._has_looked:
             # It was about to be said when the page was looked at, and the agent waited for that.
             message = replace(message, at=max(message.at, self._observations.spoke_at))
         ref = self._steps.ref_at(message.at, SKEW_MS)
-        self._page_events.said(message, self._steps.index_of(ref) if ref else None)
-        if message.kind in AGENT_SAYS and not self._has_looked:
+        self._page_events.write_utterance(message, self._steps.index_of(ref) if ref else None)
+        if message.kind in AGENT_UTTERANCES and not self._has_looked:
             self._look_while_speaking()
         self._has_looked = False
 

@@ -116,18 +116,20 @@ class TabLifecycle:
         if message.closed_at is None:
             tab.is_open = False
         else:
-            self.closed(TabClosed(at=message.closed_at, page=tab.page), is_heard=False)
+            self.closed(TabClosed(at=message.closed_at, page=tab.page), was_received=False)
 
-    def closed(self, message: TabClosed, *, is_heard: bool = True) -> None:
+    def closed(self, message: TabClosed, *, was_received: bool = True) -> None:
         """Take in that a tab is gone. Whether an action, the page or the end did it shows later."""
         tab = self._tabs.get(message.page)
         if tab is None or not tab.is_open:
             return None
         self._action_tracker.settle(tab)
         self._tabs.close(tab)
-        if is_heard:
+        if was_received:
             self._miss_sight(tab, message.at)
-        if tab.left_by == "beforeunload" or (not tab.left_by and _is_own(tab, message.at, is_heard=is_heard)):
+        if tab.left_by == "beforeunload" or (
+            not tab.left_by and _is_own(tab, message.at, was_received=was_received)
+        ):
             # `window.close()` by a page.
             return self._write(tab, message.at, "page")
         self._closed.append(Closed(tab=tab, at=message.at))
@@ -229,10 +231,10 @@ class TabLifecycle:
             self._outbox.gap("actions", "armed.late", message.at, page=message.page)
 
 
-def _is_own(tab: Tab, at: float, *, is_heard: bool) -> bool:
+def _is_own(tab: Tab, at: float, *, was_received: bool) -> bool:
     """Whether a tab whose document told of no end was closed by a page, as far as can be seen.
 
     Either by a gesture on it just before, or by a popup's document before it had said anything.
     """
-    is_young = is_heard and tab.opener is not None and tab.commits > 1 and tab.latest is None
+    is_young = was_received and tab.opener is not None and tab.commits > 1 and tab.latest is None
     return is_young or tab.was_touched(at, here=True)

@@ -80,8 +80,8 @@ class Tab:
         self.changes = FieldChanges()
         """Fields that changed without an event, until an observation tells of them."""
 
-    def hear(self, at: float, page_time: float, source: Source) -> None:
-        """Note when the page said something, on both clocks; other frames may have another clock."""
+    def note_report(self, at: float, page_time: float, source: Source) -> None:
+        """Note when the page reported something, on both clocks; other frames may have another clock."""
         self.spoke_at = at
         if source == MAIN:
             self.ahead = page_time - at

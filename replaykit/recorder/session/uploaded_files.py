@@ -53,8 +53,8 @@ class Uploads:
             why = "type" if len(data) <= KEPT_MAX else "cap"
             digest = hashlib.sha256(data).hexdigest()
             return replace(file, body=Omitted(why=why, n=len(data), sha256=digest)), None
-        is_told = file.mime is not None and file.mime.startswith(_TYPES)
-        blob = self._outbox.blob(file.mime if is_told and file.mime else "text/plain", text.encode())
+        is_declared = file.mime is not None and file.mime.startswith(_TYPES)
+        blob = self._outbox.blob(file.mime if is_declared and file.mime else "text/plain", text.encode())
         return replace(file, body=blob.id), blob
 
 

@@ -39,7 +39,7 @@ class LiveDocument(Struct, kw_only=True, eq=False):
     sure_at: float = -inf
     """Until when all is known that was done in it, ms."""
     windows: int = 0
-    heard: int = 0
+    received: int = 0
     missed: int = 0
     """As the last closing says."""
 
@@ -86,18 +86,18 @@ class LiveDocuments:
         if message.role == "none":
             self._miss("document.unopened")
 
-    def said(self, place: Place) -> None:
-        """Take in that a document says something: no closing before that is its last."""
-        document = self._spoken(place)
+    def reported(self, place: Place) -> None:
+        """Take in that a document reports something: no closing before that is its last."""
+        document = self._document_at(place)
         if document is not None:
             document.is_closed = document.is_over
 
     def closed(self, place: Place, message: PageClose, at: float) -> None:
         """Take in a closing."""
-        document = self._spoken(place)
+        document = self._document_at(place)
         if document is not None:
             document.is_closed, document.sure_at = True, at
-            document.windows, document.heard, document.missed = (
+            document.windows, document.received, document.missed = (
                 message.windows,
                 message.heard,
                 message.missed,
@@ -136,7 +136,7 @@ class LiveDocuments:
 
     def answered(self, place: Place) -> None:
         """Take in that a document has given its last words."""
-        document = self._spoken(place)
+        document = self._document_at(place)
         if document is not None:
             document.is_over = True
 
@@ -145,7 +145,7 @@ class LiveDocuments:
         for spot in list(self._shown):
             self._end(spot)
 
-    def _spoken(self, place: Place) -> LiveDocument | None:
+    def _document_at(self, place: Place) -> LiveDocument | None:
         spot = self._speakers.get(place)
         document = self._shown.get(spot) if spot is not None else None
         return document if document is not None and document.place == place else None
@@ -167,8 +167,8 @@ class LiveDocuments:
             self._speakers.pop(document.place, None)
         self.counts["closed"] += bool(document.role)
         self.counts["windows"] += document.windows
-        self.counts["heard"] += document.heard
-        self.counts["counted"] += document.heard + document.missed
+        self.counts["heard"] += document.received
+        self.counts["counted"] += document.received + document.missed
         return document
 
     def _is_sure(self, document: LiveDocument) -> bool:

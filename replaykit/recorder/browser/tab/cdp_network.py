@@ -115,9 +115,9 @@ class TabNetwork:
 
     def late(self, via: Via, urls: Iterable[str]) -> int:
         """Return how many requests preceded the recorder; `urls`: all that a target knows of."""
-        heard = self._urls.pop(via, set())
+        received = self._urls.pop(via, set())
         # An empty window that its opener has made has no address, and has asked for nothing.
-        return sum(bool(url) and not url.startswith(_LOCAL) for url in set(urls) - heard)
+        return sum(bool(url) and not url.startswith(_LOCAL) for url in set(urls) - received)
 
     def complete(self, loader: str, via: Via) -> Iterator[Input]:
         """End the request of a document that is there, if its process has not told so."""

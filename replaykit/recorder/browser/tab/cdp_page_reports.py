@@ -54,9 +54,9 @@ class Reports:
         if not self._tab.has_dialog:
             return
         self._tab.has_dialog = False
-        said = params.get("userInput") or None
+        text = params.get("userInput") or None
         at = self._clock.arrived()
-        yield DialogClosed(at=at, page=self._tab.page, accepted=params["result"], input=said)
+        yield DialogClosed(at=at, page=self._tab.page, accepted=params["result"], input=text)
 
     def _console(self, params: Params) -> Iterator[Input]:
         text = " ".join(_argument(value) for value in params["args"])

@@ -79,7 +79,7 @@ class CdpTab(TabState):
         pusher = self.frames.speaker(self.frames.parent(frame) or "")
         source = self.frames.source(pusher, self.frames.speakers.get(pusher, 0))
         place = PageNode(push=node["push"], number=node["number"])
-        self.told.append(
+        self.found.append(
             FrameOwned(at=self._clock.arrived(), page=self.page, source=source, node=place, id=frame)
         )
 
@@ -88,13 +88,13 @@ class CdpTab(TabState):
         target.is_known = True
         held, target.held = target.held, []
         for method, params in held:
-            self.told += self.network.translate(method, params, target.via)
+            self.found += self.network.translate(method, params, target.via)
 
     def looked_into(self, target: Target, facts: TargetFacts) -> None:
         """Take in what a target says of itself, and what of that no one has heard."""
         late = self.network.late(target.via, facts.urls)
         if facts.is_loaded:
-            self.told += self._loaded({}, target.via)
+            self.found += self._loaded({}, target.via)
         if late and not target.is_existing:
             self.miss_requests(target, late)
 

@@ -80,7 +80,7 @@ class Worlds:
         self._parts: dict[Place, Parts] = {}
         self._numbers: dict[Place, Numbers] = {}
 
-    def heard(self, place: Place) -> int:
+    def received(self, place: Place) -> int:
         """Return how many messages of a context have come."""
         numbers = self._numbers.get(place)
         return numbers.next if numbers is not None else 0
@@ -188,10 +188,10 @@ class Worlds:
             self._tab.gaps.append(("actions", "seq.broken", missing))
         # A closing travels in the message before it: between two the next document may come (decision 43).
         for line in text.split("\n"):
-            self._tab.documents.said(place)
+            self._tab.documents.reported(place)
             # A closing passes any flood: without it the document would count as unclosed.
             if line.startswith(CLOSING) or self._admits(context, line):
-                yield from self._said(place, context, line)
+                yield from self._receive(place, context, line)
 
     def _admits(self, context: Context, text: str) -> bool:
         if context.frame == self._tab.frames.main:
@@ -202,7 +202,7 @@ class Worlds:
             self._flood.dropped = 0
         return is_admitted
 
-    def _said(self, place: Place, context: Context, text: str) -> Iterator[Input]:
+    def _receive(self, place: Place, context: Context, text: str) -> Iterator[Input]:
         try:
             message = decode_message(text)
             whole = self._joined(place, message) if isinstance(message, PagePart) else None
@@ -211,7 +211,7 @@ class Worlds:
             return
         is_agent = self._tab.actor == "agent"
         if whole is not None:
-            yield from self._said(place, context, whole)
+            yield from self._receive(place, context, whole)
         elif isinstance(message, PagePush):
             self._heed_listeners(place, context.frame, message.listened, is_due=True)
             yield from self._pushed(message, context, place[0])

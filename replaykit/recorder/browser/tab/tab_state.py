@@ -62,7 +62,7 @@ class TabState:
         self.actor = actor
         """`agent probe`."""
         self.wire = ""
-        """Session through which the browser's own passes on what is said; empty = a session of its own."""
+        """Session through which the browser's own passes on messages; empty = a session of its own."""
         self.document = 0
         """Ordinal of the main frame's document, from 0."""
         self.url = ""
@@ -77,10 +77,10 @@ class TabState:
         """A native dialog is open: the page answers nothing."""
         self.is_gone = False
         """Closed or crashed."""
-        self.on_heard: Callable[[], None] = _nothing
+        self.on_listening: Callable[[], None] = _nothing
         """Called once the script is in it."""
-        self.is_heard = False
-        """Its navigations are heard."""
+        self.is_listening = False
+        """Its navigations are reported."""
         self.is_watched = False
         """All that was there when the recorder came is known."""
         self.busy_at = 0.0
@@ -116,7 +116,7 @@ class TabState:
         """Which of them listen for their end."""
         self.is_noting = False
         """What is translated now is translated once more later."""
-        self.told: list[Input] = []
+        self.found: list[Input] = []
         """What commands have found out, for the session; the driver takes it out."""
         self.gaps: list[tuple[str, str, int]] = []
         """Channel, reason, count of what could not be had; the driver takes them out."""

@@ -40,9 +40,9 @@ def has_code(source: str) -> bool:
     return _NO_CODE.fullmatch(source) is None
 
 
-def forge(said: Commanded, tab: Tab | None, tabs: Tabs) -> None:
+def forge(command: Commanded, tab: Tab | None, tabs: Tabs) -> None:
     """Mark the documents of a tab, where it is known, else of every tab and of those to come."""
-    what = said.forges
+    what = command.forges
     for one in tabs.all if tab is None else (tab,):
         if what in ("document", "both"):
             one.authored = one.document
@@ -51,4 +51,4 @@ def forge(said: Commanded, tab: Tab | None, tabs: Tabs) -> None:
     reaches_new = tab is None and what != "document"
     tabs.is_forged |= reaches_new
     # A program behind the proxy never comes near the tabs of the recorder.
-    tabs.is_planted |= reaches_new and said.origin == "driver"
+    tabs.is_planted |= reaches_new and command.origin == "driver"

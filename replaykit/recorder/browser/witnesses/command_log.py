@@ -84,12 +84,12 @@ class _Funnel:
             _Funnel.open.pop(self._connection, None)
 
     def _wrapped(self, object: Any, method: str, params: Params, *rest: Any, **options: Any) -> Any:
-        heard = () if _is_own.get() else tuple(one for one in self.logs if one.is_meant(object))
+        listening = () if _is_own.get() else tuple(one for one in self.logs if one.is_meant(object))
         # Before it is sent: that a script begins has to be known before its events come.
-        for one in heard:
-            one.hear(object, method, params)
+        for one in listening:
+            one.receive(object, method, params)
         reply = self._send(object, method, params, *rest, **options)
-        for one in heard:
+        for one in listening:
             one.follow(method, reply)
         return reply
 
@@ -103,7 +103,7 @@ class DriverLog:
         self._funnel: _Funnel | None = None
         self._tabs: dict[Any, CdpTab | None] = {}
         self._contexts: set[Any] = set()
-        self._strangers: dict[Any, float] = {}
+        self._foreign_pages: dict[Any, float] = {}
         self._launched: list[float] = []
         self.flags: tuple[str, ...] = ()
         """How the browser was started: over a pipe it has no other client."""
@@ -184,7 +184,7 @@ class DriverLog:
     def _others(self) -> list[DriverLog]:
         return self._funnel.logs if self._funnel is not None else []
 
-    def hear(self, object: Any, method: str, params: Params) -> None:
+    def receive(self, object: Any, method: str, params: Params) -> None:
         """Take a command in that is about to be sent; nothing that goes wrong here reaches the agent."""
         self._last = self._script = None
         self._run_in = None
@@ -217,15 +217,15 @@ class DriverLog:
 
     def missed(self) -> list[tuple[float, str]]:
         """Return when the agent first used each page or browser that is not recorded, and what it is."""
-        strangers = [at for page, at in self._strangers.items() if self._tabs.get(page, 0) == 0]
-        return [(at, "page") for at in strangers] + [(at, "browser") for at in self._launched]
+        foreign = [at for page, at in self._foreign_pages.items() if self._tabs.get(page, 0) == 0]
+        return [(at, "page") for at in foreign] + [(at, "browser") for at in self._launched]
 
     def _take(self, object: Any, method: str, kind: str, name: str, params: Params) -> None:
         at = self._driver.clock.now()
         page = _owner(object, "Page")
         tab = self._tabs.get(page)
         if page is not None and page not in self._tabs and kind != "target":
-            self._strangers.setdefault(page, at)
+            self._foreign_pages.setdefault(page, at)
         if kind in ("input", "script") and self.is_whole and not _is_of_page(object, params):
             self._driver.census.touched_at = at
         if method in _BROWSERS and object._type in ("BrowserType", "LocalUtils"):
@@ -306,7 +306,7 @@ class DriverLog:
         headers = tuple((one["name"], one["value"]) for one in response.get("headers", ()))
         mime = next((value for key, value in headers if key.lower() == "content-type"), None)
         name = self._redirected(name, response.get("url") or "", now)
-        said = Responded(
+        responded = Responded(
             at=now,
             request=name,
             status=response["status"],
@@ -314,7 +314,7 @@ class DriverLog:
             headers=headers,
             mime=mime,
         )
-        self._driver.feed(said)
+        self._driver.feed(responded)
         self._fetched[response.get("fetchUid", "")] = name
 
     def _redirected(self, name: str, url: str, at: float) -> str:

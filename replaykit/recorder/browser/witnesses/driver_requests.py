@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from replaykit.recorder.browser.witnesses.net_log import Sent
 from replaykit.recorder.session.clock import Clock
 
-STRANGER = -1
+FOREIGN_PAGE = -1
 """Stands for the tab of a page that is not the agent's; so does that of a probe."""
 
 REQUESTS_MAX = 50_000
@@ -33,11 +33,11 @@ class DriverRequests:
         self._contexts: list[Any] = []
         self._there: list[Any] = []
         self._sockets: dict[Any, Callable[[Any], None]] = {}
-        self._heard: list[tuple[Any, Sent]] = []
+        self._received: list[tuple[Any, Sent]] = []
 
     @property
-    def is_heard(self) -> bool:
-        """Whether there is anything to hear."""
+    def is_listening(self) -> bool:
+        """Whether it listens to any context."""
         return bool(self._contexts)
 
     def listen(self, context: Any) -> None:
@@ -75,7 +75,7 @@ class DriverRequests:
 
     def sent(self, tab_of: Callable[[Any], int | None]) -> Iterator[Sent]:
         """Yield the requests of the agent's pages; `tab_of` returns a page's tab, below 0 that of others."""
-        for page, one in self._heard:
+        for page, one in self._received:
             tab = tab_of(page)
             if tab is None or tab >= 0:
                 yield replace(one, page=tab)
@@ -91,7 +91,7 @@ class DriverRequests:
     def _keep(
         self, page: Any, method: str, url: str, post: bytes | None = None, *, is_document: bool = False
     ) -> None:
-        if len(self._heard) >= REQUESTS_MAX:
+        if len(self._received) >= REQUESTS_MAX:
             self.is_whole = False
             return
         sent = Sent(
@@ -101,4 +101,4 @@ class DriverRequests:
             is_document=is_document,
             post=post,
         )
-        self._heard.append((page, sent))
+        self._received.append((page, sent))

@@ -33,7 +33,7 @@ class HistoryAttribution:
         if tab is not None:
             tab.is_travelling = not message.is_over
 
-    def heard(self, message: PageMessage, pending: PendingNavigation | None) -> bool:
+    def receive(self, message: PageMessage, pending: PendingNavigation | None) -> bool:
         """Take in a message of the tab of `pending`; returns whether it is about the history only."""
         tab = self._tabs.get(message.page)
         if tab is None or message.source != MAIN:
@@ -43,7 +43,7 @@ class HistoryAttribution:
         if message.event.name == "arrived":
             self._arrived(message)
         elif message.event.name == "travelled" and pending is not None:
-            _decide(pending, message.event.data.get("asked"), is_told=pending.type in HISTORY)
+            _decide(pending, message.event.data.get("asked"), is_known=pending.type in HISTORY)
         return message.event.name in ("arrived", "travelled")
 
     def wait(self, tab: Tab, pending: PendingNavigation) -> Flow:
@@ -67,15 +67,15 @@ class HistoryAttribution:
         pending, document = self._doubts.get(message.page, (None, 0))
         if pending is None or document != message.document:
             return
-        said = message.event.data
-        active = said.get("active")
-        is_same = pending.activated != "" and said.get("origin") == pending.activated
-        is_told = is_same and isinstance(active, bool)
-        _decide(pending, not active, is_told=is_told)
+        data = message.event.data
+        active = data.get("active")
+        is_same = pending.activated != "" and data.get("origin") == pending.activated
+        is_known = is_same and isinstance(active, bool)
+        _decide(pending, not active, is_known=is_known)
         del self._doubts[message.page]
         self._flows.hurry(pending, message.at)
 
 
-def _decide(pending: PendingNavigation, is_asked: object, *, is_told: bool) -> None:
-    pending.is_asked |= is_told and is_asked is True
-    pending.is_own |= is_told and is_asked is False
+def _decide(pending: PendingNavigation, is_asked: object, *, is_known: bool) -> None:
+    pending.is_asked |= is_known and is_asked is True
+    pending.is_own |= is_known and is_asked is False

@@ -45,7 +45,7 @@ class NavigationTracker:
         self._pending: dict[int, PendingNavigation] = {}
         self.is_begun = True
         """The agent has the browser; before that navigations are the recorder's."""
-        self.hears_agent = False
+        self.receives_agent_calls = False
         """The agent calls the driver that reports here."""
 
     def navigated(self, message: Navigated) -> None:
@@ -59,9 +59,9 @@ class NavigationTracker:
         """Take in that the agent tells its driver to go back or forward."""
         self._travelling.called(message)
 
-    def heard(self, message: PageMessage) -> bool:
+    def receive(self, message: PageMessage) -> bool:
         """Take in a message of a page; returns whether it is about navigations only."""
-        return self._travelling.heard(message, self._pending.get(message.page))
+        return self._travelling.receive(message, self._pending.get(message.page))
 
     def settle(self, until: float) -> None:
         """Count the agent's navigations begun before `until` as done, though they have not arrived."""
@@ -176,10 +176,14 @@ class NavigationTracker:
         self._finish(tab, pending, message)
 
     def _finish(self, tab: Tab, pending: PendingNavigation, message: Navigated) -> None:
-        may_tell = bool(pending.activated) or self.hears_agent
-        pending.is_open &= may_tell and message.stage == "committed" and not message.is_kept
-        # Its call would have been heard; of one through the protocol the page left tells, or it is not known.
-        if self.hears_agent and pending.is_in_history and not (pending.is_asked or pending.activated):
+        is_attributable = bool(pending.activated) or self.receives_agent_calls
+        pending.is_open &= is_attributable and message.stage == "committed" and not message.is_kept
+        # Its call would have arrived; one through the protocol is reported by the page left, or not known.
+        if (
+            self.receives_agent_calls
+            and pending.is_in_history
+            and not (pending.is_asked or pending.activated)
+        ):
             pending.is_own = True
         # Once more: a commit may be the first to say what kind of navigation this is.
         self._begin(tab, pending, message)
@@ -194,7 +198,7 @@ class NavigationTracker:
         if is_page_like or (found.kind == "unknown" and found.cause == "agent"):
             self._flows.start(self._asking(tab, pending, message, exchange, status), token=pending)
         else:
-            self._tell(tab, pending, message, found, exchange, status)
+            self._report(tab, pending, message, found, exchange, status)
 
     def _asking(
         self,
@@ -212,7 +216,7 @@ class NavigationTracker:
             reply = yield ReadPage(id=0, page=tab.page, what="history")
             direction = reply.value if isinstance(reply.value, str) else None
             found = self._origin(tab, pending, message, direction)
-        self._tell(tab, pending, message, found, exchange, status)
+        self._report(tab, pending, message, found, exchange, status)
 
     def _arrive(self, tab: Tab, message: Navigated, status: int | None = None) -> None:
         """Let the tab show the document."""
@@ -227,7 +231,7 @@ class NavigationTracker:
             tab.recogniser.renew()
             self._outbox.send(Arm(page=tab.page, document=message.document))
 
-    def _tell(
+    def _report(
         self,
         tab: Tab,
         pending: PendingNavigation,

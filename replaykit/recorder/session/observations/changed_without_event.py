@@ -32,7 +32,7 @@ class FieldChanges:
 
     def __init__(self) -> None:
         self._found: deque[FieldChange] = deque(maxlen=CHANGES_MAX)
-        self._told = (-inf, -inf)
+        self._reported = (-inf, -inf)
 
     def take(self, shown: PushedSnapshot) -> None:
         """Take in a snapshot."""
@@ -42,9 +42,9 @@ class FieldChanges:
         """Return what changed up to a moment, and after the observation before."""
         limit = max(at, shown.at)
         # The same look may be made twice, and a step may begin on what the step before led to.
-        if limit > self._told[1]:
-            self._told = (self._told[1], limit)
-        rows = (_placed(one, shown) for one in self._found if self._told[0] < one.at <= limit)
+        if limit > self._reported[1]:
+            self._reported = (self._reported[1], limit)
+        rows = (_placed(one, shown) for one in self._found if self._reported[0] < one.at <= limit)
         return tuple(dict.fromkeys(rows))
 
 

@@ -10,7 +10,7 @@ from collections import deque
 from replaykit.recorder.session.driver_messages import MAIN, Source
 from replaykit.recorder.session.observations.snapshot_history import (
     FRAME_PUSHES_MAX,
-    FRAMES_TOLD_MAX,
+    FRAMES_LISTED_MAX,
     PushedSnapshot,
     SnapshotHistory,
     remember,
@@ -45,7 +45,7 @@ class FrameOrigins:
                 if entry.id == source[0]:
                     return place
                 inner = self._snapshots.seen(entry.id, document, at)
-                if inner is not None and len(waiting) < FRAMES_TOLD_MAX:
+                if inner is not None and len(waiting) < FRAMES_LISTED_MAX:
                     waiting.append((inner, place))
         return None
 

@@ -90,7 +90,7 @@ class ObservationScheduler:
         if tab is None:
             return
         shown = self._capture.take(tab, message.push, message.at, message.document, message.source)
-        tab.hear(message.at, message.push.at, message.source)
+        tab.note_report(message.at, message.push.at, message.source)
         if message.push.purpose == "final" and message.source == MAIN:
             tab.last_words = shown
         if message.push.purpose != "rest" or ref is None:

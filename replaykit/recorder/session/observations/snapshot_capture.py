@@ -100,9 +100,9 @@ class SnapshotCapture:
         tab.changes.take(shown)
         return shown
 
-    def _sheets(self, told: tuple[str | int | None, ...]) -> tuple[Blob | None, ...]:
+    def _sheets(self, listed: tuple[str | int | None, ...]) -> tuple[Blob | None, ...]:
         found: list[Blob | None] = []
-        for one in told:
+        for one in listed:
             if isinstance(one, str):
                 found.append(self._outbox.blob(CSS, one.encode("utf-8", "replace")))
             else:

@@ -32,7 +32,7 @@ FRAME_PUSHES_MAX = 6
 FRAMES_MAX = 64
 """Documents in frames whose snapshots are kept; the longest silent goes first."""
 
-FRAMES_TOLD_MAX = 256
+FRAMES_LISTED_MAX = 256
 """Frames of one observation, those in frames included."""
 
 DEPTH_MAX = 8
@@ -143,12 +143,12 @@ class SnapshotHistory:
 
     def all_in(self, main: PushedSnapshot, until: float = inf) -> Iterator[PushedSnapshot | None]:
         """Yield what every frame on a page showed then; None: unknown."""
-        waiting = [(entry, 0) for entry in self.current(main).push.frames[:FRAMES_TOLD_MAX]]
+        waiting = [(entry, 0) for entry in self.current(main).push.frames[:FRAMES_LISTED_MAX]]
         # The list grows while it is read: frames below frames join at its end.
         for entry, depth in waiting:
             shown = self.seen(entry.id, main.document, until)
             yield shown
-            if shown is not None and depth < DEPTH_MAX and len(waiting) < FRAMES_TOLD_MAX:
+            if shown is not None and depth < DEPTH_MAX and len(waiting) < FRAMES_LISTED_MAX:
                 waiting += [(inner, depth + 1) for inner in shown.push.frames]
 
     def seen(self, frame: str, document: int, until: float) -> PushedSnapshot | None:
@@ -189,7 +189,7 @@ class _FrameTree:
         self._snapshots = snapshots
         self._document = document
         self._until = until
-        self._left = FRAMES_TOLD_MAX
+        self._left = FRAMES_LISTED_MAX
 
     def frames(self, outer: PushedSnapshot, depth: int) -> tuple[Frame, ...]:
         entries = outer.push.frames[: self._left]
