@@ -249,8 +249,8 @@ def _row(
     is_first: bool,
 ) -> bytes | None:
     is_sum = line[0] == _FILTER_UP
-    told = line[1:] if samples == 3 else _opaque(line, width, is_below=is_sum and not is_first)
-    return told if told is None or not is_sum else add(told, above)
+    row = line[1:] if samples == 3 else _opaque(line, width, is_below=is_sum and not is_first)
+    return row if row is None or not is_sum else add(row, above)
 
 
 def _adder(length: int) -> Callable[[bytes, bytes], bytes]:

@@ -68,15 +68,15 @@ def encode_line(event: Line, number: int, source: str) -> tuple[bytes, int]:
 
 def decode_story(lines: Iterable[bytes], source: str, format_found: int = FORMAT_VERSION) -> list[Line]:
     """Return header and events of a story, each as `decode_line` returns it. Raises EventInvalid."""
-    told = list(lines)
+    listed = list(lines)
     if format_found == FORMAT_VERSION:
         # Nearly always every line is what it should be: which one is not can be found out then.
         with suppress(*_FAILURES):
-            check_nesting_of_all(told)
-            story: list[Line] = [_header.decode(told[0]), *map(_event.decode, told[1:])]
-            if (b"".join(told).isascii() or all(map(_is_text, told))) and _are_in_range(story):
+            check_nesting_of_all(listed)
+            story: list[Line] = [_header.decode(listed[0]), *map(_event.decode, listed[1:])]
+            if (b"".join(listed).isascii() or all(map(_is_text, listed))) and _are_in_range(story):
                 return story
-    return [decode_line(line, number, source, format_found) for number, line in enumerate(told, -1)]
+    return [decode_line(line, number, source, format_found) for number, line in enumerate(listed, -1)]
 
 
 def decode_line(line: bytes, number: int, source: str, format_found: int = FORMAT_VERSION) -> Line:

@@ -163,24 +163,24 @@ def grade_alone(source: str, options: GradeOptions) -> Row:
     return next(_stored([grade_bundle(WorkItem(source=source), options)], None))
 
 
-def report_of(rows: Sequence[Row], **said: Any) -> Report:
-    """Return the report of rows in any order; `said` as of `build_report`. Raises NondeterministicVerdict."""
-    return _report_of(rows, merge(rows), **said)
+def report_of(rows: Sequence[Row], **fields: Any) -> Report:
+    """Return the report of rows in any order; `fields`: of `build_report`. Raises NondeterministicVerdict."""
+    return _report_of(rows, merge(rows), **fields)
 
 
-def compact_report_of(rows: Sequence[Row], compact: CompactRows, **said: Any) -> tuple[Report, Report]:
+def compact_report_of(rows: Sequence[Row], compact: CompactRows, **fields: Any) -> tuple[Report, Report]:
     """Return two reports of compact rows: one of compact verdicts, one that reads whole ones from disk."""
     from replaykit.grading.workers.compact_rows import WholeVerdicts  # for those who resume
 
     kept = merge_by(rows, compact.whole)
-    report = _report_of(rows, kept, **said)
+    report = _report_of(rows, kept, **fields)
     whole = cast("tuple[Verdict, ...]", WholeVerdicts(kept, compact.whole))
     return report, replace(report, verdicts=whole)
 
 
-def _report_of(rows: Sequence[Row], kept: Sequence[Row], **said: Any) -> Report:
+def _report_of(rows: Sequence[Row], kept: Sequence[Row], **fields: Any) -> Report:
     verdicts = [row.verdict for row in kept]
-    return build_report(verdicts, names=names_of(kept), duplicates=duplicates_of(rows), **said)
+    return build_report(verdicts, names=names_of(kept), duplicates=duplicates_of(rows), **fields)
 
 
 def build_report(

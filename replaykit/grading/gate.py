@@ -110,14 +110,14 @@ def judge_warnings(judgements: Sequence[Judgement], max_error_share: float) -> I
     """Yield a line for each judge that so often abstained, or was not asked, that its rates mean little."""
     for name in sorted({one.judge for one in judgements}):
         mine = [one for one in judgements if one.judge == name]
-        for outcome, said, most in (
+        for outcome, words, most in (
             (JudgeOutcome.ABSTAIN, "abstained", ABSTAIN_SHARE),
             (JudgeOutcome.ERROR, "could not be asked", max_error_share),
         ):
             reasons = Counter(one.reason for one in mine if one.outcome is outcome)
             if reasons.total() > most * len(mine):
                 why = ", ".join(f"{count} x {reason}" for reason, count in sorted(reasons.items()))
-                yield f"judge {name} {said} in {reasons.total()} of {counted(len(mine), 'run')}: {why}" + (
+                yield f"judge {name} {words} in {reasons.total()} of {counted(len(mine), 'run')}: {why}" + (
                     _UNRECORDED if "tape_miss" in reasons else ""
                 )
 
@@ -223,11 +223,11 @@ def _undecided(verdicts: Sequence[Verdict], options: GateOptions) -> Iterator[st
 def _named(verdict: Verdict, decides: Callable[[str, str], bool]) -> list[str]:
     """Return a line for each result that decides; the run's own only where no check or judge says why."""
     found = [(kind, name, outcome) for kind, name, outcome in _results(verdict) if decides(kind, outcome)]
-    is_told = any(kind in ("check", "judge") for kind, _, _ in found)
+    is_explained = any(kind in ("check", "judge") for kind, _, _ in found)
     return [
         f"{verdict.task_id}: {name} is {outcome}"
         for kind, name, outcome in found
-        if kind != "success" or not is_told
+        if kind != "success" or not is_explained
     ]
 
 

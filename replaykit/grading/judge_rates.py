@@ -19,7 +19,7 @@ TWO_RUBRICS = "two_rubrics"
 """Reason of the rates of a judge that judged one task by two rubrics."""
 
 
-def heard(panel: Judgement) -> Iterator[Judgement]:
+def member_judgements(panel: Judgement) -> Iterator[Judgement]:
     """Yield the judgements of a panel's members; a report by somebody else may call others members."""
     for one in () if panel.members is UNSET else panel.members:
         with suppress(ValidationError):
@@ -108,18 +108,18 @@ def _of_effects(judgements: Sequence[Judgement]) -> dict[str, Any]:
 
 def _members(judgements: Sequence[Judgement]) -> dict[str, Any]:
     """Return of a panel how well each two members agree, over the runs that both decide."""
-    said = [
-        {one.judge: str(one.outcome) for one in heard(judgement)}
+    outcomes = [
+        {one.judge: str(one.outcome) for one in member_judgements(judgement)}
         for judgement in judgements
         if judgement.members is not UNSET
     ]
-    names = list(dict.fromkeys(name for row in said for name in row))
-    pairs = [_pair(first, second, said) for first, second in combinations(names, 2)]
+    names = list(dict.fromkeys(name for row in outcomes for name in row))
+    pairs = [_pair(first, second, outcomes) for first, second in combinations(names, 2)]
     return {"pairs": pairs} if pairs else {}
 
 
-def _pair(first: str, second: str, said: Sequence[Mapping[str, str]]) -> dict[str, Any]:
-    both = [(row.get(first), row.get(second)) for row in said]
+def _pair(first: str, second: str, outcomes: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+    both = [(row.get(first), row.get(second)) for row in outcomes]
     decided = Counter(pair for pair in both if set(pair) <= {"SUCCESS", "FAILURE"})
     table = [[decided[a, b] for b in ("FAILURE", "SUCCESS")] for a in ("FAILURE", "SUCCESS")]
     return {

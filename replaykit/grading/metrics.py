@@ -353,8 +353,8 @@ def _of_tasks(tasks: Sequence[Task]) -> dict[str, dict[str, set[str]]]:
     found: dict[str, dict[str, set[str]]] = {}
     for task in tasks:
         rows = [("site", site) for site in task.sites]
-        said = (row for row in task.metadata.items() if isinstance(row[1], str | int | bool))
-        rows += [(f"metadata.{key}", str(value)) for key, value in said]
+        listed = (row for row in task.metadata.items() if isinstance(row[1], str | int | bool))
+        rows += [(f"metadata.{key}", str(value)) for key, value in listed]
         for field, value in rows:
             found.setdefault(field, {}).setdefault(value, set()).add(task.id)
     return found

@@ -120,8 +120,8 @@ def _is_bare_beacon(one: Exchange, body: str, entered: Collection[str]) -> bool:
     headers = {name.lower(): value for name, value in one.request_headers or ()}
     if headers.get("sec-fetch-mode") != "no-cors" or isinstance(one.post, msgspec.Struct):
         return False
-    said = body + unquote_plus(body) + unquote_plus(one.url)
-    return not any(value in said for value in entered)
+    text = body + unquote_plus(body) + unquote_plus(one.url)
+    return not any(value in text for value in entered)
 
 
 def _is_query(body: str) -> bool:

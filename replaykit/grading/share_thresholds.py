@@ -76,8 +76,8 @@ def share_of(one: Judgement) -> Share | None:
     if one.outcome not in (S, F, A):
         return None
     if one.members is not UNSET:
-        said = [str(member["outcome"]) for member in one.members]
-        return _of_panel(said, is_vetoed=one.reason == "veto")
+        outcomes = [str(member["outcome"]) for member in one.members]
+        return _of_panel(outcomes, is_vetoed=one.reason == "veto")
     if len(one.votes) > 1:
         return _counted(one.votes)
     return _of_process(one)
@@ -110,15 +110,15 @@ def by_thresholds(one: Judgement, file: ThresholdFile, task: str) -> Judgement:
     return replace(one, outcome=outcome, reason=reason, basis=basis, share=kept)
 
 
-def _of_panel(said: Sequence[str], *, is_vetoed: bool) -> Share:
-    found = _counted(said)
-    low = Fraction(0) if is_vetoed or JudgeOutcome.ERROR in said else found.low
+def _of_panel(outcomes: Sequence[str], *, is_vetoed: bool) -> Share:
+    found = _counted(outcomes)
+    low = Fraction(0) if is_vetoed or JudgeOutcome.ERROR in outcomes else found.low
     return Share(low, Fraction(0) if is_vetoed else found.high, found.parts)
 
 
-def _counted(said: Sequence[str]) -> Share:
-    n = len(said)
-    return Share(Fraction(said.count(S), n), 1 - Fraction(said.count(F), n), n)
+def _counted(outcomes: Sequence[str]) -> Share:
+    n = len(outcomes)
+    return Share(Fraction(outcomes.count(S), n), 1 - Fraction(outcomes.count(F), n), n)
 
 
 def _of_process(one: Judgement) -> Share | None:

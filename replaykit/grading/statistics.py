@@ -108,8 +108,8 @@ def _tail(hits: int, n: int, part: int, scale: int) -> Fraction:
 def flip_rate(votes: Iterable[Sequence[str]]) -> Fraction | None:
     """Return the share of runs whose votes disagree, among those with two verdicts; None where none has."""
     verdicts = [[vote for vote in run if vote in ("SUCCESS", "FAILURE")] for run in votes]
-    several = [set(said) for said in verdicts if len(said) > 1]
-    return Fraction(sum(len(said) > 1 for said in several), len(several)) if several else None
+    several = [set(run) for run in verdicts if len(run) > 1]
+    return Fraction(sum(len(distinct) > 1 for distinct in several), len(several)) if several else None
 
 
 def weighted_kappa(counts: Sequence[Sequence[int]]) -> Fraction | None:

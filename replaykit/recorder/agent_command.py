@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from replaykit.errors import AgentError, UsageError
-from replaykit.recorder.agent_events_file import Spoken
+from replaykit.recorder.agent_events_file import AgentEvents
 from replaykit.recorder.live_run import LiveRun
 from replaykit.tasks.task import AgentTask
 
@@ -45,9 +45,9 @@ class AgentCommand:
         self,
         argv: Sequence[str],
         environ: Mapping[str, str],
-        listening: Callable[[Spoken], None] = lambda spoken: None,
+        listening: Callable[[AgentEvents], None] = lambda events: None,
     ) -> None:
-        """`listening` is given what is spoken, before the command starts."""
+        """`listening` is given the events of the agent, before the command starts."""
         self._listen = listening
         self._argv = list(argv)
         self._environ = dict(environ)
@@ -61,37 +61,37 @@ class AgentCommand:
         self,
         run: LiveRun,
         endpoint: str,
-        told: AgentTask,
+        agent_task: AgentTask,
         folder: Path,
         max_s: float | None,
         harness: Path | None = None,
     ) -> CommandEnd:
-        """Start it, hear it, and return when it has ended. Raises AgentError when it cannot start.
+        """Start it, receive its events, and return when it has ended. Raises AgentError when it cannot start.
 
-        `harness`: the file in which the harness around the command tells what the user replies.
+        `harness`: the file in which the harness around the command writes what the user replies.
         """
         events, replies = folder / "events.jsonl", folder / "replies.jsonl"
         self._environ |= {
             "REPLAYKIT_CDP_URL": endpoint,
-            "REPLAYKIT_TASK": msgspec.json.encode(told).decode(),
+            "REPLAYKIT_TASK": msgspec.json.encode(agent_task).decode(),
             "REPLAYKIT_EVENTS": str(events),
             "REPLAYKIT_REPLIES": str(replies),
         }
-        spoken = Spoken(events, replies, run, harness)
-        self._listen(spoken)
+        agent_events = AgentEvents(events, replies, run, harness)
+        self._listen(agent_events)
         process = await self._start()
-        hearing = asyncio.ensure_future(_hear(spoken))
+        hearing = asyncio.ensure_future(_follow(agent_events))
         try:
             is_over = await self._wait(process, max_s)
         finally:
             await _end(process)
             hearing.cancel()
-            spoken.hear(is_last=True)
+            agent_events.receive(is_last=True)
         return CommandEnd(
             exit_code=process.returncode or 0,
             is_late=not is_over and not self._stopped.is_set(),
             is_stopped=self._stopped.is_set(),
-            warnings=tuple(spoken.warnings),
+            warnings=tuple(agent_events.warnings),
         )
 
     async def _start(self) -> asyncio.subprocess.Process:
@@ -138,9 +138,9 @@ def without_secrets(
     return {name: text for name, text in environ.items() if name not in hidden}, tuple(hidden)
 
 
-async def _hear(spoken: Spoken) -> None:
+async def _follow(agent_events: AgentEvents) -> None:
     while True:
-        spoken.hear()
+        agent_events.receive()
         await asyncio.sleep(TAIL_S)
 
 

@@ -42,7 +42,7 @@ OWN_ROLES = frozenset({None, "agent", "assistant"})
 Speaker: TypeAlias = Literal["agent", "harness"]
 
 
-class SpokenLine(Struct, frozen=True, kw_only=True):
+class EventLine(Struct, frozen=True, kw_only=True):
     """One line of a file; which fields count depends on the type."""
 
     type: str
@@ -81,7 +81,7 @@ class SpokenLine(Struct, frozen=True, kw_only=True):
         return self.type != "reply" and self.role in OWN_ROLES
 
 
-class HeardLine(Struct, frozen=True):
+class ReceivedLine(Struct, frozen=True):
     """One line, and when it was read."""
 
     speaker: Speaker
@@ -90,10 +90,10 @@ class HeardLine(Struct, frozen=True):
     """Ms since recording start."""
 
 
-class Spoken:
-    """Hears the agent's file and the harness's, and writes the user's replies to a third.
+class AgentEvents:
+    """Receives lines of the files of agent and harness, and writes the user's replies to a third.
 
-    `listen` may be called by any thread: what it finds waits, in order, until `hear` takes it in.
+    `listen` may be called by any thread: what it finds waits, in order, until `receive` takes it in.
     """
 
     def __init__(self, events: Path, replies: Path, run: LiveRun, harness: Path | None = None) -> None:
@@ -103,9 +103,9 @@ class Spoken:
         self._harness = GrowingFile(harness) if harness else None
         self._replies = replies
         self._run = run
-        self._heard: deque[HeardLine] = deque()
+        self._received: deque[ReceivedLine] = deque()
         self._lock = threading.Lock()
-        self._unsaid = 0
+        self._unlisted = 0
         self._claims = 0
         replies.touch()
 
@@ -113,87 +113,87 @@ class Spoken:
     def counts(self) -> dict[str, int]:
         """Lines that were read, those that could not be understood, and claims."""
         read = self._agent.number + (self._harness.number if self._harness else 0)
-        wrong = len(self.warnings) + self._unsaid
+        wrong = len(self.warnings) + self._unlisted
         return {"lines": read, "lines_wrong": wrong, "claims": self._claims}
 
     def listen(self, *, is_last: bool = False) -> bool:
-        """Read both files to their ends; returns whether anything waits to be heard."""
+        """Read both files to their ends; returns whether anything waits to be received."""
         with self._lock:
             # A reply follows its question: the harness can only answer what was asked before.
             self._read("agent", self._agent, is_last=is_last)
             if self._harness is not None:
                 self._read("harness", self._harness, is_last=is_last)
-            return bool(self._heard)
+            return bool(self._received)
 
     def _read(self, speaker: Speaker, lines: GrowingFile, *, is_last: bool) -> None:
-        self._heard += (
-            HeardLine(speaker, line, self._run.clock.now()) for line in lines.take(is_last=is_last)
+        self._received += (
+            ReceivedLine(speaker, line, self._run.clock.now()) for line in lines.take(is_last=is_last)
         )
 
-    def hear(self, *, is_last: bool = False) -> None:
+    def receive(self, *, is_last: bool = False) -> None:
         """Take in all lines that are complete; the last time, an unfinished one too."""
         self.listen(is_last=is_last)
-        while self._heard:
-            self._hear_line(self._heard.popleft())
+        while self._received:
+            self._receive_line(self._received.popleft())
         if is_last:
-            self._tell_faults()
+            self._report_faults()
             self._run.speech_counts = self.counts
 
-    def _tell_faults(self) -> None:
+    def _report_faults(self) -> None:
         for speaker, lines in (("events", self._agent), ("harness events", self._harness)):
             for fault in lines.faults if lines else ():
                 self._warn(f"{speaker} file {fault}")
-        if self._unsaid:
-            self.warnings.append(f"{self._unsaid} more lines could not be understood")
+        if self._unlisted:
+            self.warnings.append(f"{self._unlisted} more lines could not be understood")
 
-    def _hear_line(self, heard: HeardLine) -> None:
+    def _receive_line(self, received: ReceivedLine) -> None:
         try:
-            if heard.line.fault:
-                raise UsageError(what=heard.line.fault)
-            if heard.line.data.strip():
-                self._take(decode(heard.line.data, SpokenLine), heard)
+            if received.line.fault:
+                raise UsageError(what=received.line.fault)
+            if received.line.data.strip():
+                self._take(decode(received.line.data, EventLine), received)
         except (msgspec.DecodeError, UnicodeError, UsageError, RecursionError, ValueError) as error:
-            name = "events" if heard.speaker == "agent" else "harness events"
-            self._warn(f"{name} file, line {heard.line.number}: {error}")
+            name = "events" if received.speaker == "agent" else "harness events"
+            self._warn(f"{name} file, line {received.line.number}: {error}")
 
-    def _take(self, event: SpokenLine, heard: HeardLine) -> None:
-        known = _SAID[heard.speaker]
+    def _take(self, event: EventLine, received: ReceivedLine) -> None:
+        known = _HANDLERS[received.speaker]
         handle = known.get(event.type)
         if handle is None:
             raise UsageError(what=f"type {event.type!r}; there are {', '.join(known)}")
-        if heard.speaker == "agent" and not event.is_own:
-            handle = Spoken._claim
-        handle(self, event, heard.at)
+        if received.speaker == "agent" and not event.is_own:
+            handle = AgentEvents._claim
+        handle(self, event, received.at)
 
     def _warn(self, warning: str) -> None:
         if len(self.warnings) >= WARNINGS_MAX:
-            self._unsaid += 1
+            self._unlisted += 1
             return
         self.warnings.append(warning)
         log.warning(warning)
 
-    def _said_at(self, event: SpokenLine) -> float | None:
+    def _said_at(self, event: EventLine) -> float | None:
         return None if event.t is None else self._run.clock.of_epoch(event.t)
 
-    def _say(self, event: SpokenLine, at: float) -> None:
+    def _say(self, event: EventLine, at: float) -> None:
         kind = "say" if event.type == "message" else event.type
         self._run.say(kind, event.text, at=at, said_at=self._said_at(event))
 
-    def _claim(self, event: SpokenLine, at: float) -> None:
+    def _claim(self, event: EventLine, at: float) -> None:
         self._claims += 1
         text = event.text if event.type != "end" else _claimed_end(event)
         self._run.say("claim", text, at=at, said_at=self._said_at(event), of=event.type)
 
-    def _ask(self, event: SpokenLine, at: float) -> None:
+    def _ask(self, event: EventLine, at: float) -> None:
         reply = self._run.asked(event.text, at=at, said_at=self._said_at(event))
         if reply is not None or self._harness is None:
-            self._tell(reply)  # else the harness may still reply
+            self._write_reply(reply)  # else the harness may still reply
 
-    def _reply(self, event: SpokenLine, at: float) -> None:
+    def _reply(self, event: EventLine, at: float) -> None:
         self._run.say("reply", event.text, event.approved, at, self._said_at(event))
-        self._tell(UserReply(reply=event.text, approved=event.approved))
+        self._write_reply(UserReply(reply=event.text, approved=event.approved))
 
-    def _tell(self, reply: UserReply | None) -> None:
+    def _write_reply(self, reply: UserReply | None) -> None:
         """Let the agent read a reply; `null` where there is none."""
         line = None if reply is None else {"text": reply.reply, "approved": reply.approved}
         try:
@@ -204,22 +204,22 @@ class Spoken:
         with os.fdopen(handle, "wb") as file:
             file.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
 
-    def _step(self, event: SpokenLine, at: float) -> None:
+    def _step(self, event: EventLine, at: float) -> None:
         if event.phase == "end":
             self._run.leave(_named(event.error), at)
         else:
             self._run.enter(event.action, event.thought, event.raw, at, self._said_at(event))
 
-    def _end(self, event: SpokenLine, at: float) -> None:
+    def _end(self, event: EventLine, at: float) -> None:
         self._run.end(event.kind, event.cause, event.validity, _named(event.error))
 
-    def _own_end(self, event: SpokenLine, at: float) -> None:
+    def _own_end(self, event: EventLine, at: float) -> None:
         self._run.end_own(event.kind, _named(event.error))
 
 
-def _claimed_end(event: SpokenLine) -> str:
-    told = {"kind": event.kind, "cause": event.cause, "validity": event.validity}
-    return json.dumps({name: value for name, value in told.items() if value is not None}, ensure_ascii=False)
+def _claimed_end(event: EventLine) -> str:
+    claim = {"kind": event.kind, "cause": event.cause, "validity": event.validity}
+    return json.dumps({name: value for name, value in claim.items() if value is not None}, ensure_ascii=False)
 
 
 def _named(error: Any) -> tuple[str, str] | None:
@@ -228,15 +228,15 @@ def _named(error: Any) -> tuple[str, str] | None:
     return None if error is None else ("Error", str(error))
 
 
-_SAID: Mapping[Speaker, Mapping[str, Callable[[Spoken, SpokenLine, float], None]]] = {
+_HANDLERS: Mapping[Speaker, Mapping[str, Callable[[AgentEvents, EventLine, float], None]]] = {
     "agent": {
-        "thought": Spoken._say,
-        "message": Spoken._say,
-        "ask": Spoken._ask,
-        "reply": Spoken._claim,
-        "answer": Spoken._say,
-        "step": Spoken._step,
-        "end": Spoken._own_end,
+        "thought": AgentEvents._say,
+        "message": AgentEvents._say,
+        "ask": AgentEvents._ask,
+        "reply": AgentEvents._claim,
+        "answer": AgentEvents._say,
+        "step": AgentEvents._step,
+        "end": AgentEvents._own_end,
     },
-    "harness": {"reply": Spoken._reply, "end": Spoken._end},
+    "harness": {"reply": AgentEvents._reply, "end": AgentEvents._end},
 }

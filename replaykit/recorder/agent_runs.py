@@ -114,7 +114,7 @@ def record_agent(
     """
     agent_call = load_agent(agent) if isinstance(agent, str) else agent
     run_it = _agent_async if inspect.iscoroutinefunction(agent_call) else _agent_sync
-    agent_task, choice = _told(task, sites), browser or BrowserChoice()
+    agent_task, choice = _view(task, sites), browser or BrowserChoice()
     return run_it(agent_call, agent_task, out, choice, max_time, _all(options, task, sites))
 
 
@@ -167,7 +167,7 @@ def record_command(
     choice = browser or BrowserChoice()
     with _launched(choice, has_pipe=True) as running, Proxied(running) as proxied:
         work = _command(
-            argv, {**inherited, **(environ or {})}, _told(task, sites), out, proxied, max_time, given, harness
+            argv, {**inherited, **(environ or {})}, _view(task, sites), out, proxied, max_time, given, harness
         )
         recorded = asyncio.run(work)
     return replace(recorded, notices=(*recorded.notices, *map(_withheld, hidden)))
@@ -211,7 +211,7 @@ def load_agent(entry: str) -> Callable[..., Any]:
     return found
 
 
-def _told(task: Task | None, sites: SitesGiven | None) -> AgentTask:
+def _view(task: Task | None, sites: SitesGiven | None) -> AgentTask:
     return agent_view(task, as_sites(sites)) if task else AgentTask(id="", intent="")
 
 
@@ -238,7 +238,7 @@ def _launched(choice: BrowserChoice, *, has_pipe: bool = False) -> Browser:
 
 def _agent_sync(
     agent_call: Callable[..., Any],
-    told: AgentTask,
+    agent_task: AgentTask,
     out: str | Path,
     choice: BrowserChoice,
     max_time: float | None,
@@ -254,18 +254,18 @@ def _agent_sync(
             raise _not_started(options_of_browser, error) from error
         try:
             context = browser.new_context(viewport=_size(choice))
-            pages = [context.new_page() for _ in told.start_urls or ("",)]
+            pages = [context.new_page() for _ in agent_task.start_urls or ("",)]
             with Recorder(out, **options) as run:
                 run.read_net_log(folder / NET_LOG)
                 run.attach(context)
-                for page, url in zip(pages, told.start_urls, strict=False):
+                for page, url in zip(pages, agent_task.start_urls, strict=False):
                     try:
                         page.goto(url)
                     except Error as error:
                         _say_down(url, error)
                 run.begin()
                 with failing(run), alarm(run, max_time):
-                    agent_call(pages[0], told, run)
+                    agent_call(pages[0], agent_task, run)
         finally:
             browser.close()
     return _recorded(run, _root_notice())
@@ -273,7 +273,7 @@ def _agent_sync(
 
 def _agent_async(
     agent_call: Callable[..., Awaitable[Any]],
-    told: AgentTask,
+    agent_task: AgentTask,
     out: str | Path,
     choice: BrowserChoice,
     max_time: float | None,
@@ -298,9 +298,9 @@ def _agent_async(
                 async with AsyncRecorder(out, **options) as run:
                     run.read_net_log(folder / NET_LOG)
                     await run.attach(context)
-                    pages = await _open_pages(context, told.start_urls or ("about:blank",))
+                    pages = await _open_pages(context, agent_task.start_urls or ("about:blank",))
                     await run.begin()
-                    acting = asyncio.ensure_future(agent_call(pages[0], told, run))
+                    acting = asyncio.ensure_future(agent_call(pages[0], agent_task, run))
                     run.on_limit(lambda: _cancel(acting))
                     with failing(run), interrupts(acting.cancel):
                         async with within(max_time):
@@ -359,14 +359,14 @@ def _withheld(name: str) -> str:
 async def _command(
     argv: Sequence[str],
     environ: Mapping[str, str],
-    told: AgentTask,
+    agent_task: AgentTask,
     out: str | Path,
     proxied: Proxied,
     max_time: float | None,
     options: dict[str, Any],
     harness: Path | None = None,
 ) -> Recorded:
-    command = AgentCommand(argv, environ, proxied.hear)
+    command = AgentCommand(argv, environ, proxied.take_events)
     with tempfile.TemporaryDirectory(prefix="replaykit-") as folder:
         async with (
             _connected(proxied.own_endpoint) as browser,
@@ -376,10 +376,10 @@ async def _command(
             run.read_net_log(proxied.net_log)
             proxied.follow(run)
             await run.attach(browser)
-            await _open_pages(browser.contexts[0], told.start_urls)
+            await _open_pages(browser.contexts[0], agent_task.start_urls)
             await run.begin()
             with interrupts(command.stop), proxied.watched():
-                ended = await command.run(run, proxied.endpoint, told, Path(folder), max_time, harness)
+                ended = await command.run(run, proxied.endpoint, agent_task, Path(folder), max_time, harness)
             if ended.is_late or ended.is_stopped:
                 run.end(*(("timeout", "harness") if ended.is_late else ("stopped", "person")))
             await run.stop(exit_code=ended.exit_code)

@@ -48,27 +48,27 @@ class EvidencePages(Struct, frozen=True, kw_only=True):
         return filled
 
 
-def as_evidence(said: object) -> EvidencePages:
+def as_evidence(value: object) -> EvidencePages:
     """Return what an option means: `task`, a suite or its tasks, addresses, or a file of addresses.
 
     Raises UsageError for what is none of these, RecorderError for a file that is no list of URLs.
     """
-    match said:
+    match value:
         case EvidencePages():
-            return said
+            return value
         case "task":
             return EvidencePages()
         case "suite":
             raise UsageError(what="evidence: `suite` needs the suite itself: evidence=load_tasks(FILE)")
         case Suite():
-            return EvidencePages(kind="suite", tasks=said.tasks)
+            return EvidencePages(kind="suite", tasks=value.tasks)
         case str() | Path():
-            return EvidencePages(kind="urls", urls=load_urls(said))
-        case list() | tuple() if said and all(isinstance(one, Task) for one in said):
-            return EvidencePages(kind="suite", tasks=tuple(said))
-        case list() | tuple() if all(isinstance(one, str) and _URL.fullmatch(one) for one in said):
-            return EvidencePages(kind="urls", urls=tuple(said))
-    raise UsageError(what=f"evidence: expected `task`, tasks, URLs or a file of URLs, got {said!r:.80}")
+            return EvidencePages(kind="urls", urls=load_urls(value))
+        case list() | tuple() if value and all(isinstance(one, Task) for one in value):
+            return EvidencePages(kind="suite", tasks=tuple(value))
+        case list() | tuple() if all(isinstance(one, str) and _URL.fullmatch(one) for one in value):
+            return EvidencePages(kind="urls", urls=tuple(value))
+    raise UsageError(what=f"evidence: expected `task`, tasks, URLs or a file of URLs, got {value!r:.80}")
 
 
 def load_urls(path: str | Path) -> tuple[str, ...]:

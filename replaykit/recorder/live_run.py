@@ -83,9 +83,9 @@ class LiveRun:
         """Set the function that is called with the target id of each new page when recording starts in it."""
         self._driver.on_armed = call
 
-    def commanded(self, said: Commanded | Answered) -> None:
+    def commanded(self, message: Commanded | Answered) -> None:
         """Record a command of the agent to the browser, or a request that the agent answers itself."""
-        self._driver.feed(said)
+        self._driver.feed(message)
 
     def travelled(self, at: float, target: str) -> None:
         """Record that the agent moves back or forward in the page with that target id."""
@@ -93,9 +93,9 @@ class LiveRun:
         if found is not None and found.tab is not None:
             self._driver.feed(HistoryCall(at=at, page=found.tab.page, is_over=False))
 
-    def scripted(self, said: ScriptAsked | ScriptEnded) -> None:
+    def scripted(self, message: ScriptAsked | ScriptEnded) -> None:
         """Record that a script of the agent starts or has ended."""
-        self._driver.feed(said)
+        self._driver.feed(message)
 
     def missed(self, why: str, channels: Sequence[str]) -> None:
         """Record a gap in these channels, with its reason."""
@@ -116,8 +116,8 @@ class LiveRun:
         `reply`: the user's reply; without it the scripted user answers. `approved`: the user's decision, if
         one was given. Returns None if no one replies.
         """
-        said = self.asked(text, UserReply(reply=reply, approved=approved) if reply is not None else None)
-        return said.reply if said else None
+        replied = self.asked(text, UserReply(reply=reply, approved=approved) if reply is not None else None)
+        return replied.reply if replied else None
 
     def asked(
         self,
@@ -150,9 +150,9 @@ class LiveRun:
         error: BaseException | Error | str | None = None,
     ) -> None:
         """Set how the run ends, if it differs from what the recorder observes. Recording goes on."""
-        told = named(error) if isinstance(error, BaseException) else error
-        told = ("Error", told) if isinstance(told, str) else told
-        self._ended = Ended(kind=kind, cause=cause, validity=validity, error=told)
+        named_error = named(error) if isinstance(error, BaseException) else error
+        named_error = ("Error", named_error) if isinstance(named_error, str) else named_error
+        self._ended = Ended(kind=kind, cause=cause, validity=validity, error=named_error)
 
     def end_own(self, kind: str | None = None, error: Error | None = None) -> None:
         """Set how the agent itself reports its end; an end that the harness sets takes precedence."""
@@ -207,9 +207,9 @@ class LiveRun:
             _expect("thought", thought, str)
         actions = declared(action)
         self._is_in_step = True
-        said = action if raw is None and isinstance(action, str) else raw
+        stated = action if raw is None and isinstance(action, str) else raw
         self._driver.feed(
-            StepEnter(at=self._when(at), actions=actions, thought=thought, raw=said, said_at=said_at)
+            StepEnter(at=self._when(at), actions=actions, thought=thought, raw=stated, said_at=said_at)
         )
         self._driver.pump()
 
@@ -227,8 +227,8 @@ class LiveRun:
 
     def speaks_of_crash(self, error: BaseException | None) -> bool:
         """Whether the agent's error reports a crash; the browser may report it later."""
-        told = named(error) if error is not None else self._ended.error or self._own_end.error
-        return told is not None and "crash" in told[1].lower()
+        named_error = named(error) if error is not None else self._ended.error or self._own_end.error
+        return named_error is not None and "crash" in named_error[1].lower()
 
     def speech(self, at: float) -> Witnessed:
         """Return the evidence that all messages passed through this run and none was lost."""
@@ -238,7 +238,7 @@ class LiveRun:
         self, error: BaseException | None = None, exit_code: int | None = None, at: float | None = None
     ) -> End:
         """Return how the run ended: as it was set, otherwise as the recorder observed it."""
-        kind, cause, told = self._looks(error, exit_code)
+        kind, cause, named_error = self._looks(error, exit_code)
         kind = self._ended.kind or self._own_end.kind or kind
         if kind == "crashed" and (self.has_crashed or has_lost_driver(error)):
             cause = "browser"
@@ -248,7 +248,7 @@ class LiveRun:
             cause=self._ended.cause or self._own_end.cause or cause,
             answer=self._answer,
             exit_code=exit_code,
-            error=self._ended.error or self._own_end.error or told,
+            error=self._ended.error or self._own_end.error or named_error,
             validity=self._ended.validity,
         )
 

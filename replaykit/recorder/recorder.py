@@ -147,14 +147,14 @@ class _Recording(LiveRun):
         `traceparent`: default: OpenTelemetry's active span. Raises UsageError without one, and after
         `attach`.
         """
-        said = active_traceparent() if traceparent is None else traceparent
-        if said is None:
+        stated = active_traceparent() if traceparent is None else traceparent
+        if stated is None:
             raise UsageError(what="trace_context: no span of OpenTelemetry is active; give a traceparent")
-        refuse_traceparent(said, "trace_context")
+        refuse_traceparent(stated, "trace_context")
         if self._has_header:
             raise UsageError(what="trace_context: the recording has begun; call it before attach")
-        self._settings = replace(self._settings, traceparent=said)
-        return said
+        self._settings = replace(self._settings, traceparent=stated)
+        return stated
 
     def _store(self, write: Write) -> None:
         if isinstance(write.event, Ending):
@@ -208,7 +208,7 @@ class _Recording(LiveRun):
             self._journal = None
             self.path.unlink(missing_ok=True)
 
-    async def _hear_crash(self, error: BaseException | None) -> None:
+    async def _wait_for_crash(self, error: BaseException | None) -> None:
         """Wait for the browser to tell of a crash that the agent blames."""
         deadline = self.clock.now() + CRASH_MAX_MS
         # The browser tells the driver, which sets no event.
@@ -298,7 +298,7 @@ class Recorder(_Recording):
         try:
             at = self.clock.now()
             self._sync.run(self._sync.settle)
-            self._sync.run(self._hear_crash, error)
+            self._sync.run(self._wait_for_crash, error)
             self._driver.begin(Environment())
             self._driver.feed(self.speech(at))
             self._driver.feed(self.ending(error, at=at))
@@ -390,7 +390,7 @@ class AsyncRecorder(_Recording):
         try:
             at = self.clock.now()
             await self._async.settle()
-            await self._hear_crash(error)
+            await self._wait_for_crash(error)
             self._driver.begin(Environment())
             self._driver.feed(self.speech(at))
             self._driver.feed(self.ending(error, exit_code, at))

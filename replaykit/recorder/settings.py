@@ -135,11 +135,11 @@ def as_sites(sites: Mapping[str, str | Sequence[str]] | None) -> Sites:
     return {name: (roots,) if isinstance(roots, str) else tuple(roots) for name, roots in given}
 
 
-def refuse_traceparent(said: str, option: str) -> None:
+def refuse_traceparent(text: str, option: str) -> None:
     """Raise UsageError for a text that is no trace context."""
-    if not _TRACE.fullmatch(said):
+    if not _TRACE.fullmatch(text):
         form = "00-<32 hex digits>-<16 hex digits>-01"
-        raise UsageError(what=f"{option}: expected {form}, found {said!r}")
+        raise UsageError(what=f"{option}: expected {form}, found {text!r}")
 
 
 def active_traceparent() -> str | None:
@@ -247,7 +247,7 @@ def _listed(urls: Sequence[str]) -> str:
 
 def stored_options(settings: Settings) -> dict[str, Any]:
     """Return the options that shape content; values of secrets, paths and tasks are none of them."""
-    said = {
+    kept = {
         "mask": settings.mask,
         "keep_headers": settings.keep_headers,
         "screenshots": settings.screenshots,
@@ -256,7 +256,7 @@ def stored_options(settings: Settings) -> dict[str, Any]:
         "pre_probes": settings.pre_probes,
         "evidence": settings.evidence.kind,
     }
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in said.items() if value}
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in kept.items() if value}
 
 
 def session_options(settings: Settings, task: Task | None, secrets: Mapping[str, str]) -> SessionOptions:

@@ -175,8 +175,8 @@ def _found(run: SuiteRun) -> SuiteResult:
 
 
 def _counts(endings: Counter[str]) -> str:
-    said = ", ".join(f"{count} {name}" for name, count in sorted(endings.items()))
-    return f" ({said})" if said else ""
+    listed = ", ".join(f"{count} {name}" for name, count in sorted(endings.items()))
+    return f" ({listed})" if listed else ""
 
 
 def _recorded(run: SuiteRun, recorded: Recorded) -> SuiteResult:

@@ -193,7 +193,7 @@ class Dom:
         page.snapshot = begun
         with suppress(LocatorLimit):  # a smaller page has a smaller limit
             row = next(selector.find(page.tree, 0), -1)
-            if row >= 0 and page.tells(row):
+            if row >= 0 and page.reads_the_same(row):
                 del self._lines
                 return Node(page, row)
         return None
@@ -208,7 +208,7 @@ class Dom:
         count = beginning(lines.tokens, selector)
         return lines.beginning(lines.tokens[:count]) if count else None
 
-    def tells(self, row: int) -> bool:
+    def reads_the_same(self, row: int) -> bool:
         """Whether an element reads the same if the page ends with it. Raises Unsupported, as `text`."""
         check_composed(self.tree, row)
         return self.inner_texts.stands_apart(row)

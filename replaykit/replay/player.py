@@ -132,8 +132,8 @@ class Replay(Memo):
         """Pages that were opened for checks, before and after the run."""
         if not self.trajectory.of_type(Probe):
             return ()
-        told = enumerate(self.trajectory.events)
-        return tuple(Page(event, self._doms, place=place) for place, event in told if type(event) is Probe)
+        placed = enumerate(self.trajectory.events)
+        return tuple(Page(event, self._doms, place=place) for place, event in placed if type(event) is Probe)
 
     @cached_property
     def has_pre_state(self) -> bool:
@@ -295,8 +295,8 @@ class Replay(Memo):
 
     @cached_property
     def _places(self) -> dict[int, int]:
-        told = enumerate(self.trajectory.events)
-        return {event.index: place for place, event in told if isinstance(event, Step)}
+        placed = enumerate(self.trajectory.events)
+        return {event.index: place for place, event in placed if isinstance(event, Step)}
 
     @cached_property
     def _by_step(self) -> dict[int, list[Page]]:

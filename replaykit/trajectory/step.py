@@ -300,9 +300,9 @@ class Trajectory(Struct, frozen=True, kw_only=True, dict=True):
         """The ending's answer, else the last one said, else the last answer action."""
         if self.ending is not None and self.ending.answer is not None:
             return self.ending.answer
-        said = [m.text for m in self.of_type(Message) if m.kind == "answer"]
+        stated = [m.text for m in self.of_type(Message) if m.kind == "answer"]
         acted = [s.action.text for s in self.steps if isinstance(s.action, Answer)]
-        return (said or acted)[-1] if said or acted else None
+        return (stated or acted)[-1] if stated or acted else None
 
     def of_type(self, kind: type[_E]) -> tuple[_E, ...]:
         """Return the events of one struct, in order."""

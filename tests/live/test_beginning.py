@@ -42,7 +42,7 @@ def cut_pages(dom: Dom) -> list[Node]:
         page.snapshot = lines.beginning(lines.tokens[: end_of(lines.tokens, start)])
         node = page.node(number)
         assert node is not None
-        if page.tells(node.row):
+        if page.reads_the_same(node.row):
             found.append(node)
     return found
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.recorder.agent_events_file import WARNINGS_MAX, Spoken
+from replaykit.recorder.agent_events_file import WARNINGS_MAX, AgentEvents
 from replaykit.recorder.browser.driver import Driver
 from replaykit.recorder.file_tail import LINE_MAX
 from replaykit.recorder.live_run import LiveRun
@@ -53,7 +53,7 @@ class Talk:
         self.run = LiveRun(driver, user)
         self.events, self.replies = folder / "events.jsonl", folder / "replies.jsonl"
         self.harness = folder / "harness.jsonl" if has_harness else None
-        self.spoken = Spoken(self.events, self.replies, self.run, self.harness)
+        self.agent_events = AgentEvents(self.events, self.replies, self.run, self.harness)
 
     @property
     def words(self) -> list[tuple[str, str]]:
@@ -75,7 +75,7 @@ def test_words_in_order_with_their_times(talk: Talk) -> None:
         {"type": "message", "text": "hello"},
         {"type": "answer", "text": "42"},
     )
-    talk.spoken.hear()
+    talk.agent_events.receive()
     assert talk.ear.heard == [
         Utterance(at=0, kind="thought", text="first", said_at=250),
         Utterance(at=0, kind="say", text="hello"),
@@ -87,20 +87,20 @@ def test_words_in_order_with_their_times(talk: Talk) -> None:
 
 def test_unfinished_line_waits_for_its_end(talk: Talk) -> None:
     talk.write('{"type":"thought",', end="")
-    talk.spoken.hear()
+    talk.agent_events.receive()
     assert talk.ear.heard == []
     talk.write('"text":"whole"}', end="")
-    talk.spoken.hear()
+    talk.agent_events.receive()
     assert talk.ear.heard == []
-    talk.spoken.hear(is_last=True)
+    talk.agent_events.receive(is_last=True)
     assert talk.ear.heard == [Utterance(at=0, kind="thought", text="whole")]
-    talk.spoken.hear(is_last=True)
+    talk.agent_events.receive(is_last=True)
     assert len(talk.ear.heard) == 1
 
 
 def test_every_question_gets_a_line(talk: Talk) -> None:
     talk.write({"type": "ask", "text": "May I refund?"}, {"type": "ask", "text": "And now?"})
-    talk.spoken.hear()
+    talk.agent_events.receive()
     assert talk.replies.read_text().splitlines() == ['{"text": "Yes.", "approved": true}', "null"]
     assert [(item.kind, item.approved) for item in talk.ear.heard if isinstance(item, Utterance)] == [
         ("ask", None),
@@ -115,18 +115,18 @@ def test_steps(talk: Talk) -> None:
         {"type": "step", "phase": "end", "error": {"name": "TimeoutError", "message": "late"}},
         {"type": "step", "phase": "end"},
     )
-    talk.spoken.hear()
+    talk.agent_events.receive()
     entered, left = talk.ear.heard
     assert entered == StepEnter(
         at=0, actions=(Click(element=Element(ref="a51")),), thought="now", raw="click('a51')"
     )
     assert left == StepExit(at=0, error=("TimeoutError", "late"))
-    assert talk.spoken.warnings == []
+    assert talk.agent_events.warnings == []
 
 
 def test_end_of_its_own(talk: Talk) -> None:
     talk.write({"type": "end", "kind": "stopped", "error": "captcha"})
-    talk.spoken.hear()
+    talk.agent_events.receive()
     end = talk.run.ending()
     assert (end.kind, end.cause, end.validity, end.error) == (
         "stopped",
@@ -148,12 +148,12 @@ def test_end_of_its_own(talk: Talk) -> None:
 )
 def test_end_that_somebody_else_caused_is_a_claim(talk: Talk, line: dict[str, str]) -> None:
     talk.write({"type": "answer", "text": "42"}, line)
-    talk.spoken.hear()
+    talk.agent_events.receive()
     end = talk.run.ending()
     assert (end.kind, end.cause, end.validity) == ("answered", "agent", "valid")
     assert [kind for kind, _ in talk.words] == ["answer", "claim"]
     assert talk.ear.heard[-1].of == "end"  # type: ignore[union-attr]
-    assert talk.spoken.warnings == []
+    assert talk.agent_events.warnings == []
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_end_that_somebody_else_caused_is_a_claim(talk: Talk, line: dict[str, st
 )
 def test_what_the_agent_says_of_others_is_a_claim(talk: Talk, line: dict[str, Any]) -> None:
     talk.write(line)
-    talk.spoken.hear()
+    talk.agent_events.receive()
     assert talk.ear.heard == [Utterance(at=0, kind="claim", text="Yes", of=line["type"])]
     assert talk.run.ending().answer is None
     assert talk.replies.read_text() == ""
@@ -177,7 +177,7 @@ def test_what_the_agent_says_of_others_is_a_claim(talk: Talk, line: dict[str, An
 
 def test_question_of_the_agent_carries_no_decision(talk: Talk) -> None:
     talk.write({"type": "ask", "text": "May I?", "approved": True, "kind": "reply", "cause": "person"})
-    talk.spoken.hear()
+    talk.agent_events.receive()
     assert talk.ear.heard == [Utterance(at=0, kind="ask", text="May I?")]
 
 
@@ -186,13 +186,13 @@ def test_harness_speaks_as_the_user_and_of_the_end(tmp_path: Path) -> None:
     assert talk.harness is not None
     talk.harness.write_text('{"type":"reply","text":"Do.","approved":true}\n')
     talk.write({"type": "ask", "text": "May I?"})
-    talk.spoken.hear()
+    talk.agent_events.receive()
     assert talk.words == [("ask", "May I?"), ("reply", "Do.")]
     assert talk.replies.read_text().splitlines() == ['{"text": "Do.", "approved": true}']
     with talk.harness.open("a") as file:
         file.write('{"type":"end","kind":"stopped","cause":"harness","validity":"site_down"}\n')
     talk.write({"type": "end", "kind": "answered"})
-    talk.spoken.hear()
+    talk.agent_events.receive()
     end = talk.run.ending()
     assert (end.kind, end.cause, end.validity) == ("stopped", "harness", "site_down")
 
@@ -201,26 +201,26 @@ def test_harness_says_nothing_for_the_agent(tmp_path: Path) -> None:
     talk = Talk(tmp_path, has_harness=True)
     assert talk.harness is not None
     talk.harness.write_text('{"type":"answer","text":"42"}\n')
-    talk.spoken.hear()
+    talk.agent_events.receive()
     assert talk.ear.heard == []
-    assert talk.spoken.warnings[0].startswith("harness events file, line 1: ")
+    assert talk.agent_events.warnings[0].startswith("harness events file, line 1: ")
 
 
 def test_file_that_is_cut_is_read_from_its_start(talk: Talk) -> None:
     talk.write({"type": "thought", "text": "a long first thought"})
-    talk.spoken.hear()
+    talk.agent_events.receive()
     talk.events.write_text('{"type":"thought","text":"b"}\n')
-    talk.spoken.hear(is_last=True)
+    talk.agent_events.receive(is_last=True)
     assert talk.words == [("thought", "a long first thought"), ("thought", "b")]
-    assert "cut or replaced" in talk.spoken.warnings[0]
+    assert "cut or replaced" in talk.agent_events.warnings[0]
 
 
 def test_file_that_is_replaced_is_read_from_its_start(talk: Talk, tmp_path: Path) -> None:
     talk.write({"type": "thought", "text": "a"})
-    talk.spoken.hear()
+    talk.agent_events.receive()
     (tmp_path / "new").write_text('{"type":"thought","text":"b"}\n{"type":"thought","text":"c"}\n')
     (tmp_path / "new").replace(talk.events)
-    talk.spoken.hear()
+    talk.agent_events.receive()
     assert talk.words == [("thought", "a"), ("thought", "b"), ("thought", "c")]
 
 
@@ -233,37 +233,37 @@ def test_link_pipe_and_folder_are_not_read(talk: Talk, tmp_path: Path) -> None:
     ):
         talk.events.unlink()
         make()
-        talk.spoken.hear()
-    talk.spoken.hear(is_last=True)
+        talk.agent_events.receive()
+    talk.agent_events.receive(is_last=True)
     assert talk.words == []
-    assert len(talk.spoken.warnings) == 2
+    assert len(talk.agent_events.warnings) == 2
 
 
 def test_replies_file_that_is_no_file_holds_nothing_up(talk: Talk) -> None:
     talk.replies.unlink()
     os.mkfifo(talk.replies)
     talk.write({"type": "ask", "text": "May I refund?"})
-    talk.spoken.hear()
+    talk.agent_events.receive()
     assert talk.words == [("ask", "May I refund?"), ("reply", "Yes.")]
-    assert "replies file" in talk.spoken.warnings[0]
+    assert "replies file" in talk.agent_events.warnings[0]
 
 
 def test_line_without_end_keeps_little(talk: Talk) -> None:
     with talk.events.open("ab") as file:
         file.truncate(40 << 20)
-    talk.spoken.hear()
-    assert len(talk.spoken._agent._rest) <= LINE_MAX
+    talk.agent_events.receive()
+    assert len(talk.agent_events._agent._rest) <= LINE_MAX
     talk.write("", {"type": "thought", "text": "b"})
-    talk.spoken.hear()
+    talk.agent_events.receive()
     assert talk.words == [("thought", "b")]
-    assert len(talk.spoken.warnings) == 1
+    assert len(talk.agent_events.warnings) == 1
 
 
 def test_wrong_lines_are_told_so_often_and_then_counted(talk: Talk) -> None:
     talk.write(*["no"] * (WARNINGS_MAX + 7))
-    talk.spoken.hear(is_last=True)
-    assert len(talk.spoken.warnings) == WARNINGS_MAX + 1
-    assert talk.spoken.warnings[-1].startswith("7 more")
+    talk.agent_events.receive(is_last=True)
+    assert len(talk.agent_events.warnings) == WARNINGS_MAX + 1
+    assert talk.agent_events.warnings[-1].startswith("7 more")
 
 
 @given(st.lists(st.text(), max_size=8), st.lists(st.integers(1, 20), max_size=30))
@@ -276,10 +276,10 @@ def test_lines_come_whole_however_they_are_written(texts: list[str], sizes: list
             part, data = data[:size], data[size:]
             with talk.events.open("ab") as file:
                 file.write(part)
-            talk.spoken.hear()
+            talk.agent_events.receive()
         with talk.events.open("ab") as file:
             file.write(data)
-        talk.spoken.hear(is_last=True)
+        talk.agent_events.receive(is_last=True)
         assert talk.words == [("thought", text) for text in texts]
 
 
@@ -298,14 +298,14 @@ def test_lines_come_whole_however_they_are_written(texts: list[str], sizes: list
 )
 def test_wrong_line_is_a_numbered_warning_and_stops_nothing(talk: Talk, line: str) -> None:
     talk.write({"type": "thought", "text": "a"}, line, {"type": "thought", "text": "b"})
-    talk.spoken.hear()
+    talk.agent_events.receive()
     assert [item.text for item in talk.ear.heard if isinstance(item, Utterance)] == ["a", "b"]
-    (warning,) = talk.spoken.warnings
+    (warning,) = talk.agent_events.warnings
     assert warning.startswith("events file, line 2: ")
 
 
 def test_nested_step_is_a_warning(talk: Talk) -> None:
     talk.write({"type": "step"}, {"type": "step"})
-    talk.spoken.hear()
+    talk.agent_events.receive()
     assert len(talk.ear.heard) == 1
-    assert "line 2" in talk.spoken.warnings[0]
+    assert "line 2" in talk.agent_events.warnings[0]

@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from replaykit.grading.findings.detection import PAGE_CODES
 from replaykit.grading.findings.taxonomy import KINDS
-from replaykit.grading.judge_rates import heard
+from replaykit.grading.judge_rates import member_judgements
 from replaykit.grading.verdict import (
     CheckResult,
     Judgement,
@@ -102,7 +102,7 @@ def _items(task: str, check: CheckResult, others: bool | None) -> Iterator[RuleV
 
 def _members(panel: Judgement) -> Iterator[tuple[str, Judgement]]:
     """Yield the members of a panel with their titles."""
-    yield from ((f"{panel.judge}/{one.judge}", one) for one in heard(panel))
+    yield from ((f"{panel.judge}/{one.judge}", one) for one in member_judgements(panel))
 
 
 def _criteria(task: str, title: str, judge: Judgement, others: bool | None) -> Iterator[RuleVote]:

@@ -212,10 +212,10 @@ class Proxy:
                 *messages, rest = held.split(b"\0")
                 held = rest
                 for message in messages:
-                    self._hear(bytes(message))
+                    self._receive(bytes(message))
         self._end()
 
-    def _hear(self, message: bytes) -> None:
+    def _receive(self, message: bytes) -> None:
         try:
             self._board.from_browser(message)
         # One message that is not understood must not take the browser away from everybody.
@@ -389,11 +389,11 @@ class Proxy:
     async def _call(self, method: str, params: Message) -> Message | None:
         waiting: asyncio.Future[Message] = self._loop.create_future()
 
-        def told(found: Message) -> None:
+        def replied(found: Message) -> None:
             if not waiting.done():
                 waiting.set_result(found)
 
-        self._board.ask(method, params, told)
+        self._board.ask(method, params, replied)
         found = await asyncio.wait_for(waiting, HEAD_S)
         return None if "error" in found else found
 

@@ -166,7 +166,7 @@ class Switchboard(Holding):
             self.on_close(seat.client)
             return
         if seat.client == RECORDER:
-            self._recorder_says(seat, wire)
+            self._recorder_command(seat, wire)
             return
         self.counts["commands"] += 1
         params = plain(wire.params)
@@ -183,7 +183,7 @@ class Switchboard(Holding):
         else:
             self._forward(seat, wire, self._secrecy.renamed(params))
 
-    def _recorder_says(self, seat: Seat, wire: Wire) -> None:
+    def _recorder_command(self, seat: Seat, wire: Wire) -> None:
         place = self._places.get(seat.target)
         if wire.method == "Runtime.runIfWaitingForDebugger" and place is not None and self.is_holding:
             place.resumes.append(msgspec.structs.replace(wire, sessionId=seat.id))
@@ -433,7 +433,7 @@ class Switchboard(Holding):
             seat.client == RECORDER or params.get("executionContextId") not in self._place(seat.target).hidden
         )
 
-    def _target_told(self, seat: Seat, params: Message) -> bool:
+    def _is_target_reported(self, seat: Seat, params: Message) -> bool:
         target = params.get("targetId") or params.get("targetInfo", {}).get("targetId", "")
         return seat.client == RECORDER or not self.is_ours(target)
 
@@ -484,9 +484,9 @@ _COMMANDS: dict[str, Callable[[Switchboard, Seat, Wire, Message], None]] = {
 _EVENTS: dict[str, Callable[[Switchboard, Seat, Message], bool]] = {
     "Target.attachedToTarget": Switchboard._attached,
     "Target.detachedFromTarget": Switchboard._detached,
-    "Target.targetCreated": Switchboard._target_told,
-    "Target.targetInfoChanged": Switchboard._target_told,
-    "Target.targetDestroyed": Switchboard._target_told,
+    "Target.targetCreated": Switchboard._is_target_reported,
+    "Target.targetInfoChanged": Switchboard._is_target_reported,
+    "Target.targetDestroyed": Switchboard._is_target_reported,
     "Runtime.executionContextCreated": Switchboard._context,
     "Runtime.executionContextDestroyed": Switchboard._context_gone,
     "Runtime.executionContextsCleared": Switchboard._contexts_gone,

@@ -43,7 +43,7 @@ class Secrecy:
             return -32601, f"'{method}' wasn't found"
         place = self._places.get(seat.target) or TargetPlace()
         for name in ("contextId", "executionContextId"):
-            if isinstance(params.get(name), int) and not self._is_told(place, params[name]):
+            if isinstance(params.get(name), int) and not self._is_reported(place, params[name]):
                 return -32000, NO_CONTEXT
         unique = params.get("uniqueContextId")
         if unique is not None and not any(unique in one.uniques.values() for one in place.seats):
@@ -58,7 +58,7 @@ class Secrecy:
                 return -32602, "No target with given id found"
         return None
 
-    def _is_told(self, place: TargetPlace, context: int) -> bool:
+    def _is_reported(self, place: TargetPlace, context: int) -> bool:
         known = any(context in one.contexts for one in place.seats if one.client != RECORDER)
         return known and context not in place.hidden
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from replaykit.browser import Browser
 from replaykit.errors import RecorderError
-from replaykit.recorder.agent_events_file import Spoken
+from replaykit.recorder.agent_events_file import AgentEvents
 from replaykit.recorder.browser.witnesses.agent_made_documents import forges
 from replaykit.recorder.browser.witnesses.command_kinds import (
     ALTERED,
@@ -42,11 +42,11 @@ class Proxied:
             running.pipe,
             before=self._before,
             refused=partial(self._note, refused=True),
-            late=lambda target: self._tell(self._late),
+            late=lambda target: self._call_soon(self._late),
             scripted=self._scripted,
         )
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._spoken: Spoken | None = None
+        self._agent_events: AgentEvents | None = None
         self._run: LiveRun | None = None
 
     @property
@@ -85,9 +85,9 @@ class Proxied:
         finally:
             self._proxy.dismiss()
 
-    def hear(self, spoken: Spoken) -> None:
-        """Read what was spoken to its end before a command of the agent goes on."""
-        self._spoken = spoken
+    def take_events(self, agent_events: AgentEvents) -> None:
+        """Receive all events so far before a command of the agent goes on."""
+        self._agent_events = agent_events
 
     # In the proxy's thread
 
@@ -103,39 +103,39 @@ class Proxied:
         asked = params.get(ASKED)
         # A request that is known ties the answer to one document, not to all (decision 49).
         made = "" if asked else forges(method, params)
-        said = Commanded(
+        command = Commanded(
             at=at, origin="proxy", kind=kind, name=method, refused=refused, forges=made, **shown(params)
         )
-        self._tell(lambda: run.commanded(said))
+        self._call_soon(lambda: run.commanded(command))
         if asked and forges(method, params):
             answer = Answered(at=at, url=asked["url"], method=asked["method"])
-            self._tell(lambda: run.commanded(answer))
+            self._call_soon(lambda: run.commanded(answer))
         if alters(method, params) and not refused:
-            self._tell(lambda: run.missed(ALTERED, ("network",)))
+            self._call_soon(lambda: run.missed(ALTERED, ("network",)))
         target = params.get(TARGET)
         if target is not None and not refused:
-            self._tell(lambda: run.travelled(at, target))
+            self._call_soon(lambda: run.travelled(at, target))
         if blinds(method, params) and not refused:
-            self._tell(lambda: run.missed(BLIND, BLINDED))
+            self._call_soon(lambda: run.missed(BLIND, BLINDED))
 
     def _scripted(self, number: int, is_apart: bool | None) -> None:
         run = self._run
         if run is None:
             return
         at = run.clock.now()
-        said = (
+        message = (
             ScriptEnded(at=at, number=number)
             if is_apart is None
             else ScriptAsked(at=at, number=number, is_apart=is_apart)
         )
-        self._tell(lambda: run.scripted(said))
+        self._call_soon(lambda: run.scripted(message))
 
     def _listen(self) -> None:
-        spoken = self._spoken
-        if spoken is not None and spoken.listen():
-            self._tell(spoken.hear)
+        agent_events = self._agent_events
+        if agent_events is not None and agent_events.listen():
+            self._call_soon(agent_events.receive)
 
-    def _tell(self, call: Callable[[], Any]) -> None:
+    def _call_soon(self, call: Callable[[], Any]) -> None:
         if self._loop is not None and not self._loop.is_closed():
             self._loop.call_soon_threadsafe(call)
 

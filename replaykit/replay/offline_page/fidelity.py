@@ -234,15 +234,15 @@ def _shown(value: Any) -> str:
 def _disagreement(
     page: Page, question: str, live: str | None, static: str | None, chromium: str | None
 ) -> Disagreement | None:
-    said = [text for text in (live, static, chromium) if text is not None]
-    if len(set(said)) < 2:
+    texts = [text for text in (live, static, chromium) if text is not None]
+    if len(set(texts)) < 2:
         return None
     return Disagreement(
         url=page.url,
         role=page.role,
         step=page.step,
         question=question,
-        is_blank=len({" ".join(text.split()) for text in said}) == 1,
+        is_blank=len({" ".join(text.split()) for text in texts}) == 1,
         **{
             name: None if text is None else text[:EXCERPT]
             for name, text in (("live", live), ("static", static), ("chromium", chromium))

@@ -265,8 +265,8 @@ def _size(state: ElementState) -> tuple[int, int] | None:
 
 def _texts(page: Page, dom: Dom, replay: Replay) -> tuple[str | None, ...]:
     """Return the sheets as the observation has them, else by their addresses: what still differs is told."""
-    told = page.seen.sheets
-    named = [told[at] if at < len(told) else None for at in range(len(dom.head.sheets))]
+    listed = page.seen.sheets
+    named = [listed[at] if at < len(listed) else None for at in range(len(dom.head.sheets))]
     linked = _linked(replay) if None in named else {}
     blobs = (
         blob or linked.get(_address(dom, row.owner)) for blob, row in zip(named, dom.head.sheets, strict=True)

@@ -162,6 +162,6 @@ def check_composed(tree: Tree, row: int) -> None:
 
 def put(items: list[Item], first: int, last: int, text: str) -> None:
     """Put a text in place of all texts of a slice, from the first to the last that is not empty."""
-    told = [at for at in range(first, last) if isinstance(items[at], str) and items[at]]
-    if told:
-        items[told[0] : told[-1] + 1] = [text, *[""] * (told[-1] - told[0])]
+    filled = [at for at in range(first, last) if isinstance(items[at], str) and items[at]]
+    if filled:
+        items[filled[0] : filled[-1] + 1] = [text, *[""] * (filled[-1] - filled[0])]

@@ -11,7 +11,7 @@ from msgspec import UNSET
 from replaykit.errors import message_of
 from replaykit.grading.gate import in_words
 from replaykit.grading.gate_kinds import SIDE_EFFECT
-from replaykit.grading.judge_rates import heard
+from replaykit.grading.judge_rates import member_judgements
 from replaykit.grading.statistics import FEW
 from replaykit.grading.verdict import (
     CheckResult,
@@ -219,7 +219,7 @@ def _detail(verdict: Verdict) -> list[str]:
         )
         lines += [f"    {safe(line)}" for line in (judgement.detail or "").splitlines()]
         lines += [f"    {words}" for words in share_lines(judgement)]
-        for one in heard(judgement):
+        for one in member_judgements(judgement):
             why = reason_text("judge", one.reason)
             lines.append(f"    {one.outcome} member {safe(one.judge)}{_origin(one.origins)}: {safe(why)}")
             lines += [f"      {safe(words)}" for words in _judged(one, verdict.first_failure)]

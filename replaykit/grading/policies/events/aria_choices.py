@@ -41,10 +41,10 @@ def may_choose(event: Event) -> bool:
 
 def _has_popup(element: Element) -> bool:
     """Whether a field has a list of its own beside it, and does not say which option a key would take."""
-    said = element.attributes or {}
-    is_open = said.get("aria-expanded", "true") != "false"
+    attributes = element.attributes or {}
+    is_open = attributes.get("aria-expanded", "true") != "false"
     is_known = element.names is not None and bool(element.names.active)
-    return is_open and not is_known and (_role(element) == "combobox" or "aria-autocomplete" in said)
+    return is_open and not is_known and (_role(element) == "combobox" or "aria-autocomplete" in attributes)
 
 
 def offered(event: Event) -> tuple[Reading, ...] | None:
