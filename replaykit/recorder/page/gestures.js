@@ -217,7 +217,7 @@ function tellPasted() {
   const { event, text, control, innermost, cause } = clipboard;
   clipboard.event = null;
   if (event === null || !event.defaultPrevented || innermost === undefined) return;
-  const edit = { ...PASTED, data: text, timeStamp: event.timeStamp };
+  const edit = { ...PASTED, isPasted: true, data: text, timeStamp: event.timeStamp };
   act(true);
   report(edit, control, innermost, { at: timeOf(event, innermost), cause });
 }
@@ -237,6 +237,7 @@ function stir(event) {
 const isLonely = () => !task.isOfUser && now() - trustedAt > GESTURE_MS;
 
 function begin(event, control, at) {
+  if (event.type !== 'beforeinput' && !isOnward(event)) entry.field = null;
   const typing = isTyping(event);
   const goesOn = control === gesture.control && now() - gesture.last <= GESTURE_MS && continues(event, typing);
   Object.assign(gesture, { last: now(), keyed: event.type === 'keydown' });
@@ -264,6 +265,8 @@ function continues(event, typing) {
   return (typing && gesture.typing) || seen.total === gesture.changes;
 }
 
+const ONWARD = new Set(['Enter', 'Process', 'Shift', 'AltGraph']);
+const isOnward = (event) => event.type === 'keydown' && (isPrintable(event) || ONWARD.has(keyOf(event)));
 const isTyping = (event) => (event.type === 'keydown' ? isPrintable(event) : gesture.keyed && gesture.typing);
 const isComposed = (event) => (event.inputType ?? '').includes('Composition');
 // Drivers type a character that no key has without one.
@@ -325,7 +328,7 @@ function rememberValue(field) {
 
 // ---- What each type of event adds ------------------------------------------------------------------------------
 
-const DATA = { __proto__: null, keydown: keyData, beforeinput: textData, input: inputData, change: changeData };
+const DATA = { __proto__: null, keydown: keyData, beforeinput: intentData, input: inputData, change: changeData };
 for (const name of POINTER) DATA[name] = pointerData;
 DATA.pointerup = (event) => ({ ...pointerData(event), dragged: pressed.isDragged || undefined });
 DATA.dragstart = (event) => ({ point: pointOf(event) });
@@ -379,12 +382,45 @@ function textData(event, node, masked) {
   return { input_type: event.inputType ?? null, text: text === null ? null : shownValue(text, masked) };
 }
 
+// Of a text that the page takes itself no input event tells.
+function intentData(event, node, masked) {
+  const value = !event.isPasted || masked || holdsText(node) ? undefined : remainder(event, node);
+  return { ...textData(event, node, masked), value };
+}
+
 function inputData(event, node, masked) {
-  const value = typesBelow(node) ? MASKED : shownValue(editedText(node), masked);
+  const value = typesBelow(node) ? MASKED : valueAfter(event, node, masked);
   // Of a key or a person the page is told before; a script's editing command tells it afterwards.
   const isCommand = event.isTrusted && !task.isEdit && editContext(node) === null;
   const commanded = (isCommand && Boolean(event.inputType)) || undefined;
   return { ...textData(event, node, masked), value, commanded };
+}
+
+function valueAfter(event, node, masked) {
+  return masked || holdsText(node) ? shownValue(editedText(node), masked) : remainder(event, node);
+}
+
+// Code editors draw their text elsewhere: the node that hears the keys holds some part of it, or nothing.
+function holdsText(node) {
+  if (editContext(node) !== null) return false;
+  if (!isHTML(node, 'textarea')) return true;
+  return clientRect(node).width >= SEEN_PX && isDisplayed(node, { opacityProperty: true });
+}
+
+const SEEN_PX = 16;
+const entry = { field: null, at: -Infinity, before: 0, composed: false };
+const enteredLengths = new WeakMap();
+
+// What was entered there earlier is a part of the text, and it is unknown where.
+function remainder({ inputType, data, dataTransfer }, node) {
+  const text = data ?? dataTransfer?.getData('text/plain') ?? '';
+  const composed = isComposed({ inputType });
+  const isWhole = !composed && !entry.composed && [...text].length > 1;
+  const total = enteredLengths.get(node) ?? 0;
+  if (isWhole || entry.field !== node || now() - entry.at > GESTURE_MS) entry.before = total;
+  Object.assign(entry, { field: node, at: now(), composed });
+  enteredLengths.set(node, total + text.length);
+  return entry.before > 0 ? `⟦cut:${entry.before}⟧` : undefined;
 }
 
 const shownValue = (text, masked) => (masked ? maskValue(text) : cutText(text));
@@ -392,8 +428,6 @@ const shownValue = (text, masked) => (masked ? maskValue(text) : cutText(text));
 function editedText(node) {
   const tag = isHTML(node) ? localName(node) : '';
   if (FIELDS.has(tag)) return fieldValue(node, tag);
-  const editor = tag === '' ? null : editContext(node);
-  if (editor !== null) return withoutMasked(editedWhole(editor), maskedTexts());
   return withoutMasked(tag === '' ? textContent(node) : innerText(node), maskedTexts());
 }
 

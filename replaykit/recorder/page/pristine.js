@@ -57,7 +57,6 @@ const innerText = getter(HTMLElement.prototype, 'innerText');
 const isEditable = getter(HTMLElement.prototype, 'isContentEditable');
 const editContext = 'editContext' in HTMLElement.prototype ? getter(HTMLElement.prototype, 'editContext') : () => null;
 const attachedElements = globalThis.EditContext ? method(EditContext.prototype, 'attachedElements') : () => [];
-const editedWhole = globalThis.EditContext ? getter(EditContext.prototype, 'text') : () => '';
 const holdsPointer = method(Element.prototype, 'hasPointerCapture');
 const propertyValue = method(CSSStyleDeclaration.prototype, 'getPropertyValue');
 

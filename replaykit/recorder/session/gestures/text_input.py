@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from replaykit.patterns import lazy_pattern
 from replaykit.recorder.session.driver_messages import PageMessage
 from replaykit.recorder.session.gestures.gesture import (
     CLICK_WAIT,
@@ -26,6 +27,14 @@ from replaykit.trajectory.action import Click, Fill, UploadFile
 
 SCRIPT_WAIT = 50.0
 """The events that one call of a script makes follow each other within these ms."""
+
+
+_CUT = lazy_pattern(r"⟦cut:\d+⟧")
+
+
+def is_partial(value: str | None) -> bool:
+    """Whether it is unknown what a field holds: editors that draw their text elsewhere."""
+    return value is None or _CUT.fullmatch(value) is not None
 
 
 class Filling(Gesture):
@@ -86,9 +95,11 @@ class Filling(Gesture):
         self.is_edit = bool(kind)
         self.is_composing = kind == "insertCompositionText"
         if message.event.name == "beforeinput":
-            self.text = text_of(message, "text")
+            self.text, self.value = text_of(message, "text"), text_of(message, "value")
             return
         self.value = text_of(message, "value")
+        if is_partial(self.value):
+            self.text = text_of(message, "text") or self.text
         # Without an input type it is a picker or a slider: more may follow until its change.
         self.over = self.is_edit and not self.is_composing and message.event.task is None
 
@@ -96,7 +107,7 @@ class Filling(Gesture):
         """Return the fill with the field's value afterwards."""
         text = self.text or ""
         # Paragraphs read with more line breaks than were entered.
-        is_whole = self.value is None or self.value.split() == text.split()
+        is_whole = is_partial(self.value) or (self.value or "").split() == text.split()
         value = text if is_whole else self.value
         return [self.result(Fill(element=self.element, value=value or "", value_after=self.value))]
 
