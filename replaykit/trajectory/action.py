@@ -22,7 +22,7 @@ class Names(Record, frozen=True, kw_only=True):
     labelledby: str | None = None
     """Text of the elements that `aria-labelledby` names."""
     label: str | None = None
-    """Text of its `<label>` elements."""
+    """Text of its `<label>` elements; without one the name of the host that it operates."""
     alt: str | None = None
     """`alt` attribute, its own or its image's."""
     title: str | None = None

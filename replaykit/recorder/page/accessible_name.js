@@ -16,11 +16,27 @@ function namesOf(element, text, masked) {
     value: limited(masked ? maskText(value) : value),
     aria_label: limited(toldAttribute(element, 'aria-label') ?? ''),
     labelledby: limited(referencedText(element)),
-    label: limited(labelText(element)),
+    label: limited(labelText(element) || hostName(element)),
     alt: limited(altText(element) ?? ''),
     title: limited(toldAttribute(element, 'title') ?? ''),
     placeholder: limited(toldAttribute(element, 'placeholder') ?? ''),
   });
+}
+
+// A host that is itself a control, or holds but this one, names what is in its shadow tree.
+function hostName(element) {
+  const root = rootNode(element);
+  if (!isShadowRoot(root) || !matches(element, CONTROL)) return '';
+  const host = shadowHost(root);
+  if (!isOperable(host, root, element)) return '';
+  return attributeText(host, 'aria-label') || attributeText(host, 'title') || hostName(host);
+}
+
+function isOperable(host, root, element) {
+  if (matches(host, CONTROL) || (attribute(host, 'tabindex') ?? '-1') >= 0 || delegatesFocus?.(root)) return true;
+  const inner = [...queryShadow(root, '*')];
+  const isOther = (node) => node !== element && (matches(node, CONTROL) || shadowRoot(node) !== null);
+  return inner.length <= VISITS && ![...inner, ...descendants(host, '*')].some(isOther);
 }
 
 // More, or else, shows than the text in it.

@@ -53,6 +53,7 @@ const activeElement = optionalGetter(Element.prototype, 'ariaActiveDescendantEle
 const inShadow = method(DocumentFragment.prototype, 'getElementById');
 const isDisplayed = method(Element.prototype, 'checkVisibility');
 const shadowHost = getter(ShadowRoot.prototype, 'host');
+const delegatesFocus = optionalGetter(ShadowRoot.prototype, 'delegatesFocus');
 const innerText = getter(HTMLElement.prototype, 'innerText');
 const isEditable = getter(HTMLElement.prototype, 'isContentEditable');
 const editContext = 'editContext' in HTMLElement.prototype ? getter(HTMLElement.prototype, 'editContext') : () => null;
