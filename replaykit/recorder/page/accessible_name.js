@@ -34,9 +34,9 @@ function hostName(element) {
 
 function isOperable(host, root, element) {
   if (matches(host, CONTROL) || (attribute(host, 'tabindex') ?? '-1') >= 0 || delegatesFocus?.(root)) return true;
-  const inner = [...queryShadow(root, '*')];
+  const inside = [queryShadow(root, '*'), descendants(host, '*')];
   const isOther = (node) => node !== element && (matches(node, CONTROL) || shadowRoot(node) !== null);
-  return inner.length <= VISITS && ![...inner, ...descendants(host, '*')].some(isOther);
+  return inside.every((nodes) => nodes.length <= VISITS && ![...nodes].some(isOther));
 }
 
 // More, or else, shows than the text in it.
