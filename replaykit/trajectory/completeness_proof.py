@@ -26,7 +26,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
 GAPS = frozenset({
     "events.unheard", "seq.broken", "document.unopened", "document.unclosed", "document.crashed",
     "ledger.full", "target.late", "socket.late", "target.unrecorded", "scripts.disabled",
-    "requests.leaving",
+    "requests.leaving", "browser.gone", "crashed",
 })  # fmt: skip
 """What a gap says was missed, in words that verdicts repeat; other gaps say it in words of their own."""
 

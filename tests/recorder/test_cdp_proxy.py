@@ -62,3 +62,24 @@ def test_a_client_that_does_not_read_keeps_no_connection_open(
     del proxy
     gc.collect()
     assert left == []
+
+
+def test_a_proxy_whose_browser_is_gone_takes_what_it_is_asked() -> None:
+    (from_browser, says), (hears, to_browser) = os.pipe(), os.pipe()
+    is_known = threading.Event()
+
+    def answer() -> None:
+        with os.fdopen(hears, "rb", 0) as hearing, os.fdopen(says, "wb", 0) as saying:
+            asked = msgspec.json.decode(hearing.read(1 << 16).partition(b"\0")[0])
+            saying.write(msgspec.json.encode({"id": asked["id"], "result": {}}) + b"\0")
+            is_known.wait(60)
+
+    browser = threading.Thread(target=answer)
+    browser.start()
+    with Proxy((from_browser, to_browser)) as proxy:
+        is_known.set()
+        proxy._thread.join(60)
+        assert proxy._loop.is_closed()
+        proxy.armed("T")
+        proxy.dismiss()
+    browser.join()

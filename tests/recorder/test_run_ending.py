@@ -9,6 +9,7 @@ from replaykit.recorder.session import driver_messages as m
 from replaykit.recorder.session import request_messages as requests
 from replaykit.recorder.session.session import SessionOptions
 from replaykit.recorder.session.tab_lifecycle import PAGE_CHANNELS
+from replaykit.recorder.session.witnesses import Commanded
 from replaykit.tasks.checks import ProbeHttp, ProbePage, ProbePlan, ProbeRead
 from replaykit.trajectory import exchange
 from replaykit.trajectory.action import Click, CloseTab, Element, tag_of
@@ -196,8 +197,77 @@ def test_a_popup_that_closes_itself_is_the_pages(driver) -> None:
 def test_a_crash_is_a_gap(driver) -> None:
     driver.feed(m.TabCrashed(at=5000, page=0)).end("crashed", cause="browser")
     assert [tab.state for tab in driver.of(exchange.TabChange)] == ["opened", "crashed"]
-    assert ("actions", "crashed") in [(gap.channel, gap.why) for gap in driver.of(Gap)]
+    gaps = [(gap.channel, gap.why) for gap in driver.of(Gap)]
+    assert gaps == [(channel, "crashed") for channel in PAGE_CHANNELS if channel != "a11y"]
     assert driver.events[-1].cause == "browser"
+
+
+def test_a_browser_that_nobody_closed_is_a_gap(driver) -> None:
+    driver.feed(m.TabClosed(at=5000, page=0)).end()
+    gaps = [(gap.channel, gap.why, gap.page, gap.t) for gap in driver.of(Gap) if gap.why != "closed.unseen"]
+    assert gaps == [(channel, "browser.gone", 0, 5000) for channel in PAGE_CHANNELS if channel != "a11y"]
+
+
+def test_a_browser_that_is_gone_right_after_a_gesture_is_a_gap(driver) -> None:
+    driver.click(BUTTON, 4900).feed(m.TabClosed(at=5000, page=0)).end()
+    assert ("network", "browser.gone") in [(gap.channel, gap.why) for gap in driver.of(Gap)]
+
+
+def test_a_popup_that_went_long_before_is_not_gone_with_the_browser(driver) -> None:
+    driver.open(1, opener=0).wait(3000)
+    driver.click(BUTTON, 4000, page=1)
+    driver.feed(m.TabClosed(at=4200, page=1)).wait(2000)
+    driver.feed(Commanded(at=8000, kind="target", name="Browser.close"), m.TabClosed(at=8100, page=0)).end()
+    assert "browser.gone" not in [gap.why for gap in driver.of(Gap)]
+
+
+def test_a_browser_that_is_gone_in_a_declared_step_is_a_gap(driver) -> None:
+    driver.feed(m.StepEnter(at=5000, actions=()), m.TabClosed(at=5005, page=0), m.StepExit(at=5010)).end()
+    assert ("network", "browser.gone") in [(gap.channel, gap.why) for gap in driver.of(Gap)]
+
+
+@pytest.mark.parametrize(
+    ("name", "page"),
+    [
+        ("Browser.close", None),
+        ("BrowserContext.close", None),
+        ("Page.close", 0),
+        ("Target.closeTarget", None),
+    ],
+)
+def test_what_the_agent_closes_is_not_gone_by_itself(driver, name: str, page: int | None) -> None:
+    driver.feed(Commanded(at=4900, page=page, kind="target", name=name))
+    driver.feed(m.TabClosed(at=5000, page=0)).end()
+    assert "browser.gone" not in [gap.why for gap in driver.of(Gap)]
+
+
+@pytest.mark.parametrize(
+    ("name", "page", "at", "refused"),
+    [
+        ("Page.close", 1, 4900, False),
+        ("Browser.close", None, 4900, True),
+        ("BrowserContext.newPage", None, 4900, False),
+    ],
+)
+def test_another_command_explains_no_end(
+    driver, name: str, page: int | None, at: float, refused: bool
+) -> None:
+    driver.feed(Commanded(at=at, page=page, kind="target", name=name, refused=refused))
+    driver.feed(m.TabClosed(at=5000, page=0)).end()
+    assert "browser.gone" in [gap.why for gap in driver.of(Gap)]
+
+
+def test_a_command_for_one_tab_explains_no_second(driver) -> None:
+    driver.open(1, "http://shop.test/b", opener=0).wait(3000)
+    driver.feed(Commanded(at=4900, kind="target", name="Target.closeTarget"))
+    driver.feed(m.TabClosed(at=5000, page=1), m.TabClosed(at=6000, page=0)).end()
+    assert {gap.page for gap in driver.of(Gap) if gap.why == "browser.gone"} == {0}
+
+
+def test_a_page_that_said_its_last_words_is_not_gone_by_itself(driver) -> None:
+    driver.push("final", "later", at=4900)
+    driver.feed(m.TabClosed(at=5000, page=0)).end()
+    assert "browser.gone" not in [gap.why for gap in driver.of(Gap)]
 
 
 def test_a_popup_that_nobody_touched_before_it_was_armed_lacks_nothing(driver) -> None:

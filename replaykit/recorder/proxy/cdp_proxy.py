@@ -120,20 +120,25 @@ class Proxy:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._loop.call_soon_threadsafe(self._end)
+        self._soon(self._end)
         self._thread.join(START_MAX_S)
+
+    def _soon(self, call: Callable[..., object], *arguments: object) -> None:
+        # The loop is closed once the browser is gone, and there is nobody left to tell.
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(call, *arguments)
 
     def call(self, names: InjectedNames) -> None:
         """Take in what the recorder calls what it puts into pages, before it does."""
-        self._loop.call_soon_threadsafe(self._board.call, names)
+        self._soon(self._board.call, names)
 
     def hold(self) -> None:
         """Hold new pages back until they are armed, from now on."""
-        self._loop.call_soon_threadsafe(setattr, self._board, "is_holding", True)
+        self._soon(setattr, self._board, "is_holding", True)
 
     def dismiss(self) -> None:
         """Let all clients but the recorder go, and admit no more: the agent is done."""
-        self._loop.call_soon_threadsafe(self._dismiss)
+        self._soon(self._dismiss)
 
     def _dismiss(self) -> None:
         self._is_open = False
@@ -144,11 +149,11 @@ class Proxy:
 
     def armed(self, target: str) -> None:
         """Let go of a page."""
-        self._loop.call_soon_threadsafe(self._board.armed, target)
+        self._soon(self._board.armed, target)
 
     def hide(self, target: str) -> None:
         """Keep a page of the recorder's own from all others."""
-        self._loop.call_soon_threadsafe(self._board.hide, target)
+        self._soon(self._board.hide, target)
 
     # The thread
 

@@ -255,6 +255,7 @@ class Session:
         if not self._is_begun or self.is_ending:
             return
         self._page_events.commanded(message)
+        self._tab_lifecycle.commanded(message)
         tab = self._tabs.get(message.page) if message.page is not None else None
         if message.forges and not message.refused:
             forge(message, tab, self._tabs)

@@ -16,6 +16,7 @@ from replaykit.recorder.session.outbox import Flow, Flows, Outbox, StepRef
 from replaykit.recorder.session.page_message import ms
 from replaykit.recorder.session.steps import StepRecorder
 from replaykit.recorder.session.tabs import SKEW_MS, Tab, Tabs
+from replaykit.recorder.session.witnesses import Commanded
 from replaykit.trajectory import exchange
 from replaykit.trajectory.action import CloseTab, NewTab
 
@@ -30,6 +31,12 @@ SIGHTS = ("snapshots", "form_state", "screenshots")
 
 CLOSING_MS = 500
 """When a browser goes away its tabs close one by one, all within this time."""
+
+ASKED_MS = 10_000
+"""A tab that the agent closes is gone at most so long after."""
+
+_ONE = frozenset({"Page.close", "Target.closeTarget"})
+_MANY = frozenset({"Browser.close", "BrowserContext.close", "Target.disposeBrowserContext"})
 
 
 class Closed(Struct, frozen=True, kw_only=True):
@@ -65,6 +72,14 @@ class TabLifecycle:
         self._navigations = navigating
         self._channels = [channel for channel in PAGE_CHANNELS if channel in channels]
         self._closed: list[Closed] = []
+        self._asked: list[Commanded] = []
+        self._unasked: list[Closed] = []
+        self._gone_at = -inf
+
+    def commanded(self, message: Commanded) -> None:
+        """Take in a command of the agent: what it closes has not crashed."""
+        if message.name in _ONE | _MANY and not message.refused:
+            self._asked.append(message)
 
     def opened(self, message: TabOpened, *, is_begun: bool) -> Tab:
         """Take in a tab. One without opener, after the first, is the agent's action."""
@@ -127,6 +142,9 @@ class TabLifecycle:
         self._tabs.close(tab)
         if was_received:
             self._miss_sight(tab, message.at)
+        self._gone_at = message.at
+        if not (self._was_asked(tab, message.at) or _bade_farewell(tab)):
+            self._unasked.append(Closed(tab=tab, at=message.at))
         if tab.left_by == "beforeunload" or (
             not tab.left_by and _is_own(tab, message.at, was_received=was_received)
         ):
@@ -149,7 +167,26 @@ class TabLifecycle:
         self._outbox.write(
             exchange.TabChange(t=ms(message.at), page=tab.page, state="crashed", cause="page", url=tab.url)
         )
-        self._outbox.gap("actions", "crashed", message.at, page=tab.page)
+        self._miss_rest(Closed(tab=tab, at=message.at), "crashed")
+
+    def _was_asked(self, tab: Tab, at: float) -> bool:
+        """Whether a command of the agent closed a tab; one for a single tab explains no other."""
+        self._asked = [one for one in self._asked if at - one.at <= ASKED_MS]
+        likely = [one for one in self._asked if one.page in (None, tab.page)]
+        if likely and likely[0].name in _ONE:
+            self._asked.remove(likely[0])
+        return bool(likely)
+
+    def _miss_browser(self) -> None:
+        """Say that the last tabs went away by themselves; one that went before may have closed itself."""
+        for one in self._unasked:
+            if one.at >= self._gone_at - CLOSING_MS:
+                self._miss_rest(one, "browser.gone")
+
+    def _miss_rest(self, one: Closed, why: str) -> None:
+        """Say that a tab went away by itself: nobody knows what came last in it."""
+        for channel in self._channels:
+            self._outbox.gap(channel, why, one.at, page=one.tab.page)
 
     def _miss_sight(self, tab: Tab, at: float) -> None:
         """Say that no one saw what a tab showed last."""
@@ -172,6 +209,8 @@ class TabLifecycle:
         # A tab is left, so the browser did not go away: the agent closed the others.
         if self._tabs.open:
             self.confirm(inf)
+        else:
+            self._miss_browser()
         closed, self._closed = self._closed, []
         for one in closed:
             self._write(one.tab, one.at, "unknown")
@@ -229,6 +268,16 @@ class TabLifecycle:
     def _late(self, message: TabOpened) -> None:
         if message.opener is not None and message.is_touched:
             self._outbox.gap("actions", "armed.late", message.at, page=message.page)
+
+
+def _bade_farewell(tab: Tab) -> bool:
+    """Whether a tab's document told of its end, or was looked at for the last time; an empty one has none."""
+    is_empty = tab.url in ("", "about:blank")
+    return (
+        is_empty
+        or bool(tab.left_by)
+        or (tab.last_words is not None and tab.last_words.document == tab.document)
+    )
 
 
 def _is_own(tab: Tab, at: float, *, was_received: bool) -> bool:
