@@ -32,7 +32,7 @@ REMEDIES: dict[str, str] = {
     "bid": "import the run from BrowserGym's own files, which hold the ids of elements",
     "blob": "the bundle is damaged: run `replaykit verify BUNDLE`, then copy it again from its source",
     "body": _BODIES,
-    "browser.gone": "nobody closed the browser, and what came last in it is unknown: record the run again",
+    "browser.gone": "no one closed the browser, and what came last in it is unknown: record the run again",
     "choice": "a key moved in a control of the page's own making, and what it chose is unknown: let the agent"
     " click, or read the value after the run (`phase: post`)",
     "command.unheard": "the agent called its driver for this, and no page reports on what: look at the"
