@@ -5,7 +5,6 @@ Rounds of one run share caches, the state of the machine and the bundles that th
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -40,11 +39,11 @@ def of_runs(results: Sequence[Result]) -> Result:
 
 
 def _figures(results: Sequence[Result]) -> Iterator[Figure]:
-    by_place: dict[str, list[Figure]] = {}
+    found: dict[tuple[object, ...], list[Figure]] = {}
     for result in results:
         for figure in result.figures:
-            by_place.setdefault(json.dumps([figure.name, figure.at]), []).append(figure)
-    yield from map(_middle, by_place.values())
+            found.setdefault((figure.name, figure.at, figure.peer), []).append(figure)
+    yield from map(_middle, found.values())
 
 
 def _middle(figures: Sequence[Figure]) -> Figure:

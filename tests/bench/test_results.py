@@ -137,6 +137,14 @@ def test_points_of_a_curve_are_compared_each_by_its_own_runs() -> None:
     assert [(one.at, one.value) for one in of_runs(runs).figures] == [(1, 2), (2, 4)]
 
 
+def test_a_figure_beside_several_others_stays_several() -> None:
+    runs = [
+        Result("", DAY, Host(), tuple(Figure("a", 1, "us", peer=name, peer_value=value) for name in "bc"))
+        for value in (1, 2, 4)
+    ]
+    assert [(one.peer, one.ratio) for one in of_runs(runs).figures] == [("b", 0.5), ("c", 0.5)]
+
+
 def test_all_parts_of_a_benchmark_are_kept_of_all_runs(tmp_path: Path) -> None:
     files = [tmp_path / name for name in "ab"]
     for file, value in zip(files, (2, 1), strict=True):
