@@ -43,7 +43,7 @@ def is_on_grid(name: str, arguments: Any, model: str | None) -> bool:
 def on_screen(events: list[Event], steps: set[int], size_of: Callable[[Blob | None], Size | None]) -> bool:
     """Put the places of these steps into px, in place; False where a step had no screenshot to measure.
 
-    `size_of`: size of a screenshot, None for what is none. A place out of the grid means that all are px.
+    `size_of`: size of a screenshot, None for anything else. A place out of the grid means that all are px.
     """
     at = [n for n, event in enumerate(events) if isinstance(event, Step) and event.index in steps]
     # No grid has such a place: the agent's tool gave px all along.

@@ -70,7 +70,7 @@ _CHARSETS = frozenset({"utf-16", "utf-16le", "utf-16be", "iso-8859-1", "latin1",
 
 
 def json_value(text: str) -> Any:
-    """Return a text read as JSON; None where it is none."""
+    """Return a text read as JSON; None where it is not JSON."""
     try:
         return decode_as_python(text)
     except (ValueError, RecursionError):

@@ -81,8 +81,9 @@ class RrwebSteps:
 
     def _take_back(self, page: RrwebPage, id: Any, t: int) -> Pending | None:
         """Return the last step, taken back, where it is a click on this element a moment ago."""
-        if self._last is None and self._found and isinstance(self._found[-1], Pending):
-            self._last = self._found.pop()  # type: ignore[assignment]  # it was just looked at
+        if self._last is None and self._found and isinstance(last := self._found[-1], Pending):
+            del self._found[-1]
+            self._last = last
         one = self._last
         if one is None or one.page is not page or one.id != id or t - one.t > DOUBLE_MS:
             return None

@@ -77,8 +77,8 @@ def declared(stated: Utterance | None) -> tuple[Action, ...]:
     """
     if stated is None:
         return ()
-    if isinstance(stated, ActionBase):
-        return (stated,)  # type: ignore[return-value]  # every subclass that can be built is in the union
+    if isinstance(stated, Action):
+        return (stated,)
     if isinstance(stated, str):
         return _calls(stated)
     try:

@@ -96,7 +96,7 @@ def _simple(value: Any, kind: str, options: PeerOptions, is_expected: bool) -> A
 
 
 def read_json(text: str) -> Any:
-    """Return a text read as JSON; a text that is none is itself.
+    """Return a text read as JSON; a text that is not JSON is returned as it is.
 
     Raises `PeerFault` for what the package's interpreter does not read.
     """

@@ -195,7 +195,7 @@ class PossibleActions:
         return None if navigation.exchange is None else self._asked.get(navigation.exchange)
 
     def _is_unasked(self, navigation: Navigation) -> bool:
-        """Whether no gesture led to a navigation: going to an address is none."""
+        """Whether no gesture led to a navigation; going to an address is not a gesture."""
         if navigation.cause == "script":
             return True
         return navigation.kind == "form" and navigation.cause == "step" and navigation.step in self._ways

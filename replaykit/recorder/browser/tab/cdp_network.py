@@ -295,17 +295,22 @@ class TabNetwork:
     # WebSockets and event streams
 
     def _socket_created(self, params: Params) -> Iterator[Input]:
-        hop = _Hop(params["requestId"], {**params, "request": {"url": params["url"]}})
-        self._hops[params["requestId"]] = [hop]
+        return self._connected(params["requestId"], params, "GET", "websocket")
+
+    def _connected(self, name: str, params: Params, method: str, resource: str) -> Iterator[Input]:
+        hop = _Hop(name, {**params, "request": {"url": params["url"]}})
+        self._hops[name] = [hop]
         yield Requested(
             at=self._clock.arrived(),
             request=hop.name,
             page=None if self._tab.actor == "probe" else self._tab.page,
             actor=self._tab.actor,
-            method="GET",
+            method=method,
             url=params["url"],
-            resource="websocket",
-            initiator=_INITIATORS.get((params.get("initiator") or {}).get("type", ""), "other"),
+            # The browser does not report what is sent over a WebTransport.
+            has_post=resource == "webtransport",
+            resource=resource,
+            initiator=_initiator(params.get("initiator") or {}),
         )
 
     def _socket_asked(self, params: Params) -> Iterator[Input]:
@@ -325,21 +330,7 @@ class TabNetwork:
         )
 
     def _transport_created(self, params: Params) -> Iterator[Input]:
-        name, url = params["transportId"], params["url"]
-        hop = _Hop(name, {**params, "request": {"url": url}})
-        self._hops[name] = [hop]
-        yield Requested(
-            at=self._clock.arrived(),
-            request=hop.name,
-            page=None if self._tab.actor == "probe" else self._tab.page,
-            actor=self._tab.actor,
-            method="CONNECT",
-            url=url,
-            # The browser tells nothing of what is sent over it.
-            has_post=True,
-            resource="webtransport",
-            initiator=_initiator(params.get("initiator") or {}),
-        )
+        return self._connected(params["transportId"], params, "CONNECT", "webtransport")
 
     def _transport_opened(self, params: Params) -> Iterator[Input]:
         yield Responded(at=self._at(params["timestamp"]), request=params["transportId"], status=200)
