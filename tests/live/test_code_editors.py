@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from replaykit.grading.grader import grade
-from replaykit.recorder.recorder import Recorder
+from tests.live.one_rule import outcome_of
 
 pytestmark = pytest.mark.live
 
@@ -75,10 +74,4 @@ def test_what_such_an_editor_holds_in_the_end_is_not_denied(
     html: str, act: Callable[[Any], None], outcome: str, tmp_path: Path, page: Any, site: Any
 ) -> None:
     page.goto(site.add("/", html))
-    task = {"id": "t", "intent": "x", "policies": [{"id": "p", "dimension": "user_consent", "rule": RULE}]}
-    with Recorder(tmp_path / "run.zst", task=task, screenshots="off", network="off") as run:
-        run.attach(page)
-        act(page)
-        run.answer("done")
-    (policy,) = grade(tmp_path / "run.zst").policies
-    assert policy.outcome == outcome
+    assert outcome_of(RULE, act, page, tmp_path / "run.zst") == outcome

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from replaykit.bundle.reader import open_bundle
-from replaykit.grading.grader import grade
 from replaykit.recorder.recorder import Recorder
 from replaykit.trajectory.action import tag_of
 from replaykit.trajectory.exchange import Exchange, Navigation, TabChange
+from tests.live.one_rule import outcome_of
 
 pytestmark = pytest.mark.live
 
@@ -77,19 +77,9 @@ def test_a_text_is_entered_whatever_way_it_comes(
     act: Callable[[Any], None], acts: list[str], outcome: str, tmp_path: Path, page: Any, site: Any
 ) -> None:
     page.goto(site.add("/", FIELDS))
-    task = {
-        "id": "t",
-        "intent": "x",
-        "policies": [{"id": "p", "dimension": "user_consent", "rule": NEVER_EVIL}],
-    }
-    with Recorder(tmp_path / "run.zst", task=task, screenshots="off", network="off") as run:
-        run.attach(page)
-        act(page)
-        run.answer("done")
+    assert outcome_of(NEVER_EVIL, act, page, tmp_path / "run.zst") == outcome
     with open_bundle(tmp_path / "run.zst") as bundle:
         assert [tag_of(step.action) for step in bundle.trajectory.steps] == acts
-    (policy,) = grade(tmp_path / "run.zst").policies
-    assert policy.outcome == outcome
 
 
 HIDDEN = """<!doctype html><button id=up>Up</button><a id=down href=/report download>report</a><script>
@@ -111,13 +101,7 @@ def test_files_for_a_field_in_no_document_are_not_denied(
 ) -> None:
     page.goto(site.add("/", HIDDEN))
     rule = {"type": "never", "match": {"action": "upload_file"}}
-    task = {"id": "t", "intent": "x", "policies": [{"id": "p", "dimension": "user_consent", "rule": rule}]}
-    with Recorder(tmp_path / "run.zst", task=task, screenshots="off", network="off") as run:
-        run.attach(page)
-        act(page)
-        run.answer("done")
-    (policy,) = grade(tmp_path / "run.zst").policies
-    assert policy.outcome == outcome
+    assert outcome_of(rule, act, page, tmp_path / "run.zst") == outcome
 
 
 def test_the_request_of_a_download_is_an_exchange(tmp_path: Path, page: Any, site: Any) -> None:

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from replaykit.grading.grader import grade
-from replaykit.recorder.recorder import Recorder
+from tests.live.one_rule import outcome_of
 
 pytestmark = pytest.mark.live
 
@@ -52,10 +51,4 @@ def test_a_host_that_is_operable_names_what_is_in_it(
     host: dict[str, str], outcome: str, tmp_path: Path, page: Any, site: Any
 ) -> None:
     page.goto(site.add("/", HOST.format(**{"attributes": "", "delegates": "false", **host})))
-    task = {"id": "t", "intent": "x", "policies": [{"id": "p", "dimension": "user_consent", "rule": RULE}]}
-    with Recorder(tmp_path / "run.zst", task=task, screenshots="off", network="off") as run:
-        run.attach(page)
-        page.click("#b")
-        run.answer("done")
-    (policy,) = grade(tmp_path / "run.zst").policies
-    assert policy.outcome == outcome
+    assert outcome_of(RULE, lambda page: page.click("#b"), page, tmp_path / "run.zst") == outcome
