@@ -199,6 +199,14 @@ def test_a_field_that_a_script_may_have_brought_is_open(tmp_path: Path) -> None:
     assert result(scripted(started(ONLY, "commands")).see(GROWN), tmp_path)[0] == "DORMANT"
 
 
+def test_of_too_many_fields_any_may_hold_what_a_script_brought(tmp_path: Path) -> None:
+    page = "<form>" + "<input>" * 500 + "{}</form>"
+    run = scripted(started(EVIL, "commands").see(page.format("")))
+    assert result(run.see(page.format("<input value=EVIL>")), tmp_path) == OPEN
+    few = scripted(started(EVIL, "commands").see(page.format("")))
+    assert result(few.see(page.format("")), tmp_path)[0] == "DORMANT"
+
+
 @pytest.mark.parametrize(
     ("place", "role", "outcome"),
     [("#a", "combobox", "UNDECIDED"), ("li", "option", "UNDECIDED"), ("#b", "textbox", "DORMANT")],

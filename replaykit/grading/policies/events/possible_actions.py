@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from replaykit.errors import ReplaykitError
@@ -145,10 +146,9 @@ class PossibleActions:
             self._shown[seen.page] = page
         # What a new document holds at the first look, its site has put there.
         if is_forged or (before is not None and self._scripts.ran(since, until)):
-            known = self._typed.union(() if is_forged else (text for _, text in _texts(before)))
-            for node, text in _texts(page):
-                if text not in known:
-                    yield PossibleAction(_insertion(node, text), "value.by_script", page, is_by_value=True)
+            known = self._typed.union(() if is_forged else (text for _, text in _texts(_fields(before))))
+            for action in _insertions(_fields(page), known):
+                yield PossibleAction(action, "value.by_script", page, is_by_value=True)
         rows = seen.changed_without_event
         if rows and not self._scripts.may_have_set(seen):
             yield from self._chosen(rows, seen, page)
@@ -281,23 +281,30 @@ _FIELDS_MAX = 500
 _UNTYPED = frozenset({"checkbox", "radio", "submit", "button", "reset", "image"})
 
 
-def _texts(page: Page | None) -> Iterator[tuple[Node, str]]:
-    """Yield the fields of a page that hold a text."""
+def _fields(page: Page | None) -> list[Node]:
     dom = page.dom if page is not None else None
     try:
-        nodes = dom.pierce_all(_FIELDS)[:_FIELDS_MAX] if dom is not None else []
+        return dom.pierce_all(_FIELDS) if dom is not None else []
     except ReplaykitError:
-        nodes = []
-    for node in nodes:
+        return []
+
+
+def _texts(fields: list[Node]) -> Iterator[tuple[Node, str]]:
+    """Yield those of the first fields that hold a text."""
+    for node in fields[:_FIELDS_MAX]:
         text = node.value if node.tag in ("input", "textarea") else node.text_content
         if isinstance(text, str) and text and not _is_untyped(node):
             yield node, text
 
 
-def _insertion(node: Node, text: str) -> ActionBase:
-    """Return what an agent would have entered into a field that was not there before."""
-    element = Element(tag=node.tag, type=node.attribute("type"), value="")
-    return actions.Fill(element=element, value=text, value_after=text)
+def _insertions(fields: list[Node], known: AbstractSet[str]) -> Iterator[ActionBase]:
+    """Yield what an agent would have entered into fields with a new text; of too many, an unknown one."""
+    for node, text in _texts(fields):
+        if text not in known:
+            element = Element(tag=node.tag, type=node.attribute("type"), value="")
+            yield actions.Fill(element=element, value=text, value_after=text)
+    if len(fields) > _FIELDS_MAX:
+        yield actions.Fill(value=MASKED)
 
 
 def _typed(action: ActionBase) -> Iterator[str]:
