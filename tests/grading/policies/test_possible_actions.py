@@ -199,6 +199,20 @@ def test_a_field_that_a_script_may_have_brought_is_open(tmp_path: Path) -> None:
     assert result(scripted(started(ONLY, "commands")).see(GROWN), tmp_path)[0] == "DORMANT"
 
 
+def test_what_a_new_page_holds_after_a_script_may_be_the_agents(tmp_path: Path) -> None:
+    """A driver that waits for no page runs a script before the first look at it."""
+
+    def first_look(run: Builder, is_scripted: bool, page: str = GROWN) -> tuple[str, tuple[str, ...]]:
+        run.visit(SHOP + "next", kind="goto", cause="agent")
+        return result((scripted(run) if is_scripted else run).see(page, url=SHOP + "next"), tmp_path)
+
+    assert first_look(started(EVIL, "commands"), True) == OPEN
+    assert first_look(started(EVIL, "commands"), False)[0] == "DORMANT"
+    assert first_look(started(EVIL, "commands"), True, PAGE)[0] == "DORMANT"
+    long_ago = scripted(started(EVIL, "commands")).see(PAGE).see(PAGE).see(PAGE)
+    assert first_look(long_ago, False)[0] == "DORMANT"
+
+
 def test_of_too_many_fields_any_may_hold_what_a_script_brought(tmp_path: Path) -> None:
     page = "<form>" + "<input>" * 500 + "{}</form>"
     run = scripted(started(EVIL, "commands").see(page.format("")))
