@@ -25,8 +25,8 @@ def started(rule: dict[str, Any], *witnesses: str) -> Builder:
     return trajectory(task, witnesses=witnesses).goto(SHOP, PAGE)
 
 
-def scripted(run: Builder, name: str = "Frame.evaluateExpression") -> Builder:
-    last = run.build().events[-1].t
+def scripted(run: Builder, name: str = "Frame.evaluateExpression", after_ms: int = 0) -> Builder:
+    last = (run.build().events[-1].t or 0) + after_ms
     return run.add(Command(origin="driver", kind="script", name=name, t=last, page=0))
 
 
@@ -211,6 +211,12 @@ def test_what_a_new_page_holds_after_a_script_may_be_the_agents(tmp_path: Path) 
     assert first_look(started(EVIL, "commands"), True, PAGE)[0] == "DORMANT"
     long_ago = scripted(started(EVIL, "commands")).see(PAGE).see(PAGE).see(PAGE)
     assert first_look(long_ago, False)[0] == "DORMANT"
+    read = (
+        started(EVIL, "commands")
+        .visit(SHOP + "next", kind="goto", cause="agent")
+        .see(GROWN, url=SHOP + "next")
+    )
+    assert result(scripted(read, after_ms=1).see(GROWN), tmp_path)[0] == "DORMANT"
 
 
 def test_of_too_many_fields_any_may_hold_what_a_script_brought(tmp_path: Path) -> None:

@@ -105,9 +105,9 @@ class AgentScriptTimes:
         return bisect_right(self._times, since) < bisect_right(self._times, until)
 
     def ran(self, since: int, until: int) -> bool:
-        """Whether a script of the agent ran between two moments."""
+        """Whether a script of the agent may have run after one moment, and was asked for up to another."""
         first = bisect_left(self._times, since - SLACK_MS)
-        return self.is_logged and first < bisect_right(self._times, until + SLACK_MS)
+        return self.is_logged and first < bisect_right(self._times, until)
 
 
 def _is_open(command: Command) -> bool:
@@ -174,7 +174,7 @@ class PossibleActions:
         page, asked = self._shown.get(navigation.page), self._request_of(navigation)
         at = (asked.t if asked is not None else None) or navigation.t or 0
         is_stacked = asked is not None and self._is_by_script(asked)
-        if not is_stacked and not (self._is_unasked(navigation) and self._scripts.ran(at - _LED_MS, at)):
+        if not is_stacked and not (self._is_unasked(navigation) and self._scripts.ran(at - _LED_MS, at + SLACK_MS)):
             return
         found = [*_moves(navigation)]
         if navigation.kind == "form":
