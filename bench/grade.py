@@ -21,6 +21,7 @@ from bench.figures.figure import Figure, Spread, cpu, least, middle
 from bench.figures.reporting import main
 from bench.runs.corpus import RECORDINGS, Run, apps, recorded
 from replaykit.bundle.reader import open_bundle
+from replaykit.grading import grader
 from replaykit.grading.engine import grade_many
 from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import grade
@@ -96,7 +97,18 @@ def final_text(source: str) -> object:
         return found.text if found is not None else None
 
 
-STAGES = {"opened": opened, "and all events read": story, "and a text of the last page read": final_text}
+def without_findings(source: str) -> object:
+    """Grade the same, and do not look for what went wrong on the way."""
+    with mock.patch.object(grader, "findings_of", lambda *_, **__: ()):
+        return last_page(source, HEADING)
+
+
+STAGES = {
+    "opened": opened,
+    "and all events read": story,
+    "and a text of the last page read": final_text,
+    "and checks graded, without findings": without_findings,
+}
 """What grading an answer, a URL and a page begins with, each with what stands before it."""
 
 
