@@ -174,7 +174,8 @@ class PossibleActions:
         page, asked = self._shown.get(navigation.page), self._request_of(navigation)
         at = (asked.t if asked is not None else None) or navigation.t or 0
         is_stacked = asked is not None and self._is_by_script(asked)
-        if not is_stacked and not (self._is_unasked(navigation) and self._scripts.ran(at - _LED_MS, at + SLACK_MS)):
+        is_near = self._scripts.ran(at - _LED_MS, at + SLACK_MS)
+        if not is_stacked and not (is_near and self._is_unasked(navigation)):
             return
         found = [*_moves(navigation)]
         if navigation.kind == "form":
