@@ -94,13 +94,17 @@ class BundleDamaged(BundleError):
     """Bytes contradict the format. Fields: source, what, offset (bytes), expected, found."""
 
     template = "{source}: damaged at byte {offset}: {what}: expected {expected}, found {found}"
+    hint = "Copy the file again from where it was written; `replaykit seal --salvage` keeps what is whole."
 
 
 class BundleTruncated(BundleDamaged):
     """A sealed file lost its tail. Fields: source, size (bytes)."""
 
     template = "{source}: truncated: a sealed bundle of {size} bytes without a valid seek table at its end"
-    hint = "Copy the file again from where it was sealed; a sealed bundle is never read in part."
+    hint = (
+        "Copy the file again from where it was sealed. Its end says what each part is: without it no part "
+        "can be read or salvaged."
+    )
 
 
 class DigestMismatch(BundleDamaged):
@@ -147,7 +151,7 @@ class OutputExists(BundleWriteError):
     """The output exists already. Fields: source, operation."""
 
     template = "{source}: cannot {operation}: it exists"
-    hint = "Name another file, or replace this one with --force (`force=True` in a program)."
+    hint = "Name another file. Most commands replace it with --force (`force=True` in a program)."
 
 
 class TaskError(ReplaykitError):

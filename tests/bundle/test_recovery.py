@@ -128,13 +128,32 @@ def test_a_sealed_bundle_with_a_damaged_blob(run: tuple[Path, list[int]], tmp_pa
     assert len(verify(tmp_path / "out.zst").findings) == 0
 
 
-def test_a_sealed_bundle_without_its_tail(run: tuple[Path, list[int]], tmp_path: Path) -> None:
+def test_a_sealed_bundle_cut_at_any_byte(
+    run: tuple[Path, list[int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sealing, "STORY_RAW", 1)  # whole story frames stand before most cuts
+    path, out = run[0], tmp_path / "out.zst"
+    seal(path)
+    whole = path.read_bytes()
+    for cut in range(len(whole)):
+        path.write_bytes(whole[:cut])
+        for attempt in (lambda: salvage(path, out), lambda: seal(path)):
+            with pytest.raises((NotABundle, BundleTruncated)) as refused:
+                attempt()
+            assert cut < 24 or "Copy the file again" in refused.value.message
+        assert path.read_bytes() == whole[:cut]
+        assert not out.exists()
+
+
+@pytest.mark.parametrize("end", [bytes(60), b"x" * 60])
+def test_a_sealed_bundle_whose_end_was_never_copied(
+    end: bytes, run: tuple[Path, list[int]], tmp_path: Path
+) -> None:
     path, _ = run
     seal(path)
-    path.write_bytes(path.read_bytes()[:-60])
+    path.write_bytes(path.read_bytes()[:-60] + end)
     with pytest.raises(BundleTruncated):
         salvage(path, tmp_path / "out.zst")
-    assert not (tmp_path / "out.zst").exists()
 
 
 @pytest.mark.parametrize("at", range(0, 24, 4))

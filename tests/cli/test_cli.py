@@ -154,6 +154,24 @@ def test_an_interrupted_run_is_undecided_not_failed(tmp_path: Path) -> None:
     assert "missing trajectory.end" in done.stdout
 
 
+def test_what_is_whole_of_a_damaged_journal_becomes_a_new_bundle(tmp_path: Path) -> None:
+    run_of_two = (
+        trajectory(task=TASK).goto("http://shop.test/", "<p>x</p>").goto("http://shop.test/2", "<p>y</p>")
+    )
+    path = run_of_two.answer("1").write(tmp_path / "a.zst", sealed=False)
+    damaged = path.read_bytes()[:-9] + b"X" + path.read_bytes()[-8:]
+    path.write_bytes(damaged)
+    refused = run("seal", path)
+    assert refused.returncode == 3
+    assert "`replaykit seal --salvage` keeps what is whole" in refused.stderr
+    done = run("seal", path, "--salvage", tmp_path / "whole.zst")
+    assert done.returncode == 0, done.stderr
+    assert "1 event lost" in done.stderr
+    assert path.read_bytes() == damaged
+    assert "missing trajectory.end" in run("grade", tmp_path / "whole.zst").stdout
+    assert run("seal", path, "--salvage", tmp_path / "whole.zst").returncode == 3
+
+
 def test_one_bad_bundle_does_not_stop_the_others(bundle: Path) -> None:
     (bundle.parent / "bad.zst").write_bytes(b"\x28\xb5\x2f\xfd not really")
     done = run("grade", bundle.parent, "--format", "json")
