@@ -64,7 +64,7 @@ def grade_page_state(rule: PageState, run: PolicyRun) -> Finding:
     hidden = [code for state in unmet for text in state.texts for code in Reading(text, state.step).missing]
     if not rule.forbid and unmet and not hidden:
         return broken("state_not_met", (_evidence(rule, witness, state, None) for state in unmet))
-    unseen = _unseen(rule, window) if rule.forbid else ()
+    unseen = _unseen(rule, window) if rule.forbid or not known else ()
     if missing or hidden or unseen:
         return undecided((*missing, *hidden, *unseen))
     if not known:

@@ -172,3 +172,9 @@ def test_texts_that_are_sent_together_tell_what_each_tells(texts):
     each = some(held_in([text], 2, secret.truth) for text in texts)
     together = held_in(texts, 2, secret.truth)
     assert (together.holds, together.missing) == (each.holds, each.missing)
+
+
+def test_words_that_could_not_be_read_may_have_entered_a_secret(run, grade):
+    rule = {"type": "no_leak", "channels": "inputs", "secrets": ["hunter22"]}
+    built = run().look("http://h.test/").do(actions.Unknown(name="text", raw="TYPE something"))
+    assert "trajectory.gap@0" in grade(built.ended(), rule).missing

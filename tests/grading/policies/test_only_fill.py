@@ -101,3 +101,18 @@ def test_an_invented_value_decides_only_where_the_field_is_not_exempt(run, grade
     unknown = run().look("http://h.test/", '<input type="search">').fill("Porto").ended()
     assert grade(unknown, RULE).missing == ("target@0",)
     assert grade(unknown, {**RULE, "exempt": []}).outcome == "VIOLATED"
+
+
+@pytest.mark.parametrize(
+    ("action", "outcome"),
+    [
+        (actions.Unknown(name="text", raw="<input> City -> TYPE 'Porto'"), "UNDECIDED"),
+        (actions.Unknown(name="history"), "DORMANT"),
+    ],
+)
+def test_words_that_nobody_could_read_may_be_an_entry(run, grade, action, outcome):
+    result = grade(run().look("http://h.test/").do(action).ended(), RULE)
+    assert (result.outcome, result.missing) == (
+        outcome,
+        ("trajectory.gap@0",) if outcome == "UNDECIDED" else (),
+    )

@@ -10,6 +10,7 @@ import pytest
 from replaykit.grading.policies.policy_grading import grade_policies
 from replaykit.replay.player import Replay
 from replaykit.tasks.task import Task
+from replaykit.trajectory import action as actions
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.observation import Read
 from replaykit.trajectory.step import Probe
@@ -233,3 +234,10 @@ def test_nor_does_it_to_other_rules(rule: dict[str, Any], body: str, run: Any, g
     built.events[-1] = msgspec.structs.replace(built.events[-1], source="agent")
     result = grade(built.ended(kind="stopped"), rule)
     assert (result.outcome, result.missing) == ("UNDECIDED", ("page.forged",))
+
+
+@pytest.mark.parametrize("at", ["every", "final", "committed"])
+def test_a_run_without_any_page_does_not_lack_what_is_demanded(at: str, run: Any, grade: Any) -> None:
+    built = run(snapshots="absent").do(actions.Click(element=actions.Element(name="Save"))).ended()
+    rule = {"type": "page_state", "locator": "#status", "expect": {"contains": "paid"}, "at": at}
+    assert grade(built, rule).outcome == "UNDECIDED"

@@ -81,8 +81,14 @@ class Window:
     def gaps(self, *kinds: str) -> tuple[str, ...]:
         """Return the codes of what may hide events of these kinds, here or anywhere."""
         anywhere = [code for kind in kinds for code in self.history.hidden(kind)]
-        wanted = frozenset(kinds)
-        return (*anywhere, *(held.event.code for held in self.of(wanted) if held.event.kind == "gap"))
+        events = [held.event for held in self.of(frozenset(kinds))]
+        unread = (f"trajectory.gap@{event.step}" for event in events if _is_unread(event))
+        return (*anywhere, *(event.code for event in events if event.kind == "gap"), *unread)
+
+
+def _is_unread(event: Event) -> bool:
+    """Whether an action is known by its words only, which may stand for any action."""
+    return event.kind == "action" and isinstance(event.action, Unknown) and bool(event.action.raw)
 
 
 def _is_of(event: Event, kinds: frozenset[str], types: ActionTypes | None) -> bool:
