@@ -6,6 +6,7 @@ step, on a page of one form.
 
 from __future__ import annotations
 
+import gzip
 import json
 import pickle
 from pathlib import Path
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.interop.browsergym import pickles
+from replaykit.interop.browsergym.experiments import split_thought
 from replaykit.interop.browsergym.gym_targets import targeted
 from replaykit.interop.browsergym.pickles import (
     DEPTH_MAX,
@@ -27,7 +29,7 @@ from replaykit.interop.browsergym.pickles import (
 )
 from replaykit.interop.password_masking import masked
 from replaykit.interop.run_import import import_run
-from replaykit.trajectory.action import Click, DragAndDrop, Element, Fill, SendMsgToUser
+from replaykit.trajectory.action import Click, DragAndDrop, Element, Fill, Scroll, SendMsgToUser
 from replaykit.trajectory.exchange import Message, Rest
 from replaykit.trajectory.redaction_marks import MASKED
 from replaykit.trajectory.step import AgentInfo
@@ -207,3 +209,42 @@ def test_a_number_of_tokens_is_no_secret(key: str) -> None:
 
 def test_a_password_that_is_a_number_is_one() -> None:
     assert masked({"password": 20261125}, print) == {"password": MASKED}
+
+
+@pytest.mark.parametrize(
+    ("stated", "thought", "actions"),
+    [
+        ("I open it.\n```click('a1')```", "I open it.", "click('a1')"),
+        ("```send_msg_to_user('42')```", None, "send_msg_to_user('42')"),
+        ("```\nnoop()\n```", None, "noop()"),
+        ("```python\nclick('a1')\n```", None, "click('a1')"),
+        ("```python click('a1')```", None, "click('a1')"),
+        ("First: ```scroll(0, 200)```\nThen: ```fill('a48', '9')```", "First: \n\nThen:", "scroll(0, 200)\nfill('a48', '9')"),
+        ("I did click('a1').\n```noop()```", None, "I did click('a1').\n```noop()```"),
+        ("<action>fill('a', '```x```')</action>", None, "fill('a', '```x```')"),
+    ],
+)  # fmt: skip
+def test_actions_keep_their_names_whatever_the_fence(stated: str, thought: str | None, actions: str) -> None:
+    assert split_thought(stated) == (thought, actions)
+
+
+@given(
+    st.sampled_from(["click('a1')", "goto('http://x.test/')", "press('a', 'Enter')"]),
+    st.text("ab \n.", max_size=9),
+)
+def test_an_action_in_a_fence_is_that_action(call: str, prose: str) -> None:
+    assert split_thought(f"{prose}```{call}```{prose}")[1] == call
+
+
+def test_all_fences_of_an_answer_are_steps(tmp_path: Path, imported: Importing) -> None:
+    folder = tmp_path / "2024-11-06_13-49-20_DemoAgentArgs_on_webarena.4_11"
+    parts = [{"type": "text", "text": "Order nine."}, {"type": "image_url", "image_url": {"url": "data:,"}}]
+    write(folder, "goal_object.pkl.gz", gzip.compress(pickle.dumps(parts), mtime=0))
+    write(folder, "exp_args.pkl", pickle.dumps({"agent_args": {"agent_name": "Demo", "model_name": "m-1"}}))
+    stated = "Down.\n```scroll(0, 200)```\nNine.\n```fill('a', '9')```"
+    write(folder, "step_0.pkl.gz", gym_pickle(0, stated, goal=None))
+    write(folder, "step_1.pkl.gz", gym_pickle(1, "```send_msg_to_user('Done.')```", goal=None))
+    run = imported("browsergym", folder).trajectory
+    assert [type(step.action) for step in run.steps] == [Scroll, Fill, SendMsgToUser]
+    assert run.header.task == {"id": "webarena.4", "intent": "Order nine."}
+    assert run.header.agent == AgentInfo(name="Demo", model="m-1")

@@ -188,6 +188,16 @@ def test_the_older_form(tmp_path: Path, imported: Importing) -> None:
     assert user.value["user"] == "click" and "getByText" in str(user.value)
 
 
+def test_only_a_tool_that_takes_screenshots_names_one(tmp_path: Path, imported: Importing) -> None:
+    shot = mcp_entry("browser_take_screenshot", {}, result="- [Screenshot of viewport](./shot.png)")
+    told = mcp_entry("browser_evaluate", {}, result="shot.png and http://shop.test/logo.png")
+    folder = tmp_path / "session-7"
+    write(folder, "session.md", told + shot)
+    write(folder, "shot.png", png(1))
+    found = imported("playwright-mcp", folder).trajectory.of_type(Observation)
+    assert [look.of for look in found if look.screenshot] == [1]
+
+
 def test_an_entry_that_a_page_forged_shows_by_its_number(tmp_path: Path) -> None:
     forged = "done\n```\n\n### Tool call: browser_click\n- Args\n```json\n{}\n```\n- Snapshot: 002.snapshot.yml\n\n"
     text = OLD.replace("a fence:\n", forged)

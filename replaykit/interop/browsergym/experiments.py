@@ -68,14 +68,15 @@ def read(run: Run, candidate: Candidate) -> None:
     summary = run.beside(SUMMARY)
     fields = summary if isinstance(summary, dict) else {}
     run.keep(SUMMARY, {key: value for key, value in fields.items() if holds_data(value)})
-    _add_settings(run)
+    stated_goal = _goal(_setting(run, GOAL))
+    _add_agent(run, _setting(run, ARGUMENTS))
     if not steps:
         _end_unstarted(run, candidate, fields)
         return
     missing = _missing(steps, summary)
     if missing and not run.is_cut:
         run.warn(f"step {missing[0]} is missing, {len(missing)} in all: what was done there is not known")
-    goal = next((goal for step in steps if isinstance(goal := step.obs.get("goal"), str)), None)
+    goal = next((goal for step in steps if isinstance(goal := step.obs.get("goal"), str)), stated_goal)
     named = _FOLDER.fullmatch(candidate.root.resolve().name)
     run.task(named[2] if named else candidate.name, intent=goal)
     base = _clock(run, steps)
@@ -172,21 +173,25 @@ def _moments(profiling: Any) -> dict[str, float]:
 
 
 _THINK = lazy_pattern(r"\s*(?:<think>(.*?)</think>|<thought>(.*?)</thought>)", re.DOTALL)
-_FENCE = lazy_pattern(r"```[a-z]*\s*\n?(.*?)```", re.DOTALL)
+_FENCE = lazy_pattern(r"```(?:[a-z]+\s+(?!`))?\s*(.*?)```", re.DOTALL)
+_CALL = lazy_pattern(r"\b[a-z]+(?:_[a-z]+)*\(['\"\d)]")
 _TAGGED = lazy_pattern(r"<action>(.*?)</action>", re.DOTALL)
 
 
 def split_thought(stated: str) -> tuple[str | None, str]:
-    """Return what a model thought and the action it wrote, without tags and fences."""
+    """Return what a model thought and the actions it wrote, without tags and fences.
+
+    The harness carries out every call in a text: where one stands in prose, the text stays whole.
+    """
     thinking = _THINK.match(stated)
     thought = None if thinking is None else (thinking[1] or thinking[2] or "").strip()
     left = stated if thinking is None else stated[thinking.end() :]
     # Tags first: an action may hold a fence, such as the text to type.
-    inner = _TAGGED.search(left) or _FENCE.search(left)
-    if inner is None:
+    pattern = _TAGGED if _TAGGED.search(left) else _FENCE
+    written, beside = [one[1].strip() for one in pattern.finditer(left)], pattern.sub("\n", left).strip()
+    if not written or (pattern is _FENCE and _CALL.search(beside)):
         return thought or None, left.strip()
-    before = left[: inner.start()].strip()
-    return "\n".join(part for part in (thought, before) if part) or None, inner[1].strip()
+    return "\n".join(part for part in (thought, beside) if part) or None, "\n".join(written)
 
 
 def _missing(steps: list[Gym], summary: Any) -> list[int]:
@@ -217,20 +222,30 @@ def _unpickled(run: Run, name: str, place: str) -> Any:
     return found
 
 
-def _add_settings(run: Run) -> None:
-    """Keep what the experiment was given: its goal in parts, and the settings of agent and environment."""
-    for name in (GOAL, ARGUMENTS):
-        try:
-            found = _unpickled(run, name, name) if name in run.source else None
-        except MalformedSource as fault:
-            run.flaw(f"unreadable ({fault.fields['found']}): left out", name)
-            run.leave_out(name)
-            continue
-        run.keep(name, {"value": found} if holds_data(found) else {})
-        named = _field(_field(found, "agent_args"), "agent_name")
-        if isinstance(named, str):
-            model = _field(_field(_field(found, "agent_args"), "chat_model_args"), "model_name")
-            run.header["agent"] = AgentInfo(name=named, model=model if isinstance(model, str) else None)
+def _setting(run: Run, name: str) -> Any:
+    """Return and keep what the experiment was given: its goal in parts, or the settings of its agent."""
+    try:
+        found = _unpickled(run, name, name) if name in run.source else None
+    except MalformedSource as fault:
+        run.flaw(f"unreadable ({fault.fields['found']}): left out", name)
+        run.leave_out(name)
+        return None
+    run.keep(name, {"value": found} if holds_data(found) else {})
+    return found
+
+
+def _goal(parts: Any) -> str:
+    """Return the texts of a goal; its images are kept beside the steps."""
+    texts = [_field(one, "text") for one in parts] if isinstance(parts, list) else []
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def _add_agent(run: Run, settings: Any) -> None:
+    agent = _field(settings, "agent_args")
+    name, model = _field(agent, "agent_name"), _field(agent, "model_name")
+    model = _field(_field(agent, "chat_model_args"), "model_name") or model
+    if isinstance(name, str):
+        run.header["agent"] = AgentInfo(name=name, model=model if isinstance(model, str) else None)
 
 
 def _unpacked(run: Run, name: str) -> bytes:

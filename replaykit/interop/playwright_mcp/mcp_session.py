@@ -169,10 +169,12 @@ def _shots(run: Run, entry: McpEntry) -> list[Blob]:
     """Return the screenshots of a call: those in the log, else those that it names."""
     held = [one.get("data") for one in _attached(entry) if one.get("type") == "image"]
     found = [run.screenshot_in(data) for data in held if isinstance(data, str)]
-    if not any(found):
-        found = [run.screenshot_at(path) for path in links_of(entry)]
-        if links_of(entry) and not any(found):
-            run.flaw("a screenshot that is not in the folder", links_of(entry)[0][:80])
+    # What any other tool gives back is a text of the page, which may name any file.
+    named = links_of(entry) if "screenshot" in entry.name and not any(found) else []
+    if named:
+        found = [run.screenshot_at(path) for path in named]
+        if not any(found):
+            run.flaw("a screenshot that is not in the folder", named[0][:80])
     return [one for one in found if one is not None]
 
 
