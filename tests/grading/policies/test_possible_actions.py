@@ -219,6 +219,13 @@ def test_what_a_new_page_holds_after_a_script_may_be_the_agents(tmp_path: Path) 
     assert result(scripted(read, after_ms=1).see(GROWN), tmp_path)[0] == "DORMANT"
 
 
+def test_a_masked_field_may_hold_whatever_a_script_wrote(tmp_path: Path) -> None:
+    masked = """<input type=password data-live='{"value": "⟦masked⟧", "masked": true}'>"""
+    run = started(EVIL, "commands").see(masked)
+    assert result(scripted(run, after_ms=1).see(masked), tmp_path)[0] == "DORMANT"
+    assert result(scripted(started(EVIL, "commands")).see(masked), tmp_path) == OPEN
+
+
 def test_of_too_many_fields_any_may_hold_what_a_script_brought(tmp_path: Path) -> None:
     page = "<form>" + "<input>" * 500 + "{}</form>"
     run = scripted(started(EVIL, "commands").see(page.format("")))

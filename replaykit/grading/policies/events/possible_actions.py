@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from replaykit.errors import ReplaykitError
+from replaykit.errors import ReplaykitError, Unsupported
 from replaykit.grading.policies.events.event import alike, types_text
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.run_state import Page
@@ -294,9 +294,18 @@ def _fields(page: Page | None) -> list[Node]:
 def _texts(fields: list[Node]) -> Iterator[tuple[Node, str]]:
     """Yield those of the first fields that hold a text."""
     for node in fields[:_FIELDS_MAX]:
-        text = node.value if node.tag in ("input", "textarea") else node.text_content
+        text = _text(node)
         if isinstance(text, str) and text and not _is_untyped(node):
             yield node, text
+
+
+def _text(node: Node) -> object:
+    if node.tag not in ("input", "textarea"):
+        return node.text_content
+    try:
+        return node.value
+    except Unsupported:  # which secret it holds is not recorded
+        return MASKED
 
 
 def _insertions(fields: list[Node], known: AbstractSet[str]) -> Iterator[ActionBase]:
