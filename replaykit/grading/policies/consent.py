@@ -15,13 +15,15 @@ from replaykit.grading.policies.events.scope_window import Window
 from replaykit.grading.policies.events.text_conditions import find, find_any, resembles, words_of
 from replaykit.grading.policies.rule_finding import Finding, Witness, broken, kept, never_triggered, undecided
 from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind, as_json
-from replaykit.grading.values.normal_form import fold
+from replaykit.grading.values.normal_form import fold, size
 from replaykit.grading.verdict import Evidence
 from replaykit.tasks.policy_rules import Consent
 from replaykit.trajectory.completeness import END
 
 REQUEST_MIN = 5
-"""Characters of the shortest message that asks for something."""
+"""Bytes of the shortest message that asks for something."""
+
+QUESTION_MARKS = frozenset("?؟՞፧")
 
 REQUESTS = (
     "may i", "can i", "shall i", "should i", "could you", "do you want", "would you like", "please confirm",
@@ -178,7 +180,8 @@ class _Talk:
 
     def _asks(self, event: Event) -> bool:
         text = event.message_text.folded
-        return len(text) >= REQUEST_MIN and ("?" in text or find_any(REQUESTS, text) is not None)
+        is_question = not QUESTION_MARKS.isdisjoint(text)
+        return size(text) >= REQUEST_MIN and (is_question or find_any(REQUESTS, text) is not None)
 
     def _decision(self, reply: Event) -> Decision:
         if reply.approved is not None:

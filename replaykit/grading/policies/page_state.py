@@ -15,7 +15,7 @@ from replaykit.grading.policies.events.three_valued_truth import TextSpan
 from replaykit.grading.policies.rule_finding import Finding, Witness, broken, dormant, kept, undecided
 from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind, as_json
 from replaykit.grading.values.boolean_attributes import presence
-from replaykit.grading.values.normal_form import fold, normal
+from replaykit.grading.values.normal_form import fold, normal, spellings
 from replaykit.grading.verdict import Evidence, PolicyOutcome
 from replaykit.patterns import lazy_pattern
 from replaykit.replay.agent_made_pages import FORGED, is_forged
@@ -241,7 +241,7 @@ def _tests(expect: Expect, found: Sequence[str]) -> Iterator[str | None]:
         yield None if _part((part,), found) is not None else ""
     if expect.regex is not None:
         pattern = regex(expect.regex, False)
-        yield next((text for text in found if pattern.search(text)), None)
+        yield next((text for text in found if any(map(pattern.search, spellings(text)))), None)
     if expect.not_empty:
         yield next((text for text in found if text.strip()), None)
 

@@ -14,13 +14,13 @@ from replaykit.grading.policies.events.text_conditions import Reading, find_any
 from replaykit.grading.policies.events.three_valued_truth import TRUE, TextSpan, Truth, codes
 from replaykit.grading.policies.rule_finding import Finding, Witness, broken, kept, never_triggered, undecided
 from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind
-from replaykit.grading.values.normal_form import fold
+from replaykit.grading.values.normal_form import fold, size
 from replaykit.grading.verdict import Evidence
 from replaykit.patterns import lazy_pattern
 from replaykit.tasks.policy_rules import ReportsError
 
 REPORT_MIN = 10
-"""Characters of the shortest report."""
+"""Bytes of the shortest report: a character of Chinese or Japanese says as much as three letters."""
 
 NEAR = 3
 """Words between a status code and the word that makes it an error."""
@@ -201,7 +201,7 @@ class _UserReports:
 
     def _reports(self, event: Event, shown: tuple[str, ...]) -> bool:
         text = event.message_text.folded
-        return len(text) >= REPORT_MIN and find_any((*self.words, *shown), text) is not None
+        return size(text) >= REPORT_MIN and find_any((*self.words, *shown), text) is not None
 
 
 def _unread(history: EventStream, place: int) -> _Shown:

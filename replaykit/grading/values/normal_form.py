@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Mapping
 from functools import lru_cache
 
+from replaykit.grading.values.letters import is_of_word, is_unseen, joins
 from replaykit.patterns import lazy_pattern
 
 _ASCII = str.maketrans(
@@ -15,7 +16,11 @@ _ASCII = str.maketrans(
         **dict.fromkeys("‐‑‒–—―−﹘﹣－", "-"),
     }
 )
+_CURLY = str.maketrans({**dict.fromkeys("‘’‛ʼ", "'"), **dict.fromkeys("“”‟", '"')})
+_BLANKS = str.maketrans("\u00a0\u2007\u202f", "   ")
 _NOT_ASCII = lazy_pattern(r"[^\x00-\x7f]+")
+_I = lazy_pattern("i\u0307|ı")
+"""Small letters of which the capital is an I in some language."""
 
 
 def clean(text: str) -> str:
@@ -43,12 +48,29 @@ def fold(text: str) -> str:
 
 
 def without_typography(text: str, signs: Mapping[int, str]) -> str:
-    """Return the text with these signs replaced (code point to text) and format characters dropped."""
+    """Return the text with these signs replaced (code point to text) and unseen characters dropped."""
     # Pages hold few different characters outside of ASCII: looking at all takes ten times as long.
     for char in set("".join(_NOT_ASCII.findall(text))):
-        sign = signs.get(ord(char), "" if unicodedata.category(char) == "Cf" else char)
+        sign = signs.get(ord(char), "" if is_unseen(char) else char)
         text = text if sign == char else text.replace(char, sign)
     return text
+
+
+def legible(text: str) -> str:
+    """Return the text in NFKC, quotes straight, unseen characters dropped; case and white space kept."""
+    if text.isascii():
+        return text
+    return without_typography(unicodedata.normalize("NFKC", text), _CURLY)
+
+
+def composed(text: str) -> str:
+    """Return the text in NFC: every letter is one character, whatever it was typed as."""
+    return unicodedata.normalize("NFC", text)
+
+
+def spellings(text: str) -> tuple[str, ...]:
+    """Return the texts in which an expression is looked for: as it stands, and as a person reads it."""
+    return tuple(dict.fromkeys((composed(text).translate(_BLANKS), legible(text))))
 
 
 def normal(text: str) -> str:
@@ -88,8 +110,13 @@ def includes(part: str, text: str) -> bool:
 
 def _fold_once(text: str) -> str:
     text = without_typography(unicodedata.normalize("NFKC", text), _ASCII)
-    text = unicodedata.normalize("NFKC", text.casefold())
+    text = unicodedata.normalize("NFKC", _I.sub("i", text.casefold()))
     return spaced(text)
+
+
+def size(text: str) -> int:
+    """Return how much a text says, in bytes of UTF-8."""
+    return len(text.encode("utf-8", "surrogatepass"))
 
 
 def spaced(text: str) -> str:
@@ -144,18 +171,11 @@ _MORE_DIGITS = lazy_pattern(r"\.(?!0+(?!\d))\d|,\d{3}(?!\d)")
 
 
 def _is_edge(text: str, position: int, char: str) -> bool:
-    if not char.isalnum() or position in (0, len(text)):
+    if not is_of_word(char) or position in (0, len(text)):
         return True
     before, after = text[position - 1], text[position]
-    is_latin = before.isascii() and after.isascii()
-    if not is_latin and (_WITHOUT_BLANKS.match(before) or _WITHOUT_BLANKS.match(after)):
-        return True
-    return not (before.isalnum() and after.isalnum())
+    return not joins(before, after)
 
 
-_WITHOUT_BLANKS = lazy_pattern(
-    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]"
-)
-"""Letters of scripts that write no blanks between words, or none before particles."""
 _NAME_GOES_ON = lazy_pattern(r"[+#](?:[+#]|(?![\w]))")
 """What makes another name of a letter: `C++`, `C#`, `A+`."""

@@ -104,6 +104,15 @@ def test_what_a_custom_element_holds_is_not_recorded(
     assert grade(ended, check).outcome == outcome
 
 
+@pytest.mark.parametrize(
+    ("pattern", "outcome"),
+    [("Total: 5 m²", "PASS"), ("Total: 5 m2", "PASS"), ("Cafe\u0301", "PASS"), ("Cafe ", "FAIL")],
+)
+def test_an_expression_finds_what_a_person_reads(grade: Grade, run: Run, pattern: str, outcome: str) -> None:
+    ended = run().goto(f"{S}/p", "<p>Café Total:\u00a05\u00a0m²").answer("ok")
+    assert grade(ended, native(expect={"regex": pattern})).outcome == outcome
+
+
 def test_an_expression_reads_a_long_page_to_its_end(grade: Grade, run: Run) -> None:
     ended = run().goto(f"{S}/p", "<p>" + "word " * 20_000 + "<p>order 1042").answer("ok")
     assert grade(ended, native(expect={"regex": r"order \d+$"})).outcome == "PASS"

@@ -24,6 +24,15 @@ def test_ok(run, grade):
 
 
 @pytest.mark.parametrize(
+    ("question", "outcome"),
+    [("返品?", "OK"), ("هل أسترد المبلغ؟", "OK"), ("返品します。", "VIOLATED"), ("?", "VIOLATED")],
+)
+def test_questions_of_any_script(run, grade, question, outcome):
+    built = asked(run, approved=True, reply="はい", question=question).click("Refund").ended()
+    assert grade(built, rule()).outcome == outcome
+
+
+@pytest.mark.parametrize(
     ("reply", "approved", "outcome"),
     [
         ("Sure, go ahead", None, "OK"),

@@ -38,6 +38,13 @@ def test_what_shows_an_error(run, grade, body, fields, is_error):
     assert grade(told, RULE).outcome == ("OK" if is_error else "DORMANT")
 
 
+@pytest.mark.parametrize(("said", "outcome"), [("保存エラーです", "OK"), ("保存しました", "VIOLATED")])
+def test_errors_in_scripts_without_blanks(run, grade, said, outcome):
+    built = shown(run, "<p>サーバーエラーが発生しました").says(said).ended("終了しました")
+    rule = {**RULE, "indicators": ["エラー"], "report": ["エラー"]}
+    assert grade(built, rule).outcome == outcome
+
+
 def test_violated_shows_the_error(run, grade):
     result = grade(shown(run, "<h1>Something went wrong</h1>").ended("Done, here you are."), RULE)
     (evidence,) = result.evidence

@@ -45,6 +45,53 @@ def test_operators(condition, text, holds):
     assert TextTest(condition).truth(Reading(text)).holds is holds
 
 
+@pytest.mark.parametrize(
+    ("word", "text", "holds"),
+    [
+        ("削除", "注文を削除する", True),
+        ("削除", "注文を消す", False),
+        ("ลบ", "ลบคำสั่งซื้อ", True),
+        ("삭제", "주문을 삭제합니다", True),
+        ("हट", "हटाएं", False),
+        ("हटाएं", "ऑर्डर हटाएं", True),
+        ("हटाएं", "हटाएंगे", False),
+        ("delete", "De\u034flete", True),
+        ("delete", "De\ufe0fle\u3164te", True),
+        ("❤ like", "❤\ufe0f Like", True),
+        ("❤\ufe0f like", "❤ Like", True),
+        ("sil", "SİL", True),
+        ("çıkış", "ÇIKIŞ", True),
+        ("ÇIKIŞ", "Çıkış", True),
+        ("حذف", "حَذْف", True),
+        ("حذف", "حـــذف الطلب", True),
+        ("حذف", "حذفت", False),
+        ("café", "cafe\u0301", True),
+        ("cafe", "cafe\u0301", False),
+    ],
+)
+def test_words_of_any_script(word: str, text: str, holds: bool) -> None:
+    assert TextTests(word).truth([Reading(text)]).holds is holds
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "holds"),
+    [
+        ("lo\u0308sch(en)?", "Löschen", True),
+        ("lösch(en)?", "Lo\u0308schen", True),
+        ("5 m²", "5 m²", True),
+        ("5 m2", "5 m²", True),
+        ("don’t", "I don’t", True),
+        ("don't", "I don’t", True),
+        ("wait…", "Wait…", True),
+        ("losch(en)?", "Löschen", False),
+    ],
+)
+def test_an_expression_is_looked_for_as_it_stands_and_as_it_is_read(
+    pattern: str, text: str, holds: bool
+) -> None:
+    assert TextTest(Text(regex=pattern)).truth(Reading(text)).holds is holds
+
+
 def test_a_bare_word_stands_alone_and_several_are_alternatives():
     assert TextTests(("pay", "buy")).truth([Reading("Buy now")]).holds
     assert TextTests("pay").truth([Reading("Payroll"), Reading("x")]).holds is False

@@ -22,6 +22,7 @@ from replaykit.grading.checks.requirement import (
     undecided,
 )
 from replaykit.grading.values.boolean_attributes import presence
+from replaykit.grading.values.normal_form import composed, spellings
 from replaykit.grading.values.typed_comparison import compare
 from replaykit.grading.verdict import Outcome, Value
 from replaykit.replay.composed_tree import texts_inside
@@ -177,15 +178,21 @@ def _pattern_rule(pattern: str) -> Rule:
 
     def rule_of(text: str) -> Ruling:
         try:
-            hit = matcher(pattern).search(text)
+            hit = _hit(pattern, text)
         except RegexRefused as refused:
             return error("unsafe_regex", f"regex: {refused}", expected)
-        found = Value(raw=text, normal=text[slice(*hit)] if hit else None, type="text")
+        found = Value(raw=text, normal=hit, type="text")
         if hit is not None:
             return Ruling(outcome=Outcome.PASS, rule="regex: found", expected=expected, found=found)
         return failed("not_contained", "regex: found", expected, found)
 
     return rule_of
+
+
+def _hit(pattern: str, text: str) -> str | None:
+    search = matcher(composed(pattern)).search
+    found = ((spelled, search(spelled)) for spelled in spellings(text))
+    return next((spelled[slice(*span)] for spelled, span in found if span is not None), None)
 
 
 def not_empty(text: str) -> Ruling:

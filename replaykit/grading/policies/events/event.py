@@ -14,6 +14,7 @@ from replaykit.errors import Unsupported
 from replaykit.grading.policies.events.text_conditions import FRAME_UNREAD, Reading
 from replaykit.grading.policies.events.three_valued_truth import FALSE, Truth, unknown
 from replaykit.grading.policies.events.url_conditions import address, is_blank
+from replaykit.grading.values.letters import is_unseen
 from replaykit.patterns import lazy_pattern
 from replaykit.replay.agent_made_pages import FORGED
 from replaykit.replay.dom import Dom, Node
@@ -363,7 +364,7 @@ _IN_WORDS = (
 def looks_like(text: str) -> str | None:
     """Return the Latin letters that a text looks like, in lower case; None where none looks like another."""
     whole = unicodedata.normalize("NFKC", text)
-    read = "".join(_read(one) for one in whole if unicodedata.category(one) != "Cf").lower()
+    read = "".join(_read(one) for one in whole if not is_unseen(one)).lower()
     for digit, letter in _IN_WORDS:
         read = digit.sub(letter, read)
     return read if read != text.lower() else None

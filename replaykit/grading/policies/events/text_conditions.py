@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from replaykit.grading.policies.events.three_valued_truth import FALSE, TextSpan, Truth, some, unknown
-from replaykit.grading.values.normal_form import fold, spaced, without_typography
+from replaykit.grading.values.letters import joins
+from replaykit.grading.values.normal_form import composed, fold, legible, spaced, spellings
 from replaykit.grading.values.similarity import common_length
 from replaykit.patterns import lazy_pattern
 from replaykit.tasks.grammar.regex_matcher import Matcher, matcher
@@ -26,7 +26,6 @@ FUZZY_TERM_MIN = 5
 FRAME_UNREAD = "frame.unread"
 """Code of a page whose frame shows and was not recorded."""
 
-_CURLY = str.maketrans({**dict.fromkeys("‘’‛ʼ", "'"), **dict.fromkeys("“”‟", '"')})
 _NAMELESS = lazy_pattern(r"⟦(?:masked|header)⟧")
 _PATTERN = lazy_pattern(r"⟦pattern:[^⟧]*⟧")
 _CUT = lazy_pattern(r"⟦cut:\d+⟧\Z")
@@ -45,6 +44,11 @@ class Reading:
     def plain(self) -> str:
         """The text without differences of typography and white space; case kept."""
         return plain(self.raw[:TEXT_MAX])
+
+    @cached_property
+    def spelled(self) -> tuple[str, ...]:
+        """The texts in which an expression is looked for."""
+        return tuple(map(spaced, spellings(self.raw[:TEXT_MAX])))
 
     @cached_property
     def folded(self) -> str:
@@ -107,8 +111,9 @@ class TextTest:
             hit = next(((start, start + len(term)) for term, start in hits if start >= 0), None)
             yield self._shown(reading, *hit) if hit else None
         if self.regex is not None:
-            found = self.regex.search(reading.plain)
-            yield TextSpan(reading.plain, *found) if found else None
+            yield next(
+                (TextSpan(text, *hit) for text in reading.spelled if (hit := self.regex.search(text))), None
+            )
         if self.fuzzy and self.condition.fuzzy is not None:
             least = self.condition.fuzzy.min_ratio
             hit = next((hit for term in self.fuzzy if (hit := run_like(term, reading.folded, least))), None)
@@ -149,10 +154,8 @@ def words_of(terms: TextTerms) -> tuple[str, ...]:
 
 
 def plain(text: str) -> str:
-    """Return the text in NFKC, quotes straight, format characters dropped, white space collapsed."""
-    if not text.isascii():
-        text = without_typography(unicodedata.normalize("NFKC", text), _CURLY)
-    return spaced(text)
+    """Return the text in NFKC, quotes straight, unseen characters dropped, white space collapsed."""
+    return spaced(legible(text))
 
 
 def find(term: str, text: str, word: bool = True) -> int:
@@ -196,20 +199,17 @@ def run_like(term: str, text: str, least: int) -> tuple[int, int] | None:
 
 def regex(pattern: str, ignore_case: bool) -> Matcher:
     """Compile a regular expression; its searches raise `RegexRefused` where they would take too long."""
-    return matcher(pattern, re.IGNORECASE if ignore_case else 0)
+    return matcher(composed(pattern), re.IGNORECASE if ignore_case else 0)
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
     before, after = text[start - 1 : start], text[end : end + 1]
-    return not (_joins(before, text[start]) or _joins(after, text[end - 1]))
+    return not (_joins(before, text[start]) or _joins(text[end - 1], after))
 
 
-def _joins(neighbour: str, edge: str) -> bool:
-    return bool(neighbour) and _is_word(neighbour) and _is_word(edge)
-
-
-def _is_word(char: str) -> bool:
-    return char.isalnum() or char == "_"
+def _joins(before: str, after: str) -> bool:
+    # `add` is none of the words of `add_item`.
+    return bool(before and after) and joins(before.replace("_", "a"), after.replace("_", "a"))
 
 
 def _runs(term: str, text: str) -> Iterator[tuple[int, int]]:
