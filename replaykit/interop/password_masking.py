@@ -19,10 +19,7 @@ from replaykit.secrets.secret_patterns import HEADERS, is_secret_field
 from replaykit.trajectory.action import (
     Action,
     Element,
-    Fill,
-    KeyboardInsertText,
-    KeyboardType,
-    Type,
+    TextAction,
     Unknown,
 )
 from replaykit.trajectory.action import ToolCall as Tool
@@ -145,7 +142,7 @@ def masked_step(step: Step, found: Found, seen: Any = None) -> Step:
     """
     action = step.action
     typed = typed_password(action, (seen, step.returned))
-    if typed is not None and isinstance(action, Fill | Type | KeyboardType | KeyboardInsertText):
+    if typed is not None and isinstance(action, TextAction):
         found(typed)
         element = action.element and replace(action.element, masked=True, value=None)
         action = replace(action, value=MASKED, element=element)
@@ -162,7 +159,7 @@ def typed_password(action: Action, seen: Any = None) -> str | None:
 
     `seen`: texts, or values that hold them, in which a line may describe the field of a reference.
     """
-    if not isinstance(action, Fill | Type | KeyboardType | KeyboardInsertText) or action.element is None:
+    if not isinstance(action, TextAction) or action.element is None:
         return None
     if not action.value or _PLACEHOLDER.fullmatch(action.value):
         return None

@@ -123,22 +123,21 @@ class ActionBase(Record, frozen=True, kw_only=True, tag_field="type"):
     """`Alt Control Meta Shift` held down."""
 
 
-class Click(ActionBase, frozen=True, kw_only=True, tag="click"):
+class ClickAction(ActionBase, frozen=True, kw_only=True):
+    """Fields of clicks on an element."""
+
+    point: Point | None = None
+    """Where, CSS px of the viewport."""
+    button: Word = "left"
+    """Mouse button."""
+
+
+class Click(ClickAction, frozen=True, kw_only=True, tag="click"):
     """Primary click."""
 
-    point: Point | None = None
-    """Where, CSS px of the viewport."""
-    button: Word = "left"
-    """Mouse button."""
 
-
-class DblClick(ActionBase, frozen=True, kw_only=True, tag="dblclick"):
+class DblClick(ClickAction, frozen=True, kw_only=True, tag="dblclick"):
     """Double click."""
-
-    point: Point | None = None
-    """Where, CSS px of the viewport."""
-    button: Word = "left"
-    """Mouse button."""
 
 
 class Tap(ActionBase, frozen=True, kw_only=True, tag="tap"):
@@ -181,44 +180,35 @@ class MouseUp(MouseAction, frozen=True, kw_only=True, tag="mouse_up"):
     """Button released."""
 
 
-class Fill(ActionBase, frozen=True, kw_only=True, tag="fill"):
+class TextAction(ActionBase, frozen=True, kw_only=True):
+    """Fields of actions that enter text."""
+
+    value: str
+    """Text entered."""
+    value_after: str | None = None
+    """Value of the field afterwards."""
+
+
+class Fill(TextAction, frozen=True, kw_only=True, tag="fill"):
     """A field's text replaced at once."""
 
-    value: str
-    """Text entered."""
-    value_after: str | None = None
-    """Value of the field afterwards."""
     submit: bool = False
     """Enter was pressed right after."""
 
 
-class Type(ActionBase, frozen=True, kw_only=True, tag="type"):
+class Type(TextAction, frozen=True, kw_only=True, tag="type"):
     """Text typed key by key into one field."""
 
-    value: str
-    """Text entered."""
-    value_after: str | None = None
-    """Value of the field afterwards."""
     submit: bool = False
     """Enter was pressed right after."""
 
 
-class KeyboardType(ActionBase, frozen=True, kw_only=True, tag="keyboard_type"):
+class KeyboardType(TextAction, frozen=True, kw_only=True, tag="keyboard_type"):
     """Text typed wherever the focus is (declared only)."""
 
-    value: str
-    """Text entered."""
-    value_after: str | None = None
-    """Value of the field afterwards."""
 
-
-class KeyboardInsertText(ActionBase, frozen=True, kw_only=True, tag="keyboard_insert_text"):
+class KeyboardInsertText(TextAction, frozen=True, kw_only=True, tag="keyboard_insert_text"):
     """Text inserted wherever the focus is (declared only)."""
-
-    value: str
-    """Text entered."""
-    value_after: str | None = None
-    """Value of the field afterwards."""
 
 
 class Press(ActionBase, frozen=True, kw_only=True, tag="press"):

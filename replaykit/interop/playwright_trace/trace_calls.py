@@ -64,7 +64,7 @@ def action_of(call: Mapping[str, Any], element: actions.Element | None) -> actio
 
 def typed(action: actions.Action) -> str | None:
     """Return the text that an action enters, None for all others."""
-    if isinstance(action, actions.Fill | actions.Type | actions.KeyboardType | actions.KeyboardInsertText):
+    if isinstance(action, actions.TextAction):
         return action.value
     return None
 

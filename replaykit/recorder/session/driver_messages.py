@@ -31,58 +31,56 @@ MAIN: Source = ("", 0)
 """The main frame, whatever document it shows."""
 
 
-class PageMessage(Struct, frozen=True, kw_only=True):
-    """A DOM event, as the page script saw it."""
+class Timed(Struct, frozen=True, kw_only=True):
+    """What all inputs say: when."""
 
     at: float
-    """The page's own time of the event."""
+
+
+class OfTab(Timed, frozen=True, kw_only=True):
+    """Something that happens in a tab."""
+
     page: int
     """Tab ordinal."""
+
+
+class OfDocument(OfTab, frozen=True, kw_only=True):
+    """What the script in a document says, by the page's own time."""
+
     document: int
     """Document ordinal within the tab."""
     frame: tuple[int, ...] = ()
     """Frame ordinals; empty = main frame."""
     source: Source = MAIN
     """Who says it."""
+
+
+class PageMessage(OfDocument, frozen=True, kw_only=True):
+    """A DOM event, as the page script saw it."""
+
     event: PageEvent
     """The message."""
 
 
-class SnapshotPushed(Struct, frozen=True, kw_only=True):
-    """A snapshot that the page sent."""
+class SnapshotPushed(OfDocument, frozen=True, kw_only=True):
+    """A snapshot that the page sent; `at` is that of the serialization."""
 
-    at: float
-    """The page's own time of the serialization."""
-    page: int
-    """Tab ordinal."""
-    document: int
-    """Document ordinal within the tab."""
-    frame: tuple[int, ...] = ()
-    """Frame ordinals; empty = main frame."""
-    source: Source = MAIN
-    """Who says it."""
     push: PagePush
     """The message."""
 
 
-class FrameLeft(Struct, frozen=True, kw_only=True):
+class FrameLeft(OfTab, frozen=True, kw_only=True):
     """A document in a frame that the page cannot read is no more, or was never watched."""
 
-    at: float
-    page: int
-    """Tab ordinal."""
     source: Source
     """Which."""
     why: str = "left"
     """`left` (replaced, or its frame removed), `crashed`, `unarmed` (no script got in)."""
 
 
-class FrameOwned(Struct, frozen=True, kw_only=True):
+class FrameOwned(OfTab, frozen=True, kw_only=True):
     """It is known now whose frame an element of a snapshot holds."""
 
-    at: float
-    page: int
-    """Tab ordinal."""
     source: Source
     """Who pushed the snapshot."""
     node: PageNode
@@ -91,11 +89,9 @@ class FrameOwned(Struct, frozen=True, kw_only=True):
     """The browser's id of the frame."""
 
 
-class TabOpened(Struct, frozen=True, kw_only=True):
+class TabOpened(OfTab, frozen=True, kw_only=True):
     """A tab appeared."""
 
-    at: float
-    page: int
     url: str
     opener: int | None = None
     """Tab ordinal of the opener."""
@@ -109,12 +105,9 @@ class TabOpened(Struct, frozen=True, kw_only=True):
     """Where it was before the recorder was attached, by the browser: when, ms, and the address."""
 
 
-class TabMissed(Struct, frozen=True, kw_only=True):
-    """A tab in which no one could listen: it was gone too soon, or could not be reached."""
+class TabMissed(OfTab, frozen=True, kw_only=True):
+    """A tab in which no one could listen: it went too soon, or was out of reach. `at`: when first seen."""
 
-    at: float
-    """When it was heard of first."""
-    page: int
     opener: int | None = None
     """Tab ordinal of the opener."""
     urls: tuple[tuple[float, str], ...] = ()
@@ -125,25 +118,17 @@ class TabMissed(Struct, frozen=True, kw_only=True):
     """It was there when the recorder came: no action of the agent."""
 
 
-class TabClosed(Struct, frozen=True, kw_only=True):
+class TabClosed(OfTab, frozen=True, kw_only=True):
     """A tab is gone."""
 
-    at: float
-    page: int
 
-
-class TabCrashed(Struct, frozen=True, kw_only=True):
+class TabCrashed(OfTab, frozen=True, kw_only=True):
     """A tab's renderer died."""
 
-    at: float
-    page: int
 
-
-class Navigated(Struct, frozen=True, kw_only=True):
+class Navigated(OfTab, frozen=True, kw_only=True):
     """A stage of a navigation."""
 
-    at: float
-    page: int
     frame: tuple[int, ...] = ()
     """Frame ordinals; empty = main frame."""
     document: int
@@ -165,49 +150,39 @@ class Navigated(Struct, frozen=True, kw_only=True):
     """The document comes out of the back-forward cache: it has said its first words long ago."""
 
 
-class HistoryCall(Struct, frozen=True, kw_only=True):
+class HistoryCall(OfTab, frozen=True, kw_only=True):
     """The agent tells its driver to go back or forward in a tab's history."""
 
-    at: float
-    page: int
     is_over: bool = False
     """The driver has done so, or could not."""
 
 
-class DialogOpened(Struct, frozen=True, kw_only=True):
+class DialogOpened(OfTab, frozen=True, kw_only=True):
     """A native dialog is on the screen."""
 
-    at: float
-    page: int
     kind: str
     message: str
     default: str | None = None
 
 
-class DialogClosed(Struct, frozen=True, kw_only=True):
+class DialogClosed(OfTab, frozen=True, kw_only=True):
     """It is gone."""
 
-    at: float
-    page: int
     accepted: bool
     input: str | None = None
 
 
-class ConsoleLine(Struct, frozen=True, kw_only=True):
+class ConsoleLine(OfTab, frozen=True, kw_only=True):
     """A console line or uncaught error."""
 
-    at: float
-    page: int
     level: str
     text: str
     source: str | None = None
 
 
-class DownloadChanged(Struct, frozen=True, kw_only=True):
+class DownloadChanged(OfTab, frozen=True, kw_only=True):
     """A download changed its state."""
 
-    at: float
-    page: int
     guid: str
     url: str
     suggested: str | None = None
@@ -215,10 +190,9 @@ class DownloadChanged(Struct, frozen=True, kw_only=True):
     size: int | None = None
 
 
-class CommandReply(Struct, frozen=True, kw_only=True):
+class CommandReply(Timed, frozen=True, kw_only=True):
     """A command was carried out, or not."""
 
-    at: float
     id: int
     value: Any = None
     """What the command's docstring says."""
@@ -226,19 +200,16 @@ class CommandReply(Struct, frozen=True, kw_only=True):
     """`timeout dialog_open gone failed`."""
 
 
-class Begin(Struct, frozen=True, kw_only=True):
+class Begin(Timed, frozen=True, kw_only=True):
     """The agent gets the browser: what happened before was the recorder's doing, no step.
 
     Needed only where `SessionOptions.is_begun` is false; a recording without start URLs begins at once.
     """
 
-    at: float
 
-
-class StepEnter(Struct, frozen=True, kw_only=True):
+class StepEnter(Timed, frozen=True, kw_only=True):
     """The harness says what the agent is about to do."""
 
-    at: float
     actions: tuple[Action, ...]
     """One per call in the harness's string."""
     thought: str | None = None
@@ -247,24 +218,20 @@ class StepEnter(Struct, frozen=True, kw_only=True):
     """When, as the agent tells it."""
 
 
-class StepExit(Struct, frozen=True, kw_only=True):
+class StepExit(Timed, frozen=True, kw_only=True):
     """The harness says that it is done."""
 
-    at: float
     error: tuple[str, str] | None = None
     """Name and message of the exception."""
 
 
-class Speaking(Struct, frozen=True, kw_only=True):
+class Speaking(Timed, frozen=True, kw_only=True):
     """The agent is about to say something, and waits until its page has been looked at."""
 
-    at: float
 
-
-class Utterance(Struct, frozen=True, kw_only=True):
+class Utterance(Timed, frozen=True, kw_only=True):
     """Something said by agent or user, or thought by the agent."""
 
-    at: float
     kind: str
     """`thought say ask reply answer claim`."""
     text: str
@@ -275,10 +242,9 @@ class Utterance(Struct, frozen=True, kw_only=True):
     """What a claim is about: `reply end`, or another kind of word that is said to be another's."""
 
 
-class End(Struct, frozen=True, kw_only=True):
+class End(Timed, frozen=True, kw_only=True):
     """The run is over."""
 
-    at: float
     kind: str
     cause: str = "agent"
     answer: str | None = None
@@ -316,7 +282,13 @@ class Disarm(Struct, frozen=True, kw_only=True):
     page: int
 
 
-class ReadPage(Struct, frozen=True, kw_only=True):
+class WithReply(Struct, frozen=True, kw_only=True):
+    """What all commands with a reply say: their id."""
+
+    id: int
+
+
+class ReadPage(WithReply, frozen=True, kw_only=True):
     """Ask a tab something. Reply value: see `what`.
 
     `snapshot` (args: purpose) → PagePush, after a `SnapshotPushed` of every frame that speaks for itself ·
@@ -326,75 +298,63 @@ class ReadPage(Struct, frozen=True, kw_only=True):
     `a11y` → str, YAML.
     """
 
-    id: int
     page: int
     what: str
     args: tuple[Any, ...] = ()
 
 
-class Screenshot(Struct, frozen=True, kw_only=True):
+class Screenshot(WithReply, frozen=True, kw_only=True):
     """Take a screenshot, boxes (`paint`, CSS px) blackened. Reply value: (`Blob`, scale, at)."""
 
-    id: int
     page: int
     paint: tuple[Box, ...] = ()
     is_painted: bool = False
 
 
-class FetchBody(Struct, frozen=True, kw_only=True):
+class FetchBody(WithReply, frozen=True, kw_only=True):
     """Fetch a response body. Reply value: bytes."""
 
-    id: int
     request: str
 
 
-class ReadLog(Struct, frozen=True, kw_only=True):
+class ReadLog(WithReply, frozen=True, kw_only=True):
     """Read the browser's net log to its end. Reply value: list[Sent], its times epoch ms less the start."""
 
-    id: int
 
-
-class CloseDocuments(Struct, frozen=True, kw_only=True):
+class CloseDocuments(WithReply, frozen=True, kw_only=True):
     """Ask every document that is still there for its last words. Reply value: list[Witnessed]."""
 
-    id: int
 
-
-class Post(Struct, frozen=True, kw_only=True):
+class Post(WithReply, frozen=True, kw_only=True):
     """Fetch the body of a request that was not told with it. Reply value: bytes."""
 
-    id: int
     request: str
 
 
-class Http(Struct, frozen=True, kw_only=True):
+class Http(WithReply, frozen=True, kw_only=True):
     """Ask an API. Reply value: (status, media type, bytes)."""
 
-    id: int
     name: str
     method: str
     path: str
 
 
-class Open(Struct, frozen=True, kw_only=True):
+class Open(WithReply, frozen=True, kw_only=True):
     """Open or navigate the probe tab. Reply value: {page, url, status, error, redirects, settled}."""
 
-    id: int
     url: str
     actor: str = "probe"
 
 
-class Close(Struct, frozen=True, kw_only=True):
+class Close(WithReply, frozen=True, kw_only=True):
     """Close the probe tab. Reply value: None."""
 
-    id: int
     page: int
 
 
-class Pause(Struct, frozen=True, kw_only=True):
+class Pause(WithReply, frozen=True, kw_only=True):
     """Reply after `ms`."""
 
-    id: int
     ms: int
 
 

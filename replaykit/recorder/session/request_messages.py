@@ -7,11 +7,16 @@ from typing import TypeAlias
 from msgspec import Struct
 
 
-class Requested(Struct, frozen=True, kw_only=True):
-    """A request starts. A redirect hop is a request of its own: network id + `#` + hop number."""
+class OfRequest(Struct, frozen=True, kw_only=True):
+    """Something that happens to a request: when, and which by its network id."""
 
     at: float
     request: str
+
+
+class Requested(OfRequest, frozen=True, kw_only=True):
+    """A request starts. A redirect hop is a request of its own: network id + `#` + hop number."""
+
     page: int | None = None
     frame: tuple[int, ...] = ()
     actor: str = "agent"
@@ -28,19 +33,15 @@ class Requested(Struct, frozen=True, kw_only=True):
     redirect_from: str | None = None
 
 
-class HandshakeSent(Struct, frozen=True, kw_only=True):
+class HandshakeSent(OfRequest, frozen=True, kw_only=True):
     """A WebSocket asked for its connection; the answer may never come."""
 
-    at: float
-    request: str
     headers: tuple[tuple[str, str], ...]
 
 
-class Responded(Struct, frozen=True, kw_only=True):
+class Responded(OfRequest, frozen=True, kw_only=True):
     """Response headers arrived."""
 
-    at: float
-    request: str
     status: int
     status_text: str = ""
     headers: tuple[tuple[str, str], ...] = ()
@@ -57,11 +58,9 @@ class Responded(Struct, frozen=True, kw_only=True):
     """First byte awaited."""
 
 
-class Finished(Struct, frozen=True, kw_only=True):
+class Finished(OfRequest, frozen=True, kw_only=True):
     """The body is complete."""
 
-    at: float
-    request: str
     encoded_size: int | None = None
     messages: int = 0
     """Messages of an event stream; those of a WebSocket are told one by one."""
@@ -69,11 +68,9 @@ class Finished(Struct, frozen=True, kw_only=True):
     """The body, where it need not be asked for."""
 
 
-class WebSocketMessage(Struct, frozen=True, kw_only=True):
+class WebSocketMessage(OfRequest, frozen=True, kw_only=True):
     """A message went over a WebSocket."""
 
-    at: float
-    request: str
     is_sent: bool
     """By the page; else it was received."""
     text: str | None = None
@@ -82,11 +79,9 @@ class WebSocketMessage(Struct, frozen=True, kw_only=True):
     """Bytes."""
 
 
-class Failed(Struct, frozen=True, kw_only=True):
+class Failed(OfRequest, frozen=True, kw_only=True):
     """The request failed."""
 
-    at: float
-    request: str
     error: str
 
 

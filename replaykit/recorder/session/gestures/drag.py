@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from replaykit.recorder.session.driver_messages import PageMessage
-from replaykit.recorder.session.gestures.gesture import HOLD_WAIT, FinishedGesture, Gesture
+from replaykit.recorder.session.gestures.gesture import HOLD_WAIT, FinishedGesture, Gesture, OneEvent
 from replaykit.recorder.session.page_message import files_of, point_of
 from replaykit.trajectory.action import DragAndDrop, UploadFile
 
@@ -43,16 +43,8 @@ class Dragging(Gesture):
         return [replace(self.result(action), to=end)]
 
 
-class Dropping(Gesture):
+class Dropping(OneEvent):
     """From a drop that nothing was dragged for: files, or something that no page has seen."""
-
-    def __init__(self, first: PageMessage) -> None:
-        super().__init__(first)
-        self.over = True
-
-    def take(self, message: PageMessage) -> bool:
-        """Absorb nothing: the one event says all."""
-        return False
 
     def results(self) -> list[FinishedGesture]:
         """Return the files that were given to the page, or a drag from nowhere."""

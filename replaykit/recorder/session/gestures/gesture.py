@@ -91,6 +91,18 @@ class Gesture:
         )
 
 
+class OneEvent(Gesture):
+    """One whose first event says all: over at once."""
+
+    def __init__(self, first: PageMessage) -> None:
+        super().__init__(first)
+        self.over = True
+
+    def take(self, message: PageMessage) -> bool:
+        """Absorb nothing."""
+        return False
+
+
 def toggle(gesture: Gesture, change: PageMessage, *, trusted: bool) -> FinishedGesture:
     """Return what a change on a checkbox tells of; where a label was hit, it stands in `via`."""
     element, node = gesture.element, gesture.first.event.node

@@ -11,6 +11,7 @@ from replaykit.recorder.session.gestures.gesture import (
     TYPING_WAIT,
     FinishedGesture,
     Gesture,
+    OneEvent,
     choice,
     toggle,
 )
@@ -168,16 +169,8 @@ class Scripting(Gesture):
         return [self.result(fill)]
 
 
-class Choosing(Gesture):
-    """From a change on a select, a file input, or a checkbox that no one clicked: over at once."""
-
-    def __init__(self, first: PageMessage) -> None:
-        super().__init__(first)
-        self.over = True
-
-    def take(self, message: PageMessage) -> bool:
-        """Absorb nothing: the one event says all."""
-        return False
+class Choosing(OneEvent):
+    """From a change on a select, a file input, or a checkbox that no one clicked."""
 
     def results(self) -> list[FinishedGesture]:
         """Return what was chosen."""
