@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from replaykit.bundle.byte_source import Sources, bundles_in
 from replaykit.bundle.reader import Bundle, open_bundle
-from replaykit.errors import BundleError, JudgeError
+from replaykit.errors import BundleError
 from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import asked_by_checks, panel_of, task_for
 from replaykit.grading.judge_runs.check_requests import CHECKS, ask_for_checks, plan_checks
@@ -26,7 +26,13 @@ from replaykit.grading.judges.judge_loop import Asked
 from replaykit.grading.judges.request_plan import RequestPlan, known_requests, plan
 from replaykit.grading.judges.tape.tape import request_key
 from replaykit.grading.judges.tape.tape_player import judge_from_tape
-from replaykit.grading.judges.tape.tape_recorder import CONCURRENCY, RequestSlots, TapeRecorder, judge_async
+from replaykit.grading.judges.tape.tape_recorder import (
+    CONCURRENCY,
+    RequestSlots,
+    TapeRecorder,
+    judge_async,
+    refuse_in_loop,
+)
 from replaykit.grading.model_request import ModelReply, ReplyFailure, Usage
 from replaykit.grading.verdict import Judgement, JudgeOutcome
 from replaykit.replay.player import Replay
@@ -229,14 +235,10 @@ def run_judges(
         for source, found in replaykit.run_judges(["runs/"], replaykit.GradeOptions(judges=("webvoyager",))):
             print(source, found.outcome)
     """
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        running = run_judges_async(
-            sources, options, client=client, concurrency=concurrency, on_progress=on_progress
-        )
-        return asyncio.run(running)
-    raise JudgeError(what="run_judges inside a running event loop would stop it: await run_judges_async")
+    refuse_in_loop("run_judges", "run_judges_async")
+    return asyncio.run(
+        run_judges_async(sources, options, client=client, concurrency=concurrency, on_progress=on_progress)
+    )
 
 
 async def run_judges_async(

@@ -93,11 +93,6 @@ def under(attack: Attack | None, evidence: JudgeEvidence, needs: EvidenceNeeds) 
     return attack.change(evidence, donor.images(needs) if donor is not None and evidence.images else None)
 
 
-def first_sample(votes: int, attack: Attack | None) -> int:
-    """Return the number of the first vote: another sample comes after those of the judge itself."""
-    return votes if attack is not None and attack.is_sample else 0
-
-
 def attacks_named(text: str) -> tuple[Attack, ...]:
     """Return the attacks of `all`, or of names with commas between; `again`, the noise, is always one.
 

@@ -30,4 +30,3 @@ class Judge(Named, Protocol):
 
     def deliberate(self, evidence: JudgeEvidence) -> Generator[Round, Replies, Judgement]:
         """Yield rounds of requests, receive their replies, and return the judgement."""
-        ...

@@ -30,7 +30,6 @@ class Named(Protocol):
     @property
     def fingerprint(self) -> str:
         """Digest of everything that shapes its answer."""
-        ...
 
 
 def judge_settings(judge: str | JudgeSettings) -> JudgeSettings:

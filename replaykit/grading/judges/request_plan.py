@@ -6,15 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
-from replaykit.grading.judges.attacks import Attack, first_sample
+from replaykit.grading.judges.attacks import Attack
 from replaykit.grading.judges.costs import tokens_of
 from replaykit.grading.judges.judge_evidence import JudgeEvidence
 from replaykit.grading.judges.judge_interface import Judge
 from replaykit.grading.judges.judge_loop import Asked, Deliberation
 from replaykit.grading.judges.judge_panel import members_of
-from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.judges.tape.tape import Tape, request_key
-from replaykit.grading.judges.tape.tape_player import gathered
+from replaykit.grading.judges.tape.tape_player import seated
 from replaykit.grading.model_request import ImagePart, ModelReply, ReplyFailure
 from replaykit.replay.player import Replay
 from replaykit.tasks.judge_settings import JudgeSettings
@@ -52,16 +51,10 @@ def plan(
     members = members_of(settings, mode)
     if members:
         return _once(joined(plan(one, task, replay, tape, mode, attack=attack) for one in members))
-    judge = build_judge(settings, mode)
-    evidence = gathered(judge, task, replay, attack)
+    judge, evidence, numbers = seated(settings, task, replay, mode, attack)
     if not isinstance(evidence, JudgeEvidence):
         return RequestPlan()
-    return joined(_planned(judge, evidence, tape, n) for n in _samples(settings, attack))
-
-
-def _samples(settings: JudgeSettings, attack: Attack | None) -> range:
-    first = first_sample(settings.votes, attack)
-    return range(first, first + settings.votes)
+    return joined(_planned(judge, evidence, tape, n) for n in numbers)
 
 
 def known_requests(
@@ -74,11 +67,10 @@ def known_requests(
     members = members_of(settings, mode)
     if members:
         return [asked for one in members for asked in known_requests(one, task, replay, tape, mode)]
-    judge = build_judge(settings, mode)
-    evidence = gathered(judge, task, replay)
+    judge, evidence, numbers = seated(settings, task, replay, mode)
     if not isinstance(evidence, JudgeEvidence):
         return []
-    votes = ((n, asked) for n in range(settings.votes) for asked in _known(judge, evidence, tape, n))
+    votes = ((n, asked) for n in numbers for asked in _known(judge, evidence, tape, n))
     return [asked for n, asked in votes if _is_own(asked, n)]
 
 

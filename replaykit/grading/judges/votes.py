@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from msgspec.structs import replace
@@ -50,11 +50,6 @@ def voted(judgements: Sequence[Judgement], require: str = "majority") -> Judgeme
         other_mode=other,
         detail=errors[0].detail if errors else None,
     )
-
-
-def samples(count: int, judge: Callable[[int], Judgement], require: str) -> Judgement:
-    """Ask so many times, and return the judgement of all votes."""
-    return voted([judge(sample) for sample in range(count)], require)
 
 
 def _numbered(judgements: Sequence[Judgement]) -> Iterable[dict[str, Any]]:

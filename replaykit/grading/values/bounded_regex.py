@@ -23,28 +23,27 @@ def full_match(pattern: str, text: str, flags: int = 0) -> bool:
 
     Raises `RegexRefused` for what could take exponential time, and for texts too long to be tried.
     """
-    expression = _compiled(pattern, flags)
-    if expression is None:
-        return False
-    if len(text) > TEXT_MAX:
-        raise RegexRefused(f"a text of {len(text)} characters")
-    return expression.fullmatch(text)
+    expression = _for_text(pattern, text, flags)
+    return expression is not None and expression.fullmatch(text)
 
 
-def start_match(pattern: str, text: str, flags: int = 0) -> bool:
+def start_match(pattern: str, text: str) -> bool:
     """Say whether an expression matches from a text's beginning; raises as `full_match`."""
-    expression = _compiled(pattern, flags)
-    if expression is not None and len(text) > TEXT_MAX:
-        raise RegexRefused(f"a text of {len(text)} characters")
+    expression = _for_text(pattern, text, 0)
     return expression is not None and expression.match(text)
 
 
 def found_in(pattern: str, text: str, flags: int = 0) -> bool:
     """Say whether an expression matches anywhere; raises as `full_match`."""
+    expression = _for_text(pattern, text, flags)
+    return expression is not None and expression.search(text) is not None
+
+
+def _for_text(pattern: str, text: str, flags: int) -> Matcher | None:
     expression = _compiled(pattern, flags)
     if expression is not None and len(text) > TEXT_MAX:
         raise RegexRefused(f"a text of {len(text)} characters")
-    return expression is not None and expression.search(text) is not None
+    return expression
 
 
 @lru_cache(maxsize=1024)

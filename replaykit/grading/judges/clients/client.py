@@ -36,7 +36,6 @@ class Client(Protocol):
 
     def ask(self, request: ModelRequest, images: Images) -> ClientAnswer:
         """Send a request once and return the reply; retries are up to the transport."""
-        ...
 
 
 class BatchClient(Client, Protocol):
@@ -44,7 +43,6 @@ class BatchClient(Client, Protocol):
 
     def ask_many(self, sent: Sequence[SentRequest]) -> list[ClientAnswer]:
         """Hand in a batch, wait for its end, return as many answers in the same order."""
-        ...
 
 
 class CallableClient:

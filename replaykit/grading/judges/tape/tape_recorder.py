@@ -12,15 +12,14 @@ from typing import Literal
 from replaykit.bundle.blobs import png
 from replaykit.bundle.bundle_format import PIXMAP
 from replaykit.errors import BundleError, JudgeError
-from replaykit.grading.judges.attacks import Attack, first_sample
+from replaykit.grading.judges.attacks import Attack
 from replaykit.grading.judges.clients.client import Client, ClientAnswer, SentRequest
 from replaykit.grading.judges.judge_evidence import JudgeEvidence
 from replaykit.grading.judges.judge_interface import Judge
-from replaykit.grading.judges.judge_loop import Asked, Deliberation, drive
+from replaykit.grading.judges.judge_loop import Asked, Deliberation
 from replaykit.grading.judges.judge_panel import folded, members_of
-from replaykit.grading.judges.protocols import build_judge
 from replaykit.grading.judges.tape.tape import REPLY_MAX, Ordinal, Tape, append_reply, read_tape, request_key
-from replaykit.grading.judges.tape.tape_player import gathered
+from replaykit.grading.judges.tape.tape_player import judge_by, seated
 from replaykit.grading.judges.votes import voted
 from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest, ReplyFailure
 from replaykit.grading.verdict import Judgement
@@ -141,16 +140,7 @@ def judge_sync(
 ) -> Judgement:
     """Judge a run, asking one request after the other. Raises JudgeError inside a running event loop."""
     refuse_in_loop("judge_sync", "judge_async")
-    members = members_of(settings, mode)
-    if members:
-        return folded(settings, [judge_sync(one, task, replay, recorder, mode) for one in members])
-    judge = build_judge(settings, mode)
-    evidence = gathered(judge, task, replay)
-    if isinstance(evidence, Judgement):
-        return evidence
-    return voted(
-        [drive(judge, evidence, recorder.answer, n) for n in range(settings.votes)], settings.require
-    )
+    return judge_by(recorder.answer, settings, task, replay, mode)
 
 
 def refuse_in_loop(name: str, other: str) -> None:
@@ -185,14 +175,12 @@ async def judge_async(
             for one in members
         ]
         return folded(settings, judgements)
-    judge = build_judge(settings, mode)
-    first = first_sample(settings.votes, attack)
-    evidence = gathered(judge, task, replay, attack)
+    judge, evidence, numbers = seated(settings, task, replay, mode, attack)
     if isinstance(evidence, Judgement):
         return evidence
     own = slots or RequestSlots()
     try:
-        votes = (_vote(judge, evidence, recorder, own, first + sample) for sample in range(settings.votes))
+        votes = (_vote(judge, evidence, recorder, own, number) for number in numbers)
         return voted(await asyncio.gather(*votes), settings.require)
     finally:
         if slots is None:
