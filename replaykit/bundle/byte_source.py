@@ -38,19 +38,15 @@ class ByteSource(Protocol):
 
     def size(self) -> int:
         """Return the size in bytes."""
-        ...
 
     def read_range(self, offset: int, length: int) -> bytes:
         """Return exactly `length` bytes, else raise SourceError."""
-        ...
 
     def read_suffix(self, length: int) -> bytes:
         """Return the last min(length, size) bytes."""
-        ...
 
     def close(self) -> None:
         """Release what the source holds."""
-        ...
 
 
 class LocalSource:

@@ -28,7 +28,6 @@ class TaskExecutor(Protocol):
 
     def submit(self, fn: Callable[..., Any], /, *args: Any) -> Any:
         """Begin a call; return its `concurrent.futures.Future`."""
-        ...
 
 
 class GradeOptions(Struct, frozen=True, kw_only=True):

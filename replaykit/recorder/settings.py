@@ -159,19 +159,16 @@ def refuse_selectors(mask: Iterable[str], option: str = "mask") -> None:
             raise UsageError(what=f"{option}: not a CSS selector: {selector!r}: {fault}")
 
 
-def all_secrets(
-    settings: Settings, task: Task | None, environ: Mapping[str, str] | None = None
-) -> dict[str, str]:
+def all_secrets(settings: Settings, task: Task | None) -> dict[str, str]:
     """Return the declared secrets, those of the task's policies included.
 
     Raises RecorderError where a policy names a variable that is not set.
     """
-    environ = os.environ if environ is None else environ
     secrets = dict(settings.secrets)
     for secret in _policy_secrets(task):
         if secret.secret_env is None:
             continue
-        value = environ.get(secret.secret_env, "")
+        value = os.environ.get(secret.secret_env, "")
         if len(value) < SECRET_MIN:
             state = "too short" if value else "not set"
             raise RecorderError(what=f"a policy's secret is in {secret.secret_env}, which is {state}")

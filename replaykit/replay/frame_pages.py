@@ -27,7 +27,6 @@ class Holder(Protocol):
     @property
     def dom(self) -> Dom | None:
         """Its document."""
-        ...
 
 
 class FrameView:

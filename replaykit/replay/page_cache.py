@@ -25,11 +25,9 @@ class Blobs(Protocol):
 
     def blob(self, id: str) -> bytes:
         """Return a verified payload."""
-        ...
 
     def blob_type(self, id: str) -> str:
         """Return its media type."""
-        ...
 
 
 class Kept(threading.local):

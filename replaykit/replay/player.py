@@ -40,7 +40,6 @@ class Recording(Blobs, Protocol):
     @property
     def trajectory(self) -> Trajectory:
         """The story."""
-        ...
 
 
 class Replay(Memo):

@@ -180,16 +180,14 @@ def decode_task(plain: Mapping[str, Any], source: str = "task") -> Task:
         raise task_error(source, error, plain) from error
 
 
-def task_error(
-    source: str, error: msgspec.ValidationError, plain: Any = None, kind: type = Task
-) -> TaskError:
+def task_error(source: str, error: msgspec.ValidationError, plain: Any = None) -> TaskError:
     """Turn msgspec's message into ours: source, reason, path.
 
-    `plain` was read as a struct `kind`: with it the reason names what is accepted where a name is wrong.
+    `plain` was read as a task: with it the reason names what is accepted where a name is wrong.
     """
     from replaykit.tasks.field_faults import field_fault  # for what is wrong only
 
-    path, reason = field_fault(error, plain, kind)
+    path, reason = field_fault(error, plain, Task)
     return TaskError(source=source, path=path, reason=reason)
 
 

@@ -9,12 +9,12 @@ from replaykit.replay.player import Replay
 from replaykit.trajectory.completeness import lacking, state_of
 
 
-def resting_on(channel: str, ruling: Ruling, replay: Replay, terms: Terms) -> Ruling:
-    """Return the ruling with the state of the channel that it rests on; UNDECIDED if that is too little."""
-    codes = lacking(replay.trajectory, channel)
+def resting_on(ruling: Ruling, replay: Replay, terms: Terms) -> Ruling:
+    """Return the ruling with the state of the network, on which it rests; UNDECIDED if that is too little."""
+    codes = lacking(replay.trajectory, "network")
     if codes:
         return undecided("not_recorded", *codes)
-    state = state_of(replay.trajectory, channel).state
+    state = state_of(replay.trajectory, "network").state
     if terms.require_proof and state != "proven":
-        return undecided("not_proven", f"proof:{channel}")
+        return undecided("not_proven", "proof:network")
     return replace(ruling, proof=state)

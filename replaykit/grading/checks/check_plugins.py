@@ -32,7 +32,6 @@ class CheckFunction(Protocol):
 
     def __call__(self, params: dict[str, Any], replay: Replay, task: Task, /) -> Ruling:
         """Return the ruling for one run."""
-        ...
 
 
 def grade_plugin(check: CheckPlugin, replay: Replay, task: Task, terms: Terms) -> Graded:

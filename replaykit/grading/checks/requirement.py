@@ -29,11 +29,9 @@ class Ask(Protocol):
     @property
     def asking(self) -> Asking:
         """How a model is to be asked."""
-        ...
 
     def __call__(self, request: ModelRequest, /) -> ModelReply | ReplyFailure | None:
         """Return the reply, or why it is missing; None = no model was ever asked."""
-        ...
 
 
 class Terms(Struct, frozen=True, kw_only=True):
@@ -188,11 +186,11 @@ def cut(text: str, around: int = 0) -> str:
     return text[start : start + EXCERPT]
 
 
-def cut_value(value: Value | None, around: int = 0) -> Value | None:
+def cut_value(value: Value | None) -> Value | None:
     """Return a value whose texts are at most 512 characters long."""
     if value is None or not (_is_long(value.raw) or _is_long(value.normal)):
         return value
-    raw, normal = (cut(part, around) if isinstance(part, str) else part for part in (value.raw, value.normal))
+    raw, normal = (cut(part) if isinstance(part, str) else part for part in (value.raw, value.normal))
     return Value(raw=raw, normal=normal, type=value.type)
 
 

@@ -36,7 +36,6 @@ class PolicyFunction(Protocol):
         self, params: dict[str, Any], replay: Replay, window: Window, witness: Witness, /
     ) -> Finding:
         """Return the finding for one run."""
-        ...
 
 
 def grade_plugin(rule: Plugin, run: PolicyRun) -> Finding:

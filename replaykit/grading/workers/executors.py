@@ -51,11 +51,9 @@ class Workers(Protocol):
 
     def submit(self, chunk: list[WorkItem]) -> Future[bytes]:
         """Begin a chunk. Raises EngineError."""
-        ...
 
     def lost(self, chunk: list[WorkItem], chunks: Chunks) -> Iterator[Result]:
         """Take care of a chunk that came to nothing: yield its results, or give parts of it back."""
-        ...
 
 
 def run(workers: Workers, chunks: Chunks, in_flight: int) -> Iterator[list[Result]]:

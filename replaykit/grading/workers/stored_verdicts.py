@@ -44,12 +44,10 @@ class Row(Struct, frozen=True, kw_only=True, gc=False):
         return self.verdict.error is not None
 
 
-def failed_row(source: str, error: ReplaykitError, *, trajectory: str | None = None, attempt: int = 1) -> Row:
+def failed_row(source: str, error: ReplaykitError, *, attempt: int = 1) -> Row:
     """Return the row of a bundle that could not be graded."""
-    verdict = failed(source, error)
-    return Row(
-        trajectory=trajectory, grader="", source=source, verdict=verdict, run=GradingAttempt(number=attempt)
-    )
+    run = GradingAttempt(number=attempt)
+    return Row(trajectory=None, grader="", source=source, verdict=failed(source, error), run=run)
 
 
 def failed(source: str, error: ReplaykitError) -> Verdict:

@@ -71,9 +71,9 @@ def add_turn(
         )
 
 
-def add_seen(run: Run, seen: Seen, role: str, t: int | None = None) -> None:
+def add_seen(run: Run, seen: Seen, role: str) -> None:
     """Add a page that no action followed."""
-    run.add(look(run, seen, role, t))
+    run.add(look(run, seen, role))
 
 
 def look(run: Run, seen: Seen, role: str, t: int | None = None) -> Observation:

@@ -18,24 +18,19 @@ class SessionFeed(Protocol):
     @property
     def clock(self) -> Clock:
         """Time since recording start."""
-        ...
 
     @property
     def census(self) -> Census:
         """Counts of pages, frames and workers."""
-        ...
 
     def feed(self, item: Input) -> None:
         """Give the session an input."""
-        ...
 
     def failed(self, channel: str, error: Exception) -> None:
         """Note a fault of the recorder as a gap; the agent goes on."""
-        ...
 
     def gap(self, channel: str, why: str, count: int = 1, page: int | None = None) -> None:
         """Say that something was missed."""
-        ...
 
 
 class TabKeeper(SessionFeed, Protocol):
@@ -44,54 +39,42 @@ class TabKeeper(SessionFeed, Protocol):
     @property
     def tabs(self) -> Mapping[int, CdpTab]:
         """Tabs by ordinal, probe tabs and closed ones included."""
-        ...
 
     @property
     def target_registry(self) -> TargetRegistry:
         """The pages of the browser."""
-        ...
 
     @property
     def script(self) -> str:
         """Script for every document."""
-        ...
 
     @property
     def has_network(self) -> bool:
         """Whether requests are recorded."""
-        ...
 
     @property
     def is_attaching(self) -> bool:
         """Whether what is there already is being met."""
-        ...
 
     @property
     def is_searching(self) -> bool:
         """Whether the browser's own session finds what is below frames and workers."""
-        ...
 
     @property
     def is_settled(self) -> bool:
         """Whether all tabs and frames that are known of are armed, or cannot be."""
-        ...
 
     def report_found(self, tab: CdpTab) -> None:
         """Feed what commands have found out about a tab, and report what they have missed."""
-        ...
 
     def join(self, tab: CdpTab, session: str) -> None:
         """Hear a session below a tab through the browser's own."""
-        ...
 
     def part_from(self, tab: CdpTab, session: str) -> None:
         """Hear it no more."""
-        ...
 
     def wired(self, session: str) -> CdpTab | None:
         """Return the tab that a session of the browser's own belongs to."""
-        ...
 
     def happened(self, tab: CdpTab, event: dict[str, Any]) -> None:
         """Translate one protocol event and feed what it means."""
-        ...

@@ -49,7 +49,6 @@ class Send(Protocol):
 
     def __call__(self, work: Callable[[], Any], *asked: str) -> Any:
         """Return what comes of it. Raises Unsupported where the answer would be a guess."""
-        ...
 
 
 class Answers(NamedTuple):

@@ -227,7 +227,7 @@ def _ruling(
     choice = check.exchange
     if choice.which == "count":
         ruling = _counted(predicate, states)
-        return resting_on("network", ruling, replay, terms), Evidence(source="exchange")
+        return resting_on(ruling, replay, terms), Evidence(source="exchange")
     earlier = _earlier(check, replay) if predicate.op == "changed" else _NOTHING
     judged = [(_at(predicate, state, earlier), state) for state in states]
     known = [one for one in judged if one[1].doubt is None]

@@ -124,7 +124,7 @@ def _absent(
     if unknown := next((one.missing for one in judged if one.missing), ""):
         raise Missing(unknown)
     none_made = Ruling(outcome=Outcome.PASS, rule="no such request", expected=expected)
-    return resting_on("network", none_made, replay, terms), None
+    return resting_on(none_made, replay, terms), None
 
 
 def _nothing(check: NetworkMatch, replay: Replay) -> Ruling:

@@ -59,35 +59,27 @@ class PeerPage(Protocol):
     @property
     def url(self) -> str:
         """Its URL."""
-        ...
 
     def html(self) -> str:
         """Return the page source."""
-        ...
 
     def body_text(self) -> str:
         """Return `innerText` of the body; the peer takes an exception for an empty page."""
-        ...
 
     def bid(self, selector: str) -> str | None:
         """Return attribute `bid` of the first match of CSS or XPath; None without a match."""
-        ...
 
     def value(self, script: str) -> Any:
         """Return the value of a JavaScript expression as Python has it; raises where the script throws."""
-        ...
 
     def field(self, xpath: str) -> str | None:
         """Return the input value of the first match; None without a match, raises where it is no control."""
-        ...
 
     def opened(self, url: str) -> PeerPage:
         """Return another page, loaded afresh."""
-        ...
 
     def called(self, source: str) -> str:
         """Return the result of a helper function; raises where it fails."""
-        ...
 
 
 class NotRecorded(Exception):

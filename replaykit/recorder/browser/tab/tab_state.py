@@ -20,11 +20,9 @@ class Requests(Protocol):
 
     def settle(self, request: str) -> Iterator[Input]:
         """Let a response go that still waits for its wire headers."""
-        ...
 
     def knows(self, request: str) -> bool:
         """Return whether a request has been seen from its start."""
-        ...
 
 
 class Navigations(Protocol):
@@ -33,11 +31,9 @@ class Navigations(Protocol):
     @property
     def is_leaving(self) -> bool:
         """Whether another document is on its way into the main frame."""
-        ...
 
     def failed(self, frame: str, url: str, error: str, at: float) -> Iterator[Input]:
         """Yield the failure of a navigation."""
-        ...
 
 
 class TabState:

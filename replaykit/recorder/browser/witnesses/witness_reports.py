@@ -18,31 +18,25 @@ class Reporter(SessionFeed, Protocol):
     @property
     def log(self) -> DriverLog:
         """Commands of the agent."""
-        ...
 
     @property
     def requests(self) -> DriverRequests:
         """What the driver's own events tell of requests."""
-        ...
 
     @property
     def acted_at(self) -> Mapping[int | None, float]:
         """When the agent last asked for input or for a script, by tab, ms."""
-        ...
 
     @property
     def is_proxied(self) -> bool:
         """Whether all that the agent asks of the browser comes through a proxy of the recorder."""
-        ...
 
     @property
     def has_network(self) -> bool:
         """Whether requests are recorded."""
-        ...
 
     def tab_of(self, page: Any) -> int | None:
         """Return the tab of a page; None: it is not listened in, STRANGER: it is not recorded."""
-        ...
 
 
 def has_census(driver: Reporter) -> bool:

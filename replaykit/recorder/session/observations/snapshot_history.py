@@ -141,12 +141,12 @@ class SnapshotHistory:
         tree = _FrameTree(self, main.document, until)
         return tree.frames(self.current(main), 0), tree.blobs
 
-    def all_in(self, main: PushedSnapshot, until: float = inf) -> Iterator[PushedSnapshot | None]:
-        """Yield what every frame on a page showed then; None: unknown."""
+    def all_in(self, main: PushedSnapshot) -> Iterator[PushedSnapshot | None]:
+        """Yield what every frame on a page showed last; None: unknown."""
         waiting = [(entry, 0) for entry in self.current(main).push.frames[:FRAMES_LISTED_MAX]]
         # The list grows while it is read: frames below frames join at its end.
         for entry, depth in waiting:
-            shown = self.seen(entry.id, main.document, until)
+            shown = self.seen(entry.id, main.document, inf)
             yield shown
             if shown is not None and depth < DEPTH_MAX and len(waiting) < FRAMES_LISTED_MAX:
                 waiting += [(inner, depth + 1) for inner in shown.push.frames]
