@@ -13,15 +13,18 @@ from hypothesis import strategies as st
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import MalformedSource, UnsupportedVersion
-from replaykit.interop.online_mind2web.mind2web_actions import read_action
+from replaykit.interop.online_mind2web.mind2web_actions import has_failed, read_action
 from replaykit.interop.run_import import import_run
 from replaykit.trajectory.action import (
+    Action,
     Answer,
     Click,
     Element,
     Fill,
     Goto,
+    Hover,
     KeyboardType,
+    Noop,
     Press,
     Scroll,
     SelectOption,
@@ -265,3 +268,54 @@ def test_a_published_result_without_actions_is_an_answer(tmp_path: Path, importe
     assert (run.answer, len(run.steps), run.channel("actions")) == ("Done.", 0, "absent")
     (judged,) = run.of_type(Imported)
     assert (judged.kind, judged.value) == ("judgement", {"score": 100})
+
+
+@pytest.mark.parametrize(
+    ("line", "kind", "element", "failed"),
+    [
+        ("[button]  Reserve -> CLICK", Click, Element(role="button", text="Reserve"), False),
+        ("[link]   -> CLICK", Click, Element(role="link"), False),
+        ("[span] Size -> HOVER", Hover, Element(tag="span", text="Size"), False),
+        ("[input type=\"text\"] q -> TYPE: tea", Fill, Element(tag="input", attributes={"type": "text"}, text="q"), False),
+        ("[c-wiz] parent_node: Sign in -> CLICK", Click, Element(tag="c-wiz"), False),
+        ("<input[aria-label='To?']> -> TYPE 'Rome'", Fill, Element(ref="input[aria-label='To?']"), False),
+        ('[a] Go -> Failed to TYPE "x -> y" because z -> w, did a CLICK instead', Click, Element(tag="a", text="Go"), False),
+        ("[a] Go -> Failed to CLICK because Timeout, and more", Click, Element(tag="a", text="Go"), True),
+        ("PRESS ENTER", Press, None, False),
+        ("No Operation", Noop, None, False),
+        ("CLICK", Unknown, None, False),
+    ],
+)  # fmt: skip
+def test_lines_of_mind2web_and_seeact(line: str, kind: type, element: Element | None, failed: bool) -> None:
+    action = read_action(line)
+    assert (type(action), getattr(action, "element", None), has_failed(line)) == (kind, element, failed)
+
+
+@given(
+    st.text("[]<>'\" ab->:,", max_size=40), st.sampled_from(["CLICK", "TYPE: x", "Failed to CLICK because x"])
+)
+def test_any_target_gives_an_action(head: str, operation: str) -> None:
+    assert isinstance(read_action(f"{head} -> {operation}"), Action)
+
+
+def test_a_result_of_seeact(tmp_path: Path, imported: Importing) -> None:
+    lines = ["[button] Pay -> CLICK", "[a] Go -> Failed to CLICK because Timeout"]
+    plain = {"confirmed_task": "Pay.", "website": "http://shop.test/", "task_id": "t7", "success_or_not": "0",
+             "num_step": 2, "action_history": lines, "exit_by": "No elements"}  # fmt: skip
+    write(tmp_path / "t7", "result.json", plain)
+    run = imported("online-mind2web", tmp_path / "t7").trajectory
+    assert run.header.task == {"id": "t7", "intent": "Pay."}
+    assert [step.error is not None for step in run.steps] == [False, True]
+    assert (run.channel("thoughts"), run.answer) == ("absent", None)
+    assert [(one.name, one.value) for one in run.of_type(Imported)] == [("success_or_not", "0")]
+    assert run.header.source is not None and run.header.source.extra["website"] == "http://shop.test/"
+
+
+@pytest.mark.parametrize(
+    ("thoughts", "state"), [([], "absent"), (["a", None], "partial"), (["a", "b"], "recorded")]
+)
+def test_thoughts_are_recorded_where_they_are(
+    thoughts: list[str | None], state: str, tmp_path: Path, imported: Importing
+) -> None:
+    folder = mind2web(tmp_path, action_history=["page -> GO_BACK", "page -> RELOAD"], thoughts=thoughts)
+    assert imported("online-mind2web", folder).trajectory.channel("thoughts") == state

@@ -1,6 +1,7 @@
 """Actions in the style of Mind2Web's action history, `<tag attrs> name -> OP: value`, read back.
 
-The other direction is `replaykit.trajectory.action_rendering`.
+Mind2Web itself and SeeAct write `[tag] text -> OP: value`. The other direction is
+`replaykit.trajectory.action_rendering`.
 """
 
 from __future__ import annotations
@@ -23,8 +24,22 @@ ANSWER = "TASK_COMPLETE -> ANSWER: "
 """How a line with the final answer begins."""
 
 _PLAIN = Wordings({})
-_HEAD = lazy_pattern(r"<([A-Za-z][\w-]*)((?:[^<>\"']|\"[^\"]*\"|'[^']*')*)>\s*(.*)", re.DOTALL)
+_HEAD = lazy_pattern(r"<([A-Za-z][\w-]*)((?=[\s>/])(?:[^<>\"']|\"[^\"]*\"|'[^']*')*)>\s*(.*)", re.DOTALL)
+_BRACKETS = lazy_pattern(r"\[([A-Za-z][\w-]*)((?:[^\[\]\"']|\"[^\"]*\"|'[^']*')*)\]\s*(.*)", re.DOTALL)
+_OPERATION = lazy_pattern(r"([A-Za-z_ ]+?)\s*(?::\s*(.*)|(['\"])(.*)\3)?", re.DOTALL)
 _ENTER = " [ENTER]"
+
+_ATTEMPT, _CAUSE, _INSTEAD = "Failed to ", " because ", ", did a "
+"""Parts of a line of SeeAct: what failed, why, and what was done in its place."""
+
+_PARENT = "parent_node:"
+"""Begin of a text of SeeAct that is not the element's own."""
+
+_ROLES = frozenset({
+    "button", "checkbox", "combobox", "dialog", "gridcell", "heading", "link", "listbox", "menuitem",
+    "option", "radio", "searchbox", "slider", "spinbutton", "switch", "tab", "textbox", "treeitem",
+})  # fmt: skip
+"""Words in brackets that are roles; all others are tags."""
 
 
 def read_action(line: str, wordings: Wordings | None = None) -> actions.Action:
@@ -32,13 +47,27 @@ def read_action(line: str, wordings: Wordings | None = None) -> actions.Action:
     plain = line.strip().removesuffix(FAILED).removesuffix(SUCCESS)
     if plain.startswith(ANSWER.rstrip()):
         return actions.Answer(text=plain.removeprefix(ANSWER.rstrip()).removeprefix(" "))
-    head, arrow, operation = plain.rpartition(" -> ")
-    name, _, value = operation.partition(":")
-    make = _OPERATIONS.get(name.strip())
-    if not arrow or make is None:
+    head, arrow, operation = _attempted(plain) or plain.rpartition(" -> ")
+    found = _OPERATION.fullmatch(operation)
+    make = None if found is None else _OPERATIONS.get(found[1].replace(" ", "_"))
+    if found is None or make is None or not (arrow or make in _ALONE):
         action = (wordings or _PLAIN).action(plain)
         return _unknown(line) if action is None else action
-    return make(_element(head), value.strip()) or _unknown(line)
+    return make(_element(head), (found[2] or found[4] or "").strip()) or _unknown(line)
+
+
+def _attempted(line: str) -> tuple[str, str, str] | None:
+    """Return the parts of a line that says what failed: what was done in its place, else what was tried."""
+    head, attempt, rest = line.partition(f" -> {_ATTEMPT}")
+    tried, cause, why = rest.partition(_CAUSE)
+    if not attempt or not cause:
+        return None
+    done = why.rpartition(_INSTEAD)[2].removesuffix(" instead") if _is_replaced(line) else tried
+    return head, attempt, done
+
+
+def _is_replaced(line: str) -> bool:
+    return line.endswith(" instead") and _INSTEAD in line
 
 
 def operation_action(name: str, element: actions.Element | None, value: str) -> actions.Action | None:
@@ -49,17 +78,34 @@ def operation_action(name: str, element: actions.Element | None, value: str) -> 
 
 def has_failed(line: str) -> bool:
     """Whether the line states that the action failed."""
-    return line.rstrip().endswith(FAILED)
+    line = line.rstrip()
+    is_attempt = line.startswith(_ATTEMPT) or f" -> {_ATTEMPT}" in line
+    return line.endswith(FAILED) or (is_attempt and not _is_replaced(line))
 
 
 def _element(head: str) -> actions.Element | None:
     head = head.strip()
     found = _HEAD.fullmatch(head)
     if found is None:
-        return None if head in ("page", "") else actions.Element(text=head)
+        return None if head in ("page", "") else _in_brackets(head)
     tag, name = found[1].lower(), found[3].strip()
     return actions.Element(
         tag=None if tag == "element" else tag, attributes=_attributes(found[2]), name=name or None
+    )
+
+
+def _in_brackets(head: str) -> actions.Element:
+    found = _BRACKETS.fullmatch(head)
+    if found is None:
+        is_selector = head.startswith("<") and head.endswith(">")
+        return actions.Element(ref=head[1:-1]) if is_selector else actions.Element(text=head)
+    word, text = found[1].lower(), found[3].strip()
+    is_role, is_own = word in _ROLES, bool(text) and not text.startswith(_PARENT)
+    return actions.Element(
+        role=word if is_role else None,
+        tag=None if is_role else word,
+        attributes=_attributes(found[2]),
+        text=text if is_own else None,
     )
 
 
@@ -112,6 +158,10 @@ def _plain(
     return lambda element, value: kind(element=element)
 
 
+def _nothing(element: actions.Element | None, value: str) -> actions.Action:
+    return actions.Noop()
+
+
 _OPERATIONS: dict[str, Callable[[actions.Element | None, str], actions.Action | None]] = {
     "CLICK": _plain(actions.Click),
     "RIGHT_CLICK": lambda element, _: actions.Click(element=element, button="right"),
@@ -132,9 +182,31 @@ _OPERATIONS: dict[str, Callable[[actions.Element | None, str], actions.Action | 
     "GO_BACK": lambda *_: actions.GoBack(),
     "GO_FORWARD": lambda *_: actions.GoForward(),
     "RELOAD": lambda *_: actions.Reload(),
+    "PRESS_ENTER": lambda element, _: actions.Press(element=element, key="Enter"),
+    "SCROLL_UP": lambda element, _: _scroll(element, "up"),
+    "SCROLL_DOWN": lambda element, _: _scroll(element, "down"),
+    "SAY": lambda _, value: actions.SendMsgToUser(text=value) if value else None,
+    "NONE": _nothing,
+    "No_Operation": _nothing,
+    "TERMINATE": _nothing,
     "NEW_TAB": lambda _, value: actions.NewTab(url=value or None),
     "CLOSE_TAB": lambda *_: actions.CloseTab(),
     "SWITCH_TAB": _tab,
     "WAIT": lambda *_: actions.Wait(),
     "DIALOG": lambda _, value: actions.HandleDialog(accept=value != "dismiss"),
 }
+
+_ALONE = tuple(
+    _OPERATIONS[name]
+    for name in (
+        "PRESS_ENTER",
+        "SCROLL_UP",
+        "SCROLL_DOWN",
+        "NONE",
+        "No_Operation",
+        "TERMINATE",
+        "GOTO",
+        "SAY",
+    )
+)
+"""Operations that need no element: a line may be one of them."""

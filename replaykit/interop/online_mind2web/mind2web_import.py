@@ -31,6 +31,9 @@ from replaykit.trajectory.scalars import Blob, Threw
 RESULT = "result.json"
 """What marks a result folder."""
 
+_SEEACT = "confirmed_task"
+"""What SeeAct calls the task."""
+
 SHOTS = "trajectory/"
 """Folder of its images."""
 
@@ -85,6 +88,8 @@ def read(run: Run, candidate: Candidate) -> None:
     """Read one result folder of either version."""
     plain = run.source.convert(run.source.json(RESULT), dict[str, Any], RESULT)
     version = plain.get("schema_version")
+    if version is None and _SEEACT in plain:
+        plain = _of_seeact(run, plain)
     if version is None and is_answer(plain):
         _read_answer(run, plain)
     elif version is None:
@@ -97,6 +102,15 @@ def read(run: Run, candidate: Candidate) -> None:
             found=repr(version)[:80], expected=f"none, or {VERSION!r}",
             advice="Install a newer replaykit-web.",
         )  # fmt: skip
+
+
+def _of_seeact(run: Run, plain: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a result of SeeAct, from which version 1 comes, under its keys."""
+    label = plain.get("success_or_not")
+    if label not in ("", None):
+        run.add(Imported(kind="label", name="success_or_not", value=label, file=RESULT))
+    renamed = {key: value for key, value in plain.items() if key not in (_SEEACT, "success_or_not")}
+    return {**renamed, "task": plain[_SEEACT]}
 
 
 def read_first(run: Run, plain: Mapping[str, Any]) -> None:
@@ -112,10 +126,18 @@ def read_first(run: Run, plain: Mapping[str, Any]) -> None:
     actions = first_steps(run, result.action_history, result.thoughts)
     alignment = place_shots(run, actions, shots)
     run.origin["alignment"] = alignment
-    run.fills(actions="recorded", targets="partial", thoughts="recorded")
+    run.fills(
+        actions="recorded", targets="partial", thoughts=thoughts_state([one["thought"] for one in actions])
+    )
     run.fills(screenshots=shots_state(run, alignment, shots))
     answer = result.final_result_response
     run.end("unknown" if answer is None else "answered", answer=answer)
+
+
+def thoughts_state(thoughts: Sequence[object]) -> str:
+    """Return how much of the thoughts there is, one for each action."""
+    known = [isinstance(one, str) for one in thoughts]
+    return "recorded" if all(known) else "partial" if any(known) else "absent"
 
 
 def first_steps(
@@ -207,7 +229,8 @@ def _read_second(run: Run, plain: Mapping[str, Any]) -> None:
     run.task(result.task_id, intent=result.task, metadata={"reference_length": result.reference_length})
     for entry, shot in zip(history, shots, strict=True):
         _add_entry(run, entry, shot)
-    run.fills(actions="recorded", targets="partial", thoughts="recorded", urls="partial")
+    thoughts = thoughts_state([entry.thought for entry in history])
+    run.fills(actions="recorded", targets="partial", thoughts=thoughts, urls="partial")
     run.fills(screenshots=shots_state(run, "exact", history))
     answer = result.agent_final_answer
     run.end("unknown" if answer is None else "answered", answer=answer)
@@ -315,7 +338,7 @@ def _read_answer(run: Run, plain: Mapping[str, Any]) -> None:
 
 def is_result(plain: Any) -> bool:
     """Whether a JSON value is a `result.json` of either version."""
-    if not isinstance(plain, dict) or not {"task_id", "task"} <= plain.keys():
+    if not isinstance(plain, dict) or "task_id" not in plain or not {"task", _SEEACT} & plain.keys():
         return False
     return "action_history" in plain or is_answer(plain)
 
@@ -341,7 +364,7 @@ IMPORTER = Importer(
     name="online-mind2web",
     reads="Online-Mind2Web result folders, versions 1 and 2",
     looks_for=f"<task_id>/{RESULT} beside {SHOTS}",
-    channels=letters("R task answer actions thoughts; P targets screenshots; o urls"),
+    channels=letters("R task answer actions; P targets screenshots; o thoughts urls"),
     find=find,
     read=read,
     options=("actions",),

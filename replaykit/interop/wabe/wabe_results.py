@@ -20,6 +20,7 @@ from replaykit.interop.online_mind2web.mind2web_import import (
     place_shots,
     read_first,
     shots_state,
+    thoughts_state,
 )
 from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.trajectory.exchange import Imported
@@ -105,7 +106,9 @@ def _read_entry(run: Run, candidate: Candidate) -> None:
     actions = first_steps(run, entry.action_history, entry.thoughts)
     shots = _inside(run, entry.screenshots)
     run.origin["alignment"] = place_shots(run, actions, shots)
-    run.fills(actions="recorded", targets="partial", thoughts="recorded")
+    run.fills(
+        actions="recorded", targets="partial", thoughts=thoughts_state([one["thought"] for one in actions])
+    )
     run.fills(screenshots=shots_state(run, run.origin["alignment"], shots))
     _label(run, entry, name)
     answer = entry.final_result_response
@@ -180,7 +183,7 @@ IMPORTER = Importer(
     name="wabe",
     reads="WABE result folders and results files",
     looks_for=f"<task_id>/{RESULT} with {', '.join(OWN)}; a JSON file of participants and results",
-    channels=letters("R task answer actions thoughts; P targets screenshots"),
+    channels=letters("R task answer actions; P targets screenshots; o thoughts"),
     find=find,
     read=read,
     options=("actions",),
