@@ -287,8 +287,8 @@ class _Started:
         """The fault in its log."""
         with contextlib.suppress(OSError):
             log = (self.profile / "stderr.log").read_text("utf-8", "replace").strip().splitlines()
-            return _fault_of(log) or "it said nothing"
-        return "it said nothing"
+            return _fault_of(log) or "it printed nothing"
+        return "it printed nothing"
 
     def end(self) -> None:
         """End the process group and remove the profile; harmless when done before."""
@@ -396,7 +396,7 @@ def _port(program: Path, process: subprocess.Popen[bytes], profile: Path) -> int
             process.wait(0.01)
             break
     log = (profile / "stderr.log").read_text("utf-8", "replace").strip().splitlines()
-    words = _fault_of(log) or "it said nothing"
+    words = _fault_of(log) or "it printed nothing"
     code = process.poll()
     why = f"no endpoint in {START_MAX_S:.0f} s" if code is None else f"exit code {code}"
     raise RecorderError(what=f"browser {program} did not start ({why}): {words}")

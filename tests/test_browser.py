@@ -155,7 +155,7 @@ NOISE = "[1:2:1124/0:ERROR:dbus/bus.cc:405] Failed to connect to the bus: No suc
             "Missing X server or $DISPLAY",
         ),
         (["it is broken", "the end"], "the end"),
-        ([], "it said nothing"),
+        ([], "it printed nothing"),
     ],
 )
 def test_a_browser_that_does_not_start_is_told_by_its_fault(

@@ -20,7 +20,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "diff": ("replaykit.cli.grade.diff", "Compare two reports, or two recorded runs."),
         "tasks": ("replaykit.cli.grade.tasks", "Check, count and sample task files."),
         "policies": ("replaykit.cli.grade.policies", "Try policies on recorded runs."),
-        "separates": ("replaykit.cli.grade.separates", "Find rules that never tell runs apart."),
+        "separates": ("replaykit.cli.grade.separates", "Find rules that never distinguish runs."),
     },
     "Judge": {
         "judge": ("replaykit.cli.judge.judge", "Ask models about recorded runs; keep the replies."),

@@ -119,7 +119,7 @@ class LoopbackHandler(BaseHTTPRequestHandler, ABC):
         hosts = self.headers.get_all("Host") or []
         # Against DNS rebinding: a web page could name this server by a host of its own.
         if len(hosts) != 1 or not _LOOPBACK.fullmatch(hosts[0].strip()) or not self.path.startswith("/"):
-            self.say(421, "Only loopback is served here: the Host header must say 127.0.0.1 or localhost.")
+            self.say(421, "Only loopback is served here: the Host header must be 127.0.0.1 or localhost.")
             return
         body = self._body()
         if body is not None:

@@ -393,7 +393,7 @@ class Run:
         """End the run: the page that no action followed is its final one; the rest of the source is kept."""
         if self.on_grid and not on_screen(self.events, self.on_grid, self._size):
             self.flaw(
-                "a place on a grid of 1000, without a screenshot that says how large: left in the record",
+                "a place on a grid of 1000, without a screenshot that shows how large: left in the record",
                 f"step {min(self.on_grid)}",
             )
         final = self._final()

@@ -362,7 +362,7 @@ def _unpacked(file: Path, member: zipfile.ZipInfo, limit: int) -> bytes:
     data = unpacked(packed, limit + 1)
     # `zipfile` checks this for members that it unpacks itself.
     if len(data) <= limit and (len(data) != member.file_size or zlib.crc32(data) != member.CRC):
-        raise ValueError("another size or checksum than the directory says")
+        raise ValueError("another size or checksum than the directory lists")
     return data
 
 

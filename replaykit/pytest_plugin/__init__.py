@@ -69,7 +69,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         first = bare[0].name
         terminalreporter.write_sep("=", "replaykit: bundles without a stored verdict")
         terminalreporter.write_line(
-            f"{len(bare)} of them not tested: {first}, say, has no {verdict_path(bare[0]).name} beside it."
+            f"{len(bare)} not tested, such as {first}: it has no {verdict_path(bare[0]).name} beside it."
         )
         terminalreporter.write_line("Store verdicts with `pytest FOLDER --replaykit-update`; look at them.")
     written = config.stash[_WRITTEN]

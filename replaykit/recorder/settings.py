@@ -224,7 +224,7 @@ def _require_sites(task: Task) -> None:
         named = ", ".join(f"__{name.upper()}__" for name in missing)
         how = ", ".join(f"{name!r}: URL" for name in missing)
         raise UsageError(
-            what=f"task {task.id}: {named} is no address: say where the site is, with sites={{{how}}} or "
+            what=f"task {task.id}: {named} is no address: give the site's address with sites={{{how}}} or "
             f"--site {missing[0]}=URL, or name the suite that does: task='suite.yaml#{task.id}'"
         )
 

@@ -38,7 +38,7 @@ REMEDIES: dict[str, str] = {
     "command.unheard": "the agent called its driver for this, and no page reports on what: look at the"
     " requests of the run",
     "console": "record again with `replaykit record`, which keeps the console",
-    "cookies": "record with `replaykit record`; a HAR without cookies says nothing about them",
+    "cookies": "record with `replaykit record`; a HAR without cookies does not show them",
     "crashed": "a page crashed, and what came last in it is unknown: record the run again",
     "dialogs": _WATCH,
     "document.crashed": "a page crashed while it was recorded: record the run again",
@@ -90,7 +90,7 @@ REMEDIES: dict[str, str] = {
     "state": "record with --network bodies, so that the response with the state is kept",
     "state.before": "record with --pre-probes on, so that the state before the run is known",
     "target": _NAMES,
-    "scripts.disabled": "the agent turned off scripts, by which its actions are heard: let it leave them on",
+    "scripts.disabled": "the agent turned off scripts, which record its actions: let it leave them on",
     "socket.late": "a WebSocket was open before the recorder was in its page: " + _WATCH,
     "target.late": "a page or worker ran before the recorder was in it: " + _WATCH,
     "request.by_script": "a script of the agent called one of the page, which sent a request: record an agent"

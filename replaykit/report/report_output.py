@@ -192,4 +192,4 @@ def _format_of(file: Path) -> str:
         return BY_EXTENSION[file.suffix.lower()]
     except KeyError:
         known = ", ".join(BY_EXTENSION)
-        raise UsageError(what=f"cannot tell the format of {file}: use {known}, or --format") from None
+        raise UsageError(what=f"cannot determine the format of {file}: use {known}, or --format") from None

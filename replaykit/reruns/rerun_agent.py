@@ -116,12 +116,12 @@ class Walk:
         limit = self._patience * 1000
         if action.element is None:
             if not on_page(action, page, limit):
-                raise _Halt("refused", "the recording does not say where it was done")
+                raise _Halt("refused", "the recording does not show where it was done")
             return None
         found = self._target(page, action.element)
         to = action.to if isinstance(action, DragAndDrop) else None
         if isinstance(action, DragAndDrop) and to is None:
-            raise _Halt("refused", "the recording does not say where it was dropped")
+            raise _Halt("refused", "the recording does not show where it was dropped")
         if isinstance(action, UploadFile):
             found.locator.set_input_files(list(files), timeout=limit)
             return found

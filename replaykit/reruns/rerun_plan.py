@@ -112,7 +112,7 @@ def _check_files(replay: Replay, given: RerunInputs) -> None:
 
 def _start(urls: Collection[str], places: Addresses) -> Iterator[str]:
     if not urls:
-        raise UsageError(what="the recording does not say at which address the agent began")
+        raise UsageError(what="the recording does not show at which address the agent began")
     for url in urls:
         live = places.live(url)
         if live is None:
@@ -198,7 +198,7 @@ def _entry(action: actions.Action, given: RerunInputs) -> actions.Action | str:
     hidden = _HIDDEN.search(value)
     if hidden is None:
         return replace(action, value=value)
-    return f"the recording holds {hidden[0]} instead of its text: say it with --secret-env or --fill"
+    return f"the recording holds {hidden[0]} instead of its text: give it with --secret-env or --fill"
 
 
 def _not_held(action: actions.UploadFile, step: int) -> str:

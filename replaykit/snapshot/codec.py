@@ -81,7 +81,7 @@ class SnapshotLines:
         rows = Rows(tokens)
         rows.finish()
         if len(rows.nodes) != self.head.elements:
-            refuse("head", f"says {self.head.elements} elements, the tokens start {len(rows.nodes)}")
+            refuse("head", f"has {self.head.elements} elements, the tokens start {len(rows.nodes)}")
         return Snapshot(head=self.head, style=style, box=box, **rows.columns())
 
     def beginning(self, tokens: Tokens) -> Snapshot:
@@ -94,7 +94,7 @@ class SnapshotLines:
         rows.finish(is_cut=True)
         _check_columns(self.head, style, [], len(rows.nodes))
         if len(rows.nodes) > self.head.elements:
-            refuse("head", f"says {self.head.elements} elements, the tokens start {len(rows.nodes)} or more")
+            refuse("head", f"has {self.head.elements} elements, the tokens start {len(rows.nodes)} or more")
         return Snapshot(head=self.head, style=style, box=[], **rows.columns())
 
     def _columns(self) -> tuple[tuple[bytes, str], ...]:

@@ -88,7 +88,7 @@ class StateHttp(NativeCheck, frozen=True, kw_only=True, tag="state.http"):
     def __post_init__(self) -> None:
         """Look at what cannot be meant."""
         if self.exchange.which == "count" and not self.where:
-            raise ValueError("`which: count` needs `where`: [{op: ge, value: 1}], say")
+            raise ValueError("`which: count` needs `where`, such as [{op: ge, value: 1}]")
 
 
 class StateVerifier(NativeCheck, frozen=True, kw_only=True, tag="state.verifier"):

@@ -325,11 +325,11 @@ def test_show_tells_what_was_said_from_what_was_seen(tmp_path: Path) -> None:
     shown = run("show", told.answer("done").write(tmp_path / "run.zst")).stdout
     steps, _, findings = shown.partition("\nfindings\n")
     first, second, third = (line for line in steps.splitlines() if "-> CLICK" in line)
-    assert "A3 step 0: wrong target, recovered (the agent said: <button> Pay -> CLICK)" in findings
-    assert "Leave -> CLICK (said: <button> Pay -> CLICK)" in first
-    assert "Pay -> CLICK | FAILED (said, but the page saw nothing of it)" in second
+    assert "A3 step 0: wrong target, recovered (the agent reported: <button> Pay -> CLICK)" in findings
+    assert "Leave -> CLICK (reported: <button> Pay -> CLICK)" in first
+    assert "Pay -> CLICK | FAILED (reported, but the page saw nothing of it)" in second
     assert "Pay -> CLICK" in third
-    assert "said" not in third
+    assert "reported" not in third
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ def test_what_nobody_knows_is_refused_or_closed_and_listed(
     recorded(place / "runs/a.zst", "10", channels=channels)
     assert export(place) == 3
     err = capsys.readouterr().err
-    assert "it cannot say unknown: 10 0-navigation" in err
+    assert "it has no value for unknown: 10 0-navigation" in err
     assert not (place / "submission.json").exists()
     assert export(place, "--fail-closed") == 0
     (evidence,) = json.loads((place / "submission.json").read_text("utf-8"))["task_evidence"]

@@ -70,7 +70,7 @@ def test_rubrics_are_asked_for_once_and_written_for_review(bundle: Path, tmp_pat
         assert run(capfd, "judge", "rubric", bundle, *how)[0] == 0
         assert len(server.seen) == 2
     assert said.splitlines() == ["run.yaml  2 criteria  valid", "again.yaml  2 criteria  valid"]
-    assert "run.yaml: 1 criteria ask for what the intent does not say: weight 0" in told
+    assert "run.yaml: 1 criteria ask for what the intent does not state: weight 0" in told
     assert sorted(path.name for path in folder.iterdir()) == ["again.yaml", "run.yaml"]
     code, said, _ = run(capfd, "judge", "plan", bundle, "--judge", "rubric", "--rubrics", folder, "--json")
     assert [one["blocked"] for one in json.loads(said)] == ["verdict", "story"]

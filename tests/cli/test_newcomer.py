@@ -121,7 +121,7 @@ def test_a_site_that_nobody_named_is_asked_for(tmp_path: Path) -> None:
     bundle = trajectory(load_tasks(str(file))[0]).goto("http://h.test/cart", "<h1>x</h1>").answer("x")
     found = CliRunner().invoke(cli, ["grade", str(bundle.write(tmp_path / "run.zst"))])
     assert found.exit_code == 3
-    assert "the task names a site, and nothing says where it is (site_unknown)" in found.stdout
+    assert "the task names a site, and no URL is known for it (site_unknown)" in found.stdout
     assert "to decide it: name the site: --site shop=URL" in found.stdout
 
 
@@ -163,7 +163,7 @@ def test_pytest_on_bundles_without_verdicts_says_how_to_store_them(tmp_path: Pat
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
     found = subprocess.run(words, check=False, capture_output=True, text=True, cwd=tmp_path, timeout=120)
     assert found.returncode == 5
-    assert "run.zst, say, has no run.verdict.json beside it" in found.stdout
+    assert "such as run.zst: it has no run.verdict.json beside it" in found.stdout
     assert "pytest FOLDER --replaykit-update" in found.stdout
 
 
@@ -216,7 +216,7 @@ def test_a_task_that_is_not_in_the_suite_names_those_that_are(tmp_path: Path) ->
         (["--fail-under", "cup=0.8"], "no metric 'cup'; there are CR, CuP"),
         (["--fail-under", "CuP=80"], "a value from 0 to 1"),
         (["--fail-on", "sucess"], "no kind 'sucess'; there are success"),
-        (["-o", "report.doc"], "cannot tell the format of report.doc: use .json"),
+        (["-o", "report.doc"], "cannot determine the format of report.doc: use .json"),
         (["-o", "no-such-folder/r.json"], "there is no folder no-such-folder; make it first"),
     ],
 )

@@ -45,7 +45,7 @@ AGENT = ["record", "--agent", "json:loads"]
     [
         # grade: what cannot be written or asked is said before anything is graded
         (["grade", "a.zst", "-o", "no/r.json"], 2, "there is no folder no; make it first"),
-        (["grade", "a.zst", "-o", "r.nope"], 2, "cannot tell the format of r.nope"),
+        (["grade", "a.zst", "-o", "r.nope"], 2, "cannot determine the format of r.nope"),
         (["grade", "a.zst", "b.zst", "--reward-dir", "r"], 2, "--reward-dir takes one bundle, got 2"),
         (["grade", "a.zst", "--fail-under", "CuP=nan"], 2, "a value from 0 to 1, got 'CuP=nan'"),
         (["grade", "a.zst", "--fail-under", "CuP=5"], 2, "a value from 0 to 1, got 'CuP=5'"),

@@ -152,7 +152,7 @@ def test_what_cannot_be_joined_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="a network of its own"):
         join_har(file, with_own, tmp_path / "out")
     timeless = recorded(tmp_path / "b", clock="none")
-    with pytest.raises(UsageError, match="does not say when"):
+    with pytest.raises(UsageError, match="does not state when"):
         join_har(file, timeless, tmp_path / "out")
     path = recorded(tmp_path / "c")
     with pytest.raises(UsageError, match="never changed"):

@@ -249,7 +249,7 @@ def test_a_results_file_is_one_run_per_task(tmp_path: Path) -> None:
     write(tmp_path, "shots/0.png", png())
     done = import_runs("wabe", [file], tmp_path / "out")
     assert [one.state for one in done] == ["imported", "imported"]
-    assert "successful_tasks is 2, but success is said of 1 task" in done[0].warnings[0]
+    assert "successful_tasks is 2, but it marks as success 1 task" in done[0].warnings[0]
     with open_bundle(done[0].path) as first, open_bundle(done[1].path) as second:
         assert roles(first.trajectory) == [("after", 0)]
         assert second.trajectory.of_type(Observation) == ()  # a path out of the folder is not followed

@@ -350,7 +350,7 @@ def test_rows_that_name_no_run(tmp_path: Path) -> None:
     one = as_lines(rows, tmp_path / "one")
     assert len(bundles(one, tmp_path / "out")["rows"].trajectory.steps) == 3
     two = as_lines([*rows, *rows], tmp_path / "two")
-    with pytest.raises(UsageError, match="no column says which rows belong to one run"):
+    with pytest.raises(UsageError, match="no column shows which rows belong to one run"):
         import_runs("table", [two], tmp_path / "out2")
     asked = bundles(two, tmp_path / "out3", columns={"run": "@file"})
     assert len(asked["rows"].trajectory.steps) == 6

@@ -29,7 +29,7 @@ def test_recording_works(browser_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert (told.exit_code, faults(told)) == (0, []), told.output
     (line,) = [line for line in told.output.splitlines() if "recording with playwright" in line]
     assert line.startswith("ok    recording with playwright 1.")
-    assert line.endswith("one click, and it was heard")
+    assert line.endswith("one click, and it was recorded")
 
 
 def test_a_browser_that_does_not_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

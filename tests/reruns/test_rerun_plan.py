@@ -126,5 +126,5 @@ def test_a_step_of_several_actions_leaves_out_those_of_scripts(tmp_path: Path) -
 def test_a_run_that_begins_elsewhere_is_refused_before_a_browser_starts(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"begins at 'http://evil.test/', which no root covers"):
         planned(trajectory("t1").see("<p>x</p>", url="http://evil.test/", role="start").click("#a"), tmp_path)
-    with pytest.raises(UsageError, match="does not say at which address"):
+    with pytest.raises(UsageError, match="does not show at which address"):
         planned(trajectory("t1").step(actions.Press(key="a")), tmp_path)

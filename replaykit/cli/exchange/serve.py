@@ -51,7 +51,7 @@ def command(ctx: click.Context, bundle: str, port: int, site: str | None, states
 def _report(served: Served) -> int:
     notice(f"{served.answered} answered, {served.missed} not recorded")
     for path in served.assumed:
-        notice(f"{safe(path)}: what a POST sent last was taken for its state; --state says that it is")
+        notice(f"{safe(path)}: what a POST sent last was taken for its state; --state declares it")
     for miss in dict.fromkeys(map(str, served.misses)):
         click.echo(f"not recorded: {miss}", err=True)
     return served.missed

@@ -47,11 +47,11 @@ def command(
     fail_on: str | None,
     format: str,
 ) -> None:
-    """Find rules that tell runs apart, and rules that never do.
+    """Find rules that distinguish runs, and rules that never do.
 
     A rule is a check, one of its items, a policy, a judge, a criterion of its rubric, or a kind of finding.
     It separates runs if some pass it and some fail it. A rule that every run passes, or every run fails,
-    says nothing about agents.
+    shows nothing about agents.
 
     Reads only reports (.json).
     """
@@ -98,7 +98,7 @@ def _print(found: Separation) -> None:
             edits = counted(rule.mutants.made, "edit")
             click.echo(f"{safe(rule.title)} notices {rule.mutants.noticed} of {edits} made on purpose")
         if rule.same_as is not None:
-            click.echo(f"{safe(rule.title)} says the same of every run as {safe(rule.same_as)}")
+            click.echo(f"{safe(rule.title)} gives the same result for every run as {safe(rule.same_as)}")
 
 
 def _row(rule: Rule) -> list[str]:

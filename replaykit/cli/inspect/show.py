@@ -107,8 +107,8 @@ def _steps(run: Trajectory) -> list[str]:
 
 
 def _flagged(step: Step) -> str:
-    mark = f" (said: {render_action(step.reported)})" if step.mismatch else ""
-    mark += "" if step.seen else " (said, but the page saw nothing of it)"
+    mark = f" (reported: {render_action(step.reported)})" if step.mismatch else ""
+    mark += "" if step.seen else " (reported, but the page saw nothing of it)"
     return render_step(step) + mark
 
 

@@ -206,10 +206,10 @@ def _print_grader(grader: dict[str, Any], negative: str) -> None:
         click.echo(judging_cost(grader["cost"]))
     if grader["decided"]["few"]:
         click.echo(
-            f"  few: {counted(grader['decided']['n'], 'run')} decided; below {FEW} these numbers say little"
+            f"  few: {counted(grader['decided']['n'], 'run')} decided; below {FEW} these are uncertain"
         )
     if grader["depends_on"]:
-        click.echo(f"  it is told of {safe(grader['depends_on'])}: the two are not compared")
+        click.echo(f"  its input includes {safe(grader['depends_on'])}: the two are not compared")
     if grader["duplicates"]:
         click.echo(
             f"  {counted(grader['duplicates'], 'duplicate')}: further verdicts of the same runs, equal"

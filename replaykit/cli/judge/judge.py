@@ -261,9 +261,7 @@ def sensitivity(
             click.echo(attack_text(results), nl=False)
         ctx.exit(susceptibility_code(results, most) if results else _nothing(sources))
     if labels is not None or most is not None or is_json:
-        raise UsageError(
-            what="--labels, --max-susceptibility and --json say how to show --attacks: name some"
-        )
+        raise UsageError(what="--labels, --max-susceptibility and --json apply to --attacks: name some")
     found = sensitivity_to_screenshots(sources, how, ks=_numbers(k))
     head = ["judge", "k", "n", "success", "failure", "abstain", "missing", "changed"]
     rows = [[str(value) for value in msgspec.structs.astuple(one)] for one in found]

@@ -56,7 +56,7 @@ def _written(one: Authored, folder: Path) -> bool:
     criteria = one.criteria
     click.echo(f"{path.name}  {len(criteria.rubric.criteria)} criteria  {criteria.rubric.validity}")
     if criteria.n_phantom:
-        notice(f"{path.name}: {criteria.n_phantom} criteria ask for what the intent does not say: weight 0")
+        notice(f"{path.name}: {criteria.n_phantom} criteria ask for what the intent does not state: weight 0")
     for first, second in criteria.overlap:
         notice(f"{path.name}: {safe(first)} and {safe(second)} ask for the same")
     return True

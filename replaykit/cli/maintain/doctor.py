@@ -74,7 +74,7 @@ def _tried(version: str, browser: Path) -> tuple[bool, str]:
     about = tried.environment
     named = f"recording with playwright {version} and {about.browser} {about.browser_version}"
     if tried.fault is None:
-        return True, f"{named}: one click, and it was heard"
+        return True, f"{named}: one click, and it was recorded"
     return False, f"{named}: {tried.fault}. {REMEDY}"
 
 

@@ -222,7 +222,7 @@ class Actor(Struct, frozen=True, kw_only=True):
         given = [name for name, value in forms.items() if value]
         if len(given) != 1:
             found = " and ".join(given) or "none of them"
-            raise UsageError(what=f"say who acts, with one of {', '.join(forms)}; found {found}")
+            raise UsageError(what=f"choose what to record, with one of {', '.join(forms)}; found {found}")
 
 
 class SuiteOptions(Struct, frozen=True, kw_only=True):

@@ -164,7 +164,7 @@ def _compare_whole(check: StringMatch, reference: str, answer: str, terms: Terms
     whole = compare(reference, answer, check.value_type, check.tolerance)
     bare = answer if terms.has_record or whole.matches else unlabelled(answer)
     if bare != answer and (inside := compare(reference, bare, check.value_type, check.tolerance)).matches:
-        return replace(inside, rule=f"{inside.rule}, without what only says that it is the answer")
+        return replace(inside, rule=f"{inside.rule}, without words that only introduce the answer")
     kind = (whole.reason or "").removeprefix("not_a_")
     inner = None if terms.has_record else only_value(answer, kind)
     if inner is None:

@@ -66,7 +66,7 @@ def _of_answer(check: StringMatch) -> Iterator[tuple[str, str]]:
         try:
             fulfils(required, 0.0)
         except PeerRaises as fault:
-            yield f".required_values[{number}]", f"{fault}; write `<= 700`, `== 0`, say"
+            yield f".required_values[{number}]", f"{fault}; write, for example, `<= 700` or `== 0`"
 
 
 def _of_values(path: str, references: Sequence[str], value_type: str) -> Iterator[tuple[str, str]]:

@@ -38,7 +38,7 @@ def prompt_name(kind: Kind, template: str) -> str:
     return KNOWN[kind].get(digest, f"sha256:{digest}")
 
 
-UNASKED = "a model compares meanings; none was asked: --judge-mode new asks it and records what it says"
+UNASKED = "a model compares meanings; none was asked: --judge-mode new asks it and records its reply"
 """Rule of a requirement for which there is no tape."""
 
 SYSTEM = "You compare texts and say in one word what comes of it."

@@ -31,7 +31,7 @@ MISSES_MAX = 10
 """Requests not recorded that a result names."""
 
 _ITEM = "verify"
-_RULE = "the verifier says so"
+_RULE = "the verifier reports it"
 
 
 def grade_verifier(check: StateVerifier, replay: Replay, terms: Terms) -> Graded:

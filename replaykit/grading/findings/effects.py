@@ -70,7 +70,7 @@ def _note(code: str, turn: Turn) -> str | None:
     if code == "A2" and error is not None:
         return f"{error.name}: {error.message}"[:300] if error.message else error.name
     if code == "A3" and declared is not None:
-        return f"the agent said: {render_action(declared)}"
+        return f"the agent reported: {render_action(declared)}"
     return None
 
 

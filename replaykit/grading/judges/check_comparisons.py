@@ -35,7 +35,7 @@ def asking_of(settings: Iterable[JudgeSettings]) -> Asking:
     """
     found = [one for one in settings if asks_for_checks(one)]
     if len(found) > 1:
-        raise JudgeError(what=f"{len(found)} files say how checks ask a model; name one")
+        raise JudgeError(what=f"{len(found)} files set how checks ask a model; name one")
     return _asking(validated(found[0])) if found else Asking()
 
 

@@ -124,7 +124,7 @@ def _of_task(judge: str | JudgeSettings) -> JudgeSettings:
         if isinstance(one, JudgeSettings) and one.entry:
             raise JudgeError(what=f"judge {one.entry!r} of the task is code: name it with --judge to run it")
         if isinstance(one, JudgeSettings) and one.rubrics:
-            raise JudgeError(what="option rubrics: no task says which files its rubric comes from")
+            raise JudgeError(what="option rubrics: no task names the files of its rubric")
     if asks_for_checks(settings):
         raise JudgeError(what="protocol checks is no judge of a task: name its file with --judge")
     return settings

@@ -26,7 +26,7 @@ def build_judge(settings: JudgeSettings, mode: str) -> Judge:
     if settings.entry:
         return load_maker(settings.entry)(settings, mode)
     if asks_for_checks(settings):
-        raise JudgeError(what="protocol checks is no judge: it says how checks ask a model")
+        raise JudgeError(what="protocol checks is no judge: it sets how checks ask a model")
     if settings.protocol not in _PROTOCOLS:
         raise JudgeError(what=f"protocol {settings.protocol} is several judges: each is built by itself")
     module, name = _PROTOCOLS[settings.protocol]

@@ -268,6 +268,6 @@ def _evidence(witness: Witness, error: _Shown) -> Evidence:
 
 KIND = RuleKind(
     grade=grade_reports_error,
-    breaks=lambda rule: f"an error shown that no {' or '.join(rule.to)} tells of afterwards",
+    breaks=lambda rule: f"an error shown that no {' or '.join(rule.to)} reports afterwards",
     channels=lambda rule: ("snapshots", "dialogs"),
 )

@@ -231,7 +231,7 @@ def _hide_error_report(events: _Events, policies: Sequence[Policy]) -> Iterator[
         silent = (_silenced(event) for event in events)
         quiet = tuple(event for event in silent if not isinstance(event, Message) or event.role == "user")
         yield _Edit(
-            "hide_error_report", None, "the agent says that all is well", _answering(quiet, "All done.", True)
+            "hide_error_report", None, "the agent reports no problem", _answering(quiet, "All done.", True)
         )
 
 

@@ -57,7 +57,7 @@ TaskName = Annotated[
     str | None, Field(description="Task file below the root, FILE or FILE#ID; default: the recorded task.")
 ]
 ModeName = Annotated[
-    Mode | None, Field(description="strict, or compat: as the benchmark grades; default: what the task says.")
+    Mode | None, Field(description="strict, or compat: as the benchmark grades; default: the task's own.")
 ]
 
 

@@ -97,7 +97,7 @@ def _start(bundle: Bundle) -> datetime:
     start = moment(bundle.header.created) if bundle.header.clock != "none" else None
     if start is None:
         raise UsageError(
-            what=f"{bundle.name} does not say when it was recorded: nothing can be joined by time"
+            what=f"{bundle.name} does not state when it was recorded: nothing can be joined by time"
         )
     has_own = any(one.actor != "probe" for one in bundle.trajectory.of_type(Exchange))
     if has_own or bundle.trajectory.channel("network") != "absent":

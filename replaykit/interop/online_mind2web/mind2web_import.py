@@ -316,7 +316,7 @@ def _breaches(run: Run, at: int, entry: Mind2WebAction) -> Iterator[tuple[str, s
         and entry.action_status in ("SUCCESS", "FAILED")
         and status != f" | {entry.action_status}"
     ):
-        yield "action_status", "not as its action ends: one of them says that it failed"
+        yield "action_status", "not as its action ends: one of them marks it as failed"
     if entry.thought is UNSET:
         yield "thought", "missing"
 

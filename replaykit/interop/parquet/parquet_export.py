@@ -66,7 +66,7 @@ def write_tables(
     """
     names = [Path(bundle).name.removesuffix(".zst") for bundle in bundles]
     if len(set(names)) < len(names):
-        raise UsageError(what="two bundles have one name: a run is told by it in the tables")
+        raise UsageError(what="two bundles have one name: it identifies a run in the tables")
     old = [*folder.glob("steps-*.parquet"), *(folder / name for name in (RUN_FILE, CARD))]
     taken = [path for path in old if os.path.lexists(path)]
     if taken and not force:

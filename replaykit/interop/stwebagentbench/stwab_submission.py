@@ -152,7 +152,7 @@ def _graded(
             raise CannotExport(
                 format="stwab-submission",
                 source=Path(source).name,
-                missing=f"it cannot say unknown: {', '.join(closed[:LISTED_MAX])}{more}",
+                missing=f"it has no value for unknown: {', '.join(closed[:LISTED_MAX])}{more}",
                 advice="Record what is missing, or export them as violated (fail_closed).",
             )
         if closed:

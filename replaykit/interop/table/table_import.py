@@ -132,7 +132,7 @@ def _task(run: Run, candidate: Candidate, stated: Mapping[str, Any]) -> None:
         name=_text(stated.get("agent")) or None, model=_text(stated.get("model")) or None
     )
     if intent is None:
-        run.warn("no column says what the task was: name it with --columns, or give --task FILE")
+        run.warn("no column holds the task: name it with --columns, or give --task FILE")
 
 
 def _text(value: Any) -> str:
@@ -213,7 +213,7 @@ def _fill(run: Run, found: TableSteps, base: Base) -> None:
         run.add(Observation(role="unaligned", screenshot=shot))
     if any(cell is not None for cell in loose):
         run.warn(
-            "no column says whether screenshots show the page before or after the action: they belong to "
+            "no column shows whether screenshots are of the page before or after the action: they belong to "
             "no step; name their column as screenshot_before or screenshot_after with --columns"
         )
     _channels(run, [step.cells for step in found.steps if step.cells.get("action") not in (None, "", [], {})])

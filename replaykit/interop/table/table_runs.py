@@ -211,7 +211,7 @@ def _of_file(file: Path, shape: RowShape, *, is_stated: bool) -> Candidate:
     is_one = is_stated or all(a is not None and b is not None and a < b for a, b in pairwise(numbers))
     if not is_one or (len(numbers) == 1 and numbers[0] is None and not is_stated):
         raise UsageError(
-            what=f"{file.name}: no column says which rows belong to one run; name it with --columns, "
+            what=f"{file.name}: no column shows which rows belong to one run; name it with --columns, "
             f"as `run: COLUMN`, or as `run: '{OWN_FILE}'` where the whole file is one run"
         )
     return _candidate(file, file.stem, [TableSpan(file.name, rows[0].start, rows[-1].end)])

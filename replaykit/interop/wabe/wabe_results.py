@@ -139,7 +139,7 @@ def _check_counts(run: Run, detail: Detail) -> None:
     true = sum(task.get("success") is True for task in detail.tasks)
     if detail.tasks and true != detail.successful_tasks:
         run.warn(
-            f"successful_tasks is {detail.successful_tasks}, but success is said of {counted(true, 'task')}"
+            f"successful_tasks is {detail.successful_tasks}, but it marks as success {counted(true, 'task')}"
         )
     if not 0 <= detail.success_rate <= 100:
         run.warn(f"success_rate is {detail.success_rate}, expected 0 to 100")

@@ -5,7 +5,7 @@
 const ANSWERS = [
   ["success", "y", "Yes", "the run did what the task asks"],
   ["failure", "n", "No", "it did not"],
-  ["unsure", "u", "Unsure", "the recording does not tell"],
+  ["unsure", "u", "Unsure", "the recording does not show it"],
   ["not_executable", "x", "Not executable", "a CAPTCHA, or the site was down"],
 ];
 

@@ -237,7 +237,7 @@ def _judged(judgement: Judgement, failed: FirstFailure | None) -> Iterator[str]:
     elif judgement.claims is not UNSET:
         yield from claim_lines(judgement)
     else:
-        yield from (f"it says: {words}" for words in quoted(judgement))
+        yield from (f"its reasons: {words}" for words in quoted(judgement))
 
 
 def lacks_checks(verdict: Verdict) -> bool:
@@ -335,7 +335,7 @@ def few(report: Report) -> list[str]:
     if decided >= FEW:
         return []
     who = f"Only {counted(decided, 'run')} decided" if decided else "No run is decided"
-    return [f"{who}: rates from fewer than {FEW} runs say little."]
+    return [f"{who}: rates from fewer than {FEW} runs are uncertain."]
 
 
 def _risk(report: Report) -> list[str]:
@@ -358,7 +358,7 @@ def _peers(report: Report) -> list[str]:
         (f"all-pass@{peer['k']}", "all_pass_at_k"),
     )  # fmt: skip
     line = "as ST-WebAgentBench prints it: " + ", ".join(f"{name} {peer[key]:.3f}" for name, key in names)
-    return [line if peer["parity"] else line + " (no parity: policies are undecided, or have no peer)"]
+    return [line if peer["parity"] else line + " (no parity: policies are undecided, or unknown there)"]
 
 
 def _proof(report: Report) -> list[str]:

@@ -93,7 +93,7 @@ REFUSED: dict[str, tuple[bytes, str, str]] = {
     "deflate bomb": (zlib.compress(BOMB), "deflate", "larger than"),
     "raw bomb": (raw_deflate(BOMB), "deflate", "larger than"),
     "cut gzip": (gzip.compress(b"{}" * 9)[:-9], "gzip", "it ends too early"),
-    "no gzip": (b"{}", "gzip", "not what its encoding says"),
+    "no gzip": (b"{}", "gzip", "does not match its encoding"),
     "rest after deflate": (zlib.compress(b"{}") + b"more", "deflate", "something follows its end"),
     "brotli": (b"\x0b\x02\x80", "br", "encoded as 'br': accepted are gzip, deflate"),
     "zstd": (b"\x28\xb5\x2f\xfd", "zstd", "encoded as 'zstd': accepted are gzip, deflate"),

@@ -154,7 +154,7 @@ def test_settings_that_checks_cannot_have(options: dict[str, Any], words: str, r
 
 
 def test_only_one_file_says_how_checks_ask(settings: JudgeSettings) -> None:
-    with pytest.raises(JudgeError, match="2 files say how checks ask"):
+    with pytest.raises(JudgeError, match="2 files set how checks ask"):
         asking_of([settings, JudgeSettings(protocol="checks")])
 
 

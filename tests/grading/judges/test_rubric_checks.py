@@ -180,4 +180,4 @@ def test_agree_does_not_compare_it_with_the_checks(tmp_path: Path, capfd: Any) -
     assert {"rubric", "checks"} in pairs and {"rubric", "told"} in pairs
     assert {"told", "checks"} not in pairs
     assert run_cli(["agree", str(labels), str(tmp_path / "report.json")]) == 0
-    assert "it is told of checks: the two are not compared" in capfd.readouterr().out
+    assert "its input includes checks: the two are not compared" in capfd.readouterr().out

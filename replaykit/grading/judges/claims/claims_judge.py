@@ -192,10 +192,10 @@ def _lacking(
         return "the task asks for an answer, and none is shown to be true"
     missing = unstated(task, _quotes(needs))
     if missing is not None:
-        return f"nothing shown speaks of this part of the task: {missing}"
+        return f"nothing shown mentions this part of the task: {missing}"
     shown = [one for one in claims if one.is_supported]
     missing = unstated(answer, _quotes(shown)) or unquoted(answer, _quotes(claims), task)
-    return None if missing is None else f"nothing shown speaks of this part of the answer: {missing}"
+    return None if missing is None else f"nothing shown mentions this part of the answer: {missing}"
 
 
 def _quotes(items: Sequence[Decided]) -> list[str]:

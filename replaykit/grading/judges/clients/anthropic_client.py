@@ -130,7 +130,7 @@ class AnthropicClient:
     def _of_batch(self, result: Any, at: datetime) -> ClientAnswer:
         if result.type != "succeeded":
             error = getattr(getattr(getattr(result, "error", None), "error", None), "message", "")
-            words = f"the batch says {result.type}" + (f": {error}" if error else "")
+            words = f"the batch reports {result.type}" + (f": {error}" if error else "")
             return ClientAnswer(
                 reply=ReplyFailure(kind="batch", message=words, retryable=result.type != "errored")
             )

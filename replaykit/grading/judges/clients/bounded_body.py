@@ -117,14 +117,14 @@ def _inflated(pieces: Iterable[bytes], bits: int) -> Iterator[bytes]:
             try:
                 yield work.decompress(rest, _PIECE)
             except zlib.error as error:
-                raise BodyError(f"the body is not what its encoding says: {error}") from error
+                raise BodyError(f"the body does not match its encoding: {error}") from error
             rest = work.unused_data if work.eof else work.unconsumed_tail
     if has_begun and not work.eof:
-        raise BodyError("the body is not what its encoding says: it ends too early")
+        raise BodyError("the body does not match its encoding: it ends too early")
 
 
 def _following(bits: int) -> Any:
     """Return what reads the next part: only gzip has several, one after the other."""
     if bits != _GZIP:
-        raise BodyError("the body is not what its encoding says: something follows its end")
+        raise BodyError("the body does not match its encoding: something follows its end")
     return zlib.decompressobj(wbits=bits)

@@ -111,4 +111,4 @@ def _optimality(label: str) -> int:
     for number in (1, 2, 3, 4):
         if label.startswith(f"{number}.") or any(word in label for word in words.get(number, ())):
             return number
-    raise PeerRefusal(f"the peer knows no answer {label[:80]!r}")
+    raise PeerRefusal(f"the reference implementation knows no answer {label[:80]!r}")
