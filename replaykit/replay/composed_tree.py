@@ -14,6 +14,9 @@ from replaykit.replay.rendered_text.element_states import SHOWN
 from replaykit.replay.rendered_text.element_texts import InnerTexts
 from replaykit.snapshot.snapshot_format import DOCUMENT, SHADOW, TEXT
 
+TEXT_MIN = 10
+"""Width and height of a frame that may show a text, CSS px."""
+
 
 class ComposedTree(Tree):
     """The columns of a snapshot, with one scope for a document and all shadow trees in it."""
@@ -61,7 +64,17 @@ def texts_inside(texts: InnerTexts) -> Iterator[str]:
 def _is_shown(texts: InnerTexts, holder: int, kind: int) -> bool:
     """Whether the element that holds a tree is displayed; a frame is as visible as its element."""
     is_displayed = texts.states.state(holder) == SHOWN
-    return is_displayed and (kind == SHADOW or texts.states.style(holder).is_visible)
+    return is_displayed and (kind == SHADOW or _is_window(texts, holder))
+
+
+def _is_window(texts: InnerTexts, owner: int) -> bool:
+    is_visible = texts.states.style(owner).is_visible
+    return is_visible and not is_small(texts.tree.snapshot.box_of(owner))
+
+
+def is_small(box: tuple[int, int, int, int] | None) -> bool:
+    """Whether a box is known, and too small for a text: frames that only send something are."""
+    return box is not None and min(box[2:]) < TEXT_MIN
 
 
 def _texts_in(texts: InnerTexts, root: int) -> Iterator[str]:

@@ -413,8 +413,7 @@ class Node:
     @property
     def box(self) -> tuple[int, int, int, int] | None:
         """Bounding box in document CSS px (x, y, width, height); None where boxes were not taken."""
-        at, box = 4 * self.number, self.dom.snapshot.box
-        return (box[at], box[at + 1], box[at + 2], box[at + 3]) if box and at >= 0 else None
+        return self.dom.snapshot.box_of(self.row)
 
     @property
     def parent(self) -> Node | None:

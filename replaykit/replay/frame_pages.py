@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from replaykit.errors import Unsupported
+from replaykit.replay.composed_tree import is_small
 from replaykit.replay.page_cache import Doms
 from replaykit.trajectory.observation import Frame
 from replaykit.trajectory.scalars import Omitted
@@ -100,7 +101,7 @@ def shown(frames: tuple[FrameView, ...]) -> Iterator[FrameView]:
 
 def _is_visible(owner: Node) -> bool:
     try:
-        return owner.visible
+        return owner.visible and not is_small(owner.box)
     except Unsupported:  # without styles no one knows
         return True
 

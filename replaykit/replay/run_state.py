@@ -9,6 +9,7 @@ import msgspec
 
 from replaykit.replay.frame_pages import FrameView, shown, views
 from replaykit.replay.page_cache import Doms
+from replaykit.replay.unread_parts import unread_parts
 from replaykit.trajectory.action import Action
 from replaykit.trajectory.action_rendering import render_step
 from replaykit.trajectory.exchange import Dialog, Exchange, Message, Navigation
@@ -151,10 +152,13 @@ class Page:
         doms = (frame.dom for frame in shown(self.frames))
         return tuple(dom.whole_text for dom in doms if dom is not None)
 
-    @property
-    def has_unread_frames(self) -> bool:
-        """Whether a frame shows that was not recorded. One that has shown nothing yet does not count."""
-        return any(frame.dom is None and frame.why != "unseen" for frame in shown(self.frames))
+    @cached_property
+    def unread(self) -> tuple[str, ...]:
+        """Codes of what shows on the page and was not recorded, so that its text is unknown.
+
+        Raises as `dom` does.
+        """
+        return tuple(unread_parts(self.dom, self.frames))
 
     @property
     def missing(self) -> str | None:

@@ -35,6 +35,8 @@ REMEDIES: dict[str, str] = {
     "browser.gone": "no one closed the browser, and what came last in it is unknown: record the run again",
     "choice": "a key moved in a control of the page's own making, and what it chose is unknown: let the agent"
     " click, or read the value after the run (`phase: post`)",
+    "canvas.unread": "the page is drawn on a canvas, so its text is unknown: check what the agent answered,"
+    " or a request",
     "command.unheard": "the agent called its driver for this, and no page reports on what: look at the"
     " requests of the run",
     "console": "record again with `replaykit record`, which keeps the console",
@@ -48,6 +50,8 @@ REMEDIES: dict[str, str] = {
     "events.unheard": "the page kept input events from the recorder: record again with `-- COMMAND`",
     "field": _NAMES,
     "form_state": "record again with `replaykit record`, which keeps what form fields held",
+    "embedded.unread": "a PDF or another document in the page was not recorded, so its text is unknown: check"
+    " what the agent answered, or a request",
     "frame.unread": "a frame of the page was not recorded, so its text is unknown: " + _WATCH,
     "header": "import or record the run together with its task: --task FILE#ID",
     "headers": _HEADER,

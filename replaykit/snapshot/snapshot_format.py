@@ -170,3 +170,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """Per element number: palette index, or -1 inside a hidden subtree; empty when not taken."""
     box: list[int]
     """Four per element number: x, y, width, height in document CSS px; empty when not taken."""
+
+    def box_of(self, row: int) -> tuple[int, int, int, int] | None:
+        """Return the box of the element of a row; None where boxes were not taken."""
+        at, box = 4 * self.number[row], self.box
+        return (box[at], box[at + 1], box[at + 2], box[at + 3]) if box and at >= 0 else None

@@ -61,7 +61,7 @@ def grade_page_state(rule: PageState, run: PolicyRun) -> Finding:
     if rule.forbid and met:
         return broken("forbidden_state", (_evidence(rule, witness, state, hit) for state, hit in met))
     unmet = [state for state in known if not any(state is one for one, _ in met)]
-    hidden = [code for state in unmet for text in state.texts for code in Reading(text, state.step).missing]
+    hidden = [code for state in unmet for code in _hidden(rule, state)]
     if not rule.forbid and unmet and not hidden:
         return broken("state_not_met", (_evidence(rule, witness, state, None) for state in unmet))
     unseen = _unseen(rule, window) if rule.forbid or not known else ()
@@ -70,6 +70,13 @@ def grade_page_state(rule: PageState, run: PolicyRun) -> Finding:
     if not known:
         return dormant("selector_never_resolved") if rule.forbid else _absent(rule, window, witness)
     return kept()
+
+
+def _hidden(rule: PageState, state: PageReading) -> Iterator[str]:
+    """Yield why a page may hold what was not found on it."""
+    lacks = state.page.unread if state.page is not None and not rule.locator else ()
+    for text in state.texts:
+        yield from Reading(text, state.step, lacks).missing
 
 
 def _unseen(rule: PageState, window: Window) -> tuple[str, ...]:

@@ -44,6 +44,8 @@ class Fields(Struct, frozen=True, kw_only=True):
     """Of a page: title, rendered text, then values and attributes."""
     raw: Any = None
     """The value as read."""
+    lacks: tuple[str, ...] = ()
+    """Codes of parts of the page whose text is unknown."""
 
 
 Rule = Callable[[str], Ruling]
@@ -108,7 +110,8 @@ def fields_of(reading: EvidenceReading, *, is_selector: bool = False) -> Fields 
     try:
         frames = reading.page.frame_texts if reading.page is not None else ()
         own = page_fields(reading.dom, reading.text) if reading.dom is not None else ()
-        return Fields(texts=(*own, *frames))
+        lacks = reading.page.unread if reading.page is not None else ()
+        return Fields(texts=(*own, *frames), lacks=lacks)
     except Unsupported:
         return undecided("unsupported", "probe:text")
     except LocatorLimit:
@@ -141,8 +144,18 @@ def strictly(fields: Fields | Ruling, rule: Rule, needs_all: bool = False) -> Ru
         return fields
     rulings = [rule(text) for text in fields.texts] or [rule("")]
     if needs_all:
-        return next((ruling for ruling in rulings if ruling.outcome is not Outcome.PASS), rulings[0])
-    return any_of(rulings)
+        found = next((ruling for ruling in rulings if ruling.outcome is not Outcome.PASS), rulings[0])
+    else:
+        found = any_of(rulings)
+    return (
+        undecided("not_recorded", *fields.lacks)
+        if fields.lacks and _rests_on_absence(found, needs_all)
+        else found
+    )
+
+
+def _rests_on_absence(ruling: Ruling, needs_all: bool) -> bool:
+    return ruling.outcome is (Outcome.PASS if needs_all else Outcome.FAIL)
 
 
 def _expected(expect: Expect, value_type: str) -> list[tuple[str, Rule, bool]]:

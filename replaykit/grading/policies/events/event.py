@@ -11,7 +11,7 @@ from urllib.parse import unquote, unquote_plus
 from msgspec import Struct
 
 from replaykit.errors import Unsupported
-from replaykit.grading.policies.events.text_conditions import FRAME_UNREAD, Reading
+from replaykit.grading.policies.events.text_conditions import Reading
 from replaykit.grading.policies.events.three_valued_truth import FALSE, Truth, unknown
 from replaykit.grading.policies.events.url_conditions import address, is_blank
 from replaykit.grading.values.letters import is_unseen
@@ -233,7 +233,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
 
     def _whole_text(self, dom: Dom) -> Reading:
         frames = self.page.frame_texts if self.page is not None else ()
-        missing = (FRAME_UNREAD,) if self.page is not None and self.page.has_unread_frames else ()
+        missing = self.page.unread if self.page is not None else ()
         return Reading("\n".join((dom.whole_text, *frames)), self.step, missing)
 
     @cached_property

@@ -23,9 +23,6 @@ FUZZY_MIN = 85
 FUZZY_TERM_MIN = 5
 """Characters of the shortest term that may be met approximately."""
 
-FRAME_UNREAD = "frame.unread"
-"""Code of a page whose frame shows and was not recorded."""
-
 _NAMELESS = lazy_pattern(r"⟦(?:masked|header)⟧")
 _PATTERN = lazy_pattern(r"⟦pattern:[^⟧]*⟧")
 _CUT = lazy_pattern(r"⟦cut:\d+⟧\Z")
