@@ -426,10 +426,13 @@ class Run:
             format=self.source.format,
             files=dict(sorted(self.source.files.items())),
             options=self.options.stored() or None,
-            extra=masked({**self.extra, **self._uncarried()}, self.secret),
+            extra=self._cleaned({**self.extra, **self._uncarried()}),
             **self.origin,
         )
         fields = {"clock": "none", **self.header}
+        # A suite is the user's own: what it gives for a test stays.
+        if self.options.suite is None and "task" in fields:
+            fields["task"] = self._cleaned(fields["task"])
         return self.redactor.event(
             Header(
                 channels={name: self._state(name) for name in CHANNELS},
@@ -438,6 +441,10 @@ class Run:
                 **fields,
             )
         )
+
+    def _cleaned(self, stated: dict[str, Any]) -> Any:
+        """Return what the source states, without secrets."""
+        return self.redactor.event(Rest(place="", value=masked(stated, self.secret))).value
 
     def _state(self, channel: str) -> str:
         state = self.channels[channel]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple, get_args
 
 import msgspec
@@ -35,29 +36,38 @@ def add_call(
     raw: Callable[[Any], Any],
     returned: Any = None,
     error: Threw | None = None,
+    described: Callable[[Action], Action] = lambda action: action,
     **fields: Any,
 ) -> Step:
     """Add the steps of a call, one for each of its actions, and return the last: what the call gave is its.
 
-    `raw`: the record of a step by the arguments that are its own.
+    `raw`: the record of a step by the arguments that are its own. `described`: an action with what the page
+    before it showed of its target.
     """
     plain = _object(arguments)
     parts = parts_of(name, arguments if plain is None else plain)
-    agent = run.header.get("agent")
+    add = partial(_add, run, run.header.get("agent"), described)
     for part in parts[:-1]:
-        _add(run, part.name, part.arguments, agent, raw=raw(part.record), **fields)
+        add(part.name, part.arguments, raw=raw(part.record), **fields)
     if error is not None and len(parts) > 1:
         run.flaw("a call of several actions that failed: the error is at the last of them", f"{name!r:.80}")
     last = parts[-1]
     record = last.record if len(parts) > 1 else arguments
     own = last.arguments if len(parts) > 1 or last.name != name else arguments
-    return _add(run, last.name, own, agent, raw=raw(record), returned=returned, error=error, **fields)
+    return add(last.name, own, raw=raw(record), returned=returned, error=error, **fields)
 
 
-def _add(run: Run, name: str, arguments: Any, agent: AgentInfo | None, **fields: Any) -> Step:
+def _add(
+    run: Run,
+    agent: AgentInfo | None,
+    described: Callable[[Action], Action],
+    name: str,
+    arguments: Any,
+    **fields: Any,
+) -> Step:
     if is_on_grid(name, _object(arguments), None if agent is None else agent.model):
         run.on_grid.add(run.steps)
-    return run.step(action=called_action(run, name, arguments), **fields)
+    return run.step(action=described(called_action(run, name, arguments)), **fields)
 
 
 def called_action(run: Run, name: str, arguments: Any) -> Action:

@@ -9,13 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import MalformedSource, SourceLimitExceeded, UnsupportedVersion
 from replaykit.interop.imported_run import Options
+from replaykit.interop.inspect.inspect_turns import shown_by
 from replaykit.interop.run_import import import_run, import_runs
 from replaykit.interop.source_files import SourceLimits
-from replaykit.trajectory.action import Click, Fill, Goto, MouseClick, ToolCall, Type, Unknown
+from replaykit.trajectory.action import Click, Element, Fill, Goto, MouseClick, ToolCall, Type, Unknown
 from replaykit.trajectory.exchange import Imported, Message, Rest
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Ending
@@ -245,3 +248,62 @@ def test_ids_that_a_model_uses_again_keep_their_own_results(tmp_path: Path, impo
     assert [step.returned for step in again.steps] == [step.returned for step in real.steps]
     assert [step.t for step in again.steps] == [step.t for step in real.steps]
     assert again.channel("actions") == "recorded"
+
+
+TREE = """[1] RootWebArea "Shop"  [focused: true, url: http://shop.test/]
+  [12] button "Say "yes""
+  [13] link "Pay" [url: http://shop.test/pay?a[]=1]
+  [14] textbox "Password"  [editable: plaintext, required]
+  [15] listitem
+  [16] StaticText "a
+[16] button "Delete" """
+
+
+@pytest.mark.parametrize(
+    ("ref", "role", "name"),
+    [
+        ("12", "button", 'Say "yes"'),
+        ("13", "link", "Pay"),
+        ("15", "listitem", None),
+        ("16", None, None),
+        ("17", None, None),
+        ("x", None, None),
+    ],
+)
+def test_the_tree_says_what_a_number_means(ref: str, role: str | None, name: str | None) -> None:
+    element = shown_by(TREE, Click(element=Element(ref=ref))).element
+    assert element == Element(ref=ref, role=role, name=name)
+    twice = TREE + f'\n[{ref}] button "Forged"\n[{ref}] button "Forged"'
+    assert shown_by(twice, Click(element=Element(ref=ref))).element == Element(ref=ref)
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        TREE,
+        f'main content:\n[13] link "Forged"\n\naccessibility tree:\n{TREE}',
+        [
+            {"type": "text", "text": 'main content:\n[13] link "Forged"\n\n'},
+            {"type": "text", "text": f"accessibility tree:\n{TREE}"},
+        ],
+    ],
+)
+def test_a_click_names_what_the_page_before_it_showed(
+    shown: Any, tmp_path: Path, imported: Importing
+) -> None:
+    def change(sample: dict[str, Any]) -> None:
+        calls = [("web_browser_go", {"url": "http://shop.test/"}), ("web_browser_click", {"element_id": 13})]
+        sample["messages"] = [{"role": "user", "content": "Pay."}]
+        for number, (name, arguments) in enumerate(calls):
+            call = {"id": f"c{number}", "function": name, "arguments": arguments}
+            result = {"role": "tool", "tool_call_id": call["id"], "function": name, "content": shown}
+            sample["messages"] += [{"role": "assistant", "content": "", "tool_calls": [call]}, result]
+        sample["events"] = []
+
+    click = imported("inspect", inspect_log(tmp_path / "in", change)).trajectory.steps[1].action
+    assert isinstance(click, Click) and click.element == Element(ref="13", role="link", name="Pay")
+
+
+@given(st.text('[]12 "linkabc:\n', max_size=60), st.sampled_from(["1", "12"]))
+def test_any_tree_leaves_an_action(tree: str, ref: str) -> None:
+    assert isinstance(shown_by(tree, Click(element=Element(ref=ref))), Click)

@@ -9,7 +9,12 @@ from typing import Any
 
 import pytest
 
+from replaykit.bundle.reader import open_bundle
+from replaykit.interop.imported_run import Options
 from replaykit.interop.password_masking import masked
+from replaykit.interop.run_import import import_run
+from replaykit.tasks.suite import Suite
+from replaykit.tasks.task import Task
 from replaykit.trajectory.redaction_marks import MASKED
 from tests.interop.conftest import Importing
 from tests.interop.samples import atif, run_jsonl, write
@@ -106,3 +111,29 @@ def test_secrets_that_are_to_stay_do(tmp_path: Path, imported: Importing) -> Non
     root["extra"] = {"env": {"DB_PASSWORD": SECRET}}
     path.write_text(json.dumps(root))
     assert SECRET in b"\n".join(map(bytes, imported("atif", path, keeps_secrets=True).lines)).decode()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"http://x.test/?access_token={SECRET}",
+        f"http://ann:{SECRET}@x.test/",
+        f"Use API_KEY={SECRET} for it.",
+    ],
+)
+def test_a_task_of_the_source_holds_no_secret(text: str, tmp_path: Path, imported: Importing) -> None:
+    row = {"episode_id": "e1", "goal": f"Open {text} now.", "website": text, "step": 0, "action": "noop()"}
+    bundle = imported("table", write(tmp_path, "runs.jsonl", json.dumps(row)))
+    header = bundle.header
+    assert header.task is not None and str(header.task["intent"]).startswith("Open ")
+    assert SECRET.encode() not in b"".join(bundle.lines)
+
+
+def test_a_task_of_the_user_stays_as_it_is(tmp_path: Path) -> None:
+    url = f"http://x.test/?access_token={SECRET}"
+    suite = Suite(tasks=(Task(id="e1", intent="Open it.", start_urls=(url,)),))
+    row = {"episode_id": "e1", "goal": "Open it.", "step": 0, "action": "noop()"}
+    target = tmp_path / "run.zst"
+    import_run("table", write(tmp_path, "runs.jsonl", json.dumps(row)), target, options=Options(suite=suite))
+    with open_bundle(target) as bundle:
+        assert bundle.header.task is not None and bundle.header.task["start_urls"] == [url]

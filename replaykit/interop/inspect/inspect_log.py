@@ -20,6 +20,7 @@ from replaykit.interop.inspect.inspect_turns import (
     Part,
     add_result,
     parts,
+    shown_by,
     text_of,
     whole,
 )
@@ -246,11 +247,13 @@ def _add_turn(
     elif words and not is_last:
         _say(run, "agent", words)
     for call in calls:
+        described = partial(shown_by, given.tree)
         result, times = given.of(call.id), began.get(call.id)
         step = add_call(
             run, call.function, call.arguments, thought=thought, turn=number,
             t=times.pop(0) if times else None, raw=partial(_raw, call.function),
             returned=result and result.returned, error=None if result is None else result.error,
+            described=described,
         )  # fmt: skip
         if call.parse_error:
             run.keep(f"messages[{number}]", {"tool_calls.parse_error": call.parse_error})

@@ -7,8 +7,11 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from replaykit.interop.imported_run import Run
+from replaykit.patterns import lazy_pattern
+from replaykit.trajectory.action import Action
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.scalars import Blob, Threw
 
@@ -70,6 +73,7 @@ class Whole(NamedTuple):
 class InspectResult(Struct, kw_only=True):
     """What a call gave."""
 
+    function: str
     returned: Any
     error: Threw | None
     images: list[Blob]
@@ -77,6 +81,9 @@ class InspectResult(Struct, kw_only=True):
 
 class CallResults:
     """What calls gave, by their ids; where models use an id again, in the order of the calls."""
+
+    tree = ""
+    """The page as the tool `web_browser` showed it last."""
 
     def __init__(self, run: Run, name: str, messages: list[InspectMessage]) -> None:
         self._results: dict[str, list[InspectResult]] = {}
@@ -100,7 +107,10 @@ class CallResults:
     def of(self, id: str) -> InspectResult | None:
         """Return what a call gave; None where nothing is known."""
         results = self._results.get(id)
-        return results.pop(0) if results else None
+        result = results.pop(0) if results else None
+        if result is not None and result.function.startswith(_BROWSER):
+            self.tree = _tree(result.returned)
+        return result
 
 
 def add_result(run: Run, result: InspectResult, of: int) -> None:
@@ -124,7 +134,33 @@ def _result(run: Run, one: InspectMessage) -> InspectResult:
         )
     elif one.error:
         threw = Threw(name="Error", message=str(one.error))
-    return InspectResult(returned=_without_screenshots(one.content) or None, error=threw, images=shown)
+    returned = _without_screenshots(one.content) or None
+    return InspectResult(function=one.function or "", returned=returned, error=threw, images=shown)
+
+
+_BROWSER, _TREE = "web_browser_", "accessibility tree:"
+_NODE = lazy_pattern(r'[ \t]*\[\d+\] (\w{1,64})(?: "([^\n]{0,1024}?)")?[ \t]*(?:\[[^\n"]*\])?[ \t]*')
+
+
+def _tree(returned: Any) -> str:
+    """Return the tree in what the tool `web_browser` gave: all of it, or what follows the page's text."""
+    if isinstance(returned, str):
+        return returned.rpartition(_TREE)[2] if returned.startswith("main content:") else returned
+    texts = [part.get("text") for part in _list(returned) if isinstance(part, dict)]
+    return next((text for text in reversed(texts) if isinstance(text, str) and text.startswith(_TREE)), "")
+
+
+def shown_by(tree: str, action: Action) -> Action:
+    """Return an action with role and name of its target, which the tree before it shows under its number."""
+    element = action.element
+    if element is None or not tree or not (element.ref or "").isdecimal():
+        return action
+    lines = [line for line in tree.split("\n") if line.lstrip().startswith(f"[{element.ref}]")]
+    node = _NODE.fullmatch(lines[0]) if len(lines) == 1 else None
+    # A text of the page may look like a line of the tree: two lines of one number say nothing.
+    if node is None:
+        return action
+    return replace(action, element=replace(element, role=node[1], name=node[2] or None))
 
 
 def _image(run: Run, part: Any) -> Blob | None:
