@@ -150,7 +150,10 @@ def test_names_may_be_missing_or_known_to_be_empty(run):
     assert unnamed(actions.Element(ref="7")) == ("names@0",)
     assert unnamed(actions.Element(text="")) == ("names@0",)
     assert unnamed(actions.Element(text=" ", names=actions.Names(title="Sort"))) == ()
-    assert unnamed(actions.Element(text="Sort"), targets="partial") == ()
+    assert unnamed(actions.Element(text="Sort"), targets="partial") == ("names@0",)
+    assert unnamed(actions.Element(ref="7", text="Sort")) == ("names@0",)
+    for page in ({"tag": "button"}, {"role": "button"}, {"name": "Sort"}, {"attributes": {"id": "s"}}):
+        assert unnamed(actions.Element(text="Sort", **page)) == ()
     assert unnamed(actions.Element(text="Sort", cut=True)) == ("text.cut@0",)
     assert unnamed(actions.Element(text="Host", closed_shadow=True)) == ("names.closed@0",)
 

@@ -160,7 +160,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
             return unknown(f"text.cut@{self.step}")
         # What has no name at all is called by something that no recording holds.
         is_named = any(reading.raw.strip() for reading in self.names)
-        return FALSE if is_named else unknown(f"names@{self.step}")
+        return FALSE if is_named and not _is_described(element) else unknown(f"names@{self.step}")
 
     @cached_property
     def entered(self) -> tuple[Reading, ...]:
@@ -307,6 +307,12 @@ def alike(one: str, other: str) -> int:
     """Return with how many equal characters two texts begin."""
     differ = (place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1])
     return next(differ, min(len(one), len(other)))
+
+
+def _is_described(element: Element) -> bool:
+    """Whether a target is known by a text only: an agent's words for it, of which no page is the witness."""
+    facts = (element.tag, element.role, element.name, element.names, element.node, element.attributes)
+    return not element.earlier and all(fact is None for fact in facts)
 
 
 def _names(element: Element) -> tuple[str | None, ...]:
