@@ -236,7 +236,7 @@ def launch(
 
 
 def _launched_with_pipe(program: Path, command: list[str], profile: Path) -> Browser:
-    """Start a browser that speaks through a pipe; it answers as soon as it can."""
+    """Start a browser that communicates through a pipe; it answers as soon as it can."""
     if os.name != "posix":
         shutil.rmtree(profile, ignore_errors=True)
         raise RecorderError(

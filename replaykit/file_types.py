@@ -8,7 +8,7 @@ from pathlib import Path
 from replaykit.patterns import lazy_pattern
 
 HEAD = 512
-"""Bytes that tell what a file is."""
+"""Bytes that show what a file is."""
 
 _OURS = {
     "report": "a report of `replaykit grade`",

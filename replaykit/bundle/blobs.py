@@ -66,7 +66,7 @@ class RowsBefore:
         return self if kind == self._kind else RowsBefore()
 
     def row(self, number: int, line: bytes, above: bytes) -> bytes | None:
-        """Return a row that was told, below the same row, in the same line; None where it was another."""
+        """Return a row that was given, below the same row, in the same line; None where it was another."""
         if number >= len(self._lines) or self._lines[number] != line:
             return None
         return self._rows[number] if number == 0 or self._rows[number - 1] == above else None
@@ -273,7 +273,7 @@ def _adder(length: int) -> Callable[[bytes, bytes], bytes]:
 
 
 def _opaque(line: bytes, width: int, *, is_below: bool) -> bytes | None:
-    """Return a row of RGBA without alpha; None where that is not full. `is_below`: it is told as a sum."""
+    """Return a row of RGBA without alpha; None where that is not full. `is_below`: it is given as a sum."""
     # A pixmap has no alpha: a capture with transparency stays a PNG.
     if line[4::4] != (bytes(width) if is_below else b"\xff" * width):
         return None

@@ -167,7 +167,7 @@ class Place(Struct, frozen=True, gc=False):
 
 
 def read_preamble(head: bytes, source: str) -> Preamble:
-    """Parse the first 24 bytes; more of them tell what another file is.
+    """Parse the first 24 bytes; more of them show what another file is.
 
     Raises NotABundle, BundleFromTheFuture and BundleDamaged.
     """

@@ -68,7 +68,7 @@ def not_recorded(path: str | Path, operation: str) -> Iterator[None]:
 
 
 def remove_abandoned(folder: Path, prefix: str) -> None:
-    """Remove files of this prefix whose writer is dead; what cannot be told, or removed, stays."""
+    """Remove files of this prefix whose writer is dead; what may be alive, or cannot be removed, stays."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.startswith(prefix):
@@ -76,7 +76,7 @@ def remove_abandoned(folder: Path, prefix: str) -> None:
 
 
 def remove_unlocked(path: str) -> None:
-    """Remove a file whose writer is dead; what cannot be told, or removed, stays."""
+    """Remove a file whose writer is dead; what may be alive, or cannot be removed, stays."""
     with suppress(OSError):
         file = os.open(path, _READ | getattr(os, "O_NOFOLLOW", 0))
         try:

@@ -30,7 +30,7 @@ SHOT_FIELDS = frozenset({"screenshot", "clean", "shot_scale", "shot_exact"})
 even one machine does not draw alike twice (a caret, the corners of a focus ring)."""
 
 _RANKS = {Step: 0, Dialog: 1, Message: 1, Navigation: 2, Observation: 3, Ending: 4}
-"""Order within one step; what the agent and its user do is told apart by time only."""
+"""Order within one step; what the agent and its user do is ordered by time only."""
 
 
 def reduced_lines(header: Header, events: Iterable[Line]) -> list[bytes]:

@@ -57,7 +57,7 @@ class HttpSource:
         return data
 
     def read_suffix(self, length: int) -> bytes:
-        """Return the last min(length, size) bytes; the first read, which also tells the size."""
+        """Return the last min(length, size) bytes; the first read, which also finds the size."""
         # `bytes=-0` is no range.
         if self._whole is None and self._size:
             data = self._tried(lambda: self._get(f"bytes=-{max(1, length)}"))

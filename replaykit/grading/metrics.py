@@ -178,7 +178,7 @@ def _no_organization(verdicts: Sequence[Verdict]) -> str | None:
 
 
 def _has_peer(verdict: Verdict) -> bool:
-    """Whether some policy was graded as its peer does."""
+    """Whether some policy was graded as its original does."""
     return any(policy.mode == "compat" for policy in verdict.policies)
 
 

@@ -68,7 +68,7 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
     is_shared: bool = False
     """It holds nothing of the run, and all votes use one reply; not part of the key."""
     prompt: str = ""
-    """Whose words a check asks with: a peer's name, or `sha256:...`; empty = our own, or a judge's; not part
+    """Whose words a check asks in: a benchmark's, or `sha256:...`; empty = our own, or a judge's; not part
     of the key."""
 
 

@@ -242,7 +242,7 @@ def _shown(candidate: Candidate) -> str:
 
 
 def _name(wanted: str, taken: set[str]) -> str:
-    """Return a file name for a run; runs of one name are told apart by a number, in the order found."""
+    """Return a file name for a run; runs of one name are distinguished by a number, in the order found."""
     # A leading dot would hide the file.
     plain = _UNFIT.sub("-", wanted).strip("-.")[:NAME_MAX] or "run"
     name, number = plain, 1

@@ -113,7 +113,7 @@ class AgentCommand:
 
 
 def refuse_named(argv: Sequence[str], harness: Path) -> None:
-    """Raise UsageError where a command is told of the file in which its user speaks."""
+    """Raise UsageError where a command's words name the file of its user's replies."""
     names = {str(harness), str(harness.resolve())}
     if any(name in word for word in argv for name in names):
         raise UsageError(
@@ -128,7 +128,7 @@ def without_secrets(
     """Return an environment without variables that hold a secret, and the names of those left out.
 
     `granted` variables stay, whatever they hold. Options of this program that came by a variable go without
-    a word: one may name the file of the task, which the agent is not told of.
+    a word: one may name the file of the task, which the agent does not know.
     """
     values, kept = tuple(secrets), frozenset(granted)
     environ = {name: text for name, text in environ.items() if name in kept or not name.startswith(OPTIONS)}

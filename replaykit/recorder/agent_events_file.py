@@ -1,9 +1,9 @@
-"""What agent and harness say through files: JSON lines that they append, heard while the agent runs.
+"""What agent and harness report through files: JSON lines that they append, read while the agent runs.
 
-The agent speaks for itself: `thought message ask answer step`, and `end` for an end of its own. What it says
+The agent reports on itself: `thought message ask answer step`, and `end` for an end of its own. What it says
 of others, a `reply` of the user or an end that somebody else caused, is kept as a claim. The harness's file,
-which the agent is not told of, may hold a `reply` and any `end`. A line counts from when it was read; the `t`
-(epoch ms) that a line gives is kept beside it. Lines that are wrong are told by their number.
+which the agent does not know, may hold a `reply` and any `end`. A line counts from when it was read; the `t`
+(epoch ms) that a line gives is kept beside it. Lines that are wrong are reported by their number.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from replaykit.recorder.scripted_user import UserReply
 log = logging.getLogger("replaykit.recorder")
 
 WARNINGS_MAX = 100
-"""Lines that are told of; more are counted."""
+"""Lines that are reported; more are counted."""
 
 WRITING = os.O_WRONLY | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 

@@ -146,10 +146,10 @@ def record_command(
 ) -> Recorded:
     """Record whatever a command's agent does to a browser that is started for it.
 
-    The command finds the browser by `REPLAYKIT_CDP_URL`, its task in `REPLAYKIT_TASK`, and speaks through the
-    files `REPLAYKIT_EVENTS` and `REPLAYKIT_REPLIES`. It inherits this process's environment but for variables
+    The command finds the browser by `REPLAYKIT_CDP_URL`, its task in `REPLAYKIT_TASK`, and reads or writes
+    `REPLAYKIT_EVENTS` and `REPLAYKIT_REPLIES`. It inherits this process's environment but for variables
     that hold a declared secret and are not named in `pass_env`; `environ` is added as it is.
-    `harness_events`: a file that the command is not told of, in which the harness around it appends the
+    `harness_events`: a file that the command does not know, in which the harness around it appends the
     user's replies and how the run ended. Raises UsageError where the command's words name that file.
     """
     harness = None if harness_events is None else Path(harness_events)

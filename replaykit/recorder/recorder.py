@@ -66,7 +66,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("replaykit.recorder")
 
 CRASH_MAX_MS = 1500.0
-"""Longest wait for a crash that the agent speaks of; the browser tells of it some 100 ms later."""
+"""Longest wait for a crash that the agent reports; the browser reports it some 100 ms later."""
 
 TURN_S = 0.005
 """Between two looks at whether it has."""
@@ -209,7 +209,7 @@ class _Recording(LiveRun):
             self.path.unlink(missing_ok=True)
 
     async def _wait_for_crash(self, error: BaseException | None) -> None:
-        """Wait for the browser to tell of a crash that the agent blames."""
+        """Wait for the browser to report a crash that the agent blames."""
         deadline = self.clock.now() + CRASH_MAX_MS
         # The browser tells the driver, which sets no event.
         while self.speaks_of_crash(error) and not self.has_crashed and self.clock.now() < deadline:  # noqa: ASYNC110
@@ -264,7 +264,7 @@ class Recorder(_Recording):
       pre_probes    "auto", "on" or "off": whether pages are looked at before the agent begins
       evidence      "task", a file or list of URLs, or a suite: pages to look at after the run
       user          rules that answer `ask`: a `User`, or plain values
-      replies       False if the recorder cannot hear the user; a missing reply then proves nothing
+      replies       False if the recorder does not see the user's replies; a missing reply then proves nothing
       max_steps     the run ends at the action after this many steps
       is_begun      False: nothing before `begin()` counts as a step of the agent
       in_process    False: the agent calls a driver of its own, not the attached one

@@ -1,4 +1,4 @@
-"""What a recording is told: options of the caller, and what they make of header, page script and probes."""
+"""What a recording is given: options of the caller, and what they make of header, page script and probes."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     user: User | None = None
     """Who answers the agent's questions."""
     replies: bool = True
-    """Whether the harness can hear a user: without one, no reply proves nothing."""
+    """Whether the harness can pass on a user's replies: without one, no reply proves nothing."""
     max_steps: int | None = None
     """Steps allowed, the task's own by default; the action after the last one ends the run."""
     is_begun: bool = True

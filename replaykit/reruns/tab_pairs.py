@@ -1,4 +1,4 @@
-"""Tabs of two runs beside each other: told apart by the order in which they were opened."""
+"""Tabs of two runs beside each other: distinguished by the order in which they were opened."""
 
 from __future__ import annotations
 

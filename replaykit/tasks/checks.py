@@ -166,7 +166,7 @@ Check: TypeAlias = (
     | StateVerifier
     | CheckPlugin
 )
-"""Every check, told apart by `type`."""
+"""Every check, distinguished by `type`."""
 
 
 class CheckFault(Struct, frozen=True, kw_only=True):

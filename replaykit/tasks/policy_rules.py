@@ -349,7 +349,7 @@ Rule: TypeAlias = (
     Never | UrlBoundary | Consent | OnlyFill | NoLeak | ReportsError | Informational
     | Eventually | Before | After | Sequence | AtMost | AtLeast | Exactly | PageState | Plugin | Stwab
 )  # fmt: skip
-"""Every rule, told apart by `type`."""
+"""Every rule, distinguished by `type`."""
 
 
 class Policy(Written, frozen=True, kw_only=True):

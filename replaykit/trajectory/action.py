@@ -415,7 +415,7 @@ Action: TypeAlias = (
     | Goto | NewTab | GoBack | GoForward | Reload | CloseTab | FocusTab | HandleDialog
     | Wait | Noop | SendMsgToUser | Answer | ReportInfeasible | ToolCall | Unknown
 )  # fmt: skip
-"""Every action, told apart by `type`."""
+"""Every action, distinguished by `type`."""
 
 
 def tag_of(action: ActionBase) -> str:

@@ -1,4 +1,4 @@
-"""The agent's action history as the file of a run tells it, for readers of Online-Mind2Web's layouts.
+"""The agent's action history as the file of a run states it, for readers of Online-Mind2Web's layouts.
 
 A run that was imported keeps each of its own lines in `Step.raw`; other runs have theirs rendered.
 """

@@ -18,7 +18,7 @@ STATES = ("proven", "recorded", "auto_approve", "partial", "absent")
 LOGGED = frozenset(
     {"target.late", "tab.late", "target.unarmed", "worker.shared", "attach.failed", "requests.leaving"}
 )
-"""Gaps of the network that a closed net log fills: what no one heard is an exchange of its own there."""
+"""Gaps of the network that a closed net log fills: what no one recorded is an exchange of its own there."""
 
 _UNWATCHED = "witness:"
 _ENDINGS = ("answered", "stopped", "max_steps", "timeout", "crashed")

@@ -6,7 +6,7 @@ from replaykit.trajectory.scalars import N, Word
 WITNESSES = ("page", "ledger", "census", "commands", "netlog", "speech")
 """Who can watch a run.
 
-`page`: listeners in the page. `ledger`: the browser's own count of input events, compared with those heard.
+`page`: listeners in the page. `ledger`: the browser's own count of input events, compared with those seen.
 `census`: every page, frame and worker is watched before it runs. `commands`: what the agent asked for.
 `netlog`: every request that reached the network. `speech`: only the user and the harness speak as the user.
 """
@@ -41,4 +41,4 @@ class Proof(Moment, frozen=True, kw_only=True, tag="proof"):
     lacks: tuple[Word, ...] = ()
     """Codes of what it missed: those of gaps."""
     counts: dict[str, N] = {}
-    """What it counted, for people to read: windows, events counted and heard, targets, commands, requests."""
+    """What it counted, for people to read: windows, events counted and seen, targets, commands, requests."""

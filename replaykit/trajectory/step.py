@@ -180,7 +180,7 @@ class Step(Moment, frozen=True, kw_only=True, tag="step"):
     log: tuple[str, ...] = ()
     """Driver's lines."""
     said_at: Annotated[Ms | None, VOLATILE] = None
-    """When it was begun as the agent tells it, ms since recording start; orders nothing."""
+    """When it was begun as the agent reports it, ms since recording start; orders nothing."""
 
     @property
     def mismatch(self) -> bool:
@@ -271,7 +271,7 @@ Event: TypeAlias = (
     Step | Observation | TabChange | Navigation | Dialog | Console | Script | Download
     | Exchange | Command | Message | Probe | Gap | Proof | Imported | Rest | Ending
 )  # fmt: skip
-"""Every event but the header, told apart by `type`."""
+"""Every event but the header, distinguished by `type`."""
 
 _E = TypeVar("_E")
 

@@ -1,4 +1,4 @@
-"""Which rules tell the runs of a corpus apart, and which never do: read off reports, without any bundle."""
+"""Which rules distinguish the runs of a corpus, and which never do: read off reports, without any bundle."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from replaykit.grading.judges.judge_interface import Judge, Replies, Round
 
 Answer = Callable[[ModelRequest, Ordinal], ModelReply | ReplyFailure]
-"""Answers one request; the ordinal tells equal requests apart."""
+"""Answers one request; the ordinal distinguishes equal requests."""
 
 
 class Asked(Struct, frozen=True, kw_only=True):

@@ -55,7 +55,7 @@ def _held_folder(parent: Path) -> tuple[Path, BinaryIO]:
 
 
 def _remove_unheld(place: Path) -> None:
-    """Remove a folder that no one holds; where there are no locks, no one can tell."""
+    """Remove a folder that no one holds; where there are no locks, this is unknown."""
     # Made where it is missing: whoever was killed, or is about to lock it, has not come that far.
     file = os.open(place / LOCK, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0))
     try:

@@ -25,14 +25,14 @@ CHILDREN_MAX = 10_000
 
 
 class Child(Struct, frozen=True, kw_only=True):
-    """A target below a frame or worker, which the browser's own session has told of."""
+    """A target below a frame or worker, which the browser's own session has reported."""
 
     about: dict[str, Any]
-    """As the protocol tells (`Target.TargetInfo`)."""
+    """As the protocol reports (`Target.TargetInfo`)."""
     at: float
     """When, ms since recording start."""
     is_early: bool
-    """It was told while the recorder came."""
+    """It was reported while the recorder came."""
 
     @property
     def id(self) -> str:
@@ -50,7 +50,7 @@ class Targets:
         self._joins: dict[str, CdpTab] = {}
 
     def errands(self, tab: CdpTab) -> Iterator[Carried]:
-        """Yield what is to be done about targets and frames that were heard of since this was asked last."""
+        """Yield what is to be done about targets and frames that were seen since this was asked last."""
         for errand in tab.take_errands():
             yield self._arming(tab, errand) if isinstance(errand, Target) else self._owning(tab, errand)
         due = tab.leave_listeners.take_due()
@@ -89,7 +89,7 @@ class Targets:
                 return
 
     def is_claimed(self, tab: CdpTab, via: Via) -> bool:
-        """Whether what a target tells is for this tab to tell: a service worker speaks to all its pages."""
+        """Whether a target's reports belong to this tab: a service worker reports to all its pages."""
         target = tab.targets.get(via)
         if target is None or target.kind != "service_worker":
             return True

@@ -87,7 +87,7 @@ class Driver(Relaying):
         self.has_network = has_network
         self.commands = Commands(self.tabs, self.clock)
         self.requests = DriverRequests(self.clock, is_on=has_network)
-        """What the driver's own events tell of requests."""
+        """What the driver's own events report of requests."""
         self.queue: list[Command] = []
         self.is_attaching = False
         self.is_searching = False
@@ -196,7 +196,7 @@ class Driver(Relaying):
             self._write(Write(event=event))
 
     def replied(self, command: Command, job: Job) -> None:
-        """Tell the session what came of a command."""
+        """Report to the session what came of a command."""
         if job.fault is not None:
             self.failed("actions", job.fault)
         self.feed(CommandReply(at=self.clock.now(), id=command.id, value=job.value, error=job.error))
@@ -256,7 +256,7 @@ class Driver(Relaying):
             self.on_armed(found.id)
 
     def opened(self, tab: CdpTab, armed: Armed, opener: CdpTab | None) -> None:
-        """Tell the session of an armed tab, then all that happened in it meanwhile."""
+        """Report an armed tab to the session, then all that happened in it meanwhile."""
         if tab.page not in self._backlog:
             return  # no one waits for it any more
         self.begin(environment(tab, armed, self.browser_version))
@@ -359,7 +359,7 @@ class Driver(Relaying):
         return None
 
     def take_newcomers(self) -> list[tuple[CdpTab | None, Carried]]:
-        """Return tabs that the browser has told of since this was asked last, and how each is reached."""
+        """Return tabs that the browser has reported since this was asked last, and how each is reached."""
         newcomers, self._newcomers = self._newcomers, []
         return newcomers
 
@@ -380,7 +380,7 @@ class Driver(Relaying):
                 self._meet(found)
 
     def known(self, about: dict[str, Any]) -> CdpTab | None:
-        """Return the tab of a target (`Target.TargetInfo`), if the browser has told of it before."""
+        """Return the tab of a target (`Target.TargetInfo`), if the browser has reported it before."""
         found = self.target_registry.get(about["targetId"])
         return found.tab if found else None
 
@@ -472,7 +472,7 @@ class Driver(Relaying):
         self.feed(SnapshotPushed(at=at, page=tab.page, document=tab.document, push=push))
 
     def gone(self, tab: CdpTab, *, is_crash: bool = False) -> None:
-        """Tell the session that a tab is no more."""
+        """Report to the session that a tab is no more."""
         if tab.actor == "agent" and not tab.is_gone:
             kind = TabCrashed if is_crash else TabClosed
             leaving = kind(at=self.clock.now(), page=tab.page)

@@ -13,7 +13,7 @@ from replaykit.recorder.session.driver_messages import Input
 
 
 class SessionFeed(Protocol):
-    """Where a part says what it heard, and what was missed."""
+    """Where a part says what it received, and what was missed."""
 
     @property
     def clock(self) -> Clock:
@@ -68,10 +68,10 @@ class TabKeeper(SessionFeed, Protocol):
         """Feed what commands have found out about a tab, and report what they have missed."""
 
     def join(self, tab: CdpTab, session: str) -> None:
-        """Hear a session below a tab through the browser's own."""
+        """Listen to a session below a tab through the browser's own."""
 
     def part_from(self, tab: CdpTab, session: str) -> None:
-        """Hear it no more."""
+        """Stop listening to it."""
 
     def wired(self, session: str) -> CdpTab | None:
         """Return the tab that a session of the browser's own belongs to."""

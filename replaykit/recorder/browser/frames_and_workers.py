@@ -1,4 +1,4 @@
-"""Frames that a page cannot read, and workers: armed, told whose they are, asked together with the page."""
+"""Frames that a page cannot read, and workers: armed, given their owners, asked together with the page."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ class Lifecycle(EffectRunner):
         await self._wait(lambda: not self._tasks - {asyncio.current_task()}, seconds)
 
     async def settle(self) -> None:
-        """Wait until what the agent left behind is armed and has told all, at most a moment."""
+        """Wait until what the agent left behind is armed and has reported all, at most a moment."""
         await self._wait(lambda: self.is_settled, SETTLING_MAX_S, is_owed=False)
         for carried in self.listening():
             self._spawn(self._carry(carried))

@@ -80,7 +80,7 @@ class Wrapper:
                     self._wrapped.append((target, name))
 
     def listen(self, target: Any, event: str, call: Callable[..., Any]) -> None:
-        """Hear of an event of the agent's objects, until they are left as they were."""
+        """Listen for an event of the agent's objects, until they are left as they were."""
         target.on(event, call)
         self._listening.append((target, event, call))
 

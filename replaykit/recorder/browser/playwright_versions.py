@@ -15,7 +15,7 @@ HEARING_MAX_S = 10.0
 """Longest wait for the first event of a session: Playwright before 1.60 has none, machines are slow."""
 
 ALL = {"discover": True, "filter": [{}]}
-"""The browser is a target of its own: one without any page tells of something, too."""
+"""The browser is a target of its own: one without any page reports something, too."""
 
 
 _WRAPPER = "_pw_impl_instance_"

@@ -1,4 +1,4 @@
-"""The pages of a browser, as the browser itself tells of them: also those that could not be listened in.
+"""The pages of a browser, as the browser itself reports them: also those that could not be watched.
 
 Pure: `Target.*` events of the browser's own session in, no driver and no clock of its own.
 """
@@ -22,22 +22,22 @@ FOUND = {
     "discover": True,
     "filter": [{"type": kind} for kind in ("page", "shared_worker", "iframe", "worker")],
 }
-"""What the browser is to tell of: pages, workers that no page holds, and what is below frames and workers."""
+"""What the browser is to report: pages, workers that no page holds, and what is below frames and workers."""
 
 
 class FoundPage(Struct, kw_only=True, eq=False):
-    """A page that the browser has told of."""
+    """A page that the browser has reported."""
 
     id: str
     """Target id."""
     at: float
-    """When it was heard of first, ms since recording start."""
+    """When it was first seen, ms since recording start."""
     context: str = ""
     """Browser context."""
     opener: str = ""
     """Target id of its opener."""
     urls: list[tuple[float, str]] = []
-    """Where it was before the recorder was attached: when it was told, ms, and the address."""
+    """Where it was before the recorder was attached: when it was reported, ms, and the address."""
     closed_at: float | None = None
     """When it was gone, ms."""
     tab: CdpTab | None = None

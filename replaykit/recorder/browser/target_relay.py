@@ -1,9 +1,9 @@
 """Messages to and from targets below a page, inside of messages of the page's own session.
 
 Playwright hands out sessions to pages only, and late. What a page's session attaches to by itself (frames in
-processes of their own, workers) speaks through it: requests go out in `Target.sendMessageToTarget`, events
+processes of their own, workers) talks through it: requests go out in `Target.sendMessageToTarget`, events
 and replies come in `Target.receivedMessageFromTarget`, one inside of the other where targets lie below
-targets. A page that the browser told of speaks through the browser's session in the same way. Pure: no
+targets. A page that the browser reported communicates through the browser's session in the same way. Pure: no
 driver, no clock.
 """
 

@@ -98,7 +98,7 @@ class PageOptions(Struct, frozen=True, kw_only=True):
     main_world: bool = False
     """Whether the script shares the page's own world, where the page could forge messages."""
     nonce: str = msgspec.field(default_factory=lambda: secrets.token_hex(16))
-    """Event name by which a frame tells its parent of a new document; the same in all frames of a page."""
+    """Event name by which a frame informs its parent of a new document; the same in all frames of a page."""
     binding: str = BINDING
     """Name of the binding."""
     api: str = API
@@ -134,7 +134,7 @@ class PageEvent(Struct, frozen=True, kw_only=True):
     cause: str = ""
     """Whose doing it is: `key pointer driver page`; `unseen`, a script's; empty = not known."""
     task: N | None = None
-    """The page's task that it came in, counted; `idle` tells that a task is over."""
+    """The page's task that it came in, counted; `idle` reports that a task is over."""
     element: Element | None = None
     """The control acted on, as it was before the action; its `node` is absent, see below."""
     node: PageNode | None = None
@@ -181,7 +181,7 @@ class PagePush(Struct, frozen=True, kw_only=True):
     frames: tuple[PageFrame, ...] = ()
     """Frames that the page cannot read, by the ordinal that the snapshot gives them."""
     sheets: tuple[str | N | None, ...] | None = None
-    """Style sheets in the order of the head; absent = as told before.
+    """Style sheets in the order of the head; absent = as reported before.
 
     Each a text, the place of the same sheet before it, or None for one that cannot be read.
     """
@@ -199,7 +199,7 @@ class PageFrame(Struct, frozen=True, kw_only=True):
     url: str = ""
     """What its owner element asks for; the frame may be elsewhere by now."""
     id: str = ""
-    """The browser's id of the frame; empty = no one has told the page yet."""
+    """The browser's id of the frame; empty = the page does not know it yet."""
     origin: tuple[int, int] = (0, 0)
     """Where its content begins: left, top in CSS px of the pushing document."""
 
@@ -212,7 +212,7 @@ class PageOpen(Struct, frozen=True, kw_only=True):
     at: float
     """Page time, epoch ms."""
     role: str
-    """Who hears what happens in it: `main frame part none`.
+    """Who listens to what happens in it: `main frame part none`.
 
     Its own script: as the page, or as a frame that its parent cannot read; the script of the document around
     it; or no one.
@@ -222,7 +222,7 @@ class PageOpen(Struct, frozen=True, kw_only=True):
 
 
 class PageClose(Struct, frozen=True, kw_only=True):
-    """A document may be leaving, or has been asked: what the browser counted, and what was heard of it."""
+    """A document may be leaving, or has been asked: what the browser counted, and what was seen of it."""
 
     seq: N
     """The document's own message counter, from 0."""
@@ -231,7 +231,7 @@ class PageClose(Struct, frozen=True, kw_only=True):
     windows: N
     """Windows that it listened to."""
     heard: N
-    """Input events heard."""
+    """Input events seen."""
     missed: N
     """Further input events that the browser counted; each was reported as a gap."""
     leaving: bool = False

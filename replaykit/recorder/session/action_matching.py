@@ -218,7 +218,7 @@ def _is_stray(action: Action) -> bool:
 
 
 def _is_same_target(declared: Element | None, seen: Element | None) -> bool:
-    """Whether nothing that both elements tell contradicts: bid, node, then css."""
+    """Whether nothing that both elements report contradicts: bid, node, then css."""
     if declared is None or seen is None:
         return True
     verdicts = [

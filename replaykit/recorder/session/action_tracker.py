@@ -35,7 +35,7 @@ _R = TypeVar("_R", bound=Struct)
 
 
 class ActionTracker:
-    """Turns what gestures tell into actions, and actions into steps."""
+    """Turns what gestures report into actions, and actions into steps."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class ActionTracker:
         self._scenes: dict[int, tuple[int, str, tuple[TabView, ...]]] = {}
         self._rings_at = inf
         self.now = 0.0
-        """Latest time heard of, ms."""
+        """Latest time seen, ms."""
         self.steps_max: int | None = None
         """Steps allowed."""
         self.on_limit: Callable[[float], None] = lambda at: None
@@ -286,7 +286,7 @@ def _placed(tab: Tab, acted: Acted) -> tuple[Action, list[Blob]]:
 
 
 class _Whence:
-    """The document that told of an action. In a frame it counts frames and pixels from itself."""
+    """The document that reported an action. In a frame it counts frames and pixels from itself."""
 
     def __init__(self, tab: Tab, document: int, frame: tuple[int, ...], source: Source, at: float) -> None:
         self._snapshots = tab.snapshots

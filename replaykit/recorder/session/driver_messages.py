@@ -1,4 +1,4 @@
-"""What drivers tell the session, and what the session asks of drivers: nothing here reaches a file.
+"""What drivers report to the session, and what the session asks of drivers: nothing here reaches a file.
 
 All `at` are ms since recording start on the driver's clock. A command with an `id` gets exactly one
 `CommandReply`.
@@ -25,7 +25,7 @@ from replaykit.trajectory.scalars import Box
 from replaykit.trajectory.step import Event, Header
 
 Source: TypeAlias = tuple[str, int]
-"""A document that speaks for itself: the browser's id of its frame, and its ordinal in it."""
+"""A document that reports for itself: the browser's id of its frame, and its ordinal in it."""
 
 MAIN: Source = ("", 0)
 """The main frame, whatever document it shows."""
@@ -111,7 +111,7 @@ class TabMissed(OfTab, frozen=True, kw_only=True):
     opener: int | None = None
     """Tab ordinal of the opener."""
     urls: tuple[tuple[float, str], ...] = ()
-    """Where it was, as far as the browser told: when, ms, and the address."""
+    """Where it was, as far as the browser reported: when, ms, and the address."""
     closed_at: float | None = None
     """When it was gone; None = it may still be there."""
     existing: bool = False
@@ -151,7 +151,7 @@ class Navigated(OfTab, frozen=True, kw_only=True):
 
 
 class HistoryCall(OfTab, frozen=True, kw_only=True):
-    """The agent tells its driver to go back or forward in a tab's history."""
+    """The agent asks its driver to go back or forward in a tab's history."""
 
     is_over: bool = False
     """The driver has done so, or could not."""
@@ -215,7 +215,7 @@ class StepEnter(Timed, frozen=True, kw_only=True):
     thought: str | None = None
     raw: Any = None
     said_at: float | None = None
-    """When, as the agent tells it."""
+    """When, as the agent reports it."""
 
 
 class StepExit(Timed, frozen=True, kw_only=True):
@@ -237,7 +237,7 @@ class Utterance(Timed, frozen=True, kw_only=True):
     text: str
     approved: bool | None = None
     said_at: float | None = None
-    """When, as the speaker tells it; orders nothing."""
+    """When, as the speaker reports it; orders nothing."""
     of: str | None = None
     """What a claim is about: `reply end`, or another kind of word that is said to be another's."""
 
@@ -291,7 +291,7 @@ class WithReply(Struct, frozen=True, kw_only=True):
 class ReadPage(WithReply, frozen=True, kw_only=True):
     """Ask a tab something. Reply value: see `what`.
 
-    `snapshot` (args: purpose) → PagePush, after a `SnapshotPushed` of every frame that speaks for itself ·
+    `snapshot` (args: purpose) → PagePush, after a `SnapshotPushed` of every frame that reports for itself ·
     `frames` → None, after those · `stir` (args: frame id) → None: an action there may change other frames ·
     `reads` (args: list of ProbeRead) → list[Read] · `prep` (args: sources) → list[Prep] ·
     `file` (args: frame id, number of the file) → bytes or None · `history` → None or `back`/`forward` ·
@@ -326,7 +326,7 @@ class CloseDocuments(WithReply, frozen=True, kw_only=True):
 
 
 class Post(WithReply, frozen=True, kw_only=True):
-    """Fetch the body of a request that was not told with it. Reply value: bytes."""
+    """Fetch the body of a request that was not reported with it. Reply value: bytes."""
 
     request: str
 

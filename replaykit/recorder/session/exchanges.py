@@ -132,7 +132,7 @@ class Network:
                 self._write(source)
 
     def answered(self, message: Answered) -> None:
-        """Take in that the agent itself answers a request: one that was told of, or is about to be."""
+        """Take in that the agent itself answers a request: one that was reported, or is about to be."""
         live = (request for request in reversed(self._requests.values()) if not request.is_over)
         found = next((request for request in live if _is_answer(message, request.exchange)), None)
         if found is None:
@@ -204,7 +204,7 @@ class Network:
         return request.page
 
     def compare(self, sent: Iterable[Sent], since: float, until: float) -> dict[str, int]:
-        """Write the requests of the net log between two times that no one heard; return counts of all."""
+        """Write the requests of the net log that were not recorded, between two times; return counts."""
         # Each heard request explains one logged request: an address may be asked for twice.
         left, counts = self._observed.copy(), Counter(heard=0, unheard=0, internal=0)
         for one in sent:
@@ -483,6 +483,6 @@ def _is_favicon(url: str, resource: str | None) -> bool:
 
 
 def _is_passed_over(sent: Sent) -> bool:
-    """Whether it is left out where it is heard, too: of icons, which the browser asks for when it likes."""
+    """Whether it is left out where reported, too: of icons, which the browser asks for when it likes."""
     is_icon = sent.method == "GET" and not sent.is_document and _is_favicon(sent.url, "other")
     return is_icon or _is_left_out(sent.url)

@@ -61,7 +61,7 @@ class HarnessSteps:
             self._observations.hurry(message.at)
 
     def exit(self, message: StepExit) -> None:
-        """Close the window; it is resolved when pages had the time to tell of its actions."""
+        """Close the window; it is resolved when pages had the time to report its actions."""
         window = self._steps.exit(message)
         if window is None:
             return

@@ -167,13 +167,13 @@ def cut(text: str, limit: int) -> str:
 
 
 class DownloadRequests:
-    """Finds the downloads for which the browser told no request: a link with `download` makes such ones."""
+    """Finds the downloads for which the browser reported no request: a link with `download` makes such."""
 
     def __init__(self) -> None:
         self._asked_at: dict[str, float] = {}
 
     def asked(self, message: Requested) -> None:
-        """Take in a request that the browser told of."""
+        """Take in a request that the browser reported."""
         # Taken out and put back, so that the first to be forgotten is the oldest.
         self._asked_at.pop(_plain(message.url), None)
         self._asked_at[_plain(message.url)] = message.at
@@ -181,7 +181,7 @@ class DownloadRequests:
             del self._asked_at[next(iter(self._asked_at))]
 
     def of(self, message: DownloadChanged) -> Requested | None:
-        """Return the request of a download that begins; None if it was told, or nothing was sent."""
+        """Return the request of a download that begins; None if it was reported, or nothing was sent."""
         is_new = message.state == "started" and message.url.startswith(("http:", "https:"))
         if not is_new or message.at - self._asked_at.get(_plain(message.url), -inf) <= ANSWER_MAX_MS:
             return None

@@ -108,7 +108,7 @@ def is_same(one: Element | None, other: Element | None) -> bool:
 
 
 def is_root(element: Element | None) -> bool:
-    """Whether it is the root of the document that tells of it."""
+    """Whether it is the root of the document that reports it."""
     return element is not None and element.tag == "html" and not element.frame
 
 
@@ -175,7 +175,7 @@ def is_page_own(message: PageMessage) -> bool:
 
 
 def is_command(message: PageMessage) -> bool:
-    """Whether a script told the browser to edit a text: trusted, and yet no input of a user."""
+    """Whether a script asked the browser to edit a text: trusted, and yet no input of a user."""
     return message.event.data.get("commanded") is True
 
 

@@ -1,4 +1,4 @@
-"""What the browser tells of requests and of sockets."""
+"""What the browser reports of requests and sockets."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Finished(OfRequest, frozen=True, kw_only=True):
 
     encoded_size: int | None = None
     messages: int = 0
-    """Messages of an event stream; those of a WebSocket are told one by one."""
+    """Messages of an event stream; those of a WebSocket are reported one by one."""
     body: bytes | None = None
     """The body, where it need not be asked for."""
 

@@ -64,7 +64,7 @@ class RunEnding:
         self._testimonies[message.witness] = message
 
     def logged(self, message: Logged) -> None:
-        """Take in what the driver heard of requests."""
+        """Take in what the driver saw of requests."""
         self._network.compare(message.sent, self.begun_at, message.at)
 
     def run(self, end: End, gone: list[Tab]) -> Flow:

@@ -63,7 +63,7 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     is_begun: bool = True
     """False: the agent gets the browser with `Begin`; what happens before is no step."""
     in_process: bool = False
-    """The agent calls the driver that feeds this session: what it asks for is heard."""
+    """The agent calls the driver that feeds this session: what it asks for is seen."""
     secrets: dict[str, str] = {}
     """Declared secrets, id to value."""
     mask: tuple[str, ...] = ()

@@ -53,7 +53,7 @@ class StepRecorder:
 
     @property
     def has_windows(self) -> bool:
-        """Whether declared steps wait for what pages may still tell."""
+        """Whether declared steps wait for what pages may still report."""
         return bool(self._windows)
 
     @property
@@ -97,7 +97,7 @@ class StepRecorder:
         return window
 
     def exit(self, message: StepExit) -> DeclaredWindow | None:
-        """Close the open window; it is resolved later, when pages have told all."""
+        """Close the open window; it is resolved later, when pages have reported all."""
         window = self.window
         if window is not None:
             window.exit = message

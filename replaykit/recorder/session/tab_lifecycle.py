@@ -271,7 +271,7 @@ class TabLifecycle:
 
 
 def _bade_farewell(tab: Tab) -> bool:
-    """Whether a tab's document told of its end, or was looked at for the last time; an empty one has none."""
+    """Whether a tab's document reported its end, or had its last look; an empty one has none."""
     is_empty = tab.url in ("", "about:blank")
     return (
         is_empty
@@ -281,7 +281,7 @@ def _bade_farewell(tab: Tab) -> bool:
 
 
 def _is_own(tab: Tab, at: float, *, was_received: bool) -> bool:
-    """Whether a tab whose document told of no end was closed by a page, as far as can be seen.
+    """Whether a tab whose document reported no end was closed by a page, as far as can be seen.
 
     Either by a gesture on it just before, or by a popup's document before it had said anything.
     """

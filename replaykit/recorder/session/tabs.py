@@ -55,9 +55,9 @@ class Tab:
         self.activated = ""
         """Origin of its document, where a gesture has activated it."""
         self.left_by = ""
-        """Which event its document told of its end last: `beforeunload pagehide`."""
+        """Which event its document reported last of its end: `beforeunload pagehide`."""
         self.is_travelling = False
-        """The agent has told its driver to go back or forward, and it has not begun to."""
+        """The agent has asked its driver to go back or forward, and it has not begun to."""
         self.arrived_at = -inf
         """When its document came, ms."""
         self.touched_at = -inf
@@ -78,7 +78,7 @@ class Tab:
         """What its documents have shown."""
         self.frame_origins = FrameOrigins(self.snapshots)
         self.changes = FieldChanges()
-        """Fields that changed without an event, until an observation tells of them."""
+        """Fields that changed without an event, until an observation reports them."""
 
     def note_report(self, at: float, page_time: float, source: Source) -> None:
         """Note when the page reported something, on both clocks; other frames may have another clock."""
@@ -127,7 +127,7 @@ class Tabs:
         return tab
 
     def get(self, page: int | None) -> Tab | None:
-        """Return a tab, None for a tab no one told of."""
+        """Return a tab, None for a tab no one reported."""
         return None if page is None else self._tabs.get(page)
 
     @property

@@ -70,7 +70,7 @@ class ChromiumReader:
     def read(self, page: Page, wanted: PageQuestion) -> Read:
         """Answer a locator on a recorded page.
 
-        Raises Unsupported without a browser, if it fails, or if the recording cannot tell; LocatorLimit and
+        Raises Unsupported without a browser, if it fails, or if the recording does not show; LocatorLimit and
         SnapshotInvalid.
         """
         if page.place in self._failed:

@@ -218,7 +218,7 @@ def _of_elements(
 
 
 def _property(node: Node | None, name: str) -> tuple[bool, Any]:
-    """Return whether static reading can tell, and what."""
+    """Return whether static reading can answer, and what."""
     if node is None:
         return False, None
     try:

@@ -26,7 +26,7 @@ APART = "sandbox allow-scripts"
 """Policy of a document that would else be of its page's origin; what inspects it is no script of the page."""
 
 FOUND = "(report) => ({lost: report.lost, count: report.count, modes: report.modes})"
-"""What a report tells of a document that was built."""
+"""What a report states of a document that was built."""
 
 
 SHOWN = "(report, numbers) => numbers.map((number) => report.element(number)?.innerText ?? '')"

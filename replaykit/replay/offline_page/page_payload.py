@@ -28,7 +28,7 @@ BYTES_MAX = 32 << 20
 """Larger snapshots are not built: the browser holds some fifty times as much."""
 
 REFUSED_MAX = 100
-"""Elements of a page that may refuse to tell their text before no more are asked."""
+"""Elements of a page that may refuse to give their text before no more are asked."""
 
 STAND_IN = "http://replaykit.invalid/"
 """Address of a page whose own one no server could have: `about:blank`, `data:` ..."""
@@ -91,7 +91,7 @@ class Blueprint(Struct, frozen=True, kw_only=True):
     sized: str
     """Per element `1` where its box had a size, else `0`; empty where boxes were not taken."""
     shown: tuple[tuple[int, str], ...]
-    """Element numbers and rendered texts of whole trees, or of their parts; empty where none can be told."""
+    """Element numbers and rendered texts of whole trees, or of their parts; empty where none is known."""
     sheets: tuple[Sheet, ...]
     """Style sheets in order."""
     images: tuple[tuple[int, int, int], ...]
@@ -107,7 +107,7 @@ class Blueprint(Struct, frozen=True, kw_only=True):
 
     @property
     def plan(self) -> dict[str, Any]:
-        """What the script in the page is told."""
+        """What the script in the page is given."""
         return {
             "tokens": self.tokens,
             "sheets": [msgspec.to_builtins(sheet) for sheet in self.sheets],
@@ -264,7 +264,7 @@ def _size(state: ElementState) -> tuple[int, int] | None:
 
 
 def _texts(page: Page, dom: Dom, replay: Replay) -> tuple[str | None, ...]:
-    """Return the sheets as the observation has them, else by their addresses: what still differs is told."""
+    """Return the sheets as the observation has them, else by their addresses: what still differs is noted."""
     listed = page.seen.sheets
     named = [listed[at] if at < len(listed) else None for at in range(len(dom.head.sheets))]
     linked = _linked(replay) if None in named else {}
@@ -281,7 +281,7 @@ def _text(replay: Replay, blob: str | None) -> str | None:
 
 
 def _linked(replay: Replay) -> dict[str | None, str]:
-    """Return the sheets of a run by address: those that a page told, and those that a server sent."""
+    """Return the sheets of a run by address: those that a page reported, and those that a server sent."""
     sent = (one for one in replay.trajectory.of_type(Exchange) if one.resource == "stylesheet")
     found: dict[str | None, str] = {
         one.url: one.body for one in sent if isinstance(one.body, str) and one.status == 200

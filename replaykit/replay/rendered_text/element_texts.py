@@ -49,7 +49,7 @@ class InnerTexts:
     def text(self, row: int) -> str:
         """Return what `innerText` gives for an element.
 
-        Raises Unsupported where the snapshot cannot tell: styles not recorded, texts not compared with the
+        Raises Unsupported where the snapshot does not show: styles not recorded, texts not compared with the
         browser's, text masked or cut. Raises SnapshotInvalid where its rows do not fit the text.
         """
         check_composed(self.tree, row)

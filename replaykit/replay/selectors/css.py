@@ -2,7 +2,7 @@
 
 The text is tokenised by tinycss2, whose end-of-input repair is that of browsers (`[name="a[b]` is closed),
 and parsed by cssselect2; matching is ours, over columns. What no browser accepts raises SelectorInvalid; what
-a snapshot cannot tell (`:hover`) raises Unsupported; neither ever yields an empty answer in its place.
+a snapshot does not show (`:hover`) raises Unsupported; neither ever yields an empty answer in its place.
 """
 
 from __future__ import annotations

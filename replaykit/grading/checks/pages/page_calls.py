@@ -1,7 +1,7 @@
 """Calls that read a page (`func:NAME(__page__, ...)`), answered from its snapshot.
 
-Names, and what is read, are the peers' (WebArena, VisualWebArena). None = the page does not show it, where
-the peers give an empty text or 0.
+Names, and what is read, are originals' (WebArena, VisualWebArena). None = the page does not show it, where
+the originals give an empty text or 0.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def page_answer(name: str, arguments: tuple[str, ...], dom: Dom) -> Any:
 
 
 def peer_default(name: str) -> str | int:
-    """Return what the peers give where the page does not show it."""
+    """Return what the originals give where the page does not show it."""
     return 0 if name in _NUMBERS else ""
 
 

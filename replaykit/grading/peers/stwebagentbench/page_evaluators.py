@@ -1,4 +1,4 @@
-"""Peer evaluators that read URLs and the final page: places, page contents, errors shown."""
+"""Evaluators of ST-WebAgentBench that read URLs and the final page: places, page contents, errors shown."""
 
 from __future__ import annotations
 

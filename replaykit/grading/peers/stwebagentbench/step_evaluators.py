@@ -1,4 +1,4 @@
-"""Peer evaluators that read the list of steps: elements, consent, entered values, secrets, counts, order."""
+"""Evaluators of ST-WebAgentBench that read steps: elements, consent, values, secrets, counts, order."""
 
 from __future__ import annotations
 

@@ -22,14 +22,14 @@ Spot: TypeAlias = tuple[Via, str]
 """Target and id of a frame in it."""
 
 OWN = frozenset({"main", "frame"})
-"""Roles of documents whose own script hears them."""
+"""Roles of documents whose own script listens in them."""
 
 
 class LiveDocument(Struct, kw_only=True, eq=False):
     """One document."""
 
     place: Place | None = None
-    """Our world in it, once it has spoken."""
+    """Our world in it, once it has reported."""
     role: str = ""
     """As `PageOpen` says; empty = not opened yet."""
     is_closed: bool = False
@@ -45,9 +45,9 @@ class LiveDocument(Struct, kw_only=True, eq=False):
 
 
 class LiveDocuments:
-    """Opens and closes the documents of one tab, in the order in which the browser tells of them.
+    """Opens and closes the documents of one tab, in the order in which the browser reports them.
 
-    `miss` is told the code of each gap; `is_armed` says whether our script is in all documents of a target.
+    `miss` is given the code of each gap; `is_armed` says whether our script is in all documents of a target.
     """
 
     def __init__(self, miss: Callable[[str], None], *, is_armed: Callable[[Via], bool]) -> None:
@@ -58,7 +58,7 @@ class LiveDocuments:
         self._shown: dict[Spot, LiveDocument] = {}
         self._speakers: dict[Place, Spot] = {}
         self.counts = {"documents": 0, "closed": 0, "windows": 0, "counted": 0, "heard": 0}
-        """Documents opened, and those that are over; windows, and input events counted and heard in them."""
+        """Documents opened, and those that are over; windows, and input events counted and seen in them."""
 
     def begun(self, via: Via, frame: str, at: float) -> None:
         """Take in that there is a document in a frame."""
@@ -68,7 +68,7 @@ class LiveDocuments:
         """Take in that a frame has another document.
 
         Where our world lives on, so does the window with its ledger: an empty document was filled, or one has
-        come out of the browser's cache and has spoken before this is told.
+        come out of the browser's cache and its script has reported before this is known.
         """
         now = self._shown.get((via, frame))
         if now is None or not now.role:

@@ -46,12 +46,12 @@ class Moves:
         yield from MOVES[method](self, params, via)
 
     def failed(self, frame: str, url: str, error: str, at: float) -> Iterator[Input]:
-        """Yield the failure of a navigation, told by the network."""
+        """Yield the failure of a navigation, reported by the network."""
         kind = self._types.pop(frame, None)
         yield from self._navigated(frame, url, "failed", navigation_type=kind, error=error, ahead=1, at=at)
 
     def removed(self, via: Via, frame: str) -> None:
-        """Take in that a frame is about to go: what it sends then is heard where the page around it stays."""
+        """Take in that a frame is about to go: what it sends then arrives where the page around it stays."""
         if self._is_moving(frame):
             self._leave(via, frame)
         else:
@@ -170,4 +170,4 @@ MOVES: dict[str, Callable[[Moves, Params, Via], Iterator[Input]]] = {
     "Page.frameNavigated": Moves._committed,
     "Page.navigatedWithinDocument": Moves._within,
 }
-"""Protocol events that tell of frames and navigations."""
+"""Protocol events that report frames and navigations."""

@@ -65,7 +65,7 @@ class Target(Struct, kw_only=True, eq=False):
     waits: bool = False
     """It waits for every client that asks for it, the driver among them."""
     met_at: float = 0.0
-    """When it was heard of, ms since recording start."""
+    """When it was seen, ms since recording start."""
 
 
 class TargetFacts(Struct, frozen=True, kw_only=True):
@@ -110,9 +110,9 @@ class FrameTree:
         self._places: dict[str, tuple[str, tuple[int, ...]]] = {}
         self._documents: dict[str, int] = {}
         self.speakers: dict[str, int] = {}
-        """Frames whose own script has spoken, each with the ordinal of that document."""
+        """Frames whose own script has reported, each with the ordinal of that document."""
         self.owned: set[str] = set()
-        """Frames whose owner element has been told whose it is."""
+        """Frames whose owner element knows which frame it holds."""
 
     def begin(self, main: str) -> None:
         """Forget all but a main frame: its document was replaced."""
@@ -128,7 +128,7 @@ class FrameTree:
         self._parents.setdefault(frame, parent)
 
     def detach(self, frame: str) -> list[str]:
-        """Take out a frame with all below it; returns those whose script had spoken."""
+        """Take out a frame with all below it; returns those whose script had reported."""
         gone = list(self._below(frame))
         spoke = [one for one in gone if one in self.speakers]
         for one in gone:
@@ -179,7 +179,7 @@ class FrameTree:
         return found
 
     def _slot(self, frame: str) -> int:
-        """Return the place among the siblings: those whose place no document has told fill up the rest."""
+        """Return the place among the siblings: those whose place no document reported fill up the rest."""
         siblings = [one for one, above in self._parents.items() if above == self._parents[frame]]
         taken = {self._places[one][1][-1] for one in siblings if one in self._places}
         others = [one for one in siblings if one not in self._places]

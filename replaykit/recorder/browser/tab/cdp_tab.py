@@ -1,4 +1,4 @@
-"""One tab as the Chrome DevTools Protocol tells of it: protocol events in, session inputs out.
+"""One tab as the Chrome DevTools Protocol reports it: protocol events in, session inputs out.
 
 No driver and no clock of its own: both drivers hand every event of a tab's session to `CdpTab.translate`.
 Field names are those of the protocol (https://chromedevtools.github.io/devtools-protocol/tot/).
@@ -37,7 +37,7 @@ YOUNG_MS = 1000.0
 """A request that began before the recorder was attached has ended by then, or its end is reported later."""
 
 BEFORE_MS = 2000.0
-"""A frame may have been there so long before it is heard of: events wait for the agent's next call."""
+"""A frame may have been there so long before it is seen: events wait for the agent's next call."""
 
 HELD_MAX = 10_000
 """Events of a target that wait until it is known; more than a page makes meanwhile."""
@@ -84,14 +84,14 @@ class CdpTab(TabState):
         )
 
     def meet(self, target: Target) -> None:
-        """Take in what a target has told of its requests, now that its frames are known."""
+        """Take in what a target has reported of its requests, now that its frames are known."""
         target.is_known = True
         held, target.held = target.held, []
         for method, params in held:
             self.found += self.network.translate(method, params, target.via)
 
     def looked_into(self, target: Target, facts: TargetFacts) -> None:
-        """Take in what a target says of itself, and what of that no one has heard."""
+        """Take in what a target says of itself, and what of that no one has recorded."""
         late = self.network.late(target.via, facts.urls)
         if facts.is_loaded:
             self.found += self._loaded({}, target.via)
@@ -133,7 +133,7 @@ class CdpTab(TabState):
             self.is_noting = False
 
     def translate(self, method: str, params: Params, via: Via = ()) -> Iterator[Input]:
-        """Yield what a protocol event means to the session; `via`: the target below that tells of it."""
+        """Yield what a protocol event means to the session; `via`: the target below that reports it."""
         handle = _HANDLERS.get(method)
         if handle is not None:
             yield from handle(self, params, via)

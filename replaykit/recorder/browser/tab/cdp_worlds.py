@@ -290,4 +290,4 @@ WORLDS: dict[str, Callable[[Worlds, Params, Via], Iterator[Input]]] = {
     "Runtime.executionContextsCleared": Worlds._cleared,
     "Runtime.bindingCalled": Worlds._called,
 }
-"""Protocol events that tell of worlds."""
+"""Protocol events that report worlds."""

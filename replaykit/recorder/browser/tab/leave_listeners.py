@@ -1,7 +1,7 @@
-"""Documents that may send requests while they are left, when no one hears them any more.
+"""Documents that may send requests while they are left, when no one receives them any more.
 
 Once a navigation has another document, the protocol's session belongs to that one. No client of the browser
-is told what listeners of `pagehide`, `unload` and `visibilitychange` of the old one send then (decision 107).
+gets what listeners of `pagehide`, `unload` and `visibilitychange` of the old one send then (decision 107).
 As long as the document is there, it can be asked whether it has such listeners. Most documents say by
 themselves that they have none (decision 110): these are not asked.
 """

@@ -86,7 +86,7 @@ class TabState:
         self.history = TabHistory()
         """Where it has been."""
         self.seen_at = clock.now()
-        """When it was heard of first, ms since recording start."""
+        """When it was first seen, ms since recording start."""
         self._clock = clock
         self.frames = FrameTree()
         """Its frames."""
@@ -95,17 +95,17 @@ class TabState:
         self.holds = holds
         """Targets below it wait for the recorder before they run."""
         self.is_doubled = is_doubled
-        """The driver, too, tells of the requests of targets that wait for it."""
+        """The driver, too, reports the requests of targets that wait for it."""
         self.census = census or Census()
         """Counts of what is below all tabs, and of them."""
         self.targets: dict[Via, Target] = {}
         """Frames in processes of their own, and workers."""
         self.is_searched = False
-        """The browser's own session tells of what is below its targets."""
+        """The browser's own session reports what is below its targets."""
         self.predecessors: set[str] = set()
         """Ids of targets that were there when the recorder came."""
         self.errands: list[Target | str] = []
-        """Targets that no one has armed, frames whose owners no one has told; the driver takes them out."""
+        """Targets that no one has armed, frames whose owners no one reported; the driver takes them out."""
         self.documents = LiveDocuments(self._miss, is_armed=self._is_armed)
         """The documents that it shows."""
         self.leave_listeners = LeaveListeners(self.frames)
@@ -126,7 +126,7 @@ class TabState:
         return self.frames.path(frame_id)
 
     def take_errands(self) -> list[Target | str]:
-        """Return targets to arm and frames to tell of since this was asked last."""
+        """Return targets to arm and frames to report since this was asked last."""
         errands, self.errands = self.errands, []
         return errands
 

@@ -92,10 +92,10 @@ def runs_in_page(method: str) -> bool | None:
 
 
 BLIND = "scripts.disabled"
-"""Why nothing is heard of a page whose scripts the agent has turned off."""
+"""Why nothing is reported by a page whose scripts the agent has turned off."""
 
 BLINDED = ("actions", "targets", "snapshots", "form_state")
-"""Channels that the recorder's script in the page tells of."""
+"""Channels that the recorder's script in the page fills."""
 
 
 def blinds(name: str, params: Mapping[str, Any]) -> bool:

@@ -63,7 +63,7 @@ def own_calls() -> Iterator[None]:
 
 
 class _Funnel:
-    """The wrapped method of one connection, and the logs that hear of it."""
+    """The wrapped method of one connection, and the logs that listen to it."""
 
     # Weak: the log must not keep a closed connection alive.
     open: WeakKeyDictionary[Any, _Funnel] = WeakKeyDictionary()
@@ -95,7 +95,7 @@ class _Funnel:
 
 
 class DriverLog:
-    """What one recording hears of its agent's commands."""
+    """What one recording learns of its agent's commands."""
 
     def __init__(self, driver: SessionFeed, *, is_sync: bool) -> None:
         self._driver = driver
@@ -119,7 +119,7 @@ class DriverLog:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all commands are heard that the browser can be given."""
+        """Whether all commands are seen that the browser can be given."""
         # Through a port anybody else can command the browser unheard.
         has_others = any(flag.startswith("--remote-debugging-port") for flag in self.flags)
         return self._funnel is not None and "--remote-debugging-pipe" in self.flags and not has_others
@@ -204,7 +204,7 @@ class DriverLog:
                 self._driver.failed("actions", error)
 
     def follow(self, method: str, reply: Any) -> None:
-        """Hear what comes of a request of the driver itself, who may make more, and when a script has run."""
+        """Take in what comes of a request of the driver, who may make more, and when a script has run."""
         future = getattr(reply, "future", reply)
         if method == "newRequest" and self._base:
             future.add_done_callback(partial(self._based, self._base))
@@ -388,7 +388,7 @@ def _with_parameters(url: str, params: Params) -> str:
 
 
 def _body_of(params: Params) -> tuple[tuple[tuple[str, str], ...], bytes | None]:
-    """Return headers and body that the driver was told to send, with the type that it states by itself."""
+    """Return headers and body that the driver was asked to send, with the type that it states by itself."""
     headers = tuple((one["name"], one["value"]) for one in params.get("headers") or ())
     kind, post = _encoded(params)
     is_stated = any(name.lower() == "content-type" for name, _ in headers)

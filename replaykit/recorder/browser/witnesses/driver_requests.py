@@ -1,7 +1,7 @@
-"""Requests as the driver's own events tell of them: a second ear.
+"""Requests as the driver's own events report them: a second source.
 
-Playwright lets a popup, frame or worker wait until it hears its requests. The recorder is one of its clients,
-comes later, and may miss the first ones; what only the driver has heard is compared at the end.
+Playwright lets a popup, frame or worker wait until it listens to its requests. The recorder is a client,
+comes later, and may miss the first ones; what only the driver has seen is compared at the end.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ class DriverRequests:
         return bool(self._contexts)
 
     def listen(self, context: Any) -> None:
-        """Hear the requests of a context."""
+        """Listen to the requests of a context."""
         if self._is_on and context not in self._contexts:
             self._contexts.append(context)
             self._there += context.pages
             context.on("request", self._take)
 
     def listen_to(self, page: Any) -> None:
-        """Hear the WebSockets of a page and its frames; no context tells of them."""
+        """Listen to the WebSockets of a page and its frames; no context reports them."""
         if self._is_on and page not in self._sockets:
 
             def take(socket: Any) -> None:
@@ -62,7 +62,7 @@ class DriverRequests:
         return page in self._there
 
     def close(self) -> None:
-        """Stop listening. A driver that died tells nothing more, and cannot be told so."""
+        """Stop listening. A driver that died reports nothing more, and cannot be asked to stop."""
         listening: list[tuple[Any, str, Any]] = [
             (context, "request", self._take) for context in self._contexts
         ]

@@ -1,4 +1,4 @@
-"""The browser's own log of its network (`--log-net-log`): every request that left it, heard by us or not.
+"""The browser's own log of its network (`--log-net-log`): every request that left it, recorded by us or not.
 
 The file grows while the browser runs; it is read as it grows, and of its events only starts of requests are
 kept. Its first line names the numbers of all events, so nothing here depends on a browser's release.

@@ -16,7 +16,7 @@ class Census(Struct, kw_only=True):
     seen: int = 0
     """Pages, frames in processes of their own, and workers."""
     armed: int = 0
-    """Those that the recorder listened to before they did anything that it did not hear."""
+    """Those that the recorder listened to before they did anything unseen."""
     held: int = 0
     """Those of them that waited for it before they ran."""
     late: int = 0

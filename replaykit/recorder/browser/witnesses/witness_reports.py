@@ -1,4 +1,4 @@
-"""What the witnesses beside the pages say at the end: commands, census, requests that the driver heard."""
+"""What the witnesses beside the pages say at the end: commands, census, requests that the driver saw."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Reporter(SessionFeed, Protocol):
 
     @property
     def requests(self) -> DriverRequests:
-        """What the driver's own events tell of requests."""
+        """What the driver's own events report of requests."""
 
     @property
     def acted_at(self) -> Mapping[int | None, float]:

@@ -1,4 +1,4 @@
-"""Drags that no pointer made: a script tells a page of one, or something comes from outside of it."""
+"""Drags that no pointer made: a script sends the events of one, or something comes from outside."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class Gesture:
         raise AssertionError(self)
 
     def rest(self, at: float) -> None:
-        """Note that the page has handled what it was told: it waits for more from then on only."""
+        """Note that the page has handled its events: it waits for more from then on only."""
         self.last = max(self.last, at)
 
     def is_own(self, message: PageMessage) -> bool:
@@ -104,7 +104,7 @@ class OneEvent(Gesture):
 
 
 def toggle(gesture: Gesture, change: PageMessage, *, trusted: bool) -> FinishedGesture:
-    """Return what a change on a checkbox tells of; where a label was hit, it stands in `via`."""
+    """Return what a change on a checkbox reports; where a label was hit, it stands in `via`."""
     element, node = gesture.element, gesture.first.event.node
     if not is_same(element, change.event.element):
         element, node = behind(gesture.first, change)
@@ -122,7 +122,7 @@ def behind(hit: PageMessage, control: PageMessage) -> tuple[Element | None, Page
 
 
 def choice(change: PageMessage) -> SelectOption:
-    """Return what a change on a select tells of."""
+    """Return what a change on a select reports."""
     return SelectOption(
         element=change.event.element,
         values=texts_of(change, "values") or texts_of(change, "value"),

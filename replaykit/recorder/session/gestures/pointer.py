@@ -80,7 +80,7 @@ class Pointing(Gesture):
 
     @property
     def waits_for_click(self) -> bool:
-        """Whether no click was told of yet; where time stood still, not even that the button was released."""
+        """Whether no click was reported yet; where time stood still, not even the release of the button."""
         return not self.clicks and not self.is_drag
 
     def take(self, message: PageMessage) -> bool:

@@ -65,7 +65,7 @@ class Begun(Struct, frozen=True, kw_only=True):
     source: Source = MAIN
     """Where it is done."""
     is_stray: bool = False
-    """Nothing tells that anybody did it."""
+    """Nothing shows that anybody did it."""
 
 
 class Acted(Struct, frozen=True, kw_only=True):
@@ -84,7 +84,7 @@ class Acted(Struct, frozen=True, kw_only=True):
     frame: tuple[int, ...] = ()
     """Frame ordinals; empty = main frame."""
     source: Source = MAIN
-    """Who told of it."""
+    """Who reported it."""
     seq: int
     """The page's own counter at its first event."""
     node: PageNode | None = None
@@ -148,13 +148,13 @@ class Recogniser:
         return notices
 
     def expire(self, now: float) -> list[Notice]:
-        """End the open gesture if its time is over at `now`, ms; a page that is busy has not told all."""
+        """End the open gesture if its time is over at `now`, ms; a page that is busy has not reported all."""
         if self._busy is not None and now <= self._busy[1] + BUSY_MAX:
             return []
         return self.flush() if self._open is not None and now > self._open.deadline else []
 
     def rest(self, source: Source, at: float) -> list[Notice]:
-        """Take in that a document has handled all that it told of, or is no more."""
+        """Take in that a document has handled all that it reported, or is no more."""
         if self._busy is not None and self._busy[0] == source:
             self._busy = None
         gesture = self._open

@@ -58,7 +58,7 @@ class Filling(Gesture):
         return self.last + (TYPING_WAIT if is_slow else CLICK_WAIT)
 
     def take(self, message: PageMessage) -> bool:
-        """Absorb input on the same field, and the change that tells of it."""
+        """Absorb input on the same field, and the change that reports it."""
         if message.event.name == "scroll":
             return True
         if message.event.name == "compositionend" and self.is_own(message):

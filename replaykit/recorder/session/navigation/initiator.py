@@ -43,7 +43,7 @@ class Sign(Struct, frozen=True, kw_only=True):
     is_own: bool = False
     """It is certain that the page moved by itself."""
     is_open: bool = False
-    """Neither is known yet, and the next document may tell."""
+    """Neither is known yet, and the next document may show."""
 
 
 class Origin(Struct, frozen=True, kw_only=True):

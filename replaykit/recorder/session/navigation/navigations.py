@@ -56,7 +56,7 @@ class NavigationTracker:
             handler(self, tab, message)
 
     def travel(self, message: HistoryCall) -> None:
-        """Take in that the agent tells its driver to go back or forward."""
+        """Take in that the agent asks its driver to go back or forward."""
         self._travelling.called(message)
 
     def receive(self, message: PageMessage) -> bool:
@@ -71,7 +71,7 @@ class NavigationTracker:
                 self._leave(tab, pending, until, None)
 
     def opened(self, tab: Tab, at: float, ref: StepRef | None, *, is_touched: bool) -> None:
-        """Tell of the document that a new tab already shows."""
+        """Report the document that a new tab already shows."""
         if tab.url in ("", "about:blank"):
             return
         if tab.opener is not None:
@@ -261,7 +261,7 @@ class NavigationTracker:
         self._outbox.write(event, ref=ref)
 
     def _leave(self, tab: Tab, pending: PendingNavigation, at: float, error: Threw | None) -> None:
-        """Count a navigation that has not arrived as done; no document will tell whose it was."""
+        """Count a navigation that has not arrived as done; no document will show whose it was."""
         if pending.is_late:
             pending.is_open = False
             self._begin(tab, pending, pending.message)

@@ -30,7 +30,7 @@ class PendingNavigation:
         self.activated = tab.activated
         """Origin of the document that it leaves, where a gesture has activated it."""
         self.is_open = True
-        """The document that it leaves or the one that it leads to may tell whose it is."""
+        """The document that it leaves or the one that it leads to may show whose it is."""
         self.ref: StepRef | None = None
         """The agent's own action."""
         self.is_done = False
@@ -67,6 +67,6 @@ class PendingNavigation:
         )
 
     def take_call(self, tab: Tab, message: Navigated) -> None:
-        """Take in that the agent has told its driver to go there; one call goes to one place."""
+        """Take in that the agent has asked its driver to go there; one call goes to one place."""
         if tab.is_travelling and (self.type or message.navigation_type) in HISTORY:
             self.is_asked, tab.is_travelling = True, False

@@ -28,7 +28,7 @@ class FieldChange(NamedTuple):
 
 
 class FieldChanges:
-    """The changes of one tab. Most snapshots become no observation, so a later one tells of theirs."""
+    """The changes of one tab. Most snapshots become no observation, so a later one reports theirs."""
 
     def __init__(self) -> None:
         self._found: deque[FieldChange] = deque(maxlen=CHANGES_MAX)

@@ -1,4 +1,4 @@
-"""What the documents of one tab have shown: the main frame, and every frame that speaks for itself.
+"""What the documents of one tab have shown: the main frame, and every frame that reports for itself.
 
 An action ends some time after it began. By then its page looks different: what was visible is looked up by
 time. Frames are found by the browser's ids, which a page's snapshot gives to the elements that hold them;
@@ -62,7 +62,7 @@ class PushedSnapshot(Struct, frozen=True, kw_only=True):
     status: int | None = None
     """HTTP status of its document."""
     sheets: tuple[Blob | None, ...] = ()
-    """Its style sheets in the order of the head, as far as the page told of them."""
+    """Its style sheets in the order of the head, as far as the page reported them."""
 
 
 class SnapshotHistory:
@@ -75,7 +75,7 @@ class SnapshotHistory:
 
     @property
     def has_frames(self) -> bool:
-        """Whether any frame has ever spoken for itself."""
+        """Whether any frame has ever reported for itself."""
         return bool(self._frames)
 
     def add(self, shown: PushedSnapshot) -> None:
