@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from replaykit.grading.policies.events.aria_choices import is_segment
 from replaykit.grading.policies.events.event import Event
 from replaykit.grading.policies.events.recorded_targets import is_exempt
 from replaykit.grading.policies.events.scope_window import Held, Window
@@ -88,6 +89,8 @@ class _Given:
     def invented(self, place: int, event: Event) -> Truth:
         """Return whether some value of the event was given by no one."""
         foreign = some(negate(self._is_given(place, event, option)) for option in event.values if any(option))
+        if foreign is not FALSE and is_segment(event):
+            return unknown(f"choice@{event.step}")
         return foreign if foreign is FALSE else every((foreign, negate(is_exempt(event, self.rule.exempt))))
 
     def _is_given(self, place: int, event: Event, option: tuple[str, ...]) -> Truth:

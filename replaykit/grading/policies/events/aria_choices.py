@@ -1,4 +1,4 @@
-"""Choices by key in lists, radio groups and sliders that a page built itself: the browser reports none.
+"""Choices in lists, groups, boxes and sliders that a page built itself: the browser reports none.
 
 Roles and keys: WAI-ARIA Authoring Practices, keyboard interaction. https://www.w3.org/WAI/ARIA/apg/patterns/
 """
@@ -6,14 +6,21 @@ Roles and keys: WAI-ARIA Authoring Practices, keyboard interaction. https://www.
 from __future__ import annotations
 
 from replaykit.errors import LocatorLimit, Unsupported
-from replaykit.grading.policies.events.event import Event, is_printable
+from replaykit.grading.policies.events.event import ENTER, SPACE, Event, is_printable
 from replaykit.grading.policies.events.text_conditions import Reading
+from replaykit.tasks.policy_rules import GROUPS
 from replaykit.trajectory.action import Element, Press
 
-CHOICES = frozenset({"click", "check", "uncheck", "select_option", "fill"})
+_BY_KEY = frozenset({"click", "check", "uncheck", "select_option", "fill"})
 """Tags of actions that such a key may stand for."""
 
-_FIELDS = ("input", "select", "textarea")
+_BY_STATE = {"true": frozenset({"uncheck"}), "false": frozenset({"check"})}
+"""`aria-checked` of a box to what its activation comes to."""
+
+_BOXES = ("checkbox", "switch", "menuitemcheckbox")
+_OFFERS = ("option", "radio", "menuitemradio")
+
+_FIELDS = ("input", "select", "textarea", "option")
 """Tags of elements in which the browser reports what keys do."""
 
 _TAKING = frozenset({"Enter", "NumpadEnter", "Tab"})
@@ -28,8 +35,32 @@ _KEYS = {
 """Role to the keys that may choose there. In a combobox, Enter chooses."""
 
 
-def may_choose(event: Event) -> bool:
-    """Whether the event is a key that may have chosen something or changed a value."""
+def choices_of(event: Event) -> frozenset[str]:
+    """Return the tags of what an action may have come to: it chose something, or changed a value."""
+    element = event.element
+    if element is not None and _is_activated(event) and element.tag not in _FIELDS:
+        if _role(element) in _BOXES:
+            checked = (element.attributes or {}).get("aria-checked", "")
+            return _BY_STATE.get(checked, frozenset({"check", "uncheck"}))
+        if _role(element) in _OFFERS:
+            return frozenset({"check", "select_option", "fill"})
+    return _BY_KEY if _is_choosing_key(event) else frozenset()
+
+
+def _is_activated(event: Event) -> bool:
+    action = event.action
+    if isinstance(action, Press):
+        return action.key in (*ENTER, *SPACE)
+    return event.tag in GROUPS["@activate"] and getattr(action, "button", "left") == "left"
+
+
+def is_segment(event: Event) -> bool:
+    """Whether a text was entered into a part of a date or time that the page puts together itself."""
+    element = event.element
+    return element is not None and element.tag not in _FIELDS and _role(element) == "spinbutton"
+
+
+def _is_choosing_key(event: Event) -> bool:
     action = event.action
     if not isinstance(action, Press) or action.element is None:
         return False
@@ -48,7 +79,9 @@ def _has_popup(element: Element) -> bool:
 
 
 def offered(event: Event) -> tuple[Reading, ...] | None:
-    """Return the names of what such a key may have chosen; None where the page does not say them."""
+    """Return the names of what may have been chosen; None where the page does not say them."""
+    if not _is_choosing_key(event):
+        return _own_names(event)
     is_scale = event.element is not None and _role(event.element) in ("slider", "spinbutton")
     if is_scale or isinstance(event.dom, tuple):
         return None
@@ -62,6 +95,16 @@ def offered(event: Event) -> tuple[Reading, ...] | None:
         return None
     texts = (text for node in nodes for text in (node.text_content, node.attribute("aria-label")) if text)
     return tuple(Reading(text, event.step) for text in texts)
+
+
+def _own_names(event: Event) -> tuple[Reading, ...]:
+    """Return what an option that was activated is called; a box is chosen by no name."""
+    element = event.element
+    if element is None or _role(element) not in _OFFERS:
+        return ()
+    attributes = element.attributes or {}
+    values = (attributes[name] for name in ("value", "data-value") if attributes.get(name))
+    return (*event.names, *(Reading(value, event.step) for value in values))
 
 
 def _role(element: Element) -> str:

@@ -12,7 +12,7 @@ from itertools import accumulate, chain
 from operator import attrgetter
 
 from replaykit.errors import LocatorLimit, ReplaykitError, Unsupported
-from replaykit.grading.policies.events.aria_choices import may_choose
+from replaykit.grading.policies.events.aria_choices import choices_of, is_segment
 from replaykit.grading.policies.events.event import Event
 from replaykit.grading.policies.events.event_patterns import ActionTypes, Pattern
 from replaykit.grading.policies.events.recorded_targets import names_on_page, page_around
@@ -138,5 +138,6 @@ _TEXTS: dict[str, Callable[[Event], str | None]] = {
 def _text(field: str, event: Event) -> str | None:
     """Return where the words of a field would be; None = they may be there unseen."""
     is_hidden = event.kind in ("gap", "maybe") or isinstance(event.action, Unknown)
-    is_hidden = is_hidden or (may_choose(event) and field != "url")
+    is_hidden = is_hidden or (bool(choices_of(event)) and field != "url")
+    is_hidden = is_hidden or (is_segment(event) and field == "value")
     return None if is_hidden else _TEXTS[field](event)

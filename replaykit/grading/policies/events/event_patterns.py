@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from replaykit.grading.policies.events.aria_choices import CHOICES, may_choose, offered
+from replaykit.grading.policies.events.aria_choices import choices_of, is_segment, offered
 from replaykit.grading.policies.events.event import ENTER, SPACE, Event, has_lines, is_printable, types_text
 from replaykit.grading.policies.events.recorded_targets import names_on_page, page_has, target_inside
 from replaykit.grading.policies.events.text_conditions import Reading, TextTests
@@ -70,15 +70,16 @@ class Pattern:
         if isinstance(event.action, Unknown):
             return unknown(f"trajectory.gap@{event.step}")
         found = _all(self.tests, event)
-        if found is FALSE and may_choose(event) and self._may_be_choice(event):
+        if found is FALSE and self._may_be_choice(event):
             found = _choice(event)
         if self.unless is None or found is FALSE:
             return found
         return every((found, negate(self.unless.truth(event))))
 
     def _may_be_choice(self, event: Event) -> bool:
-        """Whether it is about what a key may have chosen here, whose name and place are unknown."""
-        is_choice = self.types is None or bool(self.types[0] & CHOICES)
+        """Whether it is about what may have been chosen here, whose name and place are unknown."""
+        choices = choices_of(event)
+        is_choice = bool(choices if self.types is None else self.types[0] & choices)
         if not is_choice or self.chosen is None or _all(self.places, event).holds is False:
             return False
         names = offered(event)
@@ -191,7 +192,7 @@ def type_truth(event: Event, tags: frozenset[str], groups: frozenset[str]) -> Tr
     """Return whether the action is of these types; it is unknown what some keys did."""
     if is_action(event, tags, groups):
         return TRUE
-    if may_choose(event) and tags & CHOICES:
+    if tags & choices_of(event):
         return _choice(event)
     action = event.action
     if not isinstance(action, Press) or action.key != MASKED or not groups & {"@activate", "@input"}:
@@ -241,6 +242,8 @@ def _value(event: Event, values: TextTests) -> Truth:
     """Return whether such a text was entered, also in parts: then the field holds it by this action."""
     found = values.truth(event.entered)
     held, before = values.truth(event.held), event.held_before
+    if not found.holds and is_segment(event) and _has_digits(values.words):
+        return _choice(event)
     if found.holds or held.holds is False:
         return found
     if before is not None and values.truth((Reading(before, event.step),)).holds:
@@ -248,6 +251,10 @@ def _value(event: Event, values: TextTests) -> Truth:
     # The page, or a key that deletes, may have made the text.
     is_known = held.holds is None or event.is_put_in
     return some((found, held if is_known else unknown(f"value.edited@{event.step}")))
+
+
+def _has_digits(words: tuple[str, ...] | None) -> bool:
+    return words is None or any(char.isdigit() for word in words for char in word)
 
 
 def _failed(event: Event, wanted: bool) -> Truth:
