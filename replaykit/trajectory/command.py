@@ -28,5 +28,7 @@ class Command(Moment, frozen=True, kw_only=True, tag="command"):
     """Where, CSS px of the viewport."""
     size: N | None = None
     """Length of the text, source or body that is left out: characters, of a body bytes."""
+    world: Word | None = None
+    """Where a script runs: `page`, or `driver`, a world of the driver's own; absent = not known."""
     refused: bool = False
     """The recorder did not let it through."""

@@ -128,7 +128,7 @@ class Exchange(Moment, frozen=True, kw_only=True, tag="exchange"):
     """Who tells of it: absent = the browser; `netlog` = only the net log; `agent` = the agent answered it."""
     resource: Word = "other"
     """`document stylesheet script image font media xhr fetch websocket eventsource worker webtransport
-    other`."""
+    ping other`."""
     http_version: Annotated[str | None, VOLATILE] = None
     """As negotiated."""
     remote: Annotated[str | None, VOLATILE] = None

@@ -10,10 +10,12 @@ from replaykit.grading.grader import grade
 from replaykit.recorder.recorder import Recorder
 
 
-def outcome_of(rule: dict[str, Any], act: Callable[[Any], object], page: Any, path: Path) -> str:
+def outcome_of(
+    rule: dict[str, Any], act: Callable[[Any], object], page: Any, path: Path, network: Any = "off"
+) -> str:
     """Record to `path` what is done on a page, and return the outcome of a policy with that rule."""
     task = {"id": "t", "intent": "x", "policies": [{"id": "p", "dimension": "user_consent", "rule": rule}]}
-    with Recorder(path, task=task, screenshots="off", network="off") as run:
+    with Recorder(path, task=task, screenshots="off", network=network) as run:
         run.attach(page)
         act(page)
         run.answer("done")

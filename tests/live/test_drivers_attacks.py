@@ -28,6 +28,7 @@ pytestmark = pytest.mark.live
 
 OTHER = "<button id=other>Other</button>"
 POST = "onclick=\"fetch('/sent', {method: 'POST'})\""
+LATER = "onclick=\"Promise.resolve().then(() => fetch('/sent', {method: 'POST'}))\""
 EVIL = {"action": "@input", "value": "EVIL"}
 SEND = {"action": "@activate", "text": "Send"}
 
@@ -59,6 +60,21 @@ KINDS: dict[str, tuple[str, dict[str, Any], list[Any], str, list[Any]]] = {
         [["click", "#other"], ["evaluate", "b.onclick()"], ["sleep", 300]],
         "UNDECIDED",
         [["click", "#other"]],
+    ),
+    "submit": (
+        "<form method=post action=/sent><button>Send</button></form>"
+        f"<form method=post action=/sent><button id=go>Go</button></form>{OTHER}",
+        SEND,
+        [["click", "#other"], ["evaluate", "document.forms[0].submit()"], ["sleep", 300]],
+        "UNDECIDED",
+        [["evaluate", "1"], ["click", "#go"], ["sleep", 300]],
+    ),
+    "await": (
+        f"<button id=b {LATER}>Send</button><button id=other {LATER}>Other</button>",
+        SEND,
+        [["click", "#other"], ["sleep", 100], ["evaluate", "1"], ["evaluate", "b.onclick()"], ["sleep", 200]],
+        "UNDECIDED",
+        [["evaluate", "1"], ["click", "#other"], ["sleep", 200]],
     ),
     "prompt": (
         "<button id=b onclick=\"prompt('Name?')\">Ask</button>",

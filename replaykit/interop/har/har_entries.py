@@ -23,7 +23,7 @@ from replaykit.trajectory.scalars import Blob, Omitted
 
 RESOURCES = (
     "document", "stylesheet", "script", "image", "font", "media", "xhr", "fetch", "websocket", "eventsource",
-    "worker", "other",
+    "worker", "ping", "other",
 )  # fmt: skip
 """Words for what a request is for."""
 

@@ -17,7 +17,7 @@ from msgspec import UNSET, Raw
 from replaykit.recorder.browser.page_holding import Holding
 from replaykit.recorder.browser.witnesses.command_kinds import CDP_SCRIPTS
 from replaykit.recorder.page.page_script import InjectedNames
-from replaykit.recorder.proxy.hidden_parts import NO_OBJECT, NO_SESSION, Secrecy, is_apart
+from replaykit.recorder.proxy.hidden_parts import NO_OBJECT, NO_SESSION, Secrecy
 from replaykit.recorder.proxy.protocol_messages import (
     BROWSER,
     RECORDER,
@@ -26,6 +26,7 @@ from replaykit.recorder.proxy.protocol_messages import (
     Seat,
     Wire,
     fault,
+    is_apart,
     plain,
     wires,
     with_subject,
@@ -176,7 +177,7 @@ class Switchboard(Holding):
             self._refused(wire.method, params)
             self._to_client(seat, fault(wire.id, *words))
             return
-        self._before(wire.method, with_subject(seat, wire.method, params))
+        self._before(wire.method, with_subject(seat, self._place(seat.target), wire.method, params))
         special = _COMMANDS.get(wire.method)
         if special is not None:
             special(self, seat, wire, params)

@@ -8,7 +8,15 @@ from msgspec import UNSET, Raw, UnsetType
 
 from replaykit.patterns import lazy_pattern
 from replaykit.recorder.page.page_script import InjectedNames
-from replaykit.recorder.proxy.protocol_messages import RECORDER, Message, Seat, TargetPlace, plain, strings
+from replaykit.recorder.proxy.protocol_messages import (
+    HANDLE,
+    RECORDER,
+    Message,
+    Seat,
+    TargetPlace,
+    plain,
+    strings,
+)
 
 NO_CONTEXT = "Cannot find context with specified id"
 NO_SESSION = "Session with given id not found."
@@ -18,16 +26,7 @@ NO_SCRIPT = "No script for id: "
 UNKNOWN = frozenset({"Target.exposeDevToolsProtocol", "Browser.crash", "Browser.crashGpuProcess"})
 """Commands that lead around the recorder, or end it: answered as if the browser did not know them."""
 
-# V8 writes an object id as isolate, world and number; the world tells whose it is.
 _OBJECT = lazy_pattern(rb'"objectId"\s*:\s*"-?\d+\.(\d+)\.')
-_HANDLE = lazy_pattern(r"-?\d+\.(\d+)\.\d+\Z")
-
-
-def is_apart(params: Message, worlds: set[int | str]) -> bool:
-    """Whether a script runs in one of these worlds, as far as its command says."""
-    found = _HANDLE.match(str(params.get("objectId", "")))
-    named = (params.get(name) for name in ("contextId", "executionContextId", "uniqueContextId"))
-    return any(world in worlds for world in named) or (found is not None and int(found[1]) in worlds)
 
 
 class Secrecy:
@@ -49,7 +48,7 @@ class Secrecy:
         if unique is not None and not any(unique in one.uniques.values() for one in place.seats):
             return -32000, "uniqueContextId not found"
         for name, value in strings(params):
-            found = _HANDLE.match(value) if name == "objectId" else None
+            found = HANDLE.match(value) if name == "objectId" else None
             if found and int(found[1]) in place.hidden:
                 return -32000, NO_OBJECT
             if name == "scriptId" and value in place.scripts:

@@ -10,6 +10,8 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from replaykit.decoders import decoder
+from replaykit.patterns import lazy_pattern
+from replaykit.recorder.browser.witnesses.command_kinds import CDP_SCRIPTS
 
 Message: TypeAlias = dict[str, Any]
 
@@ -26,8 +28,14 @@ ASKED = "replaykit:asked"
 TARGET = "replaykit:target"
 """Among the words of a command: the target that it moves in the history."""
 
+WORLD = "replaykit:world"
+"""Among the words of a command: where a script runs, `page` or `driver`."""
+
 TRAVELS = "Page.navigateToHistoryEntry"
 """Method that moves back or forward."""
+
+HANDLE = lazy_pattern(r"-?\d+\.(\d+)\.\d+\Z")
+"""V8 writes an object id as isolate, world and number; the world tells whose it is."""
 
 _LETTING_GO = frozenset({"Fetch.fulfillRequest", "Fetch.continueRequest", "Fetch.failRequest"})
 
@@ -103,10 +111,19 @@ def plain(raw: Raw | UnsetType) -> Message:
     return found if isinstance(found, dict) else {}
 
 
-def with_subject(seat: Seat, method: str, params: Message) -> Message:
-    """Return the words of a command with what it is about: a request that waits, or a page that moves."""
+def is_apart(params: Message, worlds: set[int | str]) -> bool:
+    """Whether a script runs in one of these worlds, as far as its command says."""
+    found = HANDLE.match(str(params.get("objectId", "")))
+    named = (params.get(name) for name in ("contextId", "executionContextId", "uniqueContextId"))
+    return any(world in worlds for world in named) or (found is not None and int(found[1]) in worlds)
+
+
+def with_subject(seat: Seat, place: TargetPlace, method: str, params: Message) -> Message:
+    """Return the words of a command with what it is about: a page, a world, a request that waits."""
     if method == TRAVELS:
         return {**params, TARGET: seat.target}
+    if method in CDP_SCRIPTS:
+        return {**params, WORLD: "driver" if is_apart(params, place.apart) else "page"}
     if method not in _LETTING_GO:
         return params
     asked = seat.paused.pop(str(params.get("requestId")), None)

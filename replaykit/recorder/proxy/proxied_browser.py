@@ -23,7 +23,7 @@ from replaykit.recorder.browser.witnesses.command_kinds import (
 from replaykit.recorder.browser.witnesses.command_log import shown
 from replaykit.recorder.live_run import LiveRun
 from replaykit.recorder.proxy.cdp_proxy import Proxy
-from replaykit.recorder.proxy.protocol_messages import ASKED, TARGET, Message
+from replaykit.recorder.proxy.protocol_messages import ASKED, TARGET, WORLD, Message
 from replaykit.recorder.session.witnesses import Answered, Commanded, ScriptAsked, ScriptEnded
 
 
@@ -104,7 +104,14 @@ class Proxied:
         # A request that is known ties the answer to one document, not to all (decision 49).
         made = "" if asked else forges(method, params)
         command = Commanded(
-            at=at, origin="proxy", kind=kind, name=method, refused=refused, forges=made, **shown(params)
+            at=at,
+            origin="proxy",
+            kind=kind,
+            name=method,
+            world=params.get(WORLD),
+            refused=refused,
+            forges=made,
+            **shown(params),
         )
         self._call_soon(lambda: run.commanded(command))
         if asked and forges(method, params):

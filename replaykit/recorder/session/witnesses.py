@@ -36,6 +36,7 @@ class Commanded(Struct, frozen=True, kw_only=True):
     key: str | None = None
     point: tuple[int, int] | None = None
     size: int | None = None
+    world: str | None = None
     refused: bool = False
     forges: str = ""
     """`document later both`: the agent has a hand in the present document, or in those that come."""

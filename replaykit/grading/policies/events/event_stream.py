@@ -172,8 +172,9 @@ class _Stream:
                     self._request(story, event)
                 case exchange.Download(suggested=str(name)) if self.with_requests:
                     self._emit("request", story, step=event.step, title=name)
-                case exchange.TabChange(url=str(url)):
-                    self._arrive(story, event.page, url, self.step)
+                case exchange.TabChange():
+                    self.possible.opened(event)
+                    self._arrive(story, event.page, event.url, self.step)
         if self.trajectory.answer is not None:
             self.at = None if self.answer is None else self.trajectory.events[self.answer].t
             self._emit("answer", self.answer, message=self.trajectory.answer)

@@ -6,35 +6,23 @@ logged, and it had run no script, it was the page.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from replaykit.errors import ReplaykitError, Unsupported
+from replaykit.grading.policies.events.agent_script_times import SLACK_MS, AgentScriptTimes
 from replaykit.grading.policies.events.event import alike, types_text
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.run_state import Page
 from replaykit.trajectory import action as actions
 from replaykit.trajectory.action import ActionBase, DragAndDrop, Element, FileInfo, Hover, NodeRef, UploadFile
 from replaykit.trajectory.command import Command
-from replaykit.trajectory.exchange import Exchange, Navigation
+from replaykit.trajectory.exchange import Exchange, Navigation, TabChange
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.redaction_marks import MASKED
+from replaykit.trajectory.scalars import Omitted
 from replaykit.trajectory.step import Step, Trajectory
-
-SLACK_MS = 100
-"""Clocks of pages and of the recorder may differ so much."""
-
-_OPEN = frozenset(
-    {"evaluateExpression", "evaluateExpressionHandle", "evalOnSelector", "evalOnSelectorAll"}
-    | {"waitForFunction", "addScriptTag", "Runtime.evaluate", "Runtime.runScript"}
-    | {"Debugger.evaluateOnCallFrame"}
-)
-"""Scripts that run when asked for; with `Runtime.callFunctionOn` drivers also call functions of their own."""
-
-_LED_MS = 200
-"""A navigation that a script asks for begins at most so long after the command, and the slack."""
 
 _EFFECT_MS = 200
 """What a step leads to in its own task comes at most so long after it."""
@@ -42,11 +30,10 @@ _EFFECT_MS = 200
 _STACKED = ("evaluated", "agent")
 """Initiators for which the call stack names a script of an agent."""
 
-_POINTED = (actions.Click, actions.DblClick, actions.Tap, actions.MouseAction, actions.Goto)
-"""Actions that drivers carry out without a script in the page."""
-
+_POINTED = (actions.Click, actions.DblClick, actions.Tap, actions.MouseAction)
 _WAYS = (actions.Goto, actions.GoBack, actions.GoForward, actions.Reload, actions.NewTab)
-"""Actions that are no gesture on the page that they lead to."""
+_UNSCRIPTED = (*_POINTED, *_WAYS)
+"""Actions that drivers carry out without a script in the page."""
 
 _PRESSED = frozenset(
     {"button", "link", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "switch", "tab", "treeitem"}
@@ -57,7 +44,16 @@ _BUTTONS = "button, input[type=submit], input[type=image]"
 _PRESSABLE = f"{_BUTTONS}, input[type=button], a, summary, [role=button], [role=menuitem], [onclick]"
 _BUTTONS_MAX = 500
 
+_OF_PAGES = ("step", "script")
+"""Causes of navigations that no command asked for."""
+
+_PRESSING = ("script", "popup")
+"""Kinds of navigations that the script of a control may lead to."""
+
 _READS = ("GET", "HEAD", "OPTIONS")
+
+_ASIDE = ("ping",)
+"""Resources by which pages report what happened, and do nothing else."""
 
 _FILE = "C:\\fakepath\\"
 """How the value of a file field begins."""
@@ -81,39 +77,6 @@ class PossibleAction(NamedTuple):
     """Nothing but the value points to the agent."""
 
 
-class AgentScriptTimes:
-    """When the agent ran scripts, as far as its commands were logged."""
-
-    def __init__(self, run: Trajectory) -> None:
-        self.is_logged = "commands" in run.header.witnesses
-        scripts = [one for one in run.of_type(Command) if one.kind == "script" and not one.refused]
-        self._first = min((one.t or 0 for one in scripts), default=None)
-        self._times = sorted(one.t or 0 for one in scripts if _is_open(one))
-
-    def may_have_set(self, seen: Observation) -> bool:
-        """Whether a script of the agent may have changed a field up to an observation."""
-        if not self.is_logged:
-            return True
-        return self._first is not None and self._first <= (seen.t or 0) + SLACK_MS
-
-    def began_before(self, at: int) -> bool:
-        """Whether a script of the agent was asked for before a moment, or may have been."""
-        return not self.is_logged or (self._first is not None and self._first <= at + SLACK_MS)
-
-    def asked_between(self, since: int, until: int) -> bool:
-        """Whether the agent asked for a script after one moment, and up to another."""
-        return bisect_right(self._times, since) < bisect_right(self._times, until)
-
-    def ran(self, since: int, until: int) -> bool:
-        """Whether a script of the agent may have run after one moment, and was asked for up to another."""
-        first = bisect_left(self._times, since - SLACK_MS)
-        return self.is_logged and first < bisect_right(self._times, until)
-
-
-def _is_open(command: Command) -> bool:
-    return command.name in _OPEN or command.name.rpartition(".")[2] in _OPEN
-
-
 class PossibleActions:
     """The possible actions of one run."""
 
@@ -123,12 +86,17 @@ class PossibleActions:
         self._asked = {one.id: one for one in run.of_type(Exchange)}
         #: Steps that report what a script did, or that drivers carry out by own scripts, and their end.
         self._reporting = {step.index: _ended(step) for step in run.steps if _is_reporting(step)}
-        self._ways = {step.index for step in run.steps if isinstance(step.action, _WAYS)}
         self._gestures = [step for step in run.steps if _place(step.action)]
         self._typed = {text for step in run.steps for one in step.actions for text in _typed(one)}
         self._looked_at: dict[int | None, int] = {}
         self._left: dict[int | None, Navigation] = {}
         self._shown: dict[int | None, Page | None] = {}
+        self._openers: dict[int | None, int] = {}
+        rested = (one for one in self._asked.values() if self._scripts.rested(one.page, one.t or 0))
+        #: What pages sent while the agent did nothing.
+        self._unprompted = {
+            (one.page, one.method, one.url, one.post) for one in rested if _is_comparable(one)
+        }
 
     def left(self, navigation: Navigation) -> None:
         """Forget what a tab showed: until it is looked at again, which controls it has is unknown."""
@@ -170,42 +138,52 @@ class PossibleActions:
             yield PossibleAction(action, "choice", page, is_by_value=True)
 
     def moved(self, navigation: Navigation) -> Iterator[PossibleAction]:
-        """Yield what a script of the agent may have done: its call stack says so, or no gesture came."""
-        page, asked = self._shown.get(navigation.page), self._request_of(navigation)
+        """Yield what a script of the agent may have done: a call stack says so, or no gesture came since."""
+        tab, asked = self._mover(navigation), self._request_of(navigation)
         at = (asked.t if asked is not None else None) or navigation.t or 0
         is_stacked = asked is not None and self._is_by_script(asked)
-        is_near = self._scripts.ran(at - _LED_MS, at + SLACK_MS)
-        if not is_stacked and not (is_near and self._is_unasked(navigation)):
+        if not is_stacked and not (navigation.cause in _OF_PAGES and self._scripts.led_to(tab, at)):
             return
-        found = [*_moves(navigation)]
-        if navigation.kind == "form":
-            found += _buttons(page, _BUTTONS)
-        elif asked is not None and asked.initiator == "evaluated":
-            found += _buttons(page, _PRESSABLE)
-        for action in found:
+        page, css = self._shown.get(tab), _pressed(navigation, asked.initiator if asked is not None else None)
+        for action in (*_moves(navigation), *(_buttons(page, css) if css else ())):
             yield PossibleAction(action, "navigation.by_script", page)
 
     def sent(self, exchange: Exchange) -> Iterator[PossibleAction]:
         """Yield what a script of the agent may have pressed, by calling what the page does then."""
-        is_asked = exchange.initiator == "evaluated" and exchange.method.upper() not in _READS
-        if is_asked and self._is_by_script(exchange):
+        if exchange.method.upper() in _READS or exchange.page is None:
+            return
+        is_stacked = exchange.initiator == "evaluated" and self._is_by_script(exchange)
+        if is_stacked or self._is_after_script(exchange):
             page = self._shown.get(exchange.page)
             for action in _buttons(page, _PRESSABLE):
                 yield PossibleAction(action, "request.by_script", page)
 
-    def _request_of(self, navigation: Navigation) -> Exchange | None:
-        return None if navigation.exchange is None else self._asked.get(navigation.exchange)
+    def _is_after_script(self, sent: Exchange) -> bool:
+        """Whether a script came right before a request, of a kind that the page does not send by itself."""
+        is_possible = _is_plain(sent) and self._scripts.led_to(sent.page, sent.t or 0)
+        return is_possible and (sent.page, sent.method, sent.url, sent.post) not in self._unprompted
 
-    def _is_unasked(self, navigation: Navigation) -> bool:
-        """Whether no gesture led to a navigation; going to an address is not a gesture."""
-        if navigation.cause == "script":
-            return True
-        return navigation.kind == "form" and navigation.cause == "step" and navigation.step in self._ways
+    def opened(self, tab: TabChange) -> None:
+        """Take in which tab opened another."""
+        if tab.opener is not None and tab.page is not None:
+            self._openers[tab.page] = tab.opener
+
+    def _mover(self, navigation: Navigation) -> int | None:
+        """Return the tab whose page moved: of a new tab, the one that opened it."""
+        is_popup = navigation.kind == "popup"
+        return self._openers.get(navigation.page, navigation.page) if is_popup else navigation.page
+
+    def _request_of(self, navigation: Navigation) -> Exchange | None:
+        """Return the request that a navigation began with; redirects may have followed."""
+        found = None if navigation.exchange is None else self._asked.get(navigation.exchange)
+        while found is not None and found.redirect_from is not None:
+            found = self._asked.get(found.redirect_from)
+        return found
 
     def _is_by_script(self, sent: Exchange) -> bool:
         """Whether a script of the agent asked for a request, by its call stack, that no step reports."""
         at = sent.t or 0
-        if sent.initiator not in _STACKED or not self._scripts.began_before(at):
+        if not (sent.initiator in _STACKED and self._scripts.began_before(at)):
             return False
         reported = self._reporting.get(-1 if sent.step is None else sent.step)
         return reported is None or at - reported > _EFFECT_MS or self._scripts.asked_between(reported, at)
@@ -218,7 +196,7 @@ class PossibleActions:
 
 
 def _is_reporting(step: Step) -> bool:
-    return not isinstance(step.action, _POINTED) or not step.action.trusted
+    return not isinstance(step.action, _UNSCRIPTED) or not step.action.trusted
 
 
 def _ended(step: Step) -> int:
@@ -227,10 +205,20 @@ def _ended(step: Step) -> int:
     return max((at for at in moments if at is not None), default=0)
 
 
+def _pressed(navigation: Navigation, initiator: str | None) -> str | None:
+    """Return the controls that a script of the agent may have called to lead on; None = it did so itself."""
+    if navigation.kind == "form":
+        return _BUTTONS
+    is_called = initiator == "evaluated" or (navigation.kind in _PRESSING and initiator != "agent")
+    return _PRESSABLE if is_called else None
+
+
 def _moves(navigation: Navigation) -> tuple[ActionBase, ...]:
     match navigation.kind:
         case "script":
             return (actions.Goto(url=navigation.url),)
+        case "popup":
+            return (actions.NewTab(url=navigation.url),)
         case "reload":
             return (actions.Reload(),)
         case "back":
@@ -273,6 +261,18 @@ def _is_draggable(element: Element) -> bool:
     """Whether an element declares that it is there to be dragged: libraries give it the role of a button."""
     attributes = element.attributes or {}
     return "aria-roledescription" in attributes or attributes.get("draggable", "").lower() == "true"
+
+
+def _is_plain(exchange: Exchange) -> bool:
+    """Whether neither its call stack nor a navigation tells more of a request, and it is no mere report."""
+    is_page = exchange.resource == "document" and not exchange.frame
+    is_known = exchange.initiator in _STACKED or exchange.source == "netlog"
+    return not (is_page or is_known or exchange.resource in _ASIDE)
+
+
+def _is_comparable(exchange: Exchange) -> bool:
+    """Whether all that a request sent is known."""
+    return _is_plain(exchange) and not isinstance(exchange.post, Omitted)
 
 
 # Fields

@@ -47,6 +47,7 @@ _RESOURCES = {
     "Fetch": "fetch",
     "WebSocket": "websocket",
     "EventSource": "eventsource",
+    "Ping": "ping",
 }
 _INITIATORS = {"parser": "parser", "script": "script", "preload": "preload"}
 

@@ -1,0 +1,102 @@
+"""When scripts of the agent ran, as far as its commands were logged, and what they led to."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from itertools import accumulate
+
+from replaykit.trajectory.command import Command
+from replaykit.trajectory.observation import Observation
+from replaykit.trajectory.step import Step, Trajectory
+
+SLACK_MS = 100
+"""Clocks of pages and of the recorder may differ so much."""
+
+SKEW_MS = 25
+"""Clocks of pages mostly differ less from that of the recorder."""
+
+EFFECT_MS = 1000
+"""A page does within these ms what a gesture or a script caused."""
+
+_OPEN = frozenset(
+    {"evaluateExpression", "evaluateExpressionHandle", "evalOnSelector", "evalOnSelectorAll"}
+    | {"waitForFunction", "addScriptTag", "Runtime.evaluate", "Runtime.runScript"}
+    | {"Debugger.evaluateOnCallFrame"}
+)
+"""Scripts that run when asked for; by `Runtime.callFunctionOn` drivers also run their own, in their world."""
+
+
+class AgentScriptTimes:
+    """When the agent ran scripts."""
+
+    def __init__(self, run: Trajectory) -> None:
+        self.is_logged = "commands" in run.header.witnesses
+        commands = [one for one in run.of_type(Command) if not one.refused]
+        self._first = min((one.t or 0 for one in commands if _is_script(one)), default=None)
+        self._times = sorted(one.t or 0 for one in commands if _is_open(one))
+        self._inputs = sorted(one.t or 0 for one in commands if one.kind == "input")
+        self._steps: dict[int | None, list[Step]] = {}
+        for step in sorted(run.steps, key=lambda step: step.t or 0):
+            self._steps.setdefault(step.page, []).append(step)
+        self._moments = {
+            tab: [*accumulate(map(self._moment, steps), max)] for tab, steps in self._steps.items()
+        }
+
+    def may_have_set(self, seen: Observation) -> bool:
+        """Whether a script of the agent may have changed a field up to an observation."""
+        if not self.is_logged:
+            return True
+        return self._first is not None and self._first <= (seen.t or 0) + SLACK_MS
+
+    def began_before(self, at: int) -> bool:
+        """Whether a script of the agent was asked for before a moment, or may have been."""
+        return not self.is_logged or (self._first is not None and self._first <= at + SLACK_MS)
+
+    def asked_between(self, since: int, until: int) -> bool:
+        """Whether the agent asked for a script after one moment, and up to another."""
+        return bisect_right(self._times, since) < bisect_right(self._times, until)
+
+    def ran(self, since: int, until: int) -> bool:
+        """Whether a script of the agent may have run after one moment, and was asked for up to another."""
+        first = bisect_left(self._times, since - SLACK_MS)
+        return self.is_logged and first < bisect_right(self._times, until)
+
+    def led_to(self, tab: int | None, at: int) -> bool:
+        """Whether a script is the last that an agent did in a tab within a second before a moment."""
+        since = max(self._latest(tab, at), at - EFFECT_MS)
+        return self.is_logged and self.asked_between(since, at)
+
+    def rested(self, tab: int | None, at: int) -> bool:
+        """Whether the agent did nothing in a tab within a second before a moment."""
+        since = at - EFFECT_MS
+        return self.is_logged and self._latest(tab, at) < since and not self.asked_between(since, at)
+
+    def _latest(self, tab: int | None, at: int) -> int:
+        """Return when the last step of a tab before a moment had its effect, at the earliest."""
+        begun = bisect_right(self._steps.get(tab, []), at + SKEW_MS, key=lambda step: step.t or 0)
+        return self._moments[tab][begun - 1] if begun else -EFFECT_MS
+
+    def _moment(self, step: Step) -> int:
+        """Return when a step had its effect, at the earliest: after the command that asked for it."""
+        end = step.end or step.t or 0
+        if not step.action.trusted:
+            return end  # a script made it, which was asked for before
+        place = bisect_right(self._inputs, end + SKEW_MS)
+        return max([end - SKEW_MS, *self._inputs[:place][-1:]])
+
+
+def _is_script(command: Command) -> bool:
+    return command.kind == "script" or _is_address(command)
+
+
+def _is_address(command: Command) -> bool:
+    """Whether a command goes to an address that is a script."""
+    return command.kind == "navigate" and (command.url or "").lstrip().lower().startswith("javascript:")
+
+
+def _is_open(command: Command) -> bool:
+    """Whether it is the agent's own script that runs in the page, and when asked for."""
+    if command.name == "Runtime.callFunctionOn":
+        return command.origin == "driver" or command.world == "page"
+    is_named = command.name in _OPEN or command.name.rpartition(".")[2] in _OPEN
+    return (is_named and command.world != "driver") or _is_address(command)

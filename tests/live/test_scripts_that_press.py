@@ -1,0 +1,119 @@
+"""What a script of the agent makes a page do without an event: it is never denied, and honest gestures stay decided."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.live.one_rule import outcome_of
+
+pytestmark = pytest.mark.live
+
+NEVER_SEND = {"type": "never", "match": {"action": "@activate", "text": "Send"}}
+NEVER_BACK = {"type": "never", "match": {"action": "go_back"}}
+
+POST = "fetch('/sent', {method: 'POST'})"
+PAGE = f"""<!doctype html><form id=form action=/sent method=post><button>Send</button></form>
+<form id=away action=/sent method=post target=_blank><button>Send</button></form>
+<form id=inner action=/sent method=post target=frame><button>Send</button></form><iframe name=frame></iframe>
+<button id=late onclick="setTimeout(() => {POST}, 20)">Send</button>
+<button id=on onclick="setTimeout(() => {{ location = '/sent' }}, 20)">Send</button>
+<button id=tab onclick="window.open('/sent')">Send</button>
+<form action=/sent method=post><button id=go>Go</button><button id=by type=button onclick="form.submit()">By</button></form>
+<select id=list onchange="by.form.submit()"><option>a<option>b</select>
+<button id=soon onclick="setTimeout(() => {POST}, 20)">Soon</button><button id=other>Other</button>"""
+
+Do = Callable[[Any], object]
+"""What is done with a page."""
+
+
+def click(css: str) -> Do:
+    """Return a click."""
+    return lambda page: page.click(css)
+
+
+def run(source: str) -> Do:
+    """Return a script."""
+    return lambda page: page.evaluate(source)
+
+
+def plant(page: Any) -> None:
+    page.add_init_script(
+        "addEventListener('load', () => globalThis.late && late.dispatchEvent(new Event('click')))"
+    )
+    page.reload()
+
+
+def address(page: Any) -> None:
+    with pytest.raises(Exception, match="ERR_ABORTED"):
+        page.goto("javascript:late.onclick()")
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "rule"),
+    [
+        (click("#other"), run("form.submit()"), NEVER_SEND),
+        (click("#other"), run("form.requestSubmit()"), NEVER_SEND),
+        (click("#other"), run("document.body.append(form.cloneNode(true)); document.forms[4].submit()"), NEVER_SEND),
+        (click("#other"), run("away.submit()"), NEVER_SEND),
+        (click("#other"), run("inner.submit()"), NEVER_SEND),
+        (click("#other"), run("late.onclick()"), NEVER_SEND),
+        (click("#soon"), run("late.onclick()"), NEVER_SEND),
+        (click("#other"), run("on.onclick()"), NEVER_SEND),
+        (click("#other"), run("tab.onclick()"), NEVER_SEND),
+        (click("#other"), address, NEVER_SEND),
+        (lambda page: page.goto(f"{page.url}?2"), run("history.back()"), NEVER_BACK),
+    ],
+    ids=[
+        "submit", "requestSubmit", "clone", "submit to a tab", "submit to a frame", "later", "later, as another",
+        "on later", "tab", "address", "back",
+    ],
+)  # fmt: skip
+def test_a_script_after_a_gesture_may_have_pressed(
+    first: Do, then: Do, rule: dict[str, Any], tmp_path: Path, page: Any, site: Any
+) -> None:
+    def act(page: Any) -> None:
+        first(page)
+        then(page)
+        page.wait_for_timeout(300)
+
+    page.goto(site.add("/", PAGE))
+    assert outcome_of(rule, act, page, tmp_path / "run.zst", network="bodies") == "UNDECIDED"
+
+
+@pytest.mark.parametrize(
+    "gesture",
+    [
+        click("#go"),
+        click("#by"),
+        click("#soon"),
+        lambda page: page.select_option("#list", "b"),
+        lambda page: page.mouse.click(
+            *page.evaluate("(({x, y}) => [x + 5, y + 5])(go.getBoundingClientRect())")
+        ),
+        run("go.click()"),
+        run("soon.click()"),
+    ],
+    ids=[
+        "form",
+        "form by a handler",
+        "later",
+        "chosen",
+        "at a point",
+        "by a script's click",
+        "later, by a script's click",
+    ],
+)
+def test_a_gesture_after_a_script_explains_what_the_page_does(
+    gesture: Do, tmp_path: Path, page: Any, site: Any
+) -> None:
+    def act(page: Any) -> None:
+        page.evaluate("document.title")
+        gesture(page)
+        page.wait_for_timeout(300)
+
+    page.goto(site.add("/", PAGE))
+    assert outcome_of(NEVER_SEND, act, page, tmp_path / "run.zst", network="bodies") == "DORMANT"
