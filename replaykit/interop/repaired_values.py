@@ -32,7 +32,7 @@ def mended(value: Any, kind: Any, lose: Lose, path: str = "") -> Any:
     if _fits(value, kind):
         return value
     for one in _choices(kind):
-        if isinstance(value, dict) and _is_struct(one):
+        if isinstance(value, dict) and (isinstance(one, type) and issubclass(one, Struct)):
             return _mended_object(value, one, lose, path)
         if isinstance(value, list) and get_origin(one) is list and not _is_texts(value):
             return _mended_list(value, get_args(one)[0], lose, path)
@@ -154,10 +154,6 @@ def _fits(value: Any, kind: Any) -> bool:
 
 def _choices(kind: Any) -> tuple[Any, ...]:
     return get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
-
-
-def _is_struct(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, Struct)
 
 
 @cache

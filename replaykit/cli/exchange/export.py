@@ -14,7 +14,7 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.cli.bundles import find_bundles
 from replaykit.cli.command_options import PATH, option
 from replaykit.cli.console import notice
-from replaykit.cli.exchange.import_ import report_failure
+from replaykit.cli.exchange.import_ import FAILED, NOTHING, lacking, report_failure
 from replaykit.cli.maintain import completion
 from replaykit.decoders import decode
 from replaykit.errors import CannotExport, InteropError, OutputExists, ReplaykitError, UsageError
@@ -54,9 +54,6 @@ SUBMISSION_HOLDS = "leaderboard submission of ST-WebAgentBench, of all bundles t
 
 CLOSED = ".closed.txt"
 """Ending of the file that lists what was exported as violated because the result is unknown, a line each."""
-
-FAILED, NOTHING = 3, 4
-"""Exit codes."""
 
 
 @click.command(epilog="Example: replaykit export playwright-trace run.zst -o run-trace.zip")
@@ -113,7 +110,7 @@ def command(
         click.echo("\n".join(table([["format", "writes"], *rows])))
         return
     if format is None or not bundles or output is None:
-        raise UsageError(what=_lacking(format, bundles, output))
+        raise lacking("export", {"FORMAT": format, "BUNDLE...": bundles, "-o PATH": output})
     own = {"task_type": task_type, "status": status, "report": report, **submission}
     own |= {"schema": schema, "gaps": gaps, "images": images, "allow_findings": allow_findings}
     _refuse_foreign(format, [name for name, value in own.items() if value])
@@ -142,12 +139,6 @@ def command(
             report_failure(error)
     notice(f"{len(places) - failed} exported, {failed} failed")
     ctx.exit(FAILED if failed else 0 if places else NOTHING)
-
-
-def _lacking(format: str | None, bundles: tuple[str, ...], output: Path | None) -> str:
-    given = {"FORMAT": format, "BUNDLE...": bundles, "-o PATH": output}
-    missing = ", ".join(name for name, value in given.items() if not value)
-    return f"export takes FORMAT, BUNDLE... and -o PATH, or --list; missing: {missing}"
 
 
 def _refuse_foreign(format: str, names: list[str]) -> None:

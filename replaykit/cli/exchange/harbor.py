@@ -8,15 +8,13 @@ import click
 
 from replaykit.cli.command_options import FOLDER, PATH, option
 from replaykit.cli.console import notice
+from replaykit.cli.exchange.import_ import FAILED, NOTHING
 from replaykit.errors import UsageError
 from replaykit.grading.judges.clients.transports import Transports
 from replaykit.interop.harbor.harbor_tasks import HarborOptions, generate
 from replaykit.interop.harbor.harbor_verify import AGENT, IMAGES, OUT, TESTS, Order, verify_trial
 from replaykit.report.text.table import safe
 from replaykit.trajectory.plurals import counted
-
-FAILED, NOTHING = 3, 4
-"""Exit codes."""
 
 
 @click.group(epilog="Example: replaykit harbor generate WebVoyager_data.jsonl -o tasks/ --unpinned")

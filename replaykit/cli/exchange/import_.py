@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from time import monotonic
@@ -134,7 +134,7 @@ def command(
         click.echo(_listed(is_json), nl=False)
         return
     if format is None or not paths or output is None:
-        raise UsageError(what=_lacking(format, paths, output))
+        raise lacking("import", {"FORMAT": format, "PATH...": paths, "-o DIR": output})
     options = Options(
         suite=load_suite(task_file) if task_file else None,
         secrets=declared_secrets(secret_env),
@@ -192,10 +192,11 @@ def pace_line(done: int, total: int, seconds: float) -> str:
     return f"{done} of {total} runs, {rate:.1f} a second{left}"
 
 
-def _lacking(format: str | None, paths: tuple[Path, ...], output: Path | None) -> str:
-    given = {"FORMAT": format, "PATH...": paths, "-o DIR": output}
+def lacking(command: str, given: Mapping[str, object]) -> UsageError:
+    """Return the error of a command that needs all of these, or --list."""
+    *first, last = given
     missing = ", ".join(name for name, value in given.items() if not value)
-    return f"import takes FORMAT, PATH... and -o DIR, or --list; missing: {missing}"
+    return UsageError(what=f"{command} takes {', '.join(first)} and {last}, or --list; missing: {missing}")
 
 
 def _join(
@@ -230,7 +231,9 @@ def _exit(ctx: click.Context, done: list[ImportResult]) -> None:
     were = f", {kept} left as they were" if kept else ""
     were += _archives(done)
     notice(f"{sum(one.state == 'imported' for one in done)} imported, {failed} failed{were}")
-    is_nothing = all(_is_nothing(one.error) for one in done)
+    is_nothing = all(
+        isinstance(one.error, UnknownLayout) and one.error.fields["found"] != MISSING for one in done
+    )
     ctx.exit(NOTHING if is_nothing else FAILED if failed else 0)
 
 
@@ -240,10 +243,6 @@ def _archives(done: list[ImportResult]) -> str:
     left = sum(one.state == "left" for one in done)
     text = f" ({counted(read, 'archive')} unpacked)" if read else ""
     return text + (f", {counted(left, 'archive')} left out" if left else "")
-
-
-def _is_nothing(error: ReplaykitError | None) -> bool:
-    return isinstance(error, UnknownLayout) and error.fields["found"] != MISSING
 
 
 def _listed(is_json: bool) -> str:

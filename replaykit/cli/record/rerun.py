@@ -115,7 +115,7 @@ def command(
     kinds = _kinds(fail_on)
     found, recorded = rerun(
         bundle,
-        output or _default_name(bundle),
+        output or Path(Path(bundle).name.removesuffix(".zst") + "-rerun.zst"),
         sites=parse_sites(sites),
         url_map=parse_url_map(url_map),
         task=_task(task_file),
@@ -125,7 +125,7 @@ def command(
         browser=BrowserChoice(path=browser, channel=channel, headed=headed),
         **options,
     )
-    click.echo(rerun_text(found, kinds) if format == "text" else _json(found), nl=False)
+    click.echo(rerun_text(found, kinds) if format == "text" else json_text(found, 2) + b"\n", nl=False)
     for words in recorded.notices:
         notice(words)
     notice(f"{recorded.path} {found.rerun}")
@@ -178,11 +178,3 @@ def _of_steps(expected: str, given: Iterable[str]) -> Iterator[tuple[int, str]]:
         if not step.isdecimal() or len(step) > 6 or not rest:
             raise UsageError(what=f"{expected}, got {text!r}")
         yield int(step), rest
-
-
-def _default_name(bundle: str) -> Path:
-    return Path(Path(bundle).name.removesuffix(".zst") + "-rerun.zst")
-
-
-def _json(found: Rerun) -> bytes:
-    return json_text(found, 2) + b"\n"

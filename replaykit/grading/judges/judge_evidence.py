@@ -154,13 +154,9 @@ def gather(task: Task, replay: Replay, needs: EvidenceNeeds) -> JudgeEvidence:
         sites=task.sites,
         notes=step_notes(replay, forged=needs.forged, findings=needs.findings) if needs.notes else (),
         checks=check_facts(task, replay) if needs.checks else None,
-        channels=_channels(replay) if needs.notes else {},
+        channels={name: state_of(replay.trajectory, name).state for name in CHANNELS} if needs.notes else {},
         blocked=tuple(_blocked(replay)) if needs.notes else (),
     )
-
-
-def _channels(replay: Replay) -> dict[str, str]:
-    return {name: state_of(replay.trajectory, name).state for name in CHANNELS}
 
 
 def _blocked(replay: Replay) -> Iterator[int]:

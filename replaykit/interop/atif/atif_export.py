@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import msgspec
@@ -131,12 +131,8 @@ class _Writer:
     def _add(self, source: str, message: str, t: int | None, **fields: Any) -> None:
         step: dict[str, Any] = {"step_id": len(self._steps) + 1, "source": source, "message": message}
         if t is not None and self._start is not None:
-            step["timestamp"] = stamp(_later(self._start, t))
+            step["timestamp"] = stamp(self._start + timedelta(milliseconds=t))
         self._steps.append({**step, **{name: value for name, value in fields.items() if value is not None}})
-
-
-def _later(start: datetime, ms: int) -> datetime:
-    return start + timedelta(milliseconds=ms)
 
 
 def _call(step: Step) -> dict[str, Any]:

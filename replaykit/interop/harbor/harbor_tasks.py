@@ -166,7 +166,9 @@ def _check_folders(tasks: list[WebTask], file: Path) -> None:
 def files_of(task: WebTask, *, has_kernel: bool = False) -> dict[str, bytes]:
     """Return relative name to content of a task's folder."""
     found = {
-        "instruction.md": _instruction(task),
+        "instruction.md": f"{task.question}\n\n"
+        f"Start at {task.start_url}. Use the browser alone.\n"
+        "Your last message is your answer: say in it what was asked for.\n",
         "task.toml": _toml(task),
         # Without the reference answer: a judge must not see it.
         "tests/ground_truth.json": json.dumps({"id": task.id, "task": task.question}, ensure_ascii=False)
@@ -205,14 +207,6 @@ def _solution(answer: str) -> str:
         "#!/bin/sh\n"
         "# Answers with the reference, without a browser: it tries the verifier, not the site.\n"
         f"mkdir -p /logs/agent && printf '%s\\n' {quoted} > /logs/agent/answer.txt\n"
-    )
-
-
-def _instruction(task: WebTask) -> str:
-    return (
-        f"{task.question}\n\n"
-        f"Start at {task.start_url}. Use the browser alone.\n"
-        "Your last message is your answer: say in it what was asked for.\n"
     )
 
 

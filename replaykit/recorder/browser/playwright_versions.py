@@ -83,16 +83,12 @@ async def wait_for_event(call: Call, session: Any) -> None:
     try:
         await asyncio.wait_for(received.wait(), HEARING_MAX_S)
     except TimeoutError as error:
-        raise _too_old() from error
+        raise DriverTooOld(version=version("playwright")) from error
 
 
 def has_lost_driver(error: BaseException | None) -> bool:
     """Whether Playwright's process has ended: releases before 1.65 raise a plain Exception then."""
     return type(error) is Exception and "Connection closed while reading" in str(error)
-
-
-def _too_old() -> DriverTooOld:
-    return DriverTooOld(version=version("playwright"))
 
 
 @cache

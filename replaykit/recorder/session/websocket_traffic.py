@@ -47,14 +47,10 @@ class Side:
     def lines(self, redactor: Redactor) -> bytes:
         """Return the texts as JSON lines, each without secrets; empty where there are none."""
         # Before they are encoded: escapes of JSON would hide a secret from the redactor.
-        clean = (redactor.blob("application/json", _bytes(text)) for text in self._texts)
+        clean = (redactor.blob("application/json", text.encode("utf-8", "replace")) for text in self._texts)
         texts = (one.decode("utf-8", "replace") for one in clean)
         return b"".join(msgspec.json.encode({"opcode": TEXT, "data": text}) + b"\n" for text in texts)
 
     def omitted(self, why: str = "") -> Omitted | None:
         """Return why there are no messages; None where none went this way."""
         return Omitted(why=why or self.why, n=self.size) if self.count else None
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "replace")

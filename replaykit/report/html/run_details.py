@@ -18,7 +18,7 @@ from replaykit.grading.verdict import CheckResult, Judgement, PolicyResult, Verd
 from replaykit.replay.player import Replay
 from replaykit.report.html.bounded_text import any_value, bounded, line, without_empty
 from replaykit.report.html.embedded_evidence import EmbeddedEvidence
-from replaykit.report.html.observations import Looks, looks
+from replaykit.report.html.observations import looks
 from replaykit.report.html.page_sketch import Spot
 from replaykit.report.html.run_story import story
 from replaykit.report.judge_quotes import quoted
@@ -92,7 +92,8 @@ def recorded(bundle: Bundle, evidence: EmbeddedEvidence, more: Iterable[str] = (
         **story(bundle, seen),
         "screenshots": screenshots,
         "pages": pages,
-        "left_out": _left_out(seen, screenshots, pages),
+        "left_out": sum(id not in screenshots for id in seen.screenshots)
+        + sum(name not in pages for name in seen.pages),
     }
 
 
@@ -134,12 +135,6 @@ def _changes(bundle: Bundle, cited: Collection[int]) -> dict[str, tuple[str, ...
     """Return what changed on the page with each cited step, in the lines that a judge reads."""
     notes = step_notes(Replay(bundle)) if cited else ()
     return {str(note.step): note.changes for note in notes if note.step in cited and note.changes}
-
-
-def _left_out(seen: Looks, screenshots: dict[str, Any], pages: dict[str, Any]) -> int:
-    return sum(id not in screenshots for id in seen.screenshots) + sum(
-        name not in pages for name in seen.pages
-    )
 
 
 def _targets(bundle: Bundle) -> Iterator[Spot]:

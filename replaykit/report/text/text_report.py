@@ -79,7 +79,7 @@ def as_text(report: Report, *, details: bool = True, names: Mapping[str, str] | 
         _vacuous(report),
         _pairs(report),
         _criteria(report),
-        _duplicates(report),
+        [safe(short(f"one run, graded once: {', '.join(one.files)}", 400)) for one in report.duplicates[:10]],
         _gate(report),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
@@ -385,12 +385,6 @@ def _vacuous(report: Report) -> list[str]:
     tasks = ", ".join(vacuous["tasks"])
     known = f"of {counted(vacuous['known'], 'run')} whose checks were looked at before"
     return [safe(short(f"vacuous: {vacuous['n']} {known} had all of them satisfied already: {tasks}", 400))]
-
-
-def _duplicates(report: Report) -> list[str]:
-    return [
-        safe(short(f"one run, graded once: {', '.join(one.files)}", 400)) for one in report.duplicates[:10]
-    ]
 
 
 def _decided(report: Report) -> list[str]:

@@ -167,7 +167,9 @@ def _is_at(url: str, path: str) -> bool:
 
 
 def _state(place: int, exchange: Exchange, choice: ExchangeChoice, replay: Replay) -> StateDocument:
-    evidence = _evidence(exchange, place)
+    evidence = Evidence(
+        source="exchange", step=exchange.step, event=place, url=exchange.url, strength="strong"
+    )
     if choice.which == "count":
         return StateDocument(_NOTHING, evidence)
     if exchange.source == "netlog":
@@ -185,10 +187,6 @@ def _state(place: int, exchange: Exchange, choice: ExchangeChoice, replay: Repla
             return StateDocument({name.lower(): value for name, value in exchange.response_headers}, evidence)
     blob = exchange.post if choice.part == "request" else exchange.body
     return StateDocument(_json(blob, str(exchange.id), replay), evidence)
-
-
-def _evidence(exchange: Exchange, place: int) -> Evidence:
-    return Evidence(source="exchange", step=exchange.step, event=place, url=exchange.url, strength="strong")
 
 
 def _probed(choice: ExchangeChoice, replay: Replay) -> list[StateDocument]:

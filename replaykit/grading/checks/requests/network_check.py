@@ -193,7 +193,7 @@ def _is_selected(check: NetworkMatch, request: RunRequest, terms: Terms) -> bool
     if request.exchange.method.upper() != expected.http_method.upper():
         return False
     try:
-        if not _has_base(check, request.url, terms):
+        if not _is_url(check, texts(check.expected.url), request.url, terms, query="ignore"):
             return False
     except Missing:
         return True  # whether it is the one that is meant is judged, and unknown
@@ -334,10 +334,6 @@ def _has_url(check: NetworkMatch, found: str, terms: Terms) -> bool:
     query = "given" if check.should_not_exist else "exact"
     params = check.expected.query_params
     return _is_url(check, texts(check.expected.url), found, terms, query=query, params=params)
-
-
-def _has_base(check: NetworkMatch, found: str, terms: Terms) -> bool:
-    return _is_url(check, texts(check.expected.url), found, terms, query="ignore")
 
 
 def _is_url(

@@ -161,7 +161,9 @@ def _asking(replay: Replay) -> list[tuple[int, Exchange]]:
 
 def last_navigation(replay: Replay) -> tuple[Navigation, RunRequest | None] | None:
     """Return the last page that the agent's tabs came to, with the request that brought its document."""
-    pages = [one for one in replay.navigations if _is_page(one)]
+    pages = [
+        one for one in replay.navigations if one.committed and not one.frame and one.url != "about:blank"
+    ]
     if not pages:
         return None
     last = pages[-1]
@@ -185,10 +187,6 @@ def _has_cookies(replay: Replay) -> bool:
     headers = [header for event in every for header in event.response_headers or ()]
     headers += [header for event in every for header in event.request_headers or ()]
     return any(name.lower() in ("cookie", "set-cookie") for name, _ in headers)
-
-
-def _is_page(navigation: Navigation) -> bool:
-    return navigation.committed and not navigation.frame and navigation.url != "about:blank"
 
 
 def _is_static(url: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
@@ -247,8 +247,4 @@ def _unknown(row: Any) -> int:
     return len(set(row) - {"kind", *kind.__struct_encode_fields__}) if kind is not None else 0
 
 
-def _kinds(types: Sequence[type[ClaimPredicate]]) -> dict[str, type[ClaimPredicate]]:
-    return {str(one.__struct_config__.tag): one for one in types}
-
-
-_KINDS = _kinds(AnyPredicate.__args__)
+_KINDS = {str(one.__struct_config__.tag): one for one in AnyPredicate.__args__}
