@@ -15,6 +15,7 @@ from replaykit.errors import UnsupportedVersion
 from replaykit.interop.folder_search import json_files
 from replaykit.interop.har.har_entries import Base, moment, stamp
 from replaykit.interop.imported_run import Run
+from replaykit.interop.playwright_mcp.snapshot_targets import shown_by, snapshot_of
 from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.interop.tool_calls import add_call
 from replaykit.interop.untrusted_json import JsonFault, decode_json
@@ -204,6 +205,9 @@ def _unread(path: str, turn: AtifStep) -> Iterator[tuple[str, Any]]:
 class AtifResults:
     """What calls gave, by the turn that made the call: a result may stand in a later one."""
 
+    snapshot = ""
+    """The page as the last call showed it."""
+
     def __init__(self, run: Run, name: str, turns: list[AtifStep]) -> None:
         self._given: dict[tuple[int, str], list[AtifResult]] = {}
         self._loose: dict[int, list[AtifResult]] = {}
@@ -260,8 +264,19 @@ def _turn(
             "returned": _returned(results), "error": _failure(results), **_extra(call),
         }  # fmt: skip
         unknown = _unknown(call)
+        described = partial(shown_by, given.snapshot)
+        given.snapshot = next(
+            (tree for one in results if (tree := snapshot_of(call.function_name, one.content))), ""
+        )
         step = (
-            add_call(run, call.function_name, call.arguments, raw=partial(_raw, call), **fields)
+            add_call(
+                run,
+                call.function_name,
+                call.arguments,
+                raw=partial(_raw, call),
+                described=described,
+                **fields,
+            )
             if unknown is None
             else run.step(action=unknown, raw=_raw(call, call.arguments), **fields)
         )

@@ -22,6 +22,7 @@ from replaykit.interop.playwright_mcp.mcp_log import (
     tabs_of,
     tree_of,
 )
+from replaykit.interop.playwright_mcp.snapshot_targets import shown_by
 from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.interop.tool_calls import called_action, form_call
 from replaykit.patterns import lazy_pattern
@@ -50,6 +51,7 @@ def read(run: Run, candidate: Candidate) -> None:
     # A call that threw is not in the log, and it may have acted before that.
     run.fills(actions="partial", targets="partial", urls="partial")
     run.origin["tool"] = "@playwright/mcp"
+    shown = ""
     for place, entry in enumerate(log.entries, 1):
         if entry.is_torn:
             run.flaw("an entry with a part that has no end or is no JSON", f"{LOG} line {entry.line}")
@@ -57,7 +59,9 @@ def read(run: Run, candidate: Candidate) -> None:
             run.flaw(
                 "an entry whose number is another one: some are lost or forged", f"{LOG} line {entry.line}"
             )
-        _add(run, entry, place, PurePosixPath(candidate.file).parent)
+        folder = PurePosixPath(candidate.file).parent
+        _add(run, entry, place, folder, shown)
+        shown = _tree_text(run, entry, folder) or ""
     for line, text in log.strays:
         run.flaw("a line that belongs to no entry: kept beside the steps", f"{LOG} line {line}")
         run.keep(f"{LOG} line {line}", {"text": text})
@@ -66,12 +70,13 @@ def read(run: Run, candidate: Candidate) -> None:
     run.end("unknown", cause="harness")
 
 
-def _add(run: Run, entry: McpEntry, place: int, folder: PurePosixPath) -> None:
+def _add(run: Run, entry: McpEntry, place: int, folder: PurePosixPath, shown: str) -> None:
+    """Add what an entry did on the page that `shown` is the tree of."""
     if entry.is_user:
         run.flaw("an action of a person, not of the agent: kept beside the steps", f"{LOG} line {entry.line}")
         run.keep(f"{LOG} [{place}]", _of_person(run, entry))
         return
-    actions = _actions(run, entry)
+    actions = [shown_by(shown, action) for action in _actions(run, entry)]
     error = entry.result.get("error")
     for at, action in enumerate(actions):
         is_last = at == len(actions) - 1
@@ -142,13 +147,18 @@ def _look(run: Run, entry: McpEntry, folder: PurePosixPath) -> None:
 
 
 def _tree(run: Run, entry: McpEntry, folder: PurePosixPath) -> Blob | None:
-    text = tree_of(entry)
+    text = _tree_text(run, entry, folder)
     if text is None and entry.snapshot:
-        name = run.source.ending(entry.snapshot, folder)
-        text = None if name is None else run.text_beside(name)
-        if name is None:
-            run.flaw("a snapshot that is not in the folder", entry.snapshot)
+        run.flaw("a snapshot that is not in the folder", entry.snapshot)
     return run.put("text/yaml", _masked(run, text).encode()) if text else None
+
+
+def _tree_text(run: Run, entry: McpEntry, folder: PurePosixPath) -> str | None:
+    text = tree_of(entry)
+    if text is not None or not entry.snapshot:
+        return text
+    name = run.source.ending(entry.snapshot, folder)
+    return None if name is None else run.text_beside(name)
 
 
 def _masked(run: Run, tree: str) -> str:
