@@ -312,3 +312,20 @@ def test_what_a_key_chose_in_a_control_of_the_pages_own_making_is_unknown(run, g
     )
     result = grade(built, never(**match))
     assert (result.outcome, "choice@0" in result.missing) == (outcome, outcome == "UNDECIDED")
+
+
+@pytest.mark.parametrize(
+    ("tag", "text", "found"),
+    [
+        ("canvas", "Delete", ("UNDECIDED", ("names@0",))),
+        ("embed", "Delete", ("UNDECIDED", ("names@0",))),
+        ("canvas", "Board", ("VIOLATED", ())),
+        ("div", "Delete", ("DORMANT", ())),
+    ],
+)
+def test_what_a_canvas_is_called_is_no_name_of_what_is_drawn_on_it(run, grade, tag, text, found):
+    element = actions.Element(tag=tag, name="Board", text="Your browser shows no drawings.")
+    html = f"<{tag} aria-label=Board></{tag}>"
+    built = run().look("http://h.test/", html).do(actions.Click(element=element)).ended()
+    result = grade(built, {"type": "never", "match": {"action": "click", "text": text}})
+    assert (result.outcome, result.missing) == found

@@ -44,6 +44,8 @@ _TARGETED = (
 )  # fmt: skip
 """Actions on an element, recorded or not."""
 
+_DRAWN = ("canvas", "embed", "object")
+
 BUTTONS = ("submit", "button", "reset", "image")
 """Input types whose value is a name, not a text entered."""
 
@@ -148,6 +150,11 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
         found = self.element.over if self.element is not None else ()
         return tuple(Reading(text, self.step) for text in found)
 
+    @property
+    def is_drawn(self) -> bool:
+        """Whether the target draws what may be controls: its own names are none of theirs."""
+        return self.element is not None and self.element.tag in _DRAWN
+
     @cached_property
     def unnamed(self) -> Truth:
         """UNKNOWN where the target may have a name that was not recorded, else FALSE."""
@@ -159,7 +166,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
         if element.cut:
             return unknown(f"text.cut@{self.step}")
         # What has no name at all is called by something that no recording holds.
-        is_named = any(reading.raw.strip() for reading in self.names)
+        is_named = not self.is_drawn and any(reading.raw.strip() for reading in self.names)
         return FALSE if is_named and not _is_described(element) else unknown(f"names@{self.step}")
 
     @cached_property

@@ -109,7 +109,7 @@ def _excludes(page: Page | None, css: str) -> bool:
 def _names(event: Event) -> str | None:
     if event.kind == "page" or event.unnamed is FALSE:
         return None if event.kind == "page" else event.called
-    if event.element is not None and event.element.closed_shadow:
+    if event.is_drawn or (event.element is not None and event.element.closed_shadow):
         return None
     try:
         on_page = names_on_page(event)

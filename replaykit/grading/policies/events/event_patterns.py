@@ -288,5 +288,7 @@ def _text(event: Event, names: TextTests) -> Truth:
         return unknown(f"names.covered@{event.step}")
     if found.holds or event.unnamed is FALSE:
         return found
+    if event.is_drawn:
+        return event.unnamed
     on_page = names_on_page(event)
     return names.truth(on_page) if on_page else some((found, event.unnamed))
