@@ -33,6 +33,7 @@ POPUP = "const popup = open('@two'); setTimeout(() => popup.close(), 5); fetch('
 SHARED = "new SharedWorker('@shared')"
 NESTED = """new Worker(URL.createObjectURL(new Blob([`new Worker(URL.createObjectURL(new Blob(
 ["fetch('@buy', {method: 'POST'})"])))`])))"""
+TRANSPORT = """new Worker(URL.createObjectURL(new Blob(["new WebTransport('https://127.0.0.1:1/buy')"])))"""
 WAYS = {"frame": FRAME, "beacon": BEACON, "kept": KEPT, "popup": POPUP, "shared": SHARED, "nested": NESTED}
 
 HONEST = """<!doctype html><title>Shop</title><link rel=prefetch href=/prefetched><script src=/script></script>
@@ -78,6 +79,18 @@ def test_a_request_that_nobody_else_may_hear(start: str, site: Site, tmp_path: P
     bought = [one for one in run.of_type(Exchange) if (one.method, one.url) == ("POST", f"{start}buy")]
     assert len(bought) == 1
     assert bought[0].source in (None, "netlog")
+    assert proof(run).closed
+
+
+def test_a_web_transport_in_the_first_moment_of_a_worker_is_a_request(start: str, tmp_path: Path) -> None:
+    def act(page: Any, told: Any, run: Any) -> None:
+        page.evaluate(f"void ({TRANSPORT})")
+        page.evaluate("void new WebTransport('https://127.0.0.1:1/page')")
+        page.wait_for_timeout(700)
+
+    run = ran(act, start, tmp_path)
+    asked = [one.url.rpartition("/")[2] for one in run.of_type(Exchange) if one.method == "CONNECT"]
+    assert sorted(asked) == ["buy", "page"]
     assert proof(run).closed
 
 

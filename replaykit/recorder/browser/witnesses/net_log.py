@@ -28,6 +28,10 @@ INTERNAL = ("other", "not an origin")
 """Kind and initiator of the browser's own requests: no page asked for them."""
 
 
+STARTS = {"URL_REQUEST_START_JOB": "GET", "QUIC_SESSION_WEBTRANSPORT_CLIENT_ALIVE": "CONNECT"}
+"""Events by which requests start, and the method of those that name none."""
+
+
 class Sent(Struct, frozen=True, kw_only=True):
     """A request that reached the network."""
 
@@ -57,7 +61,7 @@ class NetLog:
         """Whether the log is one whose events are known, and was read to its end."""
         self._place = 0
         self._rest = b""
-        self._start: bytes | None = None
+        self._starts: dict[bytes, str] | None = None
         self._offset = 0.0
         self._last: dict[Any, tuple[str, str]] = {}
 
@@ -74,28 +78,34 @@ class NetLog:
         return self.sent
 
     def _take(self, line: bytes) -> None:
-        if self._start is None:
+        if self._starts is None:
             self._take_constants(line)
+            return
         # The cheap test comes first: few lines of a large log start a request.
-        elif self._start in line and len(line) < LINE_MAX:
+        method = next((method for start, method in self._starts.items() if start in line), None)
+        if method is not None and len(line) < LINE_MAX:
             with suppress(msgspec.DecodeError, KeyError, TypeError, ValueError, RecursionError):
-                self._take_start(decode_plain(line.rstrip(b",\r")))
+                self._take_start(decode_plain(line.rstrip(b",\r")), method)
 
     def _take_constants(self, line: bytes) -> None:
         try:
             # The file is one JSON object that is still open, so its first line lacks the end.
             constants = decode_plain(line.strip().removesuffix(b",") + b"}")["constants"]
-            self._start = b'"type":%d}' % constants["logEventTypes"]["URL_REQUEST_START_JOB"]
+            types = constants["logEventTypes"]
+            # A browser without WebTransport opens none.
+            known = {
+                types[name]: method for name, method in STARTS.items() if name in types or method == "GET"
+            }
+            self._starts = {b'"type":%d}' % number: method for number, method in known.items()}
             self._offset = float(constants["timeTickOffset"])
         except (msgspec.DecodeError, KeyError, TypeError, ValueError, RecursionError):
-            # No line holds NUL: nothing is taken for a request any more.
-            self._start, self.is_readable = b"\0", False
+            self._starts, self.is_readable = {}, False
 
-    def _take_start(self, event: Any) -> None:
+    def _take_start(self, event: Any, method: str) -> None:
         params = event.get("params", {})
         if "url" not in params:
             return  # the end of the same
-        asked = params["method"], params["url"].partition("#")[0]
+        asked = params.get("method", method), params["url"].partition("#")[0]
         source = event["source"]["id"]
         if self._last.get(source) == asked:
             return  # once more with credentials, or after a connection that was closed
