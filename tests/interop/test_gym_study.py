@@ -248,3 +248,8 @@ def test_all_fences_of_an_answer_are_steps(tmp_path: Path, imported: Importing) 
     assert [type(step.action) for step in run.steps] == [Scroll, Fill, SendMsgToUser]
     assert run.header.task == {"id": "webarena.4", "intent": "Order nine."}
     assert run.header.agent == AgentInfo(name="Demo", model="m-1")
+
+
+@pytest.mark.parametrize("text", ["<action>" * 30_000, "</action>" + "<action>" * 30_000, "```" * 30_001])
+def test_tags_that_nothing_closes_are_text(text: str) -> None:
+    assert "click" not in split_thought(text)[1]

@@ -175,6 +175,7 @@ def _moments(profiling: Any) -> dict[str, float]:
 _THINK = lazy_pattern(r"\s*(?:<think>(.*?)</think>|<thought>(.*?)</thought>)", re.DOTALL)
 _FENCE = lazy_pattern(r"```(?:[a-z]+\s+(?!`))?\s*(.*?)```", re.DOTALL)
 _CALL = lazy_pattern(r"\b[a-z]+(?:_[a-z]+)*\(['\"\d)]")
+_END = "</action>"
 _TAGGED = lazy_pattern(r"<action>(.*?)</action>", re.DOTALL)
 
 
@@ -187,8 +188,12 @@ def split_thought(stated: str) -> tuple[str | None, str]:
     thought = None if thinking is None else (thinking[1] or thinking[2] or "").strip()
     left = stated if thinking is None else stated[thinking.end() :]
     # Tags first: an action may hold a fence, such as the text to type.
-    pattern = _TAGGED if _TAGGED.search(left) else _FENCE
-    written, beside = [one[1].strip() for one in pattern.finditer(left)], pattern.sub("\n", left).strip()
+    # Up to the last end only: tags that nothing closes would each be looked for to the end of the text.
+    closed = left.rfind(_END) + len(_END) if _END in left else 0
+    pattern = _TAGGED if _TAGGED.search(left, 0, closed) else _FENCE
+    closed = closed if pattern is _TAGGED else len(left)
+    written = [one[1].strip() for one in pattern.finditer(left, 0, closed)]
+    beside = (pattern.sub("\n", left[:closed]) + left[closed:]).strip()
     if not written or (pattern is _FENCE and _CALL.search(beside)):
         return thought or None, left.strip()
     return "\n".join(part for part in (thought, beside) if part) or None, "\n".join(written)
