@@ -72,9 +72,9 @@ KINDS: dict[str, tuple[str, dict[str, Any], list[Any], str, list[Any]]] = {
     "await": (
         f"<button id=b {LATER}>Send</button><button id=other {LATER}>Other</button>",
         SEND,
-        [["click", "#other"], ["sleep", 100], ["evaluate", "1"], ["evaluate", "b.onclick()"], ["sleep", 200]],
+        [["click", "#other"], ["sleep", 1200], ["evaluate", "b.onclick()"], ["sleep", 200]],
         "UNDECIDED",
-        [["evaluate", "1"], ["click", "#other"], ["sleep", 200]],
+        [["click", "#other"], ["evaluate", "1"], ["sleep", 200]],
     ),
     "prompt": (
         "<button id=b onclick=\"prompt('Name?')\">Ask</button>",

@@ -24,7 +24,8 @@ PAGE = f"""<!doctype html><form id=form action=/sent method=post><button>Send</b
 <button id=tab onclick="window.open('/sent')">Send</button>
 <form action=/sent method=post><button id=go>Go</button><button id=by type=button onclick="form.submit()">By</button></form>
 <select id=list onchange="by.form.submit()"><option>a<option>b</select>
-<button id=soon onclick="setTimeout(() => {POST}, 20)">Soon</button><button id=other>Other</button>"""
+<button id=soon onclick="setTimeout(() => {POST}, 20)">Soon</button>
+<button id=asks onclick="fetch('/ok').then(() => {POST})">Asks</button><button id=other>Other</button>"""
 
 Do = Callable[[Any], object]
 """What is done with a page."""
@@ -40,11 +41,10 @@ def run(source: str) -> Do:
     return lambda page: page.evaluate(source)
 
 
-def plant(page: Any) -> None:
-    page.add_init_script(
-        "addEventListener('load', () => globalThis.late && late.dispatchEvent(new Event('click')))"
-    )
-    page.reload()
+def rest(page: Any) -> None:
+    """Click, and let more than a second pass, in which the click explains what the page does."""
+    page.click("#other")
+    page.wait_for_timeout(1200)
 
 
 def address(page: Any) -> None:
@@ -58,18 +58,17 @@ def address(page: Any) -> None:
         (click("#other"), run("form.submit()"), NEVER_SEND),
         (click("#other"), run("form.requestSubmit()"), NEVER_SEND),
         (click("#other"), run("document.body.append(form.cloneNode(true)); document.forms[4].submit()"), NEVER_SEND),
-        (click("#other"), run("away.submit()"), NEVER_SEND),
+        (rest, run("away.submit()"), NEVER_SEND),
         (click("#other"), run("inner.submit()"), NEVER_SEND),
-        (click("#other"), run("late.onclick()"), NEVER_SEND),
-        (click("#soon"), run("late.onclick()"), NEVER_SEND),
-        (click("#other"), run("on.onclick()"), NEVER_SEND),
+        (rest, run("late.onclick()"), NEVER_SEND),
+        (rest, run("on.onclick()"), NEVER_SEND),
         (click("#other"), run("tab.onclick()"), NEVER_SEND),
-        (click("#other"), address, NEVER_SEND),
+        (rest, address, NEVER_SEND),
         (lambda page: page.goto(f"{page.url}?2"), run("history.back()"), NEVER_BACK),
     ],
     ids=[
-        "submit", "requestSubmit", "clone", "submit to a tab", "submit to a frame", "later", "later, as another",
-        "on later", "tab", "address", "back",
+        "submit", "requestSubmit", "clone", "submit to a tab", "submit to a frame", "later", "on later", "tab",
+        "address", "back",
     ],
 )  # fmt: skip
 def test_a_script_after_a_gesture_may_have_pressed(
@@ -113,6 +112,21 @@ def test_a_gesture_after_a_script_explains_what_the_page_does(
     def act(page: Any) -> None:
         page.evaluate("document.title")
         gesture(page)
+        page.wait_for_timeout(300)
+
+    page.goto(site.add("/", PAGE))
+    assert outcome_of(NEVER_SEND, act, page, tmp_path / "run.zst", network="bodies") == "DORMANT"
+
+
+@pytest.mark.parametrize(
+    "gesture", [click("#soon"), click("#asks"), run("asks.click()")], ids=["timer", "asks", "by script"]
+)
+def test_a_gesture_explains_what_its_handler_does_while_the_agent_reads_the_page(
+    gesture: Do, tmp_path: Path, page: Any, site: Any
+) -> None:
+    def act(page: Any) -> None:
+        gesture(page)
+        page.evaluate("document.body.innerText")
         page.wait_for_timeout(300)
 
     page.goto(site.add("/", PAGE))

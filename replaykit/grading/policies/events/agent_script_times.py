@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
 from itertools import accumulate
 
+from replaykit.trajectory import action as actions
 from replaykit.trajectory.command import Command
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Step, Trajectory
@@ -17,6 +19,9 @@ SKEW_MS = 25
 
 EFFECT_MS = 1000
 """A page does within these ms what a gesture or a script caused."""
+
+WAYS = (actions.Goto, actions.GoBack, actions.GoForward, actions.Reload, actions.NewTab)
+"""Actions that are no gesture on the page that they lead to."""
 
 _OPEN = frozenset(
     {"evaluateExpression", "evaluateExpressionHandle", "evalOnSelector", "evalOnSelectorAll"}
@@ -34,13 +39,9 @@ class AgentScriptTimes:
         commands = [one for one in run.of_type(Command) if not one.refused]
         self._first = min((one.t or 0 for one in commands if _is_script(one)), default=None)
         self._times = sorted(one.t or 0 for one in commands if _is_open(one))
-        self._inputs = sorted(one.t or 0 for one in commands if one.kind == "input")
-        self._steps: dict[int | None, list[Step]] = {}
-        for step in sorted(run.steps, key=lambda step: step.t or 0):
-            self._steps.setdefault(step.page, []).append(step)
-        self._moments = {
-            tab: [*accumulate(map(self._moment, steps), max)] for tab, steps in self._steps.items()
-        }
+        inputs = sorted(one.t or 0 for one in commands if one.kind == "input")
+        self._steps = _Moments(run.steps, inputs)
+        self._gestures = _Moments([step for step in run.steps if not isinstance(step.action, WAYS)], inputs)
 
     def may_have_set(self, seen: Observation) -> bool:
         """Whether a script of the agent may have changed a field up to an observation."""
@@ -61,28 +62,48 @@ class AgentScriptTimes:
         first = bisect_left(self._times, since - SLACK_MS)
         return self.is_logged and first < bisect_right(self._times, until)
 
-    def led_to(self, tab: int | None, at: int) -> bool:
-        """Whether a script is the last that an agent did in a tab within a second before a moment."""
-        since = max(self._latest(tab, at), at - EFFECT_MS)
+    def came_last(self, tab: int | None, at: int) -> bool:
+        """Whether a script of the agent, and no gesture after it, came in the second before a moment."""
+        since = max(self._gestures.latest(tab, at), at - EFFECT_MS)
         return self.is_logged and self.asked_between(since, at)
+
+    def came_alone(self, tab: int | None, at: int) -> bool:
+        """Whether a script of the agent, and no step in the tab, came in the second before a moment."""
+        return self._is_free_of_steps(tab, at) and self.asked_between(at - EFFECT_MS, at)
 
     def rested(self, tab: int | None, at: int) -> bool:
         """Whether the agent did nothing in a tab within a second before a moment."""
-        since = at - EFFECT_MS
-        return self.is_logged and self._latest(tab, at) < since and not self.asked_between(since, at)
+        return self._is_free_of_steps(tab, at) and not self.asked_between(at - EFFECT_MS, at)
 
-    def _latest(self, tab: int | None, at: int) -> int:
+    def _is_free_of_steps(self, tab: int | None, at: int) -> bool:
+        return self.is_logged and self._steps.latest(tab, at) < at - EFFECT_MS
+
+
+class _Moments:
+    """When steps of each tab had their effect, at the earliest."""
+
+    def __init__(self, steps: Iterable[Step], inputs: list[int]) -> None:
+        self._steps: dict[int | None, list[Step]] = {}
+        for step in sorted(steps, key=lambda step: step.t or 0):
+            self._steps.setdefault(step.page, []).append(step)
+        self._moments = {
+            tab: [*accumulate((_moment(step, inputs) for step in of_tab), max)]
+            for tab, of_tab in self._steps.items()
+        }
+
+    def latest(self, tab: int | None, at: int) -> int:
         """Return when the last step of a tab before a moment had its effect, at the earliest."""
         begun = bisect_right(self._steps.get(tab, []), at + SKEW_MS, key=lambda step: step.t or 0)
-        return self._moments[tab][begun - 1] if begun else -EFFECT_MS
+        return self._moments[tab][begun - 1] if begun else -2 * EFFECT_MS
 
-    def _moment(self, step: Step) -> int:
-        """Return when a step had its effect, at the earliest: after the command that asked for it."""
-        end = step.end or step.t or 0
-        if not step.action.trusted:
-            return end  # a script made it, which was asked for before
-        place = bisect_right(self._inputs, end + SKEW_MS)
-        return max([end - SKEW_MS, *self._inputs[:place][-1:]])
+
+def _moment(step: Step, inputs: list[int]) -> int:
+    """Return when a step had its effect, at the earliest: after the command that asked for it."""
+    end = step.end or step.t or 0
+    if not step.action.trusted:
+        return end  # a script made it, which was asked for before
+    place = bisect_right(inputs, end + SKEW_MS)
+    return max([end - SKEW_MS, *inputs[:place][-1:]])
 
 
 def _is_script(command: Command) -> bool:

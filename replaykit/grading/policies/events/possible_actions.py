@@ -11,7 +11,7 @@ from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from replaykit.errors import ReplaykitError, Unsupported
-from replaykit.grading.policies.events.agent_script_times import SLACK_MS, AgentScriptTimes
+from replaykit.grading.policies.events.agent_script_times import SLACK_MS, WAYS, AgentScriptTimes
 from replaykit.grading.policies.events.event import alike, types_text
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.run_state import Page
@@ -31,8 +31,7 @@ _STACKED = ("evaluated", "agent")
 """Initiators for which the call stack names a script of an agent."""
 
 _POINTED = (actions.Click, actions.DblClick, actions.Tap, actions.MouseAction)
-_WAYS = (actions.Goto, actions.GoBack, actions.GoForward, actions.Reload, actions.NewTab)
-_UNSCRIPTED = (*_POINTED, *_WAYS)
+_UNSCRIPTED = (*_POINTED, *WAYS)
 """Actions that drivers carry out without a script in the page."""
 
 _PRESSED = frozenset(
@@ -138,11 +137,14 @@ class PossibleActions:
             yield PossibleAction(action, "choice", page, is_by_value=True)
 
     def moved(self, navigation: Navigation) -> Iterator[PossibleAction]:
-        """Yield what a script of the agent may have done: a call stack says so, or no gesture came since."""
+        """Yield what a script of the agent may have done: a call stack says so, or no gesture explains it."""
         tab, asked = self._mover(navigation), self._request_of(navigation)
         at = (asked.t if asked is not None else None) or navigation.t or 0
         is_stacked = asked is not None and self._is_by_script(asked)
-        if not is_stacked and not (navigation.cause in _OF_PAGES and self._scripts.led_to(tab, at)):
+        is_direct = navigation.kind not in _PRESSING or (asked is not None and _is_form(asked))
+        if not is_stacked and not (
+            navigation.cause in _OF_PAGES and self._is_after_script(tab, at, is_direct)
+        ):
             return
         page, css = self._shown.get(tab), _pressed(navigation, asked.initiator if asked is not None else None)
         for action in (*_moves(navigation), *(_buttons(page, css) if css else ())):
@@ -153,15 +155,19 @@ class PossibleActions:
         if exchange.method.upper() in _READS or exchange.page is None:
             return
         is_stacked = exchange.initiator == "evaluated" and self._is_by_script(exchange)
-        if is_stacked or self._is_after_script(exchange):
+        if is_stacked or self._is_unexplained(exchange):
             page = self._shown.get(exchange.page)
             for action in _buttons(page, _PRESSABLE):
                 yield PossibleAction(action, "request.by_script", page)
 
-    def _is_after_script(self, sent: Exchange) -> bool:
-        """Whether a script came right before a request, of a kind that the page does not send by itself."""
-        is_possible = _is_plain(sent) and self._scripts.led_to(sent.page, sent.t or 0)
-        return is_possible and (sent.page, sent.method, sent.url, sent.post) not in self._unprompted
+    def _is_unexplained(self, sent: Exchange) -> bool:
+        """Whether a request may come of a script, and not of a gesture, nor of the page's own accord."""
+        is_new = (sent.page, sent.method, sent.url, sent.post) not in self._unprompted
+        return is_new and _is_plain(sent) and self._is_after_script(sent.page, sent.t or 0, _is_form(sent))
+
+    def _is_after_script(self, tab: int | None, at: int, is_direct: bool) -> bool:
+        """Whether a page did something after a script; `is_direct`: at once, unlike handlers that wait."""
+        return (self._scripts.came_last if is_direct else self._scripts.came_alone)(tab, at)
 
     def opened(self, tab: TabChange) -> None:
         """Take in which tab opened another."""
@@ -193,6 +199,10 @@ class PossibleActions:
         action = self._unheard.get(id(command))
         if action is not None:
             yield PossibleAction(action, "command.unheard")
+
+
+def _is_form(sent: Exchange) -> bool:
+    return sent.resource == "document" and sent.method.upper() not in _READS
 
 
 def _is_reporting(step: Step) -> bool:
