@@ -234,7 +234,8 @@ def test_steps_stay_in_order_when_clocks_do_not(driver) -> None:
     where = {"page": 0, "document": 2, "url": "http://shop.test/b"}
     driver.feed(m.Navigated(at=980, stage="started", navigation_type="differentDocument", **where))
     driver.feed(m.Navigated(at=990, stage="committed", **where))
-    assert [(s.index, s.t, s.end) for s in driver.steps] == [(0, 1000, 1005), (1, 1000, 1000)]
+    assert [(s.index, s.t, s.end) for s in driver.steps] == [(0, 1000, 1005), (1, 1000, 1005)]
+    assert [(n.url[-1], n.t) for n in driver.of(Navigation)] == [("a", 1005), ("b", 1005)]
 
 
 def test_what_cannot_be_json_becomes_text(driver) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from replaykit.recorder.session.action_tracker import ActionTracker
 from replaykit.recorder.session.declared_steps import DeclaredAction
 from replaykit.recorder.session.driver_messages import Arm, HistoryCall, Navigated, PageMessage, ReadPage
@@ -176,6 +178,8 @@ class NavigationTracker:
         self._finish(tab, pending, message)
 
     def _finish(self, tab: Tab, pending: PendingNavigation, message: Navigated) -> None:
+        # Readers sort by time, and the clock guesses when a message of a backlog came.
+        message = replace(message, at=max(message.at, tab.arrived_at))
         is_attributable = bool(pending.activated) or self.receives_agent_calls
         pending.is_open &= is_attributable and message.stage == "committed" and not message.is_kept
         # Its call would have arrived; one through the protocol is reported by the page left, or not known.
