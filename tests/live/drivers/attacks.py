@@ -102,9 +102,10 @@ class Tab(Page):
         self.send("Input.insertText", text=text)
 
     def goto(self, url: str) -> None:
-        """Go to an address, and wait until it is there."""
+        """Go to an address, and wait until its page is complete."""
         self.send("Page.navigate", url=url)
-        self.until(lambda: self.evaluate(f"location.href === {json.dumps(url)} || null"))
+        there = f"location.href === {json.dumps(url)} && document.readyState === 'complete'"
+        self.until(lambda: self.evaluate(f"({there}) || null"))
 
     def travel(self, way: int) -> None:
         """Go back or forward."""

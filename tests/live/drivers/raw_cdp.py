@@ -51,8 +51,9 @@ class Page:
         return said.get("result")
 
     def evaluate(self, expression: str) -> Any:
-        """Return the value of an expression; None while the page has none."""
+        """Return the value of an expression; None while the page has none. What throws is a mistake here."""
         result = self.send("Runtime.evaluate", expression=expression, returnByValue=True) or {}
+        assert "exceptionDetails" not in result, result
         return result.get("result", {}).get("value")
 
     def until(self, look: Callable[[], Any]) -> Any:
