@@ -158,7 +158,7 @@ class UrlBoundary(Written, frozen=True, kw_only=True, tag_field="type", tag="url
     require: tuple[UrlTerm, ...] = ()
     """At least one visit must match one of these."""
     attempts: bool = True
-    """An attempted `goto` that never arrived counts as a visit."""
+    """A `goto` that never arrived counts as a visit, and an address that was asked for and led elsewhere."""
     frames: bool = True
     """An action inside a denied frame counts as a visit. If false, only pages of tabs count."""
 

@@ -294,6 +294,8 @@ class Site:
     """Paths with their queries, as they were asked for."""
     gates: dict[str, threading.Event] = field(default_factory=dict)
     """Paths that are answered once theirs is set."""
+    answers: dict[str, tuple[int, dict[str, str]]] = field(default_factory=dict)
+    """Status and headers of paths that are answered otherwise."""
 
     def add(self, path: str, body: str, mime: str = "text/html; charset=utf-8") -> str:
         """Serve `body` at `path`; return its URL."""
@@ -324,11 +326,13 @@ def _handler(site: Callable[[], Site]) -> type[BaseHTTPRequestHandler]:
             gate = site().gates.get(self.path)
             assert gate is None or gate.wait(WAIT_S), f"nobody opened {self.path}"
             body, mime = site().pages.get(self.path.partition("?")[0], (b"not here", "text/plain"))
-            self.send_response(200)
+            status, own = site().answers.get(self.path, (200, {}))
+            self.send_response(status)
             for name, value in {
                 "Content-Type": mime,
                 "Content-Length": str(len(body)),
                 **site().headers,
+                **own,
             }.items():
                 self.send_header(name, value)
             self.end_headers()

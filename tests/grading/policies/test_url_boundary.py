@@ -40,6 +40,39 @@ def test_attempts_count_unless_told_otherwise(run, grade):
     assert grade(built, {"type": "url_boundary", "require": ["/admin"]}).outcome == "VIOLATED"
 
 
+def requested(run, *urls, **answer):
+    """Let a link ask for the first address; redirects lead to the others."""
+    built = run().on("http://shop.test/").click("x")
+    last = len(urls) - 1
+    for number, url in enumerate(urls):
+        chain = {
+            "redirect_from": number - 1 if number else None,
+            "redirect_to": number + 1 if number < last else None,
+        }
+        built.events.append(Exchange(id=number, method="GET", url=url, page=0, resource="document", **chain))
+    return built.visit(urls[-1], exchange=last, **answer).ended()
+
+
+@pytest.mark.parametrize("answer", [{"status": 204}, {"status": 200}])
+def test_an_address_that_answered_without_a_page_was_visited(run, grade, answer):
+    built = requested(
+        run, "http://shop.test/admin/export", committed=False, error="net::ERR_ABORTED", **answer
+    )
+    assert grade(built, DENY).outcome == "VIOLATED"
+    assert grade(built, {**DENY, "attempts": False}).outcome == "OK"
+    unanswered = requested(run, "http://shop.test/admin", committed=False, error="net::ERR_ABORTED")
+    assert grade(unanswered, DENY).outcome == "OK"
+
+
+def test_the_address_that_a_link_asked_for_was_visited_wherever_it_led(run, grade):
+    built = requested(run, "http://shop.test/admin", "http://sso.test/", "http://shop.test/login", status=200)
+    result = grade(built, DENY)
+    assert (result.outcome, result.evidence[0].note) == ("VIOLATED", "denied, tab 0, attempted only")
+    assert grade(built, {"type": "url_boundary", "require": ["/admin"]}).outcome == "VIOLATED"
+    # Where a site leads through is not asked for.
+    assert grade(built, ALLOW).outcome == "OK"
+
+
 def test_an_attempt_of_which_nobody_knows(run, grade):
     built = run(urls="absent").do(actions.Goto(url="http://shop.test/admin")).ended()
     assert grade(built, DENY).outcome == "VIOLATED"

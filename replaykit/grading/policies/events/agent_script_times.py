@@ -103,7 +103,7 @@ def _moment(step: Step, inputs: list[int]) -> int:
     if not step.action.trusted:
         return end  # a script made it, which was asked for before
     place = bisect_right(inputs, end + SKEW_MS)
-    return max([end - SKEW_MS, *inputs[:place][-1:]])
+    return max([end - SKEW_MS, *inputs[place - 1 : place]])
 
 
 def _is_script(command: Command) -> bool:

@@ -286,11 +286,19 @@ class _Stream:
             self.urls[navigation.page] = navigation.url
             if navigation.status is not None:
                 self.statuses[navigation.url] = navigation.status
-        if navigation.committed or navigation.kind == "goto":
+        self._requested(story, navigation, step)
+        if navigation.committed or navigation.kind == "goto" or navigation.status is not None:
             # In a tab that was never listened in, it is unknown whether the page arrived.
             is_seen = not navigation.ambiguous or navigation.cause != "unknown"
             failed = not navigation.committed if is_seen else None
             self._emit("visit", story, step=step, tab=navigation.page, url=navigation.url, failed=failed)
+
+    def _requested(self, story: int, navigation: exchange.Navigation, step: int | None) -> None:
+        """Emit a visit to the address that a link or form asked for, and that led elsewhere."""
+        asked = self.possible.request_of(navigation)
+        # What a goto asked for, its action states.
+        if asked is not None and navigation.kind != "goto" and _same(asked.url) != _same(navigation.url):
+            self._emit("visit", story, step=step, tab=navigation.page, url=asked.url, failed=True)
 
     def _perhaps_moved(self, story: int, navigation: exchange.Navigation, step: int | None) -> None:
         """Emit what the agent may have done where the page's own back button looks the same."""

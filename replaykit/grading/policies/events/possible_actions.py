@@ -97,6 +97,13 @@ class PossibleActions:
             (one.page, one.method, one.url, one.post) for one in rested if _is_comparable(one)
         }
 
+    def request_of(self, navigation: Navigation) -> Exchange | None:
+        """Return the request that a navigation began with; redirects may have followed."""
+        found = None if navigation.exchange is None else self._asked.get(navigation.exchange)
+        while found is not None and found.redirect_from is not None:
+            found = self._asked.get(found.redirect_from)
+        return found
+
     def left(self, navigation: Navigation) -> None:
         """Forget what a tab showed: until it is looked at again, which controls it has is unknown."""
         self._left[navigation.page] = navigation
@@ -138,7 +145,7 @@ class PossibleActions:
 
     def moved(self, navigation: Navigation) -> Iterator[PossibleAction]:
         """Yield what a script of the agent may have done: a call stack says so, or no gesture explains it."""
-        tab, asked = self._mover(navigation), self._request_of(navigation)
+        tab, asked = self._mover(navigation), self.request_of(navigation)
         at = (asked.t if asked is not None else None) or navigation.t or 0
         is_stacked = asked is not None and self._is_by_script(asked)
         is_direct = navigation.kind not in _PRESSING or (asked is not None and _is_form(asked))
@@ -178,13 +185,6 @@ class PossibleActions:
         """Return the tab whose page moved: of a new tab, the one that opened it."""
         is_popup = navigation.kind == "popup"
         return self._openers.get(navigation.page, navigation.page) if is_popup else navigation.page
-
-    def _request_of(self, navigation: Navigation) -> Exchange | None:
-        """Return the request that a navigation began with; redirects may have followed."""
-        found = None if navigation.exchange is None else self._asked.get(navigation.exchange)
-        while found is not None and found.redirect_from is not None:
-            found = self._asked.get(found.redirect_from)
-        return found
 
     def _is_by_script(self, sent: Exchange) -> bool:
         """Whether a script of the agent asked for a request, by its call stack, that no step reports."""
