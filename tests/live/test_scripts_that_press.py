@@ -62,7 +62,7 @@ def address(page: Any) -> None:
         (click("#other"), run("inner.submit()"), NEVER_SEND),
         (rest, run("late.onclick()"), NEVER_SEND),
         (rest, run("on.onclick()"), NEVER_SEND),
-        (click("#other"), run("tab.onclick()"), NEVER_SEND),
+        (rest, run("tab.onclick()"), NEVER_SEND),
         (rest, address, NEVER_SEND),
         (lambda page: page.goto(f"{page.url}?2"), run("history.back()"), NEVER_BACK),
     ],
