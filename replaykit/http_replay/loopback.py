@@ -8,7 +8,7 @@ import socket
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler
 from io import BytesIO
 from typing import Any
@@ -59,10 +59,13 @@ def _answer(
 
     async def answering() -> None:
         reception = Reception(reply)
-        server = await asyncio.start_server(reception.receive, sock=listening, limit=HEAD_MAX)
+        server = await asyncio.start_server(reception.accept, sock=listening, limit=HEAD_MAX)
         await ended.wait()
+        # First, and by hand: a connection that asyncio accepts as the server is closed is left open.
+        with suppress(NotImplementedError):  # on Windows
+            loop.remove_reader(listening)
+        await reception.close()
         server.close()
-        reception.close()
 
     with asyncio.Runner(loop_factory=lambda: loop) as runner:
         runner.run(answering())
