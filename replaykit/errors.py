@@ -102,8 +102,8 @@ class BundleTruncated(BundleDamaged):
 
     template = "{source}: truncated: a sealed bundle of {size} bytes without a valid seek table at its end"
     hint = (
-        "Copy the file again from where it was sealed. Its end says what each part is: without it no part "
-        "can be read or salvaged."
+        "Copy the file again from where it was sealed. Its end lists the parts: without it none can be read "
+        "or salvaged."
     )
 
 

@@ -178,7 +178,7 @@ def _no_organization(verdicts: Sequence[Verdict]) -> str | None:
 
 
 def _has_peer(verdict: Verdict) -> bool:
-    """Whether some policy was graded as its original does."""
+    """Whether some policy was graded as its benchmark does."""
     return any(policy.mode == "compat" for policy in verdict.policies)
 
 

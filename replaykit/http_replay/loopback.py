@@ -8,7 +8,7 @@ import socket
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from io import BytesIO
 from typing import Any
@@ -37,7 +37,8 @@ def listen(reply: Callable[[bytes, bytes], bytes], port: int = 0) -> Iterator[in
         reason = getattr(error, "strerror", None) or str(error)
         raise UsageError(what=f"cannot listen on {HOST}:{port}: {reason}; port 0 takes a free one") from None
     bound = listening.getsockname()[1]
-    loop = asyncio.new_event_loop()
+    # Of this kind on every system, so that it can stop accepting before the server is closed.
+    loop = asyncio.SelectorEventLoop()
     ended = asyncio.Event()
     thread = threading.Thread(target=_answer, args=(loop, ended, listening, reply), daemon=True)
     thread.start()
@@ -62,8 +63,7 @@ def _answer(
         server = await asyncio.start_server(reception.accept, sock=listening, limit=HEAD_MAX)
         await ended.wait()
         # First, and by hand: a connection that asyncio accepts as the server is closed is left open.
-        with suppress(NotImplementedError):  # on Windows
-            loop.remove_reader(listening)
+        loop.remove_reader(listening)
         await reception.close()
         server.close()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 Mode: TypeAlias = Literal["strict", "compat"]
-"""Strict, or bit for bit as the original grades."""
+"""Strict, or bit for bit as the benchmark grades."""
 
 Dialect: TypeAlias = Literal[
     "native", "webarena", "webarena-lite", "webarena-verified", "vwa", "stwab", "stwebagentbench", "miniwob"

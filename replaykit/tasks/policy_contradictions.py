@@ -83,7 +83,7 @@ def find_contradictions(policies: Sequence[Policy]) -> list[Contradiction]:
 
 
 _CONCERNED = (Never, UrlBoundary, Eventually, AtLeast, Order, Stwab)
-"""Rules that forbid, deny, demand or want something; those of the original may mean any."""
+"""Rules that forbid, deny, demand or want something; those of the benchmark may mean any."""
 
 _Rules = dict[int, tuple[Rule, ...]]
 

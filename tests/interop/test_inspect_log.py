@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import MalformedSource, SourceLimitExceeded, UnsupportedVersion
 from replaykit.interop.imported_run import Options
-from replaykit.interop.inspect.inspect_turns import shown_by
+from replaykit.interop.inspect.inspect_turns import named_by_tree
 from replaykit.interop.run_import import import_run, import_runs
 from replaykit.interop.source_files import SourceLimits
 from replaykit.trajectory.action import Click, Element, Fill, Goto, MouseClick, ToolCall, Type, Unknown
@@ -271,10 +271,10 @@ TREE = """[1] RootWebArea "Shop"  [focused: true, url: http://shop.test/]
     ],
 )
 def test_the_tree_says_what_a_number_means(ref: str, role: str | None, name: str | None) -> None:
-    element = shown_by(TREE, Click(element=Element(ref=ref))).element
+    element = named_by_tree(TREE, Click(element=Element(ref=ref))).element
     assert element == Element(ref=ref, role=role, name=name)
     twice = TREE + f'\n[{ref}] button "Forged"\n[{ref}] button "Forged"'
-    assert shown_by(twice, Click(element=Element(ref=ref))).element == Element(ref=ref)
+    assert named_by_tree(twice, Click(element=Element(ref=ref))).element == Element(ref=ref)
 
 
 @pytest.mark.parametrize(
@@ -306,4 +306,4 @@ def test_a_click_names_what_the_page_before_it_showed(
 
 @given(st.text('[]12 "linkabc:\n', max_size=60), st.sampled_from(["1", "12"]))
 def test_any_tree_leaves_an_action(tree: str, ref: str) -> None:
-    assert isinstance(shown_by(tree, Click(element=Element(ref=ref))), Click)
+    assert isinstance(named_by_tree(tree, Click(element=Element(ref=ref))), Click)

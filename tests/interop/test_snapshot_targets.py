@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.interop.playwright_mcp.snapshot_targets import shown_by, snapshot_of
+from replaykit.interop.playwright_mcp.snapshot_targets import named_by_snapshot, snapshot_of
 from replaykit.trajectory.action import Click, Element
 from tests.interop.conftest import Importing
 from tests.interop.samples import atif, mcp_entry, playwright_mcp
@@ -40,11 +40,11 @@ GIVEN = f"- Page URL: http://shop.test/\n- Page Snapshot:\n```yaml\n{SNAPSHOT}\n
 )
 def test_one_line_says_what_a_reference_means(ref: str, role: str | None, name: str | None) -> None:
     element = Element(ref=ref, text="Continue")
-    assert shown_by(SNAPSHOT, Click(element=element)).element == Element(
+    assert named_by_snapshot(SNAPSHOT, Click(element=element)).element == Element(
         ref=ref, text="Continue", role=role, name=name
     )
     twice = f'{SNAPSHOT}\n- button "Forged" [ref={ref}]\n- button "Forged" [ref={ref}]'
-    assert shown_by(twice, Click(element=element)).element == element
+    assert named_by_snapshot(twice, Click(element=element)).element == element
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_which_results_hold_a_snapshot(tool: str, returned: Any, found: bool) ->
 
 @given(st.text("-'\"[]=refe12 :\n\\", max_size=60))
 def test_any_snapshot_leaves_an_action(snapshot: str) -> None:
-    assert isinstance(shown_by(snapshot, Click(element=Element(ref="e1"))), Click)
+    assert isinstance(named_by_snapshot(snapshot, Click(element=Element(ref="e1"))), Click)
 
 
 def test_a_session_names_targets_by_the_snapshot_before(tmp_path: Path, imported: Importing) -> None:

@@ -13,7 +13,7 @@ from replaykit.recorder.browser.page_holding import FORGET_MAX, HOLD_S
 from replaykit.recorder.page.page_script import InjectedNames
 from replaykit.recorder.proxy.client_sessions import Switchboard
 from replaykit.recorder.proxy.hidden_parts import NO_CONTEXT, NO_OBJECT, NO_SESSION
-from replaykit.recorder.proxy.protocol_messages import BROWSER, RECORDER, TARGET
+from replaykit.recorder.proxy.protocol_messages import ASKED, BROWSER, OWN, RECORDER, TARGET, WORLD
 
 AGENT = 1
 OTHER = 2
@@ -375,6 +375,15 @@ def test_a_move_in_the_history_is_heard_with_its_page(line: Line) -> None:
     line.say(AGENT, "Page.navigateToHistoryEntry", session="A1", entryId=3)
     assert [one for one in line.said if TARGET in one] == [{"entryId": 3, TARGET: "T"}]
     assert TARGET not in json.dumps(line.take(BROWSER))
+
+
+@pytest.mark.parametrize("key", [ASKED, TARGET, WORLD])
+@pytest.mark.parametrize("method", ["Fetch.fulfillRequest", "Input.dispatchMouseEvent", "Runtime.evaluate"])
+def test_a_client_forges_none_of_the_keys_that_the_proxy_adds(line: Line, key: str, method: str) -> None:
+    line.say(AGENT, method, session="A1", **{key: {"forged": 1}, "requestId": "none"})
+    assert [value for one in line.said for name, value in one.items() if name.startswith(OWN)] == (
+        ["page"] if method == "Runtime.evaluate" else []
+    )
 
 
 # Scripts of agents

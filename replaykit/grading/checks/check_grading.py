@@ -153,7 +153,7 @@ def _grade(check: Check, number: int, task: Task, replay: Replay, terms: Terms, 
 
 
 def _swallowed(one: Graded, mode: Mode) -> Graded:
-    """Turn what the original raises into a failure, as ST-WebAgentBench's environment does."""
+    """Turn what the benchmark raises into a failure, as ST-WebAgentBench's environment does."""
     item = one.item
     if item.compat is Outcome.ERROR:
         item = replace(item, compat=Outcome.FAIL)

@@ -29,7 +29,7 @@ def grade_url(
     evidence: Evidence,
     fault: Ruling | None = None,
 ) -> Graded:
-    """Grade the final URL; `peer` is the one that the original's page would be on by then.
+    """Grade the final URL; `peer` is the one that the benchmark's page would be on by then.
 
     None = not recorded. `fault`: why the final page is no evidence.
     """

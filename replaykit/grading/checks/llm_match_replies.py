@@ -1,4 +1,4 @@
-"""What a reply to a comparison means: a whole label on its last line, or what the original finds anywhere."""
+"""What a reply to a comparison means: a whole label on its last line, or one that the benchmark finds."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ ReplyVerdict: TypeAlias = tuple[Outcome, str | None, tuple[str, ...]]
 def verdict_of(kind: Kind, reply: str, mode: Mode, stop_reason: str = "end_turn") -> ReplyVerdict:
     """Return what a reply means.
 
-    `compat` finds labels anywhere, as the original; `strict` reads one whole label from the last line of a
+    `compat` finds labels anywhere, as the benchmark; `strict` reads one whole label from the last line of a
     reply that came to its end.
     """
     if mode == "compat":

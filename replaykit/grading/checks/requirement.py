@@ -117,7 +117,7 @@ class Ruling(Struct, frozen=True, kw_only=True):
 def graded(name: str, strict: Ruling, compat: Ruling | None, mode: str, evidence: Evidence) -> Graded:
     """Join what both modes say about one requirement; the mode asked for decides.
 
-    Where there is no original, `compat` is None and the strict rules hold in both modes.
+    Where there is no benchmark, `compat` is None and the strict rules hold in both modes.
     """
     ruling = compat if mode == "compat" and compat is not None else strict
     beside = compat.outcome if compat is not None and mode == "strict" else None
@@ -148,7 +148,7 @@ def of_comparison(comparison: ValueComparison) -> Ruling:
 
 
 def of_peer(matches: bool, rule: str, expected: Any, found: Any) -> Ruling:
-    """Turn what the original would score into a ruling; the values are as the original compares them."""
+    """Turn what the benchmark would score into a ruling; the values are as the benchmark compares them."""
     return Ruling(
         outcome=Outcome.PASS if matches else Outcome.FAIL,
         rule=rule,

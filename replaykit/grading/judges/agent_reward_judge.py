@@ -76,7 +76,7 @@ class AgentReward(ModelJudge):
         return {"order": self._order, **options, **pruning, **reasoning}
 
     def _smaller(self, evidence: JudgeEvidence, reply: ModelReply | ReplyFailure) -> ModelRequest | None:
-        """Return what the original asks where a request was refused: the same with a pruned tree; else None.
+        """Return what the benchmark asks where a request was refused: the same with a pruned tree; else None.
 
         A refusal is never recorded: on a tape, the request that was refused is missing.
         """

@@ -29,7 +29,7 @@ class Panel(Struct, frozen=True, kw_only=True):
     how: str = "none"
     """`none new refresh off`."""
     mode: Mode = "strict"
-    """Strict, or as the original judges."""
+    """Strict, or as the benchmark judges."""
     bundle: str = ""
     """Name of the bundle."""
     replies: str | None = None

@@ -13,7 +13,7 @@ from replaykit.grading.judges.judge_interface import Judge
 from replaykit.grading.judges.judge_loop import Asked, Deliberation
 from replaykit.grading.judges.judge_panel import members_of
 from replaykit.grading.judges.tape.tape import Tape, request_key
-from replaykit.grading.judges.tape.tape_player import seated
+from replaykit.grading.judges.tape.tape_player import prepared
 from replaykit.grading.model_request import ImagePart, ModelReply, ReplyFailure
 from replaykit.replay.player import Replay
 from replaykit.tasks.judge_settings import JudgeSettings
@@ -51,7 +51,7 @@ def plan(
     members = members_of(settings, mode)
     if members:
         return _once(joined(plan(one, task, replay, tape, mode, attack=attack) for one in members))
-    judge, evidence, numbers = seated(settings, task, replay, mode, attack)
+    judge, evidence, numbers = prepared(settings, task, replay, mode, attack)
     if not isinstance(evidence, JudgeEvidence):
         return RequestPlan()
     return joined(_planned(judge, evidence, tape, n) for n in numbers)
@@ -67,7 +67,7 @@ def known_requests(
     members = members_of(settings, mode)
     if members:
         return [asked for one in members for asked in known_requests(one, task, replay, tape, mode)]
-    judge, evidence, numbers = seated(settings, task, replay, mode)
+    judge, evidence, numbers = prepared(settings, task, replay, mode)
     if not isinstance(evidence, JudgeEvidence):
         return []
     votes = ((n, asked) for n in numbers for asked in _known(judge, evidence, tape, n))

@@ -43,7 +43,7 @@ def load_judge(path: str | Path) -> JudgeSettings:
     """Read the settings of a judge.
 
     `prompts`: slot to file, `system_file` and `user_file`: the same for these slots, `prompts_from`: the
-    original's source file, parsed, never run; `rubric`: a file of criteria, or the criteria themselves. Paths
+    benchmark's source file, never run; `rubric`: a file of criteria, or the criteria themselves. Paths
     are relative to the file. Raises JudgeError.
     """
     file = Path(path)

@@ -65,7 +65,7 @@ def _is_peers(policy: Policy, mode: str) -> bool:
 
 
 def _is_only_shown(policy: Policy) -> bool:
-    """Whether a record of the original has nothing to grade: the agent is shown the policy, no more."""
+    """Whether a record of the benchmark has nothing to grade: the agent is shown the policy, no more."""
     return isinstance(policy.rule, Stwab) and "eval" not in policy.rule.record
 
 

@@ -1,4 +1,4 @@
-"""Policies of ST-WebAgentBench graded in compat mode: the original's report, or what it lacks."""
+"""Policies of ST-WebAgentBench graded in compat mode: the benchmark's report, or what it lacks."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from replaykit.replay.player import Replay
 from replaykit.trajectory.action_rendering import render_action
 
 NO_EVAL = "no_eval"
-"""Reason of a policy without `eval`: the original reports nothing, and reads the next report in its place."""
+"""Reason of a policy without `eval`: the benchmark reports nothing, and reads the next one in its place."""
 
 RAISES = "peer_raises"
-"""Reason of a policy whose evaluator raises: the original loses the reports of the whole task."""
+"""Reason of a policy whose evaluator raises: the benchmark loses the reports of the whole task."""
 
 _MESSAGES = ("is_ask_the_user", "popup_error", "is_sensitive_data")
 """Evaluators that look for messages."""
@@ -34,11 +34,11 @@ class PeerGrading(msgspec.Struct, frozen=True, kw_only=True):
     finding: Finding
     """In our words."""
     report: dict[str, Any] | None = None
-    """In the original's words."""
+    """In the benchmark's words."""
 
 
 def grade_as_peer(record: Mapping[str, Any], replay: Replay, mask: Mask) -> PeerGrading:
-    """Grade one policy record bit for bit; UNDECIDED where the recording lacks what the original reads."""
+    """Grade one policy record bit for bit; UNDECIDED where the recording lacks what the benchmark reads."""
     if "eval" not in record:
         return PeerGrading(finding=dormant(NO_EVAL))
     missing: dict[str, None] = {}

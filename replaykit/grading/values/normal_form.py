@@ -1,4 +1,4 @@
-"""Texts compared: the originals' cleaning, bit for bit, and the normal form of strict checks."""
+"""Texts compared: the benchmarks' cleaning, bit for bit, and the normal form of strict checks."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class JudgementFile(Struct, kw_only=True):
 
 
 def add_judgements(run: Run, folder: Path, benchmark: str, agent: str, stem: str, goal: str) -> None:
-    """Add the judgements of a trajectory: read again from raw replies, as we do and as the original does.
+    """Add the judgements of a trajectory: read again from raw replies, as we do and as the benchmark does.
 
     `stem`: name of the trajectory file without its ending. A file about another goal is skipped.
     """

@@ -15,7 +15,7 @@ from replaykit.errors import UnsupportedVersion
 from replaykit.interop.folder_search import json_files
 from replaykit.interop.har.har_entries import Base, moment, stamp
 from replaykit.interop.imported_run import Run
-from replaykit.interop.playwright_mcp.snapshot_targets import shown_by, snapshot_of
+from replaykit.interop.playwright_mcp.snapshot_targets import named_by_snapshot, snapshot_of
 from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.interop.tool_calls import add_call
 from replaykit.interop.untrusted_json import JsonFault, decode_json
@@ -264,7 +264,7 @@ def _turn(
             "returned": _returned(results), "error": _failure(results), **_extra(call),
         }  # fmt: skip
         unknown = _unknown(call)
-        described = partial(shown_by, given.snapshot)
+        described = partial(named_by_snapshot, given.snapshot)
         given.snapshot = next(
             (tree for one in results if (tree := snapshot_of(call.function_name, one.content))), ""
         )

@@ -19,8 +19,8 @@ from replaykit.interop.inspect.inspect_turns import (
     InspectMessage,
     Part,
     add_result,
+    named_by_tree,
     parts,
-    shown_by,
     text_of,
     whole,
 )
@@ -247,7 +247,7 @@ def _add_turn(
     elif words and not is_last:
         _say(run, "agent", words)
     for call in calls:
-        described = partial(shown_by, given.tree)
+        described = partial(named_by_tree, given.tree)
         result, times = given.of(call.id), began.get(call.id)
         step = add_call(
             run, call.function, call.arguments, thought=thought, turn=number,

@@ -150,7 +150,7 @@ def _tree(returned: Any) -> str:
     return next((text for text in reversed(texts) if isinstance(text, str) and text.startswith(_TREE)), "")
 
 
-def shown_by(tree: str, action: Action) -> Action:
+def named_by_tree(tree: str, action: Action) -> Action:
     """Return an action with role and name of its target, which the tree before it shows under its number."""
     element = action.element
     if element is None or not tree or not (element.ref or "").isdecimal():

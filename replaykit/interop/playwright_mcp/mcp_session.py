@@ -22,7 +22,7 @@ from replaykit.interop.playwright_mcp.mcp_log import (
     tabs_of,
     tree_of,
 )
-from replaykit.interop.playwright_mcp.snapshot_targets import shown_by
+from replaykit.interop.playwright_mcp.snapshot_targets import named_by_snapshot
 from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.interop.tool_calls import called_action, form_call
 from replaykit.patterns import lazy_pattern
@@ -60,8 +60,9 @@ def read(run: Run, candidate: Candidate) -> None:
                 "an entry whose number is another one: some are lost or forged", f"{LOG} line {entry.line}"
             )
         folder = PurePosixPath(candidate.file).parent
-        _add(run, entry, place, folder, shown)
-        shown = _tree_text(run, entry, folder) or ""
+        tree = _tree_text(run, entry, folder)
+        _add(run, entry, place, shown, tree)
+        shown = tree or ""
     for line, text in log.strays:
         run.flaw("a line that belongs to no entry: kept beside the steps", f"{LOG} line {line}")
         run.keep(f"{LOG} line {line}", {"text": text})
@@ -70,13 +71,13 @@ def read(run: Run, candidate: Candidate) -> None:
     run.end("unknown", cause="harness")
 
 
-def _add(run: Run, entry: McpEntry, place: int, folder: PurePosixPath, shown: str) -> None:
-    """Add what an entry did on the page that `shown` is the tree of."""
+def _add(run: Run, entry: McpEntry, place: int, shown: str, tree: str | None) -> None:
+    """Add what an entry did; `shown` and `tree` are the page's trees before and after it."""
     if entry.is_user:
         run.flaw("an action of a person, not of the agent: kept beside the steps", f"{LOG} line {entry.line}")
         run.keep(f"{LOG} [{place}]", _of_person(run, entry))
         return
-    actions = [shown_by(shown, action) for action in _actions(run, entry)]
+    actions = [named_by_snapshot(shown, action) for action in _actions(run, entry)]
     error = entry.result.get("error")
     for at, action in enumerate(actions):
         is_last = at == len(actions) - 1
@@ -85,7 +86,7 @@ def _add(run: Run, entry: McpEntry, place: int, folder: PurePosixPath, shown: st
             returned=_returned(entry) if is_last else None,
             error=Threw(name="Error", message=str(error)) if error and is_last else None,
         )  # fmt: skip
-    _look(run, entry, folder)
+    _look(run, entry, tree)
     _consoles(run, entry)
 
 
@@ -125,8 +126,8 @@ def _attached(entry: McpEntry) -> list[dict[str, Any]]:
     return [one for one in parts if isinstance(one, dict)] if isinstance(parts, list) else []
 
 
-def _look(run: Run, entry: McpEntry, folder: PurePosixPath) -> None:
-    page, tabs, tree = page_of(entry), tabs_of(entry), _tree(run, entry, folder)
+def _look(run: Run, entry: McpEntry, text: str | None) -> None:
+    page, tabs, tree = page_of(entry), tabs_of(entry), _tree(run, entry, text)
     shots = _shots(run, entry)
     if not page and not tabs and tree is None and not shots:
         return
@@ -146,8 +147,7 @@ def _look(run: Run, entry: McpEntry, folder: PurePosixPath) -> None:
         run.add(Observation(role="unaligned", screenshot=shot))
 
 
-def _tree(run: Run, entry: McpEntry, folder: PurePosixPath) -> Blob | None:
-    text = _tree_text(run, entry, folder)
+def _tree(run: Run, entry: McpEntry, text: str | None) -> Blob | None:
     if text is None and entry.snapshot:
         run.flaw("a snapshot that is not in the folder", entry.snapshot)
     return run.put("text/yaml", _masked(run, text).encode()) if text else None

@@ -30,7 +30,7 @@ def snapshot_of(tool: str, returned: Any) -> str:
     return found[-1] if len(found) == 1 else ""
 
 
-def shown_by(snapshot: str, action: Action) -> Action:
+def named_by_snapshot(snapshot: str, action: Action) -> Action:
     """Return an action with role and name of its target, if one line of the snapshot has its reference."""
     element = action.element
     ref = element.ref if element is not None else None

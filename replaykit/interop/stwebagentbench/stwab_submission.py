@@ -76,7 +76,7 @@ class Submission(Struct, frozen=True, kw_only=True):
 
 
 def build_submission(sources: Iterable[str | Path], suite: Suite, options: SubmissionOptions) -> Submission:
-    """Grade bundles as the original does and put them into one submission, in the order of their tasks.
+    """Grade bundles as the benchmark does and put them into one submission, in the order of their tasks.
 
     Several runs of one task count towards all-pass@k; the first is the evidence. Raises `CannotExport` for a
     policy that is undecided or could not be graded, `UnknownTask` for a run of no task of the file.
@@ -122,7 +122,7 @@ def trajectory_hash(
 
 
 def data_hash(data: Any) -> str:
-    """Return the sha256 of data as the original writes it."""
+    """Return the sha256 of data as the benchmark writes it."""
     return hashlib.sha256(_canonical(data)).hexdigest()
 
 
@@ -219,7 +219,7 @@ def _action(number: int, step: StepView, began: datetime) -> dict[str, Any]:
 
 
 def _reports(task: Task, verdict: Verdict) -> list[dict[str, Any]]:
-    """Return what the original's tools read of each policy, by position."""
+    """Return what the benchmark's tools read of each policy, by position."""
     given = [policy.peer or {} for policy in verdict.policies if policy.reason != "no_eval"]
     found = []
     for place, (policy, read) in enumerate(

@@ -22,13 +22,16 @@ BROWSER = -1
 """Receives what goes to the browser."""
 
 
-ASKED = "replaykit:asked"
+OWN = "replaykit:"
+"""How the keys begin that the proxy adds to the parameters of a command."""
+
+ASKED = f"{OWN}asked"
 """Among the words of a command: the request that it is about."""
 
-TARGET = "replaykit:target"
+TARGET = f"{OWN}target"
 """Among the words of a command: the target that it moves in the history."""
 
-WORLD = "replaykit:world"
+WORLD = f"{OWN}world"
 """Among the words of a command: where a script runs, `page` or `driver`."""
 
 TRAVELS = "Page.navigateToHistoryEntry"
@@ -106,9 +109,9 @@ class TargetPlace(Struct):
 
 
 def plain(raw: Raw | UnsetType) -> Message:
-    """Return what a message holds; empty where there is nothing."""
+    """Return what a message holds, without keys of the proxy's own, which a client could forge."""
     found = {} if raw is UNSET else json.loads(bytes(raw))
-    return found if isinstance(found, dict) else {}
+    return {key: found[key] for key in found if not key.startswith(OWN)} if isinstance(found, dict) else {}
 
 
 def is_apart(params: Message, worlds: set[int | str]) -> bool:

@@ -349,7 +349,7 @@ def _risk(report: Report) -> list[str]:
 
 
 def _peers(report: Report) -> list[str]:
-    """Return what the original's own scripts would have printed of policies graded in compat mode."""
+    """Return what the benchmark's own scripts would have printed of policies graded in compat mode."""
     peer = report.summary.get("compat")
     if not peer:
         return []

@@ -68,7 +68,7 @@ def translate(record: Mapping[str, Any]) -> Translated:
 
 
 def native_policies(policies: Iterable[Policy]) -> tuple[Policy, ...]:
-    """Return the policies with the original's records in our own rules, as far as they translate."""
+    """Return the policies with the benchmark's records in our own rules, as far as they translate."""
     found: list[Policy] = []
     for policy in policies:
         found += [replace(policy, rule=rule) for rule in rules_of(policy)]

@@ -1,6 +1,6 @@
 """Reader of WebArena-Verified task files (`webarena-verified.json`, revision 6473f72).
 
-Placeholders are kept; the record itself stays in `Task.source_record`, for its original's mode.
+Placeholders are kept; the record itself stays in `Task.source_record`, for the mode `compat`.
 """
 
 from __future__ import annotations

@@ -32,13 +32,13 @@ class ApiMissing(Exception):
 
 
 class ApiError(Exception):
-    """The reply is not what the original can read."""
+    """The reply is not what the benchmark can read."""
 
 
 def api_answer(name: str, arguments: tuple[str, ...], replay: Replay, phase: str = "post") -> str:
     """Return what a call reads in a recorded reply.
 
-    Raises `ApiMissing` where there is none, `ApiError` where the original raises.
+    Raises `ApiMissing` where there is none, `ApiError` where the benchmark raises.
     """
     if len(arguments) != (0 if name == ORDER_URL else 1):
         raise ApiError(f"{len(arguments)} arguments")

@@ -59,7 +59,7 @@ def reads_page(call: ParsedCall | None) -> bool:
 
 
 def page_read(call: ParsedCall, source: str, dom: Dom, mode: Mode) -> Read:
-    """Answer a call on a page; where the page does not show it, as the original does or, strictly, with null.
+    """Answer a call on a page; where the page lacks it, as the benchmark does or, strictly, with null.
 
     Raises `Unsupported` and `LocatorLimit`.
     """

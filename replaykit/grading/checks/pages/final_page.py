@@ -28,7 +28,7 @@ def final_evidence(replay: Replay) -> Evidence:
 
 
 def cursor_url(cursor: str, replay: Replay, phase: str = "post") -> str | None:
-    """Return the URL of the page that the original's browser is on, None where it was not recorded."""
+    """Return the URL of the page that the benchmark's browser is on, None where it was not recorded."""
     return final_url(replay) if cursor == LAST else arrived_url(replay, cursor, phase)
 
 

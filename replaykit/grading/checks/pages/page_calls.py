@@ -1,7 +1,7 @@
 """Calls that read a page (`func:NAME(__page__, ...)`), answered from its snapshot.
 
-Names, and what is read, are originals' (WebArena, VisualWebArena). None = the page does not show it, where
-the originals give an empty text or 0.
+Names, and what is read, are the benchmarks' (WebArena, VisualWebArena). None = the page lacks it, where
+the benchmarks give an empty text or 0.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def page_answer(name: str, arguments: tuple[str, ...], dom: Dom) -> Any:
 
 
 def peer_default(name: str) -> str | int:
-    """Return what the originals give where the page does not show it."""
+    """Return what the benchmarks give where the page does not show it."""
     return 0 if name in _NUMBERS else ""
 
 

@@ -147,11 +147,8 @@ def strictly(fields: Fields | Ruling, rule: Rule, needs_all: bool = False) -> Ru
         found = next((ruling for ruling in rulings if ruling.outcome is not Outcome.PASS), rulings[0])
     else:
         found = any_of(rulings)
-    return (
-        undecided("not_recorded", *fields.lacks)
-        if fields.lacks and _rests_on_absence(found, needs_all)
-        else found
-    )
+    is_open = bool(fields.lacks) and _rests_on_absence(found, needs_all)
+    return undecided("not_recorded", *fields.lacks) if is_open else found
 
 
 def _rests_on_absence(ruling: Ruling, needs_all: bool) -> bool:

@@ -1,4 +1,4 @@
-"""Targets on pages: `program_html` of WebArena and its relatives, strictly and as the original."""
+"""Targets on pages: `program_html` of WebArena and its relatives, strictly and as the benchmark."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from replaykit.trajectory.observation import Read
 _SCRIPTS = ("document.", "[...document.")
 
 _NO_VALUE = "lambda: a value"
-"""The rule of a target that reads nothing: the original looks at no target after it."""
+"""The rule of a target that reads nothing: the benchmark looks at no target after it."""
 
 
 class Content(NamedTuple):
@@ -59,7 +59,7 @@ class Content(NamedTuple):
 def grade_html(
     check: ProgramHtml, replay: Replay, terms: Terms, cursor: str = LAST, phase: str = "post"
 ) -> tuple[Graded, ...]:
-    """Grade every target; `cursor` is the page that the original's browser is on when the check begins."""
+    """Grade every target; `cursor` is the page that the benchmark's browser is on when the check begins."""
     found: list[Graded] = []
     is_over = False
     for number, target in enumerate(check.targets):
@@ -74,7 +74,7 @@ def grade_html(
 
 
 def cursor_after(check: ProgramHtml, cursor: str, replay: Replay, terms: Terms) -> str:
-    """Return the page of the original's browser after a check: each target that navigates moves it."""
+    """Return the page of the benchmark's browser after a check: each target that navigates moves it."""
     for target in check.targets:
         cursor = _moved(target, cursor, replay, terms, "post")
     return cursor
@@ -99,7 +99,7 @@ def peer_text(read: Read) -> str:
 
 
 def contents(target: HtmlTarget, rules: BenchmarkRules) -> list[Content]:
-    """Return the requirements that count: the original's first known kind; ST-WebAgentBench takes all."""
+    """Return the requirements that count: the benchmark's first known kind; ST-WebAgentBench takes all."""
     found: list[list[Content]] = []
     if target.not_empty:
         found.append([Content("not_empty", "not_empty", "")])
@@ -118,7 +118,7 @@ def contents(target: HtmlTarget, rules: BenchmarkRules) -> list[Content]:
 
 
 def _demands_nothing(number: int, terms: Terms) -> list[Content]:
-    """Return what counts of a target that names a requirement and leaves it empty: the original passes it."""
+    """Return what counts of a target whose requirement is named and empty: the benchmark passes it."""
     named = terms.named[number] if number < len(terms.named) else ()
     return [Content("contents", NOTHING, "")] if "must_include" in named else []
 
@@ -215,7 +215,7 @@ def _peer_target(
 
 
 def _is_asked(target: HtmlTarget, rules: BenchmarkRules) -> bool:
-    """Say whether the references for a model are written as the original takes them."""
+    """Say whether the references for a model are written as the benchmark takes them."""
     return isinstance(target.fuzzy_match, str) is (rules.fuzzy == "text")
 
 
@@ -360,7 +360,7 @@ def _resolved(url: str, cursor: str, replay: Replay, phase: str) -> str | Ruling
 
 
 def _moved(target: HtmlTarget, cursor: str, replay: Replay, terms: Terms, phase: str) -> str:
-    """Return the page that the original's browser is on after a target; ST-WebAgentBench opens a tab each."""
+    """Return the page of the benchmark's browser after a target; ST-WebAgentBench opens a tab for each."""
     if terms.rules.has_tabs:
         return cursor
     url = _resolved(target.url, cursor, replay, phase)

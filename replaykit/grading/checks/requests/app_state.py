@@ -102,7 +102,7 @@ def _miniwob(replay: Replay, terms: Terms, url: str | None) -> Graded:
 
 
 def _same_page(found: str | None, url: str) -> bool:
-    """Say whether the page of the task is still shown; for the original any anchor, even `#`, is another."""
+    """Say whether the page of the task is still shown; for the benchmark any anchor, even `#`, is another."""
     if found is None or ("#" in found) is not ("#" in url):
         return False
     return found == url or matches(url, found, SAME)

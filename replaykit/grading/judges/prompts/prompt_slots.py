@@ -57,7 +57,7 @@ class Prompts:
 
     @property
     def label(self) -> str:
-        """`own`, `upstream-identical` where every slot holds a known text of its original, else `custom`."""
+        """`own`, `upstream-identical` where every slot holds a known text of its benchmark, else `custom`."""
         if not self._given:
             return "own"
         known = KNOWN.get(self._protocol, {})

@@ -39,7 +39,7 @@ LITERALS: dict[str, dict[str, str]] = {
         "closing": "FINAL_MSG",
     },
 }
-"""Protocol to slot to the name of the literal in the original's source file."""
+"""Protocol to slot to the name of the literal in the benchmark's source file."""
 
 KNOWN: dict[str, dict[str, tuple[str, ...]]] = {
     "webvoyager": {
@@ -68,7 +68,7 @@ KNOWN: dict[str, dict[str, tuple[str, ...]]] = {
         "closing": ("2f65bdacccb7857bb60f6e9b71e915246a07fd7aa863879efc44933d5c0683e2",),
     },
 }
-"""Protocol to slot to sha256 of the original's texts, as their literals stand in its source."""
+"""Protocol to slot to sha256 of the benchmark's texts, as their literals stand in its source."""
 
 STRIPPED = frozenset(
     {
@@ -78,18 +78,18 @@ STRIPPED = frozenset(
         "6aae13e453f4e412f4e5b66dd251933802b8bfd3feb6fb99c7337ea351abfb6b",
     }
 )
-"""Texts that the original strips before it uses them."""
+"""Texts that the benchmark strips before it uses them."""
 
 
 FUNCTIONS = {"fuzzy": "llm_fuzzy_match", "unachievable": "llm_ua_match"}
-"""Slot to the original's function."""
+"""Slot to the benchmark's function."""
 
 MESSAGE = "message"
 """The variable that holds the template."""
 
 
 def read_prompts(path: str | Path, protocol: str, order: str = "", variant: str = "") -> dict[str, str]:
-    """Return slot to text, read from the user's copy of the original's source file."""
+    """Return slot to text, read from the user's copy of the benchmark's source file."""
     names = dict(LITERALS.get(protocol, {}))
     if variant == "general":
         names = {slot: name.replace(_WEBJUDGE, _GENERAL) for slot, name in names.items()}

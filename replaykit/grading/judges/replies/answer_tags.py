@@ -39,13 +39,13 @@ _PEER = {
 
 
 class PeerRefusal(ValueError):
-    """The original's reader stops at this answer."""
+    """The benchmark's reader stops at this answer."""
 
 
 def tags(text: str, stop_reason: str, mode: str) -> Parsed:
     """Read a reply with its answers between `<success>`, `<side>`, `<optimal>` and `<loop>`.
 
-    Raises PeerRefusal in compat mode for an answer at which the original's reader stops.
+    Raises PeerRefusal in compat mode for an answer at which the benchmark's reader stops.
     """
     if mode == "compat":
         return _peer(text)

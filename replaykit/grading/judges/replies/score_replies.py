@@ -42,7 +42,7 @@ class Scored(Struct, frozen=True, kw_only=True):
 
 
 def screenshot_score(text: str, stop_reason: str, mode: str, *, is_general: bool = False) -> Scored:
-    """Read the score of a screenshot and its reason; the original's general judge has headers of its own."""
+    """Read the score of a screenshot and its reason; the benchmark's general judge has headers of its own."""
     if mode == "compat":
         return _peer_general(text) if is_general else _peer_score(text)
     if unfinished(stop_reason) is not None:

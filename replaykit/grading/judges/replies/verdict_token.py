@@ -1,7 +1,7 @@
 """The verdict token of a reply, and what all parsers of replies share: pure, bounded, versioned.
 
 `strict` is what a careful reader would take for the verdict, or no verdict at all; `compat` finds what the
-original's script found (WebVoyager, `auto_eval.py`).
+benchmark's script found (WebVoyager, `auto_eval.py`).
 """
 
 from __future__ import annotations

@@ -49,13 +49,13 @@ def judge_by(
     members = members_of(settings, mode)
     if members:
         return folded(settings, [judge_by(answer, one, task, replay, mode, attack) for one in members])
-    judge, evidence, numbers = seated(settings, task, replay, mode, attack)
+    judge, evidence, numbers = prepared(settings, task, replay, mode, attack)
     if isinstance(evidence, Judgement):
         return evidence
     return voted([drive(judge, evidence, answer, number) for number in numbers], settings.require)
 
 
-def seated(
+def prepared(
     settings: JudgeSettings, task: Task, replay: Replay, mode: str, attack: Attack | None = None
 ) -> tuple[Judge, JudgeEvidence | Judgement, range]:
     """Return a judge, what it may see, or ERROR where the bundle cannot show it, and its votes' numbers."""

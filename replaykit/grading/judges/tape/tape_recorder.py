@@ -19,7 +19,7 @@ from replaykit.grading.judges.judge_interface import Judge
 from replaykit.grading.judges.judge_loop import Asked, Deliberation
 from replaykit.grading.judges.judge_panel import folded, members_of
 from replaykit.grading.judges.tape.tape import REPLY_MAX, Ordinal, Tape, append_reply, read_tape, request_key
-from replaykit.grading.judges.tape.tape_player import judge_by, seated
+from replaykit.grading.judges.tape.tape_player import judge_by, prepared
 from replaykit.grading.judges.votes import voted
 from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest, ReplyFailure
 from replaykit.grading.verdict import Judgement
@@ -164,8 +164,8 @@ async def judge_async(
 ) -> Judgement:
     """Judge a run, asking the requests of a round at once, as far as there are slots: 4 by default.
 
-    The judgement is that of
-    `judge_sync`, whatever comes back first. Cancelled, it leaves a valid tape: run it again.
+    The judgement is that of `judge_sync`, whatever comes back first. Cancelled, it leaves a
+    valid tape: run it again.
     """
     members = members_of(settings, mode)
     if members:
@@ -175,7 +175,7 @@ async def judge_async(
             for one in members
         ]
         return folded(settings, judgements)
-    judge, evidence, numbers = seated(settings, task, replay, mode, attack)
+    judge, evidence, numbers = prepared(settings, task, replay, mode, attack)
     if isinstance(evidence, Judgement):
         return evidence
     own = slots or RequestSlots()

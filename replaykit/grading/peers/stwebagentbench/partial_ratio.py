@@ -2,7 +2,7 @@
 
 Score = the highest 200 LCS(s, w) / (|s| + |w|) over the windows w of the longer text: every substring as long
 as s, every shorter prefix and suffix. LCS is the longest common subsequence, counted in code points. One
-letter scores 100 against any text that holds it: that is the original's, and why strict rules do not use it.
+letter scores 100 against any text that holds it: that is the benchmark's, and why strict rules do not use it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 FUZZY_MIN = 75
-"""Least score at which the original takes two texts for the same."""
+"""Least score at which the benchmark takes two texts for the same."""
 
 
 def partial_ratio(first: str, second: str) -> float:

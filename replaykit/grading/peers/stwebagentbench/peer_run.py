@@ -17,7 +17,7 @@ MESSAGE = "send_msg_to_user"
 
 
 class PeerStep(Struct, frozen=True, kw_only=True):
-    """One step as the original sees it; whatever it does not know is empty."""
+    """One step as the benchmark sees it; whatever it does not know is empty."""
 
     type: str = ""
     """Action type."""
@@ -51,9 +51,9 @@ class StepView(Protocol):
 
 
 class PeerPage(Protocol):
-    """The page that the run ended on, as the original asks it.
+    """The page that the run ended on, as the benchmark asks it.
 
-    A method may raise `NotRecorded`; every other exception is the original's own.
+    A method may raise `NotRecorded`; every other exception is the benchmark's own.
     """
 
     @property
@@ -64,7 +64,7 @@ class PeerPage(Protocol):
         """Return the page source."""
 
     def body_text(self) -> str:
-        """Return `innerText` of the body; the original takes an exception for an empty page."""
+        """Return `innerText` of the body; the benchmark takes an exception for an empty page."""
 
     def bid(self, selector: str) -> str | None:
         """Return attribute `bid` of the first match of CSS or XPath; None without a match."""
@@ -83,7 +83,7 @@ class PeerPage(Protocol):
 
 
 class NotRecorded(Exception):
-    """The page cannot be asked: the recording does not hold what the original would read."""
+    """The page cannot be asked: the recording does not hold what the benchmark would read."""
 
     def __init__(self, *codes: str) -> None:
         super().__init__(*codes)
@@ -115,7 +115,7 @@ def terms(text: str) -> list[str]:
 
 
 def fuzzy(text: str, term: str) -> bool:
-    """Return whether the original finds the term in the text, or the text in the term."""
+    """Return whether the benchmark finds the term in the text, or the text in the term."""
     return term in text or partial_ratio.resembles(term, text)
 
 

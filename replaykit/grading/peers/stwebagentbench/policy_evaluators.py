@@ -1,6 +1,6 @@
 """ST-WebAgentBench's nine policy evaluators, bit for bit: verdicts, dormancy, steps, and where they raise.
 
-Pure functions over what the original sees: a policy record, a list of steps, a final page. Comments name
+Pure functions over what the benchmark sees: a policy record, a list of steps, a final page. Comments name
 what is odd on purpose; strict grading of the same records is `peer_rules.py`.
 """
 
@@ -19,7 +19,7 @@ EVALUATORS: dict[str, Evaluator] = {**page_evaluators.EVALUATORS, **step_evaluat
 
 
 class PeerReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the original reports of one policy."""
+    """What the benchmark reports of one policy."""
 
     violated: bool
     """Broken."""
@@ -34,11 +34,11 @@ class PeerReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
     confidence: str | None = None
     """`selector_failed error_degraded`."""
     raised: str | None = None
-    """The exception; the original then loses the reports of the whole task."""
+    """The exception; the benchmark then loses the reports of the whole task."""
 
 
 def evaluate(record: Mapping[str, Any], steps: Sequence[StepView], page: PeerPage) -> PeerReport:
-    """Return what the original reports of one policy; `raised` where it would raise.
+    """Return what the benchmark reports of one policy; `raised` where it would raise.
 
     `record` is the policy as its file has it, with its `eval`; `steps` whatever the agent did, answer
     included; `page` the final page. Raises `NotRecorded` only where `page` does.

@@ -1,6 +1,6 @@
-"""A recorded run as the original would have seen it: a list of steps, a final page, and what is not known.
+"""A recorded run as the benchmark would have seen it: a list of steps, a final page, and what is not known.
 
-A field that was not recorded reads as empty, as in the original, and is noted: whether the verdict stands in
+A field that was not recorded reads as empty, as in the benchmark, and is noted: whether the verdict stands in
 spite of it is decided afterwards (`peer_grading.py`).
 """
 
@@ -28,7 +28,7 @@ NAMED = frozenset((
     "scroll", "fill", "select_option", "click", "dblclick", "hover", "press", "focus", "clear",
     "drag_and_drop", "upload_file",
 ))  # fmt: skip
-"""Types whose target the original looks up; check and uncheck are not among them."""
+"""Types whose target the benchmark looks up; check and uncheck are not among them."""
 
 CALL_MAX = 4096
 """Characters of a call that is read for its arguments."""
@@ -148,7 +148,7 @@ class RecordedSteps(Sequence[StepView]):
 
 
 class RecordedPage:
-    """A recorded page, asked as the original asks a live one."""
+    """A recorded page, asked as the benchmark asks a live one."""
 
     def __init__(self, replay: Replay, page: Page | None, note: Note) -> None:
         self._replay = replay
@@ -267,7 +267,7 @@ def _steps(replay: Replay, note: Note) -> Iterator[RecordedStep]:
 
 
 def _arguments(action: ActionBase) -> tuple[Any, ...]:
-    """Return the arguments that the original's environment would have been called with."""
+    """Return the arguments that the benchmark's environment would have been called with."""
     element = action.element
     ref = (element.ref or element.css or "") if element is not None else ""
     match action:
@@ -294,7 +294,7 @@ def _arguments(action: ActionBase) -> tuple[Any, ...]:
 
 
 def _call(raw: Any) -> tuple[str, tuple[Any, ...]] | None:
-    """Return type and arguments of one call in the original's own words: `fill("a12", "Ada")`."""
+    """Return type and arguments of one call in the benchmark's own words: `fill("a12", "Ada")`."""
     if not isinstance(raw, str) or len(raw) > CALL_MAX:
         return None
     try:
