@@ -172,6 +172,15 @@ def test_what_is_whole_of_a_damaged_journal_becomes_a_new_bundle(tmp_path: Path)
     assert run("seal", path, "--salvage", tmp_path / "whole.zst").returncode == 3
 
 
+def test_blobs_that_a_salvaged_bundle_lacks_are_counted(tmp_path: Path) -> None:
+    path = trajectory(task=TASK).goto("http://shop.test/", "<p>x</p>").answer("1").write(tmp_path / "a.zst")
+    damaged = bytearray(path.read_bytes())
+    damaged[60] ^= 0xFF  # in the first frame of blobs
+    path.write_bytes(damaged)
+    done = run("seal", path, "--salvage", tmp_path / "whole.zst")
+    assert (done.returncode, "1 blob missing" in done.stderr) == (0, True), done.stderr
+
+
 def test_one_bad_bundle_does_not_stop_the_others(bundle: Path) -> None:
     (bundle.parent / "bad.zst").write_bytes(b"\x28\xb5\x2f\xfd not really")
     done = run("grade", bundle.parent, "--format", "json")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from replaykit.bundle.reader import Bundle, open_bundle
+from replaykit.bundle.verification import references
 from replaykit.bundle.writer import SealResult, seal
 from replaykit.bundle.writer import salvage as salvage_bundle
 from replaykit.cli.command_options import option
@@ -35,10 +36,18 @@ def command(bundle: str, salvage: str | None) -> None:
 def _content(sealed: Bundle, result: SealResult) -> str:
     try:
         ending = sealed.ending.kind if sealed.ending else "interrupted"
-        return f"{counted(len(sealed.trajectory.steps), 'step')}, {ending}"
+        return ", ".join([counted(len(sealed.trajectory.steps), "step"), ending, *_missing(sealed)])
     except BundleError:
         # Sealing understands no events, so that none is lost to it.
         return f"{counted(result.events, 'event')}, which cannot all be read: see `replaykit verify`"
+
+
+def _missing(sealed: Bundle) -> list[str]:
+    """Return how many blobs events refer to and the bundle lacks: what rests on them is undecided."""
+    run = sealed.trajectory
+    named = {id for event in (run.header, *run.events) for id in references(event)}
+    lacking = sum(id not in sealed for id in named)
+    return [f"{counted(lacking, 'blob')} missing"] if lacking else []
 
 
 def _dropped(result: SealResult) -> list[str]:
