@@ -38,15 +38,12 @@ from replaykit.secrets.secret_spellings import ordered, secrets_pattern
 from replaykit.secrets.snapshot_secrets import Rewrite, rewrite_snapshot
 from replaykit.snapshot.snapshot_format import MEDIA_TYPE
 from replaykit.trajectory.exchange import Exchange
-from replaykit.trajectory.redaction_marks import MASKED
+from replaykit.trajectory.redaction_marks import HIDDEN_HEADER, KNOWN_HEADER, MASKED
 from replaykit.trajectory.step import Header
 
 _S = TypeVar("_S", bound=Struct)
 
-HIDDEN_HEADER = "⟦header⟧"
-"""What stands for a header's value."""
-
-_TOKEN = lazy_pattern(r"⟦(?:(?:secret|pattern):[A-Za-z_][\w.-]{0,63}|masked|header|cut:\d+)⟧")
+_TOKEN = lazy_pattern(r"⟦(?:(?:secret|pattern):[A-Za-z_][\w.-]{0,63}|masked|header(?::known)?|cut:\d+)⟧")
 """What stands for a secret."""
 
 _TEXTUAL = ("text/", "application/javascript", "application/xml", "application/ecmascript", "image/svg+xml")
@@ -268,7 +265,7 @@ class Redactor:
         return MASKED if plain != value and self.text(plain) != plain else value
 
     def _header(self, name: str, value: str) -> str:
-        is_hidden = is_secret_header(name) and name.lower() not in self._keep
+        is_hidden = is_secret_header(name) and name.lower() not in self._keep and value != KNOWN_HEADER
         # A header's name alone decides: session ids look like any other text.
         return HIDDEN_HEADER if is_hidden else self.text(value)
 

@@ -10,6 +10,12 @@ from replaykit.patterns import lazy_pattern
 MASKED = "⟦masked⟧"
 """What stands for a value that must not be kept; a declared secret is named instead and stays comparable."""
 
+HIDDEN_HEADER = "⟦header⟧"
+"""What stands for the value of a header such as `Cookie`."""
+
+KNOWN_HEADER = "⟦header:known⟧"
+"""The same, where every part of the value was sent before, or set by a response of this recording."""
+
 MARKS = (MASKED, "⟦secret:", "⟦pattern:")
 """How marks within bodies begin."""
 
@@ -17,7 +23,8 @@ HIDDEN = "value.redacted"
 """Code of a value that was hidden."""
 
 _MARK = lazy_pattern(
-    "⟦(?:masked|header|secret:[^⟧]*|pattern:[^⟧]*)⟧|%E2%9F%A6(?:masked|secret|pattern)", re.IGNORECASE
+    "⟦(?:masked|header(?::known)?|secret:[^⟧]*|pattern:[^⟧]*)⟧|%E2%9F%A6(?:masked|secret|pattern)",
+    re.IGNORECASE,
 )
 
 

@@ -22,6 +22,7 @@ from replaykit.recorder.session.request_messages import (
 )
 from replaykit.recorder.session.websocket_traffic import FRAMES, Side
 from replaykit.recorder.session.witnesses import Answered
+from replaykit.secrets.known_headers import KnownHeaders
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.scalars import Omitted
 
@@ -92,6 +93,7 @@ class Network:
         self._kept = 0
         self._answered: list[Answered] = []
         self._observed: Counter[tuple[str, str]] = Counter()
+        self._headers = KnownHeaders()
 
     def requested(self, message: Requested, ref: StepRef | None) -> None:
         """Take in a request; one that a redirect caused ends the one before."""
@@ -151,6 +153,8 @@ class Network:
         request = self._requests.get(message.request)
         if request is None or request.is_over:
             return
+        if request.exchange.source != "agent":
+            self._headers.set_by(message.headers)
         sent, waited = message.sent_at, message.waited_at
         request.is_on_wire |= message.request_headers is not None
         request.exchange = replace(
@@ -384,6 +388,8 @@ class Network:
             return
         self._keep_frames(request)
         exchange = _posted(request)
+        headers = exchange.request_headers
+        exchange = replace(exchange, request_headers=None if headers is None else self._headers.sent(headers))
         is_socket = exchange.resource == "websocket"
         if (
             not is_socket

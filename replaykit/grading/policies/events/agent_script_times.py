@@ -30,6 +30,11 @@ _OPEN = frozenset(
 )
 """Scripts that run when asked for; by `Runtime.callFunctionOn` drivers also run their own, in their world."""
 
+_SETS_HEADERS = frozenset(
+    {"addCookies", "setStorageState", "setExtraHTTPHeaders", "setHTTPCredentials", "setCookie", "setCookies"}
+)
+"""Commands that set cookies or headers of later requests, without the domain."""
+
 
 class AgentScriptTimes:
     """When the agent ran scripts."""
@@ -38,6 +43,7 @@ class AgentScriptTimes:
         self.is_logged = "commands" in run.header.witnesses
         commands = [one for one in run.of_type(Command) if not one.refused]
         self._first = min((one.t or 0 for one in commands if _is_script(one)), default=None)
+        self._first_set = min((one.t or 0 for one in commands if _sets_headers(one)), default=None)
         self._times = sorted(one.t or 0 for one in commands if _is_open(one))
         inputs = sorted(one.t or 0 for one in commands if one.kind == "input")
         self._steps = _Moments(run.steps, inputs)
@@ -52,6 +58,10 @@ class AgentScriptTimes:
     def began_before(self, at: int) -> bool:
         """Whether a script of the agent was asked for before a moment, or may have been."""
         return not self.is_logged or (self._first is not None and self._first <= at + SLACK_MS)
+
+    def may_have_set_headers(self, at: int) -> bool:
+        """Whether a script or command of the agent may have set cookies or headers before a moment."""
+        return self.began_before(at) or (self._first_set is not None and self._first_set <= at + SLACK_MS)
 
     def asked_between(self, since: int, until: int) -> bool:
         """Whether the agent asked for a script after one moment, and up to another."""
@@ -108,6 +118,10 @@ def _moment(step: Step, inputs: list[int]) -> int:
 
 def _is_script(command: Command) -> bool:
     return command.kind == "script" or _is_address(command)
+
+
+def _sets_headers(command: Command) -> bool:
+    return command.name.rpartition(".")[2] in _SETS_HEADERS
 
 
 def _is_address(command: Command) -> bool:

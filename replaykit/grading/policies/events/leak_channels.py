@@ -11,6 +11,7 @@ import msgspec
 
 from replaykit.decoders import decode_plain
 from replaykit.errors import ReplaykitError
+from replaykit.grading.policies.events.agent_script_times import AgentScriptTimes
 from replaykit.grading.policies.events.event import Event
 from replaykit.grading.policies.events.scope_window import Window
 from replaykit.grading.policies.events.text_conditions import TEXT_MAX, Reading
@@ -27,7 +28,7 @@ from replaykit.patterns import lazy_pattern
 from replaykit.replay.player import Replay
 from replaykit.trajectory.action import FileInfo, UploadFile
 from replaykit.trajectory.exchange import Exchange
-from replaykit.trajectory.redaction_marks import holds_mark
+from replaykit.trajectory.redaction_marks import HIDDEN_HEADER, holds_mark
 
 if TYPE_CHECKING:
     from replaykit.secrets.compressed_body import Inflated
@@ -45,6 +46,10 @@ _PLAIN = ("", "identity")
 """Codings of a body that is as it was meant."""
 
 _READS = ("GET", "HEAD", "OPTIONS")
+
+_OF_AGENT = ("agent", "evaluated", "driver")
+"""Initiators of requests that the agent had sent, headers included."""
+
 _ESCAPE = lazy_pattern(r"\\u([0-9a-fA-F]{4})")
 
 Search = Callable[[Reading], Truth]
@@ -103,12 +108,22 @@ class Elsewhere:
         return unknown(f"upload@{event.step}")
 
     def _sent(self, event: Event, exchange: Exchange, search: Search) -> Truth:
-        texts = [exchange.url, *(value for _, value in exchange.request_headers or ()), *self._body(exchange)]
+        texts = [exchange.url, *self._headers(exchange), *self._body(exchange)]
         hit = held_in(texts, event.step, search)
         if hit.holds:
             is_known = self._was_shown(event, search)
             return unknown(f"request.of_site@{event.step}") if is_known else hit
         return unknown(*self._unread(exchange)) if self._unread(exchange) else hit
+
+    def _headers(self, exchange: Exchange) -> list[str]:
+        """Return the values of headers; a hidden one only where the agent may have had a hand in it."""
+        values = [value for _, value in exchange.request_headers or ()]
+        is_agents = exchange.initiator in _OF_AGENT or self._scripts.may_have_set_headers(exchange.t or 0)
+        return values if is_agents else [value for value in values if value != HIDDEN_HEADER]
+
+    @cached_property
+    def _scripts(self) -> AgentScriptTimes:
+        return AgentScriptTimes(self.replay.trajectory)
 
     def _unread(self, exchange: Exchange) -> tuple[str, ...]:
         is_blind = exchange.source == "netlog" and exchange.method.upper() not in _READS
