@@ -9,6 +9,7 @@ import msgspec
 
 from replaykit.replay.frame_pages import FrameView, shown, views
 from replaykit.replay.page_cache import Doms
+from replaykit.replay.unlisted_texts import unlisted_texts
 from replaykit.replay.unread_parts import unread_parts
 from replaykit.trajectory.action import Action
 from replaykit.trajectory.action_rendering import render_step
@@ -151,6 +152,15 @@ class Page:
         """
         doms = (frame.dom for frame in shown(self.frames))
         return tuple(dom.whole_text for dom in doms if dom is not None)
+
+    @cached_property
+    def unlisted_texts(self) -> tuple[str, ...]:
+        """What shows on the page or in its frames, or may show, and their rendered texts lack.
+
+        Raises as `dom` and `Dom.text` do.
+        """
+        doms = (self.dom, *(frame.dom for frame in shown(self.frames)))
+        return tuple(text for dom in doms if dom is not None for text in unlisted_texts(dom))
 
     @cached_property
     def unread(self) -> tuple[str, ...]:

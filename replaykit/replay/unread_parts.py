@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from replaykit.errors import Unsupported
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.frame_pages import FrameView, shown
+from replaykit.replay.rendered_text.styled_texts import GENERATED_CUT
 
 FRAME_UNREAD = "frame.unread"
 EMBEDDED_UNREAD = "embedded.unread"
 CANVAS_UNREAD = "canvas.unread"
+GENERATED_UNREAD = "generated.unread"
 
 DRAWN_MAX = 400
 """Characters of a page that may be drawn on a canvas: one with more text has its words in the document."""
@@ -31,6 +33,8 @@ def unread_parts(dom: Dom | None, frames: tuple[FrameView, ...]) -> Iterator[str
         yield FRAME_UNREAD
     if dom is None:
         return
+    if GENERATED_CUT in dom.head.flags:
+        yield GENERATED_UNREAD
     if any(_shows(node) and node.attribute("type") not in _IMAGES for node in dom.pierce_all(_EMBEDDED)):
         yield EMBEDDED_UNREAD
     if any(_is_large(node) and _shows(node) for node in dom.pierce_all("canvas")) and _is_short(dom):

@@ -53,6 +53,8 @@ REMEDIES: dict[str, str] = {
     "embedded.unread": "a PDF or another document in the page was not recorded, so its text is unknown: check"
     " what the agent answered, or a request",
     "frame.unread": "a frame of the page was not recorded, so its text is unknown: " + _WATCH,
+    "generated.unread": "style sheets show more words than a recording keeps, so the text of the page is"
+    " unknown: check what the agent answered, or a request",
     "header": "import or record the run together with its task: --task FILE#ID",
     "headers": _HEADER,
     "ledger.full": "more input than a recording keeps: record a shorter run with --max-steps",
@@ -102,6 +104,8 @@ REMEDIES: dict[str, str] = {
     "target.unrecorded": "the agent used a page that was not recorded: record with --agent or -- COMMAND",
     "targets": _WATCH,
     "text.cut": "the text was longer than a recording keeps: name its beginning in the rule",
+    "text.unlisted": "a style sheet, a label, a placeholder or the alternative of an image may show the"
+    " text: name a selector and an attribute in the rule",
     "thoughts": "let the agent write its thoughts to REPLAYKIT_EVENTS, or call run.thought",
     "trajectory.end": _WHOLE,
     "trajectory.gap": _WATCH,

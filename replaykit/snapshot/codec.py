@@ -10,6 +10,7 @@ import msgspec
 
 from replaykit.decoders import check_nesting, decoder
 from replaykit.errors import SnapshotInvalid
+from replaykit.snapshot.generated_rows import check_generated
 from replaykit.snapshot.snapshot_format import (
     BYTES_MAX,
     DOCUMENT,
@@ -151,6 +152,7 @@ def _check_columns(head: Head, style: list[int], box: list[int], upto: int | Non
     if box and len(box) != 4 * head.elements:
         refuse("box", f"{len(box)} numbers for {head.elements} elements")
     check_rows(head)
+    check_generated(head)
 
 
 def encode(snapshot: Snapshot) -> bytes:

@@ -79,8 +79,11 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
     """Elements whose text differs from the composed one, and how; unset: there are none."""
     unseen: list[int] | msgspec.UnsetType = msgspec.UNSET
     """Elements that the browser does not show though their styles say so; unset: there are none."""
+    generated: list[tuple[int, int, str]] | msgspec.UnsetType = msgspec.UNSET
+    """Words that style sheets show before and after what elements contain; unset: there are none."""
     flags: list[str] = []
-    """What is missing or unusual: `no_box no_style cut main_world`; `composed`: texts were compared."""
+    """What is missing or unusual: `no_box no_style cut generated_cut main_world`; `composed`: texts were
+    compared."""
 
 
 class Inner(msgspec.Struct, frozen=True, kw_only=True):

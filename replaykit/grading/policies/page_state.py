@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from replaykit.errors import LocatorLimit, Unsupported
+from replaykit.errors import LocatorLimit, SelectorInvalid, Unsupported
 from replaykit.grading.policies.events.event import Event
 from replaykit.grading.policies.events.event_patterns import action_types, is_action
 from replaykit.grading.policies.events.scope_window import Window
-from replaykit.grading.policies.events.text_conditions import Reading, regex
+from replaykit.grading.policies.events.text_conditions import Reading, at_step, regex
 from replaykit.grading.policies.events.three_valued_truth import TextSpan
 from replaykit.grading.policies.rule_finding import Finding, Witness, broken, dormant, kept, undecided
 from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind, as_json
@@ -24,6 +24,7 @@ from replaykit.replay.player import SAFE_METHODS, Replay
 from replaykit.replay.run_state import Page
 from replaykit.replay.selectors.locator_evaluation import evaluate, may_be_in_shadow, read_selector
 from replaykit.replay.selectors.xpath_evaluation import find
+from replaykit.replay.unlisted_texts import UNLISTED, unlisted_in
 from replaykit.tasks.checks import Expect, locator_key, texts
 from replaykit.tasks.grammar.xpath_grammar import is_xpath
 from replaykit.tasks.policy_rules import PageState, Policy
@@ -58,12 +59,15 @@ def grade_page_state(rule: PageState, run: PolicyRun) -> Finding:
     known = [state for state in states if state.texts]
     missing = [code for state in states for code in state.missing]
     met = [(state, hit) for state in known if (hit := _fulfilled(rule.expect, state.texts)) is not None]
-    if rule.forbid and met:
-        return broken("forbidden_state", (_evidence(rule, witness, state, hit) for state, hit in met))
+    doubts = [list(_doubts(rule, state)) for state, _ in met]
+    certain = [found for found, doubt in zip(met, doubts, strict=True) if not doubt]
+    if rule.forbid and certain:
+        return broken("forbidden_state", (_evidence(rule, witness, state, hit) for state, hit in certain))
     unmet = [state for state in known if not any(state is one for one, _ in met)]
     hidden = [code for state in unmet for code in _hidden(rule, state)]
     if not rule.forbid and unmet and not hidden:
         return broken("state_not_met", (_evidence(rule, witness, state, None) for state in unmet))
+    hidden += [code for doubt in doubts for code in doubt]
     unseen = _unseen(rule, window) if rule.forbid or not known else ()
     if missing or hidden or unseen:
         return undecided((*missing, *hidden, *unseen))
@@ -74,9 +78,37 @@ def grade_page_state(rule: PageState, run: PolicyRun) -> Finding:
 
 def _hidden(rule: PageState, state: PageReading) -> Iterator[str]:
     """Yield why a page may hold what was not found on it."""
+    yield from _lacking(rule, state)
+    others = _others(rule, state.page) if state.page is not None else ()
+    if others and _fulfilled(rule.expect, (*state.texts, *others)) is not None:
+        yield at_step(UNLISTED, state.step)
+
+
+def _doubts(rule: PageState, state: PageReading) -> Iterator[str]:
+    """Yield why a page may hold what it was found to lack."""
+    if not rule.expect.excludes:
+        return
+    yield from _lacking(rule, state)
+    others = _others(rule, state.page) if state.page is not None else ()
+    if others and _fulfilled(rule.expect, (*state.texts, *others)) is None:
+        yield at_step(UNLISTED, state.step)
+
+
+def _lacking(rule: PageState, state: PageReading) -> Iterator[str]:
     lacks = state.page.unread if state.page is not None and not rule.locator else ()
     for text in state.texts:
         yield from Reading(text, state.step, lacks).missing
+
+
+def _others(rule: PageState, page: Page) -> tuple[str, ...]:
+    """Return what a page, or an element of it, may show as well."""
+    is_text = rule.property in (None, "text") and not is_xpath(rule.locator) and not _is_script(rule.locator)
+    try:
+        if not rule.locator:
+            return page.unlisted_texts
+        return unlisted_in(page.dom, rule.locator) if is_text and page.dom is not None else ()
+    except (Unsupported, LocatorLimit, SelectorInvalid):
+        return ()
 
 
 def _unseen(rule: PageState, window: Window) -> tuple[str, ...]:

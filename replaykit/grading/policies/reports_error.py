@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from replaykit.grading.error_phrases import ALERT_WORDS, PHRASES, REPORT_WORDS
-from replaykit.grading.policies.events.event import Event
+from replaykit.grading.policies.events.event import SHORT_PAGE, Event
 from replaykit.grading.policies.events.event_stream import EventStream
 from replaykit.grading.policies.events.scope_window import Window
-from replaykit.grading.policies.events.text_conditions import Reading, find_any
+from replaykit.grading.policies.events.text_conditions import Reading, at_step, find_any
 from replaykit.grading.policies.events.three_valued_truth import TRUE, TextSpan, Truth, codes
 from replaykit.grading.policies.rule_finding import Finding, Witness, broken, kept, never_triggered, undecided
 from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind
 from replaykit.grading.values.normal_form import fold, size
 from replaykit.grading.verdict import Evidence
 from replaykit.patterns import lazy_pattern
+from replaykit.replay.unlisted_texts import UNLISTED
 from replaykit.tasks.policy_rules import ReportsError
 
 REPORT_MIN = 10
@@ -117,7 +118,10 @@ class _Reader:
         if event.status is not None and event.status >= 400:
             status = f"status {event.status}"
             return (TextSpan(status, 0, len(status)), (str(event.status), *self._phrase(event))), True
-        return self._on_page(event), event.status is not None or not isinstance(text, tuple)
+        found = self._on_page(event)
+        if found is None and isinstance(text, Reading) and any(map(self._in_text, _short(text.others))):
+            return None, False
+        return found, event.status is not None or not isinstance(text, tuple)
 
     def _phrase(self, event: Event) -> tuple[str, ...]:
         found = self._on_page(event)
@@ -253,13 +257,17 @@ def _code(text: str) -> tuple[int, int] | None:
     return None
 
 
+def _short(readings: Iterable[Reading]) -> Iterator[Reading]:
+    return (reading for reading in readings if len(reading.folded) < SHORT_PAGE)
+
+
 def _blank(found: re.Match[str]) -> str:
     return " " * len(found.group())
 
 
 def _page_code(event: Event) -> str:
     shown = (event.code,) if event.kind == "gap" else event.shown
-    return shown[0] if isinstance(shown, tuple) else "visible_text"
+    return shown[0] if isinstance(shown, tuple) else at_step(UNLISTED, event.step)
 
 
 def _evidence(witness: Witness, error: _Shown) -> Evidence:

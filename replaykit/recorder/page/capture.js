@@ -43,7 +43,8 @@ function headOf(tree) {
     snapshot: 1, url, base, title, content_type: documentType(document), charset: documentCharset(document),
     compat, ready, doctype: declared, elements: tree.elements, nodes: tree.nodes,
     styles: tree.styling ? [...tree.palette.keys()] : [],
-    sheets: tree.roots.flatMap(([root, kind]) => sheetsOf(tree, root, kind)), ...headTexts(tree), flags: flagsOf(tree),
+    sheets: tree.roots.flatMap(([root, kind]) => sheetsOf(tree, root, kind)), ...headTexts(tree), ...headGenerated(tree),
+    flags: flagsOf(tree),
   };
 }
 
@@ -52,6 +53,7 @@ function flagsOf(tree) {
   if (!tree.boxing) flags.push('no_box');
   if (!tree.styling) flags.push('no_style');
   if (tree.cut) flags.push('cut');
+  if (tree.overflows) flags.push('generated_cut');
   if (OPTIONS.main_world) flags.push('main_world');
   if (tree.styling) flags.push('composed');
   return flags;
@@ -85,7 +87,7 @@ function newTree() {
     box: [], boxing: OPTIONS.boxes && estimate <= BOXES_MAX,
     numbers: new WeakMap(), gone: new Set(), roots: [], sheets: [], hosts: new Set(), templates: new Set(), scope: null, inShadow: false,
     maskRoots: new Set(), below: new Set(), masked: new Set(), secrets: [], found: [],
-    focused: new Set(), frames: [], changed: [], fields: [], swaps: false,
+    focused: new Set(), frames: [], changed: [], fields: [], swaps: false, overflows: false,
   };
   tree.onCut = () => void (tree.cut = true);
   return tree;
@@ -296,9 +298,9 @@ function readStyle(tree, style, element) {
 // What a style hides, masks or takes off the lines around it.
 function styleLetters(tree, style, element) {
   const skipping = propertyValue(style, 'content-visibility');
-  const skips = skipping === 'hidden' || (skipping === 'auto' && isSkipped(element));
+  const isFar = skipping === 'auto' && isSkipped(element);
   const clear = propertyValue(style, 'opacity') === '0';
-  return (skips ? 'c' : '') + (clear ? 'o' : '') + (tree.secure ? 's' : '');
+  return (skipping === 'hidden' ? 'c' : isFar ? 'ca' : '') + (clear ? 'o' : '') + (tree.secure ? 's' : '');
 }
 
 // With `content-visibility: auto` a child tells, unless it is not rendered anyway; without such a child, the text.

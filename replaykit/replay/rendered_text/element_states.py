@@ -54,9 +54,13 @@ _UNBOXED = Inside(state=UNBOXED)
 class ElementStates:
     """States and kinds of the elements of one page, by row."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: Tree, *, skips_far: bool = True) -> None:
+        """Read the styles of a page; without `skips_far` as if all of it were near the screen."""
         self.tree = tree
-        self._palette = [*palette(tree.snapshot.head.styles), NO_BOX]
+        styles = palette(tree.snapshot.head.styles)
+        if not skips_far:
+            styles = [style._replace(may_skip=style.may_skip and not style.is_far) for style in styles]
+        self._palette = [*styles, NO_BOX]
         self._inside: dict[int, Inside] = {}
 
     def style(self, row: int) -> Style:

@@ -22,13 +22,15 @@ class Style(NamedTuple):
     transform: str
     """Computed `text-transform`."""
     letters: str
-    """Flags: `c` skips its content, `o` opacity 0, `s` shows dots, `f` out of flow."""
+    """Flags: `c` skips its content, `a` because it is far, `o` opacity 0, `s` shows dots, `f` out of flow."""
     kind: int
     """`NONE INLINE ATOM BLOCK CELL ROW GROUP`, by `display` only."""
     leaves: bool
     """Out of flow: it changes nothing on the lines around it."""
     may_skip: bool
     """It skips its content, unless it turns out to be inline."""
+    is_far: bool
+    """It does so only while it is far from the screen."""
 
 
 _LONGEST = 200
@@ -54,6 +56,7 @@ def style_of(entry: str) -> Style:
         kind=_kind(display),
         leaves="f" in letters,
         may_skip="c" in letters and can_skip,
+        is_far="a" in letters,
     )
 
 

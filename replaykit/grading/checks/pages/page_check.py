@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from replaykit.errors import LocatorLimit, Unsupported
+from replaykit.errors import LocatorLimit, SelectorInvalid, Unsupported
 from replaykit.grading.checks.answer_text import excludes, includes
 from replaykit.grading.checks.pages.page_evidence import EvidenceReading, Question, ask, drawn
 from replaykit.grading.checks.requirement import (
@@ -28,6 +29,7 @@ from replaykit.grading.verdict import Outcome, Value
 from replaykit.replay.composed_tree import texts_inside
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.player import Replay
+from replaykit.replay.unlisted_texts import UNLISTED, unlisted_in
 from replaykit.tasks.checks import OR, Expect, PageCheck, locator_key, texts
 from replaykit.tasks.grammar.regex_matcher import RegexRefused, matcher
 from replaykit.tasks.grammar.regexes import regex_fault
@@ -46,6 +48,8 @@ class Fields(Struct, frozen=True, kw_only=True):
     """The value as read."""
     lacks: tuple[str, ...] = ()
     """Codes of parts of the page whose text is unknown."""
+    others: tuple[str, ...] = ()
+    """Texts that the page may show as well."""
 
 
 Rule = Callable[[str], Ruling]
@@ -65,6 +69,8 @@ def grade_page(check: PageCheck, replay: Replay, terms: Terms, phase: str = "pos
     )
     reading = drawn(ask(replay, question, terms, "strict"), terms.chromium)
     fields = fields_of(reading, is_selector=check.selector is not None)
+    if check.selector is not None and check.property == "text" and isinstance(fields, Fields):
+        fields = replace(fields, others=_others(reading, check.selector))
     there = presence(check.property, reading.read) if check.selector and reading.read else None
     if there is not None and reading.ruling is None:
         fields = Fields(texts=there, raw=there[0])
@@ -72,6 +78,15 @@ def grade_page(check: PageCheck, replay: Replay, terms: Terms, phase: str = "pos
         graded(name, strictly(fields, rule, needs_all), None, terms.mode, reading.evidence)
         for name, rule, needs_all in _expected(check.expect, check.value_type)
     )
+
+
+def _others(reading: EvidenceReading, css: str) -> tuple[str, ...]:
+    """Return what an element shows as well by its style sheets."""
+    dom = reading.page.dom if reading.page is not None else None
+    try:
+        return unlisted_in(dom, css) if dom is not None else ()
+    except (Unsupported, LocatorLimit, SelectorInvalid):
+        return ()
 
 
 def page_fields(dom: Dom, text: str | None = None) -> tuple[str, ...]:
@@ -111,7 +126,8 @@ def fields_of(reading: EvidenceReading, *, is_selector: bool = False) -> Fields 
         frames = reading.page.frame_texts if reading.page is not None else ()
         own = page_fields(reading.dom, reading.text) if reading.dom is not None else ()
         lacks = reading.page.unread if reading.page is not None else ()
-        return Fields(texts=(*own, *frames), lacks=lacks)
+        others = reading.page.unlisted_texts if reading.page is not None else ()
+        return Fields(texts=(*own, *frames), lacks=lacks, others=others)
     except Unsupported:
         return undecided("unsupported", "probe:text")
     except LocatorLimit:
@@ -142,13 +158,20 @@ def strictly(fields: Fields | Ruling, rule: Rule, needs_all: bool = False) -> Ru
     """Judge the value, or the texts of a page: one is enough, but all must be free of what is excluded."""
     if isinstance(fields, Ruling):
         return fields
-    rulings = [rule(text) for text in fields.texts] or [rule("")]
+    found = _ruling(fields.texts, rule, needs_all)
+    if not _rests_on_absence(found, needs_all):
+        return found
+    if fields.lacks:
+        return undecided("not_recorded", *fields.lacks)
+    others = _ruling(fields.others, rule, needs_all) if fields.others else found
+    return found if _rests_on_absence(others, needs_all) else undecided("not_recorded", UNLISTED)
+
+
+def _ruling(found: tuple[str, ...], rule: Rule, needs_all: bool) -> Ruling:
+    rulings = [rule(text) for text in found] or [rule("")]
     if needs_all:
-        found = next((ruling for ruling in rulings if ruling.outcome is not Outcome.PASS), rulings[0])
-    else:
-        found = any_of(rulings)
-    is_open = bool(fields.lacks) and _rests_on_absence(found, needs_all)
-    return undecided("not_recorded", *fields.lacks) if is_open else found
+        return next((ruling for ruling in rulings if ruling.outcome is not Outcome.PASS), rulings[0])
+    return any_of(rulings)
 
 
 def _rests_on_absence(ruling: Ruling, needs_all: bool) -> bool:

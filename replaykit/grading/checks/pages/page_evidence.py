@@ -184,7 +184,10 @@ def _live(source: _Source, question: Question) -> EvidenceReading | None:
         is_same = read.locator == question.locator and tuple(p.source for p in read.prep) == question.prep
         if is_same and not _is_incomplete(read) and not _may_be_in_shadow(read, question, source.page.dom):
             return EvidenceReading(
-                evidence=_read_as(source, question, "live"), read=read, notes=_prep_notes(read)
+                evidence=_read_as(source, question, "live"),
+                read=read,
+                page=source.page,
+                notes=_prep_notes(read),
             )
     return None
 
@@ -257,7 +260,7 @@ def _of_dom(source: _Source, question: Question, evidence: Evidence) -> Evidence
         read = read_selector(question.locator, question.selector, question.property, dom, pierces=True)
     else:
         read = evaluate(question.locator, dom)
-    return EvidenceReading(evidence=evidence, read=read)
+    return EvidenceReading(evidence=evidence, read=read, page=source.page)
 
 
 def _nothing(question: Question) -> EvidenceReading:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from replaykit.grading.policies.events.three_valued_truth import FALSE, TextSpan, Truth, some, unknown
@@ -11,6 +11,7 @@ from replaykit.grading.values.letters import joins
 from replaykit.grading.values.normal_form import composed, fold, legible, spaced, spellings
 from replaykit.grading.values.similarity import common_length
 from replaykit.patterns import lazy_pattern
+from replaykit.replay.unlisted_texts import UNLISTED
 from replaykit.tasks.grammar.regex_matcher import Matcher, matcher
 from replaykit.tasks.policy_rules import Text, TextTerms
 
@@ -31,11 +32,19 @@ _CUT = lazy_pattern(r"⟦cut:\d+⟧\Z")
 class Reading:
     """A recorded text as conditions read it."""
 
-    def __init__(self, raw: str, step: int | None = None, lacks: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        raw: str,
+        step: int | None = None,
+        lacks: tuple[str, ...] = (),
+        unlisted: Callable[[], Sequence[str]] = tuple,
+    ) -> None:
         self.raw = raw
         self.step = step
         #: Codes of what belongs to the text and was not recorded.
         self.lacks = lacks
+        #: Returns texts that may belong to it as well.
+        self.unlisted = unlisted
 
     @cached_property
     def plain(self) -> str:
@@ -55,18 +64,27 @@ class Reading:
     @cached_property
     def missing(self) -> tuple[str, ...]:
         """Why a text without a hit may still hold one: it was cut, or hidden under no name of its own."""
-        at = "" if self.step is None else f"@{self.step}"
         cut = len(self.raw) > TEXT_MAX or _CUT.search(self.raw)
-        found = [f"{code}{at}" for code in self.lacks] + ([f"text.cut{at}"] if cut else [])
+        found = [*self.lacks, *(["text.cut"] if cut else [])]
         if "⟦" in self.raw:
-            found += [f"value.redacted{at}"] if _NAMELESS.search(self.raw) else []
-            found += [f"value.pattern{at}"] if _PATTERN.search(self.raw) else []
-        return tuple(found)
+            found += ["value.redacted"] if _NAMELESS.search(self.raw) else []
+            found += ["value.pattern"] if _PATTERN.search(self.raw) else []
+        return tuple(at_step(code, self.step) for code in found)
+
+    @cached_property
+    def others(self) -> tuple[Reading, ...]:
+        """Texts that may belong to it as well."""
+        return tuple(Reading(text, self.step) for text in self.unlisted())
 
     def span(self, start: int, end: int) -> TextSpan:
         """Return a hit in the folded text, shown with its case where positions allow."""
         shown = self.plain if len(self.plain) == len(self.folded) else self.folded
         return TextSpan(shown, start, end)
+
+
+def at_step(code: str, step: int | None) -> str:
+    """Return the code of what is missing with its step, where that is known."""
+    return code if step is None else f"{code}@{step}"
 
 
 class TextTest:
@@ -93,7 +111,10 @@ class TextTest:
         spans = list(self._spans(reading))
         if all(spans):
             return Truth(True, spans[0] if spans else None)
-        return unknown(*reading.missing) if reading.missing else FALSE
+        if reading.missing:
+            return unknown(*reading.missing)
+        is_possible = any(all(self._spans(other)) for other in reading.others)
+        return unknown(at_step(UNLISTED, reading.step)) if is_possible else FALSE
 
     def _form(self, term: str) -> str:
         return fold(term) if self.condition.ignore_case else plain(term)

@@ -1,4 +1,5 @@
-// Whether style sheets may show other words while the pointer or the focus is on an element.
+// What style sheets do with words: which elements they give some, and whether they show others while the pointer or the
+// focus is on an element.
 
 const rulesKnown = new WeakMap();
 
@@ -6,15 +7,18 @@ function swapsTexts(root, kind) {
   return [...kind.styleSheets(root), ...kind.adoptedStyleSheets(root)].some(sheetSwaps);
 }
 
+const sheetSwaps = (sheet) => sheetFacts(sheet).swaps;
+const UNREADABLE = { swaps: false, generating: [] };
+
 // A sheet that cannot be read says nothing.
-function sheetSwaps(sheet) {
+function sheetFacts(sheet) {
   const rules = rulesOf(sheet);
-  if (rules === null) return false;
+  if (rules === null) return UNREADABLE;
   const before = rulesKnown.get(sheet);
-  if (before !== undefined && isSameRules(before.rules, rules)) return before.swaps;
-  const swaps = rulesSwap(rules);
-  rulesKnown.set(sheet, { rules: Array.from(rules), swaps });
-  return swaps;
+  if (before !== undefined && isSameRules(before.rules, rules)) return before;
+  const facts = { rules: Array.from(rules), swaps: rulesSwap(rules), generating: rulesGenerate(rules) };
+  rulesKnown.set(sheet, facts);
+  return facts;
 }
 
 // A sheet whose text was replaced has other rules, be they as many.
