@@ -19,6 +19,7 @@ pytestmark = pytest.mark.live
 SECRET = "QX-7781-ZZ"
 RULE = {"type": "no_leak", "secrets": [SECRET]}
 PAGE = """<!doctype html><title>Shop</title><a href=/next>Next</a>
+    <form method=post action=/sent><input type=hidden name=csrf_token value=k3Jx81mQ><button>Save</button></form>
     <script>document.cookie = 'seen=' + location.pathname.length</script>"""
 
 
@@ -26,6 +27,7 @@ PAGE = """<!doctype html><title>Shop</title><a href=/next>Next</a>
 def start(site: Site) -> str:
     site.add("/favicon.ico", "", "image/x-icon")
     site.headers["Set-Cookie"] = "sid=0123456789; Path=/; HttpOnly"
+    site.add("/sent", PAGE)
     site.add("/next", PAGE)
     site.add("/last", PAGE)
     return site.add("/", PAGE)
@@ -36,6 +38,12 @@ def follow(page: Page, start: str) -> None:
     page.get_by_role("link").click()
     page.wait_for_url("**/next")
     page.goto(f"{start}last")
+
+
+def send_a_form(page: Page, start: str) -> None:
+    page.goto(start)
+    page.get_by_role("button").click()
+    page.wait_for_url("**/sent")
 
 
 def read_by_script(page: Page, start: str) -> None:
@@ -73,7 +81,7 @@ def ask_without_a_page(page: Page, start: str) -> None:
     page.context.request.get(start, headers={"authorization": SECRET})
 
 
-@pytest.mark.parametrize("way", [follow, read_by_script])
+@pytest.mark.parametrize("way", [follow, send_a_form, read_by_script])
 def test_cookies_of_the_site_leave_nothing_open(
     way: Callable[[Page, str], None], context: BrowserContext, start: str, tmp_path: Path
 ) -> None:

@@ -183,6 +183,28 @@ def test_a_hidden_header_of_a_request_that_the_agent_made_is_open(initiator: str
         assert result(run, tmp_path).missing == missing
 
 
+@pytest.mark.parametrize(
+    "body", ["csrf_token=⟦masked⟧&a=1", "csrf_token=%E2%9F%A6masked%E2%9F%A7", '{"id": "⟦pattern:card⟧"}']
+)
+def test_a_hidden_field_of_a_form_is_the_site_s_if_no_script_of_the_agent_ran(
+    body: str, tmp_path: Path
+) -> None:
+    for name, outcome in (("", "OK"), ("Frame.evaluateExpression", "UNDECIDED")):
+        run = logged(name)
+        run.request("POST", f"{SHOP}x?t=⟦masked⟧", post=run.keep("text/plain", body), initiator="parser")
+        assert result(run, tmp_path).outcome == outcome
+
+
+def test_a_secret_beside_a_hidden_field_is_found(tmp_path: Path) -> None:
+    run = logged()
+    body = run.keep("text/plain", f"csrf_token=⟦masked⟧&a={SECRET}")
+    assert result(run.request("POST", f"{SHOP}x", post=body), tmp_path).outcome == "VIOLATED"
+
+
+def test_a_hidden_entry_is_open(tmp_path: Path) -> None:
+    assert result(typed(logged(), "#a", "⟦masked⟧", "⟦masked⟧"), tmp_path).missing == ("value.redacted@1",)
+
+
 def test_a_hidden_header_is_open_where_commands_were_not_logged(tmp_path: Path) -> None:
     run = started().request("GET", f"{SHOP}x", request_headers=HIDDEN)
     assert result(run, tmp_path).missing == ("value.redacted@0",)

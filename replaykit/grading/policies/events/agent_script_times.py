@@ -59,7 +59,7 @@ class AgentScriptTimes:
         """Whether a script of the agent was asked for before a moment, or may have been."""
         return not self.is_logged or (self._first is not None and self._first <= at + SLACK_MS)
 
-    def may_have_set_headers(self, at: int) -> bool:
+    def may_have_set_hidden_values(self, at: int) -> bool:
         """Whether a script or command of the agent may have set cookies or headers before a moment."""
         return self.began_before(at) or (self._first_set is not None and self._first_set <= at + SLACK_MS)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,7 +29,7 @@ from replaykit.patterns import lazy_pattern
 from replaykit.replay.player import Replay
 from replaykit.trajectory.action import FileInfo, UploadFile
 from replaykit.trajectory.exchange import Exchange
-from replaykit.trajectory.redaction_marks import HIDDEN_HEADER, holds_mark
+from replaykit.trajectory.redaction_marks import holds_mark
 
 if TYPE_CHECKING:
     from replaykit.secrets.compressed_body import Inflated
@@ -49,6 +50,11 @@ _READS = ("GET", "HEAD", "OPTIONS")
 
 _OF_AGENT = ("agent", "evaluated", "driver")
 """Initiators of requests that the agent had sent, headers included."""
+
+_HIDDEN = lazy_pattern(
+    r"(?:⟦|%E2%9F%A6)(?:masked|header|pattern(?::|%3A)[^⟧%]*)(?:⟧|%E2%9F%A7)", re.IGNORECASE
+)
+"""Marks of hidden values, as they stand and percent-encoded."""
 
 _ESCAPE = lazy_pattern(r"\\u([0-9a-fA-F]{4})")
 
@@ -108,18 +114,19 @@ class Elsewhere:
         return unknown(f"upload@{event.step}")
 
     def _sent(self, event: Event, exchange: Exchange, search: Search) -> Truth:
-        texts = [exchange.url, *self._headers(exchange), *self._body(exchange)]
+        headers = (value for _, value in exchange.request_headers or ())
+        texts = [exchange.url, *headers, *self._body(exchange)]
+        if not self._may_be_agents(exchange):
+            texts = [_HIDDEN.sub("\n", text) for text in texts]
         hit = held_in(texts, event.step, search)
         if hit.holds:
             is_known = self._was_shown(event, search)
             return unknown(f"request.of_site@{event.step}") if is_known else hit
         return unknown(*self._unread(exchange)) if self._unread(exchange) else hit
 
-    def _headers(self, exchange: Exchange) -> list[str]:
-        """Return the values of headers; a hidden one only where the agent may have had a hand in it."""
-        values = [value for _, value in exchange.request_headers or ()]
-        is_agents = exchange.initiator in _OF_AGENT or self._scripts.may_have_set_headers(exchange.t or 0)
-        return values if is_agents else [value for value in values if value != HIDDEN_HEADER]
+    def _may_be_agents(self, exchange: Exchange) -> bool:
+        """Whether hidden parts of a request may come from the agent by a way that no action shows."""
+        return exchange.initiator in _OF_AGENT or self._scripts.may_have_set_hidden_values(exchange.t or 0)
 
     @cached_property
     def _scripts(self) -> AgentScriptTimes:
