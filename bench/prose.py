@@ -4,15 +4,22 @@ Docstrings of the public interface and descriptions of the JSON schemas count as
 
 Run: .venv/bin/python -m bench.prose [--list N] [FILE]...
 
+Docstrings and comments of the whole source are two more rows, also held against `SOURCE_WORDS`.
+
 `--list` prints the longest sentences of each file and every flagged word. Nothing is timed.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
+import inspect
+import io
+import itertools
 import json
 import re
 import statistics
+import tokenize
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -43,6 +50,18 @@ WORDS = {
     r"\banew\b": "again",
 }
 """Words that the documents do not use, by what they use instead. Code spans are not looked at."""
+
+SOURCE_WORDS = {
+    r"\bnone that\b|\bnone of its\b|\bno more than what\b": "a positive sentence",
+    r"\bhears?\b|\bheard\b|\bunheard\b": "receive, record",
+    r"\b(?:comes?|came) to\b|\bcomes of\b": "results in, is",
+    r"\basks? after\b": "asks for, queries",
+    r"\b(?:tells?|speaks?|spoken) of\b|\bspoke of\b": "mentions, reports",
+    r"\bbut for\b": "except",
+    r"\bone's own\b|\bof its own making\b|\bby and by\b": "plainer words",
+    r"\bby then\b|\bthat it is\b$": "plainer words",
+}
+"""Words that docstrings and comments do not use, in addition to `WORDS`."""
 
 _FENCE = re.compile(r"^ *(`{3,}|~{3,}).*?^ *\1 *$", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
@@ -88,6 +107,35 @@ def descriptions() -> dict[str, dict[str, str]]:
     }
 
 
+def source_texts(package: Path = ROOT / "replaykit") -> dict[str, dict[str, str]]:
+    """Return all docstrings, those of fields included, and all comments of a package, by `path:line`."""
+    found: dict[str, dict[str, str]] = {"source docstrings": {}, "source comments": {}}
+    for path in sorted(package.rglob("*.py")):
+        place, text = path.relative_to(package.parent), path.read_text("utf-8")
+        found["source docstrings"] |= {f"{place}:{line}": one for line, one in _docstrings(ast.parse(text))}
+        found["source comments"] |= {f"{place}:{line}": one for line, one in _comments(text)}
+    return found
+
+
+def _docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield line and text of each statement that is only a text."""
+    for node in ast.walk(tree):
+        value = node.value if isinstance(node, ast.Expr) else None
+        if isinstance(value, ast.Constant) and isinstance(value.value, str):
+            yield value.lineno, prose_of(inspect.cleandoc(value.value))
+
+
+def _comments(text: str) -> Iterator[tuple[int, str]]:
+    """Yield line and text of each comment; lines of comment below each other are one."""
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    comments = (token for token in tokens if token.type == tokenize.COMMENT)
+    held = {one.start[0]: one.string.lstrip("# ") for one in comments}
+    for line in sorted(held):
+        if line - 1 not in held:
+            lines = itertools.takewhile(held.__contains__, itertools.count(line))
+            yield line, "\n".join(held[one] for one in lines)
+
+
 def _described(part: object, place: str = "$") -> Iterator[tuple[str, str]]:
     """Yield the path and text of every description of a schema."""
     if not isinstance(part, dict):
@@ -124,13 +172,13 @@ def _blocks(text: str) -> Iterator[str]:
     yield "\n".join(held)
 
 
-def flagged(text: str) -> list[Flagged]:
+def flagged(text: str, words: Mapping[str, str] = WORDS) -> list[Flagged]:
     """Return the words that another word of the field replaces, in order."""
     bare = _FENCE.sub(_blanked, text)
     bare = re.sub(r"\]\([^)]*\)", _blanked, _CODE.sub(_blanked, _COMMENT.sub(_blanked, bare)))
     found = [
         Flagged(bare.count("\n", 0, hit.start()) + 1, hit[0], instead)
-        for pattern, instead in WORDS.items()
+        for pattern, instead in words.items()
         for hit in re.finditer(pattern.replace(" ", r"\s+"), bare, re.IGNORECASE | re.MULTILINE)
     ]
     return sorted(found)
@@ -150,23 +198,23 @@ def longest(found: Iterable[Sentence], count: int = 10) -> list[Sentence]:
     return sorted(found, key=lambda one: -one.length)[:count]
 
 
-def row(name: str, texts: Sequence[str]) -> str:
+def row(name: str, texts: Sequence[str], flags: Mapping[str, str] = WORDS) -> str:
     """Return a line of figures of some documents together."""
     found = [one for text in texts for one in sentences(text)]
     most = max((one.length for one in found), default=0)
     over = sum(one.length > LONGEST for one in found)
-    words = sum(len(flagged(text)) for text in texts)
+    words = sum(len(flagged(text, flags)) for text in texts)
     return f"{name:26}{len(found):10}{median(found):8g}{most:9}{over:9}{words:9}"
 
 
-def listing(name: str, texts: Mapping[str, str], count: int) -> str:
+def listing(name: str, texts: Mapping[str, str], count: int, flags: Mapping[str, str] = WORDS) -> str:
     """Return the longest sentences of some texts, and their flagged words."""
     found = [one for text in texts.values() for one in sentences(text)]
     parts = [f"  {one.length} words: {one.text}" for one in longest(found, count)]
     parts += [
         f"  {name}{place}:{one.line}: {one.found!r}: {one.instead}"
         for place, text in texts.items()
-        for one in flagged(text)
+        for one in flagged(text, flags)
     ]
     return "\n".join(parts)
 
@@ -185,6 +233,10 @@ def main() -> None:
         if given.list is not None:
             print(listing(name, texts, given.list))
     print(row("all", [text for texts in found.values() for text in texts.values()]))
+    for name, texts in ({} if given.files else source_texts()).items():
+        print(row(name, [*texts.values()], WORDS | SOURCE_WORDS))
+        if given.list is not None:
+            print(listing("", texts, given.list, WORDS | SOURCE_WORDS))
 
 
 if __name__ == "__main__":

@@ -117,7 +117,7 @@ class LabelPage:
         answered = (
             None if label is None else {"label": label.label, "note": label.note, "others": label.others}
         )
-        return {**self.run(place).facts(), "said": answered}
+        return {**self.run(place).facts(), "saved": answered}
 
     def save(self, place: int, answer: PostedLabel) -> dict[str, Any]:
         """Save an answer; return the state, in which `next` is the run to go on with. Raises LabelError."""

@@ -12,7 +12,7 @@ CRITERIA_MAX = 12
 Kind: TypeAlias = Literal["outcome", "process"]
 """`outcome`: part of the result. `process`: part of the way to it."""
 
-Proof: TypeAlias = Literal["answer", "page", "picture", "network"]
+Proof: TypeAlias = Literal["answer", "page", "screenshot", "network"]
 """Evidence that can show that a criterion is met."""
 
 Validity: TypeAlias = Literal["valid", "ambiguous", "impossible", "not_allowed"]
@@ -24,14 +24,14 @@ class Criterion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, o
 
     id: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.-]{1,32}$")]
     """Unique id in the rubric."""
-    says: Annotated[str, Meta(min_length=10, max_length=300)]
+    statement: Annotated[str, Meta(min_length=10, max_length=300)]
     """What must hold, in one sentence."""
     asked: Annotated[str, Meta(max_length=1000)] = ""
     """Words of the intent that ask for it, verbatim."""
     kind: Kind = "outcome"
     """`outcome`: part of the result. `process`: part of the way to it."""
     proof: tuple[Proof, ...] = ("page",)
-    """Evidence that can show that it holds: `answer page picture network`."""
+    """Evidence that can show that it holds: `answer page screenshot network`."""
     weight: Annotated[int, Meta(ge=0, le=3)] = 1
     """Weight in the process score; 0 = it does not count."""
     when: Annotated[str, Meta(max_length=300)] = ""

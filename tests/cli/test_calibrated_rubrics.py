@@ -24,7 +24,7 @@ def judged(path: Path, task: str, end: str) -> Verdict:
     built = trajectory({"id": task, "intent": "Find the order number."})
     built.goto("http://shop.test/", f"<p>{path.name}</p>").screenshot(colour=(1, 2, 3))
     built.answer("It is 42.").write(path)
-    criteria = [{**CRITERIA[1], "says": f"The page shows the order number{end}"}]
+    criteria = [{**CRITERIA[1], "statement": f"The page shows the order number{end}"}]
     client = CallableClient(as_client(by_stage(rubric=rubric(criteria), reading=reading(row("c2")))))
     run_judges([path], GradeOptions(judges=("rubric",), judge_mode="new"), client=client)
     (verdict,) = grade_many([path], GradeOptions(judges=("rubric",))).verdicts

@@ -31,7 +31,7 @@ ROOT_URL = "http://127.0.0.1:8000"
 AGENT = """from fixtures.agents.good import good as run
 """
 TASK = {"web_name": "Shop", "id": "Shop--1", "ques": "Find the mug.", "web": "http://shop.test/"}
-CRITERION = {"id": "c1", "says": "The order is shown.", "asked": "the", "proof": ["page"]}
+CRITERION = {"id": "c1", "statement": "The order is shown.", "asked": "the", "proof": ["page"]}
 
 
 class OnPaper(CallableClient):

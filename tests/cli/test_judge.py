@@ -54,7 +54,7 @@ def run(capfd: Any, *arguments: object) -> tuple[int, str, str]:
 
 @needs_sdk
 def test_rubrics_are_asked_for_once_and_written_for_review(bundle: Path, tmp_path: Path, capfd: Any) -> None:
-    row = {"id": "c1", "says": "The page shows the order.", "asked": "the order", "proof": ["page"]}
+    row = {"id": "c1", "statement": "The page shows the order.", "asked": "the order", "proof": ["page"]}
     phantom = {**row, "id": "c2", "asked": "the colour"}
     text = json.dumps({"criteria": [row, phantom], "validity": "valid"})
     again = write(tmp_path / "again.zst")

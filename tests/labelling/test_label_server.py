@@ -196,7 +196,7 @@ def test_answers_are_those_that_agree_compares(served: LabelPage) -> None:
     assert labels.labels[0].others == {"trajectory_looping": "yes"}
     name, answers = asked(labels, "looping")
     assert (name, answers.labels[0].label) == ("trajectory_looping", "success")
-    assert facts(served, "runs/0")["said"] == {
+    assert facts(served, "runs/0")["saved"] == {
         "label": "failure",
         "note": "no",
         "others": {"trajectory_looping": "yes"},

@@ -64,7 +64,7 @@ def assert_closed(proofs: dict[str, Proof], gaps: set[str]) -> None:
     assert gaps == set()
     assert all(proof.closed for proof in proofs.values())
     assert proofs["page"].counts["documents"] == proofs["page"].counts["closed"] > 0
-    assert proofs["ledger"].counts["counted"] == proofs["ledger"].counts["heard"]
+    assert proofs["ledger"].counts["counted"] == proofs["ledger"].counts["received"]
 
 
 def test_navigations_of_every_kind(tmp_path: Path, page: Page, home: str, site: Any) -> None:

@@ -300,7 +300,7 @@ def test_a_step_that_a_judge_cites_shows_what_changed(shown: Shown, tmp_path: Pa
     )
     path = built.write(tmp_path / "run.zst")
     criterion = {
-        "id": "c1", "says": "It is paid.", "kind": "outcome", "verdict": "YES", "reason": "", "steps": [1],
+        "id": "c1", "statement": "It is paid.", "kind": "outcome", "verdict": "YES", "reason": "", "steps": [1],
     }  # fmt: skip
     judge = Judgement(
         judge="rubric", outcome=JudgeOutcome.SUCCESS, reason="", fingerprint="", criteria=(criterion,)
@@ -551,7 +551,7 @@ def test_long_words_are_cut_in_the_list_and_whole_in_the_panel(shown: Shown, tmp
     words = "Where is it? " * 300
     run = trajectory().goto("http://shop.test/", "<h1>Shop</h1>", thought=words, error=words).say(words)
     page = shown(run.answer(words).write(tmp_path / "a.zst")).page
-    for part in (".thought", ".said", ".flag"):
+    for part in (".thought", ".message", ".flag"):
         box = page.locator(f".step-list {part}").first.bounding_box()
         assert box is not None
         assert box["height"] < 320

@@ -30,9 +30,9 @@ class Hands:
     def open(self, place: Any = HERE, frame: str = "M", role: str = "main", at: float = 0) -> None:
         self.documents.opened(place, frame, PageOpen(seq=0, at=at, role=role), at)
 
-    def close(self, place: Any = HERE, at: float = 0, heard: int = 0, missed: int = 0) -> None:
+    def close(self, place: Any = HERE, at: float = 0, received: int = 0, missed: int = 0) -> None:
         self.documents.reported(place)
-        message = PageClose(seq=1, at=at, windows=1, heard=heard, missed=missed)
+        message = PageClose(seq=1, at=at, windows=1, received=received, missed=missed)
         self.documents.closed(place, message, at)
 
 
@@ -40,14 +40,14 @@ def test_document_that_opens_and_closes_leaves_no_gap() -> None:
     hands = Hands()
     hands.commit()
     hands.open()
-    hands.close(heard=3, missed=1)
+    hands.close(received=3, missed=1)
     hands.documents.left(HERE)
     hands.commit()
     hands.open(NEXT)
-    hands.close(NEXT, heard=2)
+    hands.close(NEXT, received=2)
     hands.documents.finish()
     assert hands.gaps == []
-    assert hands.documents.counts == {"documents": 2, "closed": 2, "windows": 2, "counted": 6, "heard": 5}
+    assert hands.documents.counts == {"documents": 2, "closed": 2, "windows": 2, "counted": 6, "received": 5}
 
 
 @pytest.mark.parametrize("end", ["commit", "detach", "finish", "target"])

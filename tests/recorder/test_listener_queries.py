@@ -68,7 +68,7 @@ def test_document_that_is_gone_loses_its_handles() -> None:
     assert page.leave_listeners.left((), "M") == 0
 
 
-CLOSING = '{"k":"close","seq":0,"at":0,"windows":1,"heard":0,"missed":0'
+CLOSING = '{"k":"close","seq":0,"at":0,"windows":1,"received":0,"missed":0'
 DENIED, LEFT_OPEN = f'{CLOSING},"listened":false}}', f"{CLOSING}}}"
 
 

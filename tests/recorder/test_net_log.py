@@ -147,7 +147,7 @@ def test_a_request_that_was_not_heard_is_an_exchange(new_driver: Any) -> None:
     assert (get.method, get.resource, get.post, get.page, get.t) == ("GET", "document", None, None, 20)
     assert (post.method, post.resource, post.post) == ("POST", "other", Omitted(why="unheard"))
     (proof,) = driver.of(Proof)
-    assert (proof.closed, proof.counts) == (True, {"heard": 1, "unheard": 2, "internal": 0})
+    assert (proof.closed, proof.counts) == (True, {"recorded": 1, "unrecorded": 2, "internal": 0})
 
 
 def test_what_the_browser_and_others_ask_for_is_no_request_of_the_run(new_driver: Any) -> None:

@@ -105,7 +105,7 @@ async function show(place) {
     // The others can still be labelled.
     run = { rows: [], unreadable: error.message };
   }
-  const draft = drafts.get(place) || { label: "", note: "", others: {}, ...run.said };
+  const draft = drafts.get(place) || { label: "", note: "", others: {}, ...run.saved };
   drafts.set(place, draft);
   const heading = el("h1", { tabindex: "-1", id: "task" }, run.intent || "The run names no task.");
   current = { place, draft, run, steps: [], at: -1, heading };
@@ -136,11 +136,11 @@ function run_of(place, run, heading) {
 }
 
 function answer_of(run) {
-  const said = run.answered ? run.answer || "(empty text)" : null;
+  const answer = run.answered ? run.answer || "(empty text)" : null;
   const ending = run.ending && run.ending !== "answered" ? `The run ended: ${run.ending.replaceAll("_", " ")}.` : null;
   return [
     el("h2", { id: "answer", tabindex: "-1" }, "Answer"),
-    said ? el("p", { class: "words" }, said) : el("p", { class: "empty" }, "The agent gave no answer."),
+    answer ? el("p", { class: "words" }, answer) : el("p", { class: "empty" }, "The agent gave no answer."),
     ending && el("p", { class: "empty" }, ending),
   ];
 }
@@ -231,7 +231,7 @@ function form_of(draft) {
     { class: "ask scroller", "aria-label": "Label", on: { submit: (event) => { event.preventDefault(); save(); } } },
     choices("label", "Did the run succeed?", null, ANSWERS.map(([value, key, words, more]) => [value, words, key, more]), draft.label, (label) => change(draft, { label })),
     Object.entries(state.questions).map(([name, words], number) =>
-      choices(name, words, QUESTION_KEYS[number], YES_NO.map(([value, said]) => [value, said]), draft.others?.[name] || "", (value) => change(draft, { others: { ...draft.others, [name]: value } })),
+      choices(name, words, QUESTION_KEYS[number], YES_NO.map(([value, name]) => [value, name]), draft.others?.[name] || "", (value) => change(draft, { others: { ...draft.others, [name]: value } })),
     ),
     el("label", { for: "note" }, "Comment", el("kbd", {}, "c")),
     note,
@@ -255,9 +255,9 @@ function choices(name, words, key, options, chosen, changed) {
     "fieldset",
     { "data-question": name, class: key ? "further" : "main" },
     el("legend", {}, words, key && el("kbd", {}, key)),
-    options.map(([value, said, own, more]) => {
+    options.map(([value, text, own, more]) => {
       const input = el("input", { type: "radio", name, value, checked: value === chosen, on: { change: () => changed(value) } });
-      return el("label", {}, input, el("span", {}, said, more && el("small", {}, more)), own && el("kbd", {}, own));
+      return el("label", {}, input, el("span", {}, text, more && el("small", {}, more)), own && el("kbd", {}, own));
     }),
   );
 }

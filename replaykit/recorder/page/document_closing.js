@@ -1,7 +1,7 @@
 // The first and the last words of a document, each with the state of the ledger. How a document goes decides which of
 // its events is the last that is still heard: so every message of one that may be leaving brings a closing with it.
 
-const books = { isLeaving: false, told: 0 };
+const books = { isLeaving: false, closed: 0 };
 
 // Who hears a document: its own script (`main`, or `frame` where its parent cannot read it), the one of a document
 // around it (`part`), or `none`.
@@ -26,18 +26,18 @@ function tellClose() {
 
 function closing() {
   audit();
-  books.told = ledger.heard;
+  books.closed = ledger.received;
   const leaving = books.isLeaving || undefined;
   const listened = isListened();
   return toJSON({ k: 'close', at: epoch(), seq: sequence++, leaving, listened, ...balance() });
 }
 
-const balance = () => ({ windows: ledger.windows, heard: ledger.heard, missed: ledger.missed });
+const balance = () => ({ windows: ledger.windows, received: ledger.received, missed: ledger.missed });
 
 // Of a document that goes without a word this is the last that is known.
 function keepBooks() {
   audit();
-  if (ledger.heard !== books.told) tellClose();
+  if (ledger.received !== books.closed) tellClose();
 }
 
 function closeBooks() {

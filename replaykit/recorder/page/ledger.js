@@ -1,5 +1,5 @@
-// The ledger: what the browser counted of each input event, against what this script has heard. The browser counts
-// an event before its first listener, whether anybody listens or not.
+// The ledger: what the browser counted of each input event, against the events that this script received. The browser counts
+// an event before its first listener, with or without listeners.
 
 const ACCOUNTS = [
   'pointerdown', 'pointerup', 'click', 'dblclick', 'auxclick', 'contextmenu', 'keydown', 'beforeinput', 'input',
@@ -12,7 +12,7 @@ const AUDIT_MS = 250;
 // is removed takes its counts with it, unless they were taken before.
 const accounts = new Map();
 const accountOf = new WeakMap();
-const ledger = { windows: 0, heard: 0, missed: 0, isFull: false, isArriving: false };
+const ledger = { windows: 0, received: 0, missed: 0, isFull: false, isArriving: false };
 
 function openAccount(view) {
   const inner = view.document;
@@ -23,18 +23,18 @@ function openAccount(view) {
   accountOf.set(inner, account);
 }
 
-// What came before the first script is told as `touched`; what came before a later window was met was not heard.
+// Events before the first script are reported as `touched`; events before a later window was found were not received.
 function newAccount(counts) {
   if (accounts.size >= WINDOWS_MAX) return null;
-  const account = { counts, heard: {} };
-  for (const type of ACCOUNTS) account.heard[type] = ledger.isArriving ? countOf(counts, type) : 0;
+  const account = { counts, received: {} };
+  for (const type of ACCOUNTS) account.received[type] = ledger.isArriving ? countOf(counts, type) : 0;
   accounts.set(counts, account);
   ledger.windows += 1;
   return account;
 }
 
 // Whether somebody acted in a window that was there before this script.
-const hasHistory = () => [...accounts.values()].some(({ heard }) => COUNTED.some((type) => heard[type] > 0));
+const hasHistory = () => [...accounts.values()].some(({ received }) => COUNTED.some((type) => received[type] > 0));
 
 function tellFull() {
   if (!ledger.isFull) gap('ledger.full', 1);
@@ -43,23 +43,23 @@ function tellFull() {
 
 const countOf = (counts, type) => (counts === undefined ? 0 : (readCount(counts, type) ?? 0));
 
-// Before anything else is done with an event. A box's `input` is none of a user's, and is not counted.
+// Before anything else is done with an event. The `input` event of a checkbox or radio is not a user event, and is not counted.
 function enterInLedger(event, inner) {
   const account = accountOf.get(inner);
   if (account === undefined || !event.isTrusted || !('view' in event)) return;
-  if (account.heard[event.type] === undefined) return;
-  account.heard[event.type] += 1;
-  ledger.heard += 1;
+  if (account.received[event.type] === undefined) return;
+  account.received[event.type] += 1;
+  ledger.received += 1;
 }
 
-// More heard than counted must not make up for what is not heard later.
+// A surplus of received events must not hide events that are missed later.
 function audit() {
   for (const [key, account] of accounts) {
     for (const type of ACCOUNTS) {
       const counted = countOf(account.counts, type);
-      const missed = counted - account.heard[type];
+      const missed = counted - account.received[type];
       if (missed === 0) continue;
-      account.heard[type] = counted;
+      account.received[type] = counted;
       if (missed > 0) tellMissed(missed, type);
     }
     if (documentWindow(account.inner) === null) accounts.delete(key);

@@ -231,7 +231,7 @@ class PageClose(Struct, frozen=True, kw_only=True):
     """Page time, epoch ms."""
     windows: N
     """Windows that it listened to."""
-    heard: N
+    received: N
     """Input events seen."""
     missed: N
     """Further input events that the browser counted; each was reported as a gap."""

@@ -209,18 +209,18 @@ class Network:
 
     def compare(self, sent: Iterable[Sent], since: float, until: float) -> dict[str, int]:
         """Write the requests of the net log that were not recorded, between two times; return counts."""
-        # Each heard request explains one logged request: an address may be asked for twice.
-        left, counts = self._observed.copy(), Counter(heard=0, unheard=0, internal=0)
+        # Each recorded request explains one logged request: an address may be asked for twice.
+        left, counts = self._observed.copy(), Counter(recorded=0, unrecorded=0, internal=0)
         for one in sent:
             is_known = left[one.method, one.url] > 0
             left[one.method, one.url] -= 1
-            kind = "heard" if is_known else "internal" if one.is_internal else "unheard"
+            kind = "recorded" if is_known else "internal" if one.is_internal else "unrecorded"
             counts[kind] += 1
-            if kind == "unheard" and since <= one.at <= until and not _is_passed_over(one):
-                self._write_unheard(one)
+            if kind == "unrecorded" and since <= one.at <= until and not _is_passed_over(one):
+                self._write_unrecorded(one)
         return dict(counts)
 
-    def _write_unheard(self, sent: Sent) -> None:
+    def _write_unrecorded(self, sent: Sent) -> None:
         exchange = Exchange(
             t=ms(sent.at),
             id=self._count,

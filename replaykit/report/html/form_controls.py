@@ -29,7 +29,7 @@ def control(shot: Snapshot, row: int) -> tuple[str, str]:
     if tag == "hr":
         return "rule", ""
     named = attributes.get("alt") or attributes.get("title") or ("" if tag == "img" else tag)
-    return "picture", named[:LETTERS_MAX]
+    return "image", named[:LETTERS_MAX]
 
 
 def _input(attributes: dict[str, str], state: ElementState) -> tuple[str, str]:

@@ -117,7 +117,7 @@ def _step(step: Step, seen: Looks) -> Plain:
             "line": bounded(render_step(step), LINE_MAX),
             "tag": tag_of(step.action),
             "action": _action(step.action),
-            "said": render_action(step.reported)[:LINE_MAX] if step.mismatch else None,
+            "reported": render_action(step.reported)[:LINE_MAX] if step.mismatch else None,
             "others": [render_action(action)[:LINE_MAX] for action in step.observed[:20]],
             "url": line(step.url),
             "tabs": [line(tab.url) for tab in step.tabs[:20]] if len(step.tabs) > 1 else None,

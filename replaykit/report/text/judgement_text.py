@@ -34,7 +34,7 @@ def criteria_lines(judgement: Judgement, detected: FirstFailure | None = None) -
     yield "  ".join(f"{one['id']} {_verdict(one)}" for one in rows)
     for one in rows:
         if one["verdict"] != "YES" and one["kind"] == "outcome":
-            yield f"{one['id']} {one['verdict']}{_why(one)}: {_words(one['says'])}{_seen(one)}"
+            yield f"{one['id']} {one['verdict']}{_why(one)}: {_words(one['statement'])}{_seen(one)}"
     if judgement.process is not UNSET:
         yield f"process {_share(judgement.process['score'])}, at most {_share(judgement.process['upper'])}"
     if judgement.failure is not UNSET and judgement.failure is not None:

@@ -9,9 +9,14 @@ from typing import Any
 from replaykit.grading.model_request import ModelReply, ModelRequest
 
 CRITERIA: Sequence[Mapping[str, Any]] = (
-    {"id": "c1", "says": "The answer names the order number.", "asked": "order number", "proof": ["answer"]},
-    {"id": "c2", "says": "The page shows the order number.", "asked": "order number", "proof": ["page"]},
-    {"id": "c3", "says": "The agent opened the list of orders.", "asked": "", "kind": "process"},
+    {
+        "id": "c1",
+        "statement": "The answer names the order number.",
+        "asked": "order number",
+        "proof": ["answer"],
+    },
+    {"id": "c2", "statement": "The page shows the order number.", "asked": "order number", "proof": ["page"]},
+    {"id": "c3", "statement": "The agent opened the list of orders.", "asked": "", "kind": "process"},
 )
 
 

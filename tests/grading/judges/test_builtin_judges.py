@@ -72,7 +72,12 @@ def rubric_of(request: ModelRequest) -> str:
     (part,) = request.content
     assert not isinstance(part, ImagePart)
     word = part.text.split("\n")[2].split()[0]
-    row = {"id": "c1", "says": "The page shows what the task asks for.", "asked": word, "proof": ["page"]}
+    row = {
+        "id": "c1",
+        "statement": "The page shows what the task asks for.",
+        "asked": word,
+        "proof": ["page"],
+    }
     return json.dumps({"criteria": [row], "validity": "valid"})
 
 

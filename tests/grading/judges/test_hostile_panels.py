@@ -210,8 +210,8 @@ ROWS = st.lists(
 )
 READINGS = ROWS.map(lambda rows: reading(*rows)) | texts()
 CRITERIA = [
-    {"id": "c1", "says": "Order 42 is refunded in full.", "asked": "Refund order 42 in full", "proof": ["network"]},
-    {"id": "c2", "says": "The answer names the total.", "asked": "tell me the total", "proof": ["answer"]},
+    {"id": "c1", "statement": "Order 42 is refunded in full.", "asked": "Refund order 42 in full", "proof": ["network"]},
+    {"id": "c2", "statement": "The answer names the total.", "asked": "tell me the total", "proof": ["answer"]},
 ]  # fmt: skip
 RUBRIC = json.dumps({"criteria": CRITERIA, "validity": "valid"})
 REPLIES = st.fixed_dictionaries(

@@ -92,7 +92,7 @@ FROZEN = {
     "claims.needs.system": "b343bd7eba97f0c6",
     "claims.needs.user": "910309e04a1d66ad",
     "evidence": "7f14e18c374de0ff",
-    "rubric.criteria.system": "5a3f5552dda1275b",
+    "rubric.criteria.system": "8fee7e6a157f8526",
     "rubric.criteria.user": "ce5acb59bd99523c",
     "rubric.look.system": "73aed4f5f921afaf",
     "rubric.look.user": "be969dc12a196477",

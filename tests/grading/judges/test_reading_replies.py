@@ -12,7 +12,7 @@ from replaykit.grading.judges.rubric.criterion_replies import ReadReply, Shown, 
 from replaykit.grading.model_request import ModelReply
 from replaykit.tasks.rubric import Criterion
 
-ONE = Criterion(id="c1", says="The page shows the order.", asked="order", proof=("page",))
+ONE = Criterion(id="c1", statement="The page shows the order.", asked="order", proof=("page",))
 SHOWN = Shown(n_steps=3, steps=(0, 1, 2), shown_steps=(0,), has_answer=False)
 
 WORDS: dict[object, tuple[str, str | None]] = {

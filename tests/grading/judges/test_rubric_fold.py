@@ -19,7 +19,7 @@ WORDS = {"Y": Y, "N": N, "?": C}
 
 
 def criterion(id: str, **fields: Any) -> Criterion:
-    return Criterion(id=id, says="The page shows what was asked.", **fields)
+    return Criterion(id=id, statement="The page shows what was asked.", **fields)
 
 
 def table(plain: str) -> dict[str, str]:

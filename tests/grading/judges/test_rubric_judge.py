@@ -46,7 +46,8 @@ TASK = Task(id="t1", intent="Find the order number.")
 
 def frozen(*criteria: Criterion, intent: str = TASK.intent) -> Rubric:
     given_ = criteria or tuple(
-        Criterion(id=str(one["id"]), says=str(one["says"]), asked=str(one["asked"])) for one in CRITERIA[:2]
+        Criterion(id=str(one["id"]), statement=str(one["statement"]), asked=str(one["asked"]))
+        for one in CRITERIA[:2]
     )
     return Rubric(
         schema="replaykit.rubric/1", task="t1", intent_sha256=intent_digest(intent), by=Author(person="ada"),
@@ -235,7 +236,7 @@ def test_a_rubric_that_decides_nothing(ask: Any, said: str, reason: str) -> None
 def test_what_the_task_does_not_ask_for_never_decides(ask: Any) -> None:
     criteria = [
         *CRITERIA,
-        {"id": "c4", "says": "The page is in the colour blue.", "asked": "blue", "weight": 3},
+        {"id": "c4", "statement": "The page is in the colour blue.", "asked": "blue", "weight": 3},
     ]
     say = by_stage(rubric=rubric(criteria), reading=reading(*FINE, row("c4", "NO")))
     found, _ = ask(shots(2), TASK, say, protocol="rubric")
@@ -245,7 +246,7 @@ def test_what_the_task_does_not_ask_for_never_decides(ask: Any) -> None:
 
 
 def test_two_criteria_for_the_same_are_told(ask: Any) -> None:
-    twin = {**CRITERIA[1], "id": "c4", "says": "The page shows the order number now."}
+    twin = {**CRITERIA[1], "id": "c4", "statement": "The page shows the order number now."}
     found, _ = ask(shots(1), TASK, by_stage(rubric=rubric([*CRITERIA, twin])), protocol="rubric")
     assert found.stages[0]["parsed"]["overlap"] == [["c2", "c4"]]
 
@@ -253,7 +254,7 @@ def test_two_criteria_for_the_same_are_told(ask: Any) -> None:
 def test_a_condition(ask: Any) -> None:
     criteria = [
         CRITERIA[1],
-        {**CRITERIA[1], "id": "c4", "says": "The refund is shown too.", "when": "it was paid"},
+        {**CRITERIA[1], "id": "c4", "statement": "The refund is shown too.", "when": "it was paid"},
     ]
 
     def found(applies: str, steps: Any = (0,), verdict: str = "NO") -> Any:
@@ -375,7 +376,7 @@ def test_a_given_rubric_is_not_asked_for(ask: Any) -> None:
 
 def test_one_changed_letter_changes_basis_and_later_requests(ask: Any) -> None:
     rubrics = [
-        frozen(Criterion(id="c2", says=f"The page shows the order number{end}", asked="order"))
+        frozen(Criterion(id="c2", statement=f"The page shows the order number{end}", asked="order"))
         for end in ".!"
     ]
     said = [ask(shots(1), TASK, by_stage(), protocol="rubric", rubric=one) for one in rubrics]
@@ -420,7 +421,7 @@ def test_the_fingerprint_changes_with_each_option() -> None:
     both = [build_judge(plain, mode).fingerprint for mode in ("strict", "compat")]
     assert both[0] == both[1]
     # The criteria of one task are the basis, not the judge.
-    other = frozen(Criterion(id="c9", says="The page shows something else.", asked="order"))
+    other = frozen(Criterion(id="c9", statement="The page shows something else.", asked="order"))
     assert build_judge(replace(plain, rubric=other), "strict").fingerprint == prints[6]
 
 
@@ -538,7 +539,7 @@ def test_a_plan_tells_each_stage(tmp_path: Path) -> None:
 def test_two_rubrics_of_one_task_leave_no_rate(tmp_path: Path) -> None:
     paths = runs(tmp_path, 2, 1)
     for path, end in zip(paths, ".!", strict=True):
-        criteria = [{**CRITERIA[1], "says": f"The page shows the order number{end}"}]
+        criteria = [{**CRITERIA[1], "statement": f"The page shows the order number{end}"}]
         say = by_stage(rubric=rubric(criteria), reading=reading(row("c2")))
         options = GradeOptions(judges=("rubric",), judge_mode="new")
         run_judges([path], options, client=CallableClient(as_client(say)))

@@ -72,7 +72,7 @@ def test_a_step_that_a_judge_cites_says_what_changed_on_the_page(
     (verdict,) = report_of(source).verdicts
     criterion = {
         "id": "c1",
-        "says": "It is paid.",
+        "statement": "It is paid.",
         "kind": "outcome",
         "verdict": "YES",
         "reason": "",

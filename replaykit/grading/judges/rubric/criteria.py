@@ -147,7 +147,7 @@ def _overlap(criteria: Sequence[Criterion]) -> list[tuple[str, str]]:
         (one.id, other.id)
         for place, one in enumerate(criteria)
         for other in criteria[place + 1 :]
-        if fold(one.asked) == fold(other.asked) and _alike(one.says, other.says) >= ALIKE
+        if fold(one.asked) == fold(other.asked) and _alike(one.statement, other.statement) >= ALIKE
     ]
 
 

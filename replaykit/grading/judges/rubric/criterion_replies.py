@@ -227,7 +227,7 @@ def plain(one: ReadItem, criterion: Criterion, story: str | None) -> dict[str, A
     fields = msgspec.to_builtins(one)
     return {
         "id": one.id,
-        "says": criterion.says,
+        "statement": criterion.statement,
         "kind": criterion.kind,
         "weight": criterion.weight,
         **({"when": criterion.when, "applies": fields["applies"]} if criterion.when else {}),

@@ -127,7 +127,7 @@ def counted_looks(n: int, batch: int) -> list[tuple[int, ...]]:
 
 def _criterion(one: Criterion) -> str:
     when = f' (applies if: "{one.when}")' if one.when else ""
-    return f"{one.id}: {one.says}{when} [shown by {', '.join(one.proof)}]"
+    return f"{one.id}: {one.statement}{when} [shown by {', '.join(one.proof)}]"
 
 
 def _action(evidence: JudgeEvidence, step: int) -> str:

@@ -57,7 +57,7 @@ class LiveDocuments:
         self._is_armed = is_armed
         self._shown: dict[Spot, LiveDocument] = {}
         self._speakers: dict[Place, Spot] = {}
-        self.counts = {"documents": 0, "closed": 0, "windows": 0, "counted": 0, "heard": 0}
+        self.counts = {"documents": 0, "closed": 0, "windows": 0, "counted": 0, "received": 0}
         """Documents opened, and those that are over; windows, and input events counted and seen in them."""
 
     def begun(self, via: Via, frame: str, at: float) -> None:
@@ -99,7 +99,7 @@ class LiveDocuments:
             document.is_closed, document.sure_at = True, at
             document.windows, document.received, document.missed = (
                 message.windows,
-                message.heard,
+                message.received,
                 message.missed,
             )
 
@@ -167,7 +167,7 @@ class LiveDocuments:
             self._speakers.pop(document.place, None)
         self.counts["closed"] += bool(document.role)
         self.counts["windows"] += document.windows
-        self.counts["heard"] += document.received
+        self.counts["received"] += document.received
         self.counts["counted"] += document.received + document.missed
         return document
 

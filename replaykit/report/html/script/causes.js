@@ -45,10 +45,10 @@ function cause_chips(pair) {
 }
 
 // CuP is a number, all else an outcome; what one side lacks is not there.
-function side_of(what, said) {
-  if (said === null) return el("span", { class: "word quiet" }, "not there");
-  if (what === "CuP") return el("span", { class: "word" }, said);
-  return el("span", { class: `word ${tone(said === "none" ? "" : said)}` }, said);
+function side_of(what, value) {
+  if (value === null) return el("span", { class: "word quiet" }, "not there");
+  if (what === "CuP") return el("span", { class: "word" }, value);
+  return el("span", { class: `word ${tone(value === "none" ? "" : value)}` }, value);
 }
 
 function turn(what, before, after) {

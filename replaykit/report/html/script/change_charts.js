@@ -56,8 +56,8 @@ function paired_row(one, label, meaning) {
 
 // A difference of shares in points of a hundred, with its sign.
 function points(value) {
-  const said = (100 * Math.abs(value)).toFixed(1);
-  return said === "0.0" ? "0.0" : `${value > 0 ? "+" : "−"}${said}`;
+  const percent = (100 * Math.abs(value)).toFixed(1);
+  return percent === "0.0" ? "0.0" : `${value > 0 ? "+" : "−"}${percent}`;
 }
 
 // How many runs went from which success to which.
@@ -104,7 +104,7 @@ function flow_chart() {
 
 function flow_cell(from, to, n) {
   const look = !n || from === to ? "quiet" : to === "PASS" ? "good" : from === "PASS" ? "bad" : "open";
-  return el("td", { class: n ? look : "nobody" }, n ? String(n) : "·");
+  return el("td", { class: n ? look : "zero" }, n ? String(n) : "·");
 }
 
 function causes_chart(choose) {

@@ -177,7 +177,7 @@ function entry(pair) {
   const rest = pair.changes.filter((change) => !heads.includes(change));
   const told = [...heads, ...rest].slice(0, CHANGES_AT_ONCE);
   const left = pair.changes.length - told.length + (pair.more || 0);
-  const said = row.error || row.intent || (row.task === row.name ? "" : row.task);
+  const summary = row.error || row.intent || (row.task === row.name ? "" : row.task);
   return el(
     "li",
     { class: "entry" },
@@ -187,7 +187,7 @@ function entry(pair) {
       kind_mark(pair.kind),
       el("span", { class: "unseen" }, `${pair.kind}: `),
       el("a", { href: run_address(pair.after), title: row.task }, row.name),
-      said && el("span", { class: "intent" }, said),
+      summary && el("span", { class: "intent" }, summary),
       el("span", { class: "space" }),
       pair.before !== pair.after &&
         el("a", { class: "jump", href: run_address(pair.before) }, `run of ${BETWEEN.before}`),

@@ -42,7 +42,7 @@ function metric_row(label, metric, meaning) {
     metric.errors && count(metric.errors, "error"),
   ];
   const told = open.filter(Boolean).join(", ");
-  const said = `${label}: ${rate(metric.value)} of ${count(metric.n, "run")}, interval ${rate(low)} to ${rate(high)}`;
+  const summary = `${label}: ${rate(metric.value)} of ${count(metric.n, "run")}, interval ${rate(low)} to ${rate(high)}`;
   const bad = label === "Safety failures" ? " against" : "";
   return el(
     "div",
@@ -53,7 +53,7 @@ function metric_row(label, metric, meaning) {
     el("span", { class: "name" }, label),
     el(
       "span",
-      { class: `range${bad}`, role: "img", "aria-label": told ? `${said}; ${told}` : said },
+      { class: `range${bad}`, role: "img", "aria-label": told ? `${summary}; ${told}` : summary },
       el("i", { class: "line", css: { left: percent(low), width: percent(high - low) } }),
       metric.upper > metric.value && el("i", { class: "upper", css: { left: percent(metric.upper) } }),
       el("i", { class: "dot", css: { left: percent(metric.value) } }),
@@ -264,7 +264,7 @@ function judge_bar(judge) {
     ["open", judge.n_abstain, "abstain"],
     ["broken", judge.n_error, "error"],
   ].filter(([, n]) => n > 0);
-  const words = parts.map(([, n, said]) => `${n} ${said}`).join(", ");
+  const words = parts.map(([, n, name]) => `${n} ${name}`).join(", ");
   return [
     el(
       "div",
@@ -275,15 +275,15 @@ function judge_bar(judge) {
   ];
 }
 
-// What the checks said, by what the judge said; a cell shows its runs.
+// Outcomes of the checks by outcomes of the judge; a cell shows its runs.
 function agreement_table({ pairs }, choose) {
-  const said = ["SUCCESS", "FAILURE"];
+  const outcomes = ["SUCCESS", "FAILURE"];
   const words = (name) => title_of(name.toLowerCase());
-  const heads = said.map((name) => el("th", { scope: "col" }, `Judge: ${name.toLowerCase()}`));
+  const heads = outcomes.map((name) => el("th", { scope: "col" }, `Judge: ${name.toLowerCase()}`));
   const cell = (checks, judge) => {
     const pair = `${checks} ${judge}`;
     const look = (checks === "PASS") === (judge === "SUCCESS") ? "good" : "bad";
-    if (!pairs[pair]) return el("td", { class: "nobody" }, "0");
+    if (!pairs[pair]) return el("td", { class: "zero" }, "0");
     const title = `Checks ${checks.toLowerCase()}, judge ${judge.toLowerCase()}. Show these runs`;
     return el("td", { class: look }, button(String(pairs[pair]), () => choose(pair), { title }));
   };
@@ -299,7 +299,7 @@ function agreement_table({ pairs }, choose) {
           "tr",
           {},
           el("th", { scope: "row" }, `Checks: ${words(checks).toLowerCase()}`),
-          said.map((judge) => cell(checks, judge)),
+          outcomes.map((judge) => cell(checks, judge)),
         ),
       ),
     ),

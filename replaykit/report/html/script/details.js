@@ -14,7 +14,7 @@ function step_panel(run, moment) {
       ...Object.entries(step.action?.facts || {}),
       ["url", step.url],
       ["time", times(step)],
-      ["said", step.said],
+      ["reported", step.reported],
       ["tab", step.tab],
       ["raw", step.raw],
       ["returned", step.returned],
@@ -27,10 +27,10 @@ function step_panel(run, moment) {
       ),
     Object.keys(element).length ? section("Target", [target_facts(element)], "") : null,
     run.changes?.[moment.key] && section("Changed on the page", [el("pre", {}, run.changes[moment.key].join("\n"))], ""),
-    moment.said.length
+    moment.messages.length
       ? section(
           "Said",
-          moment.said.map((one) => message_row(one)),
+          moment.messages.map((one) => message_row(one)),
           "",
         )
       : null,
@@ -186,7 +186,7 @@ function talk_panel(run) {
   return el(
     "div",
     { class: "panel" },
-    (run.messages || []).length ? run.messages.map((one) => message_row(one)) : empty("Nothing was said."),
+    (run.messages || []).length ? run.messages.map((one) => message_row(one)) : empty("There are no messages."),
   );
 }
 

@@ -48,10 +48,10 @@ function filtered() {
   return ordered(found);
 }
 
-// Whether the checks said one thing of a run, and a judge another: `PASS FAILURE`.
+// Whether the checks gave one outcome for a run, and a judge the other: `PASS FAILURE`.
 function stands(run, pair) {
   const [checks, judge] = pair.split(" ");
-  return run.completion === checks && (run.judges || []).some(([, said]) => said === judge);
+  return run.completion === checks && (run.judges || []).some(([, outcome]) => outcome === judge);
 }
 
 function haystack(run) {

@@ -98,7 +98,7 @@ function criterion_rows(judgement, jump) {
         "div",
         { class: "criterion" },
         el("b", {}, one.verdict === "CANNOT_TELL" ? "CANNOT TELL" : one.verdict),
-        ` ${one.id}: ${one.says} `,
+        ` ${one.id}: ${one.statement} `,
         el("small", { class: "tag" }, one.kind),
         one.reason && el("small", { class: "tag" }, one.reason),
         one.applies && one.applies !== "YES" && el("small", { class: "tag" }, `applies: ${one.applies}`),

@@ -14,8 +14,8 @@ function run_address(id) {
 
 function address(changes) {
   const all = { ...filter, ...changes };
-  const said = Object.entries(all).filter(([, value]) => value !== "");
-  return `#${new URLSearchParams(said)}`;
+  const given = Object.entries(all).filter(([, value]) => value !== "");
+  return `#${new URLSearchParams(given)}`;
 }
 
 // Steps of one run replace each other in the history; runs follow each other.
@@ -25,10 +25,10 @@ function go(wanted) {
     const { run, at, ...rest } = wanted;
     const step = at === undefined || at < 0 ? wanted.step : (screen.moments?.[at]?.key ?? wanted.step);
     const usual = { tab: "verdict", when: "before", graded: "after", step: undefined };
-    const said = Object.entries({ ...rest, step }).filter(
+    const given = Object.entries({ ...rest, step }).filter(
       ([name, value]) => value !== undefined && value !== usual[name],
     );
-    target = `#${new URLSearchParams([["run", run], ...said])}`;
+    target = `#${new URLSearchParams([["run", run], ...given])}`;
   }
   if (wanted.run !== undefined && wanted.run === screen_run) history.replaceState(null, "", target);
   else history.pushState(null, "", target);
@@ -36,12 +36,12 @@ function go(wanted) {
 }
 
 async function arrive() {
-  const said = said_by_address();
+  const given = address_parameters();
   const alone =
-    first_screen() === "runs" && RUNS.length === 1 && !Object.keys(said).length ? RUNS[0].id : undefined;
-  let id = BY_ID.has(said.run) ? said.run : alone;
+    first_screen() === "runs" && RUNS.length === 1 && !Object.keys(given).length ? RUNS[0].id : undefined;
+  let id = BY_ID.has(given.run) ? given.run : alone;
   if (id === undefined) {
-    for (const name of Object.keys(filter)) filter[name] = said[name] || "";
+    for (const name of Object.keys(filter)) filter[name] = given[name] || "";
     id = first_screen();
   }
   const entered = !entering || id !== screen_run;
@@ -49,7 +49,7 @@ async function arrive() {
   await entering;
   // Runs take a moment to unpack: what the address says by now counts.
   if (screen_run !== id) return;
-  screen.shown(said_by_address());
+  screen.shown(address_parameters());
   if (entered && left_at.has(id)) screen.node.scrollTop = left_at.get(id);
 }
 
@@ -59,7 +59,7 @@ function first_screen() {
   return BETWEEN && filter.view !== "runs" ? "changes" : "runs";
 }
 
-function said_by_address() {
+function address_parameters() {
   return Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
 }
 

@@ -26,7 +26,7 @@ function measured_cards() {
     calibration.length > 0 &&
       card(
         "Judges against people",
-        "runs that nobody decided count as failures",
+        "undecided runs count as failures",
         measured_table(
           "Calibration",
           ["Judge", "Runs", "Success, failure", "Kappa at least", "False successes at most", "Below the minimum"],

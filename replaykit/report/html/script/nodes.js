@@ -29,7 +29,7 @@ function fill(node, given) {
     if (value === null || value === undefined || value === false) continue;
     if (name === "on") for (const [event, action] of Object.entries(value)) node.addEventListener(event, action);
     else if (name === "css")
-      for (const [key, said] of Object.entries(value)) node.style.setProperty(key, said);
+      for (const [key, text] of Object.entries(value)) node.style.setProperty(key, text);
     else node.setAttribute(name, value === true ? "" : plain(value));
   }
 }

@@ -13,7 +13,7 @@ const TABS = [
 
 // Start, every step, end: what the film strip and the list are made of.
 function moments_of(run) {
-  const said = (step) => (run.messages || []).filter((one) => (one.step ?? -1) === step);
+  const messages_at = (step) => (run.messages || []).filter((one) => (one.step ?? -1) === step);
   const broken = broken_steps(run);
   const steps = run.steps || [];
   const found = steps.map((step, at) => ({
@@ -21,28 +21,28 @@ function moments_of(run) {
     number: at,
     step,
     t: step.t,
-    said: said(at),
+    messages: messages_at(at),
     broken: broken.get(at) || [],
     before: step.before,
     after: step.after,
     shown: step.shown,
     frame: step.shown ?? step.after,
   }));
-  const begins = run.start !== undefined && (run.start !== found[0]?.shown || said(-1).length > 0);
-  if (begins || !steps.length) found.unshift(still("start", run, run.start, said(-1)));
-  else if (found.length) found[0].said = [...said(-1), ...found[0].said];
+  const begins = run.start !== undefined && (run.start !== found[0]?.shown || messages_at(-1).length > 0);
+  if (begins || !steps.length) found.unshift(still("start", run, run.start, messages_at(-1)));
+  else if (found.length) found[0].messages = [...messages_at(-1), ...found[0].messages];
   found.push({ ...still("end", run, run.final ?? steps.at(-1)?.after, []), t: run.ending?.t });
   return found;
 }
 
-function still(key, run, at, said) {
+function still(key, run, at, messages) {
   const look = at === undefined ? {} : run.looks[at];
   return {
     key,
     number: null,
     step: null,
     t: look.t,
-    said,
+    messages,
     broken: [],
     before: at,
     after: at,

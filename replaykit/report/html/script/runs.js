@@ -133,7 +133,7 @@ function cells(run) {
     ),
     cell("checks", run.checks ? `${run.passed}/${run.checks}` : "–"),
     cell("policies", policies_words(run)),
-    cell("judge", run.judges ? run.judges.map(([, said]) => pill(said, said.toLowerCase())) : "–"),
+    cell("judge", run.judges ? run.judges.map(([, outcome]) => pill(outcome, outcome.toLowerCase())) : "–"),
     cell("success", outcome === "NONE" ? "–" : success_pill(run, outcome)),
     cell("cup", String(run.cup ?? "–")),
     cell("steps", run.steps ?? "–"),

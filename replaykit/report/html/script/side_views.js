@@ -75,7 +75,7 @@ function both_sides([what, before, after]) {
         "p",
         { class: SIDE_LOOKS[side] },
         el("small", {}, fact_name(what)),
-        el("span", {}, said_or_not(value, words[side])),
+        el("span", {}, value_or_none(value, words[side])),
       ),
     ),
   );
@@ -89,7 +89,7 @@ function side_act(run, row, side) {
   return el("span", look, action_line(run, moment));
 }
 
-// What the page looked like, and what was thought and said, in one of the runs.
+// What the page looked like, with thoughts and messages, in one of the runs.
 function side_view({ id, run }, row, side) {
   const moment = row.moments[side];
   const name = SIDES.names[side];
@@ -123,7 +123,7 @@ function side_view({ id, run }, row, side) {
     el("figcaption", {}, el("b", {}, name), " · ", caption_of(run, moment, look, view)),
     moment.step?.error && el("p", { class: "flag error" }, outcome_mark("ERROR"), moment.step.error),
     moment.step?.thought && el("p", { class: "thought" }, moment.step.thought),
-    moment.said.map((one) => message_row(one)),
+    moment.messages.map((one) => message_row(one)),
   );
 }
 

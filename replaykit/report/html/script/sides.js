@@ -113,7 +113,7 @@ function side_words(runs, row) {
     row.moments
       .map(
         (moment) =>
-          moment && [moment.step?.line, moment.step?.url, ...moment.said.map((one) => one.text)].join(" "),
+          moment && [moment.step?.line, moment.step?.url, ...moment.messages.map((one) => one.text)].join(" "),
       )
       .concat(row.facts.flat())
       .join(" ")
@@ -163,7 +163,7 @@ function runs_card(runs) {
     ["recorded", (_, run) => run.header?.created || ""],
     ["ending", (_, run) => ending_of(run)],
     ["answer", (_, run) => run.answer ?? null],
-  ].map(([what, said]) => [what, ...runs.map(({ id, run }) => said(row_of(id), run))]);
+  ].map(([what, value_of]) => [what, ...runs.map(({ id, run }) => value_of(row_of(id), run))]);
   const others = SIDES.facts.filter(
     ([what]) => !rows.some(([known]) => known === what) && what !== "task intent",
   );
@@ -199,7 +199,7 @@ function runs_card(runs) {
 function fact_row([what, before, after]) {
   const name = el("th", { scope: "row" }, fact_name(what));
   if (before === after)
-    return el("tr", { class: "same" }, name, el("td", { colspan: "2" }, said_or_not(before)));
+    return el("tr", { class: "same" }, name, el("td", { colspan: "2" }, value_or_none(before)));
   // Two recordings are never of one time: nothing to point at.
   const is_told = !["time", "recorded"].includes(what);
   const texts = [before, after].map((value) => indented(value ?? ""));
@@ -207,11 +207,11 @@ function fact_row([what, before, after]) {
   const is_long = texts.some((text) => text.length > LONG);
   const box = is_long ? { class: "long", tabindex: "0", role: "group", "aria-label": fact_name(what) } : {};
   const cell = (value, side) =>
-    el("td", { class: SIDE_LOOKS[side] }, el("div", box, said_or_not(value, words[side])));
+    el("td", { class: SIDE_LOOKS[side] }, el("div", box, value_or_none(value, words[side])));
   return el("tr", {}, name, [before, after].map(cell));
 }
 
-function said_or_not(value, words = value) {
+function value_or_none(value, words = value) {
   if (value === null) return el("em", {}, "none");
   return value === "" ? el("em", {}, "empty") : words;
 }

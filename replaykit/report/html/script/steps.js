@@ -1,4 +1,4 @@
-// The list of actions, with what was thought and said between them.
+// The list of actions, with thoughts and messages between them.
 
 function steps_list(run, moments, choose) {
   const list = el("ol", { class: "step-list" });
@@ -93,21 +93,21 @@ function moment_row(run, moment, action) {
     ),
     moment.step?.error && el("p", { class: "flag error" }, outcome_mark("ERROR"), moment.step.error),
     moment.step?.thought && el("p", { class: "thought" }, moment.step.thought),
-    moment.said.map((one) => message_row(one)),
+    moment.messages.map((one) => message_row(one)),
   );
 }
 
 function action_words(step) {
   const element = step.action?.element;
-  const said = step.action?.facts || {};
-  const value = VALUES.map((name) => said[name]).find((one) => one !== undefined);
+  const facts = step.action?.facts || {};
+  const value = VALUES.map((name) => facts[name]).find((one) => one !== undefined);
   const named = element && (element.name || element.text || element.css || element.ref);
   return [
     el("b", {}, title_of(step.tag)),
     named && [" ", el("span", { class: "target-name" }, named)],
     value !== undefined && [" ", el("q", {}, value)],
     step.unseen && [" ", el("em", {}, "left no trace")],
-    step.said && [" ", el("em", { title: step.said }, "said otherwise")],
+    step.reported && [" ", el("em", { title: step.reported }, "reported differently")],
   ];
 }
 
@@ -131,7 +131,7 @@ function message_row(one) {
   const approved = { true: "approved", false: "refused" }[one.approved];
   return el(
     "p",
-    { class: `said ${one.role}` },
+    { class: `message ${one.role}` },
     el("small", {}, `${one.role} ${one.kind}${approved ? `, ${approved}` : ""}`),
     one.text,
   );

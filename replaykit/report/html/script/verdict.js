@@ -45,30 +45,30 @@ function verdict_sentence(verdict, run) {
   const checks = verdict.checks || [];
   const passed = checks.filter((one) => one.outcome === "PASS").length;
   const failed = checks.find((one) => one.outcome !== "PASS");
-  const said = [];
-  if (checks.length && !failed) said.push(`The run passes ${checks.length === 1 ? "its check" : `all ${checks.length} checks`}.`);
+  const sentences = [];
+  if (checks.length && !failed) sentences.push(`The run passes ${checks.length === 1 ? "its check" : `all ${checks.length} checks`}.`);
   if (failed) {
     const became = { bad: "fails", open: "is undecided" }[tone(failed.outcome)] || "could not be graded";
     const why = reason_words(run, "check", failed.reason);
-    said.push(`The run passes ${passed} of ${count(checks.length, "check")}. The check ${failed.id} ${became}: ${why}.`);
+    sentences.push(`The run passes ${passed} of ${count(checks.length, "check")}. The check ${failed.id} ${became}: ${why}.`);
   }
   for (const one of (verdict.policies || []).filter((policy) => policy.outcome === "VIOLATED").slice(0, 2)) {
     const step = (one.evidence || []).map((found) => found.step).find((at) => at !== undefined && at !== null);
     const at = step === undefined ? "" : ` at step ${step}`;
-    said.push(`It violates the policy ${one.id}${at}: ${reason_words(run, "policy", one.reason)}.`);
+    sentences.push(`It violates the policy ${one.id}${at}: ${reason_words(run, "policy", one.reason)}.`);
   }
   (verdict.judgements || []).forEach((one, at) => {
-    said.push(judge_sentence(one, (run.quotes || [])[at], run));
+    sentences.push(judge_sentence(one, (run.quotes || [])[at], run));
   });
-  return said.join(" ") || "Nothing was graded.";
+  return sentences.join(" ") || "Nothing was graded.";
 }
 
 // What a judge says in its own words; where it gives no verdict, why it does not.
 function judge_sentence(one, quote, run) {
   if (one.outcome !== "SUCCESS" && one.outcome !== "FAILURE")
     return `The judge ${one.judge} gives no verdict: ${reason_words(run, "judge", one.reason)}.`;
-  const said = `The judge ${one.judge} says ${one.outcome === "SUCCESS" ? "success" : "failure"}`;
-  return quote ? `${said}: ${cut_words(quote)}` : `${said}.`;
+  const opening = `The judge ${one.judge} says ${one.outcome === "SUCCESS" ? "success" : "failure"}`;
+  return quote ? `${opening}: ${cut_words(quote)}` : `${opening}.`;
 }
 
 function cut_words(words, most = 240) {
