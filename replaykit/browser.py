@@ -25,7 +25,10 @@ from typing import Any
 from replaykit.errors import NoBrowser, RecorderError
 
 START_MAX_S = 30.0
-"""A browser that has not opened its port by then is broken; a loaded two-core machine needs about 3 s."""
+"""A browser that has not opened its port after this time is broken.
+
+A loaded two-core machine needs about 3 s.
+"""
 
 STOP_MAX_S = 3.0
 """Grace between SIGTERM and SIGKILL."""
@@ -210,8 +213,8 @@ def launch(
 ) -> Browser:
     """Start a browser with a fresh profile and return it once its endpoint is open.
 
-    `has_pipe`: it has no endpoint, and so no port; only this process can speak to it.
-    Raises NoBrowser when there is none, RecorderError when it does not start.
+    `has_pipe`: the browser has no endpoint and no port; only this process can send it commands.
+    Raises NoBrowser if no browser is installed, RecorderError if it does not start.
     """
     program = find_browser(path, channel)
     profile = Path(tempfile.mkdtemp(prefix="replaykit-profile-"))
@@ -303,7 +306,7 @@ def _watch(group: int, profile: Path) -> subprocess.Popen[bytes] | None:
     shell = shutil.which("sh", path=os.defpath)
     if os.name != "posix" or shell is None:
         return None
-    # In a session of its own: what ends this process with its whole group must leave the watcher alone.
+    # In a session of its own: a signal that ends the whole process group must not end the watcher.
     return subprocess.Popen(
         [shell, "-c", WATCH, "watch", str(group), str(profile)],
         stdin=subprocess.PIPE,

@@ -171,6 +171,9 @@ def convert(value: Any, kind: type[_T], *, strict: bool = True) -> _T: ...
 @overload
 def convert(value: Any, kind: Any, *, strict: bool = True) -> Any: ...
 def convert(value: Any, kind: Any, *, strict: bool = True) -> Any:
-    """Read plain values into a type; not strict: texts as numbers, too. Raises msgspec.ValidationError."""
+    """Convert plain values to a type, leniently: a numeric string is accepted for a number.
+
+    Raises msgspec.ValidationError.
+    """
     decoder(kind)
     return msgspec.convert(value, kind, strict=strict)

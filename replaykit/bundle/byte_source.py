@@ -22,7 +22,7 @@ _SCHEME = lazy_pattern(r"[a-z][a-z0-9+.-]+(?:://|::)", re.IGNORECASE)
 
 
 BINARY: int = getattr(os, "O_BINARY", 0)
-"""How `os.open` leaves line ends alone: Windows changes them otherwise."""
+"""Makes `os.open` keep line ends, which Windows would change."""
 
 _READING = BINARY | sum(getattr(os, name, 0) for name in ("O_RDONLY", "O_NONBLOCK", "O_CLOEXEC"))
 """How files are opened, as far as the system knows it; without O_NONBLOCK, opening a FIFO could hang."""

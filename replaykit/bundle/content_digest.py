@@ -21,7 +21,7 @@ from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.step import Header
 
 ROOTS_MAX = 100
-"""Site roots that are read as their names: each is one more pass over every text."""
+"""Most site roots that are replaced by their names: each needs another scan of every text."""
 
 _ID = lazy_pattern(rb'"([0-9a-f]{64})"')
 _ROOT = lazy_pattern(r"https?://[^\s/?#][^\s?#]{0,2000}")

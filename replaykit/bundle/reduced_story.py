@@ -26,8 +26,11 @@ Counted: TypeAlias = Step | Dialog | Message | Navigation | Observation | Ending
 """Events of the reduced story; all others are left out, those of newer versions too."""
 
 SHOT_FIELDS = frozenset({"screenshot", "clean", "shot_scale", "shot_exact"})
-"""Left out of an observation that has a snapshot: the same page once more, a moment later, in pixels that
-even one machine does not draw alike twice (a caret, the corners of a focus ring)."""
+"""Fields left out of an observation that has a snapshot.
+
+They show the same page a moment later, in pixels that differ between two renderings on one machine (a caret,
+the corners of a focus ring).
+"""
 
 _RANKS = {Step: 0, Dialog: 1, Message: 1, Navigation: 2, Observation: 3, Ending: 4}
 """Order within one step; what the agent and its user do is ordered by time only."""
@@ -64,7 +67,7 @@ def _selected(header: Header, events: list[Counted]) -> list[Counted]:
 
 
 def _after_its_step(message: Message, steps: list[Step], times: list[int]) -> Message:
-    # The step that was written last when something was said is not always the one that was done last.
+    # The step written last before a message is not always the step that was performed last.
     if message.t is None:
         return message
     done = bisect_right(times, message.t)

@@ -101,7 +101,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     gc.set_threshold(GARBAGE)
     try:
         code = run(arguments)
-    # What comes up to here is a defect; left alone, Python would exit with 1, the code of a failed gate.
+    # Any exception that reaches this line is a defect. Python itself would exit with 1, the code of a failed
+    # gate.
     except Exception:  # noqa: BLE001  # a defect may be of any class: it is printed, and has its own exit code
         import traceback
 

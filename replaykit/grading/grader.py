@@ -1,4 +1,4 @@
-"""One bundle, one verdict: pure but for reading the bundle and the tape beside it."""
+"""Grade one bundle and return one verdict. The only side effect is reading the bundle and its tape."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _no_task(given: object) -> str:
 
 
 def _changed(options: GradeOptions | None, changes: Mapping[str, Any]) -> GradeOptions:
-    """Return options with some of their fields changed. Raises UsageError for a field that there is not."""
+    """Return options with some of their fields changed. Raises UsageError for an unknown field."""
     for name in changes:
         if name not in GradeOptions.__struct_fields__:
             known = ", ".join(GradeOptions.__struct_fields__)

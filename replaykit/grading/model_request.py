@@ -90,7 +90,7 @@ class Asking(Struct, frozen=True, kw_only=True):
 
 
 class ModelReply(Struct, frozen=True, kw_only=True):
-    """What the model said."""
+    """Text of the model's reply."""
 
     text: str
     """All text blocks, joined."""

@@ -1,6 +1,6 @@
-"""What a run changed on servers: requests that a server took, but for queries and beacons that carry nothing.
+"""What a run changed on servers: accepted requests, except queries and beacons without content.
 
-A request changes something where its method is none of GET, HEAD and OPTIONS and its status is 2xx or 3xx.
+A request changes something if its method is not GET, HEAD or OPTIONS and its status is 2xx or 3xx.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _entered(steps: Sequence[Step]) -> Iterator[str]:
 
 
 def _body(replay: Replay, one: Exchange) -> str:
-    """Return the text of a request's body; empty where there is none or it was not kept."""
+    """Return the text of a request's body; empty if it is absent or was not kept."""
     if not isinstance(one.post, str) or one.post not in replay.bundle:
         return ""
     try:

@@ -41,10 +41,11 @@ class Freshness:
         own: Exchange | None = None,
         leaves_it: Callable[[Exchange], bool] = lambda _: False,
     ) -> str | None:
-        """Say why what was asked for at a time (ms), or a place, may be out of date; None: it is not.
+        """Return why a reply at a time (ms), or a position, may be out of date; None if it is current.
 
-        `own`: the exchange itself, which may be a change, and the redirect that led to it is none after it.
-        `leaves_it`: whether a change leaves what was there, as one that sends the same once more.
+        `own`: the exchange itself, which may be a change; the redirect that led to it does not count as a
+        later one.
+        `leaves_it`: whether a change keeps the content, such as one that sends the same again.
         """
         if own is not None and own.resource in _FIXED and not mutates(own):
             return None

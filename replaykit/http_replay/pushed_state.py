@@ -41,7 +41,7 @@ class Replied(Struct, frozen=True, kw_only=True):
 
 
 def parsed(body: bytes | None) -> Any:
-    """Return JSON as values; `UNREAD` for what is none."""
+    """Return JSON as values; `UNREAD` if it is not JSON."""
     try:
         return UNREAD if body is None else decode_as_python(body)
     except (ValueError, RecursionError):
@@ -49,7 +49,7 @@ def parsed(body: bytes | None) -> Any:
 
 
 def canonical(value: Any) -> str | None:
-    """Return JSON with sorted keys; None for what is none."""
+    """Return JSON with sorted keys; None if invalid."""
     try:
         return None if value is UNREAD else json.dumps(value, sort_keys=True)
     except RecursionError:
@@ -70,10 +70,10 @@ def holding(pushes: Sequence[PushedState], replies: Sequence[Replied], fresh: Fr
         return "no"
     if any(_is_refuted(push, reply, fresh) for push in pushes for reply in replies):
         return "no"
-    # By its definition, PUT replaces what is there.
+    # By its definition, PUT replaces the whole content.
     if last.exchange.method.upper() == "PUT":
         return "yes"
-    # A POST may add to what is there: only what names every field of an object is likely the whole of it.
+    # A POST may add to the content: only a body with every field of the object is likely all of it.
     return "likely" if all(isinstance(reply.body, dict) and reply.body for reply in replies) else "no"
 
 

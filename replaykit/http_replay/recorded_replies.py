@@ -131,7 +131,7 @@ class RecordedAnswers:
             sources += self._sources("HEAD", target)
         if not sources:
             return self._miss(method, target, "it was not recorded")
-        # The newest shows what is there now; an older one would contradict it.
+        # The newest shows the current content; an older one would contradict it.
         newest = max(sources, key=lambda one: (-1 if one.t is None else one.t, one.place))
         own = newest.event if isinstance(newest.event, Exchange) else None
         path = target.partition("?")[0]
@@ -244,7 +244,7 @@ class RecordedAnswers:
         return HttpReply(status=status, headers=headers, body=body, to=to)
 
     def _body(self, blob: Any) -> bytes | str:
-        """Return a body, or why there is none."""
+        """Return a body, or why it is missing."""
         if isinstance(blob, Omitted):
             return f"its body was not kept ({blob.why})"
         if blob is None or blob not in self._bundle:

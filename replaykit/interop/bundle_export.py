@@ -178,7 +178,7 @@ def conversation(run: Trajectory) -> Iterator[list[Step] | Message]:
     """Yield the agent's turns and the messages between them, in order; the answer at the end is left out."""
     messages = list(_messages(run))
     actions = run.steps[:-1] if run.steps and isinstance(run.steps[-1].action, Answer) else run.steps
-    # A step without a turn stands alone: its negative key equals no other.
+    # A step without a turn is a group by itself: its negative key equals no other.
     groups = groupby(actions, key=lambda step: step.turn if step.turn is not None else -1 - step.index)
     turns = [list(group) for _, group in groups]
     starts = [-1, *(turn[0].index for turn in turns), inf]
@@ -189,7 +189,7 @@ def conversation(run: Trajectory) -> Iterator[list[Step] | Message]:
 
 
 def _messages(run: Trajectory) -> Iterator[tuple[int, Message]]:
-    """Yield the messages but for the answer, each with the index of the step before it, or -1."""
+    """Yield all messages except the answer, each with the index of the step before it, or -1."""
     last = -1
     for event in run.events:
         if isinstance(event, Step):

@@ -80,9 +80,9 @@ def _files_under(path: Path, endings: tuple[str, ...]) -> Iterator[Path]:
 
 
 def json_files(path: Path, is_one: Callable[[Any], bool], *marks: bytes) -> Iterator[Path]:
-    """Yield the JSON files under a path that are of a layout; larger ones than 64 MiB are none.
+    """Yield the JSON files under a path that are of a layout; files over 64 MiB are skipped.
 
-    A broken one is yielded where all `marks` stand at its beginning: reading it says what is wrong.
+    A broken file is yielded if all `marks` occur at its beginning: reading it raises the fitting error.
     """
     for file in files(path, ".json"):
         plain = peek(file)
@@ -92,7 +92,7 @@ def json_files(path: Path, is_one: Callable[[Any], bool], *marks: bytes) -> Iter
 
 
 def peek(file: Path) -> Any:
-    """Return the JSON value of a file, None where it is none or too large to be one of a layout."""
+    """Return the JSON value of a file; None if it is not JSON, or too large for a layout."""
     try:
         return decode_json(file.read_bytes()) if file.stat().st_size <= PEEK_MAX else None
     except (OSError, JsonFault):

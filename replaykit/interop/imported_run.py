@@ -171,7 +171,7 @@ class Run:
             return None
 
     def text_beside(self, name: str) -> str | None:
-        """Return the text of a file beside the run; None where there is none. A pointer is a flaw."""
+        """Return the text of a file beside the run; None if absent. A pointer is a flaw."""
         data = self.source.read_any(name) if name in self.source else None
         if data is None or not is_pointer(data):
             return None if data is None else data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
@@ -179,7 +179,7 @@ class Run:
         return None
 
     def lines(self, name: str) -> Iterator[tuple[int, Any]]:
-        """Yield number and value of each JSON line of a file; those that are none are left out: a flaw.
+        """Yield number and value of each JSON line of a file; other lines are skipped and count as a flaw.
 
         Raises InteropError where no line is JSON.
         """
@@ -194,7 +194,7 @@ class Run:
                 continue
             read += 1
             yield number, value
-        # A file of faults alone is of another kind; it is not a damaged one.
+        # A file of which every line is faulty has another layout; it is not a damaged one.
         if faults and (not read or len(faults) > FAULTS_MAX):
             raise faults[0]
         for one in faults:
@@ -270,7 +270,7 @@ class Run:
         self.events.append(event)
 
     def last_message(self) -> str | None:
-        """Return the text of the last message or answer among the actions; None where there is none."""
+        """Return the text of the last message or answer among the actions; None if absent."""
         actions = [event.action for event in self.events if isinstance(event, Step)]
         texts = [action.text for action in actions if isinstance(action, SendMsgToUser | Answer)]
         return texts[-1] if texts else None

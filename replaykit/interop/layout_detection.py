@@ -107,7 +107,7 @@ def _in_archive(format: str, path: Path, options: Options, archives: Unpacking) 
 
 
 def _archives(folder: Path) -> Iterator[Path]:
-    """Yield the archives in a folder, in order; links are none."""
+    """Yield the archives in a folder, in order; links are skipped."""
     yield from (file for file in files(folder, *ARCHIVES) if not file.is_symlink())
 
 

@@ -1,7 +1,7 @@
-"""Passwords in untrusted text: found where a file marks what a text is, masked, and known from then on.
+"""Mask passwords in imported files: what a file marks as a password is masked wherever it occurs later.
 
-A file does so by the key of a value (`password`), by the key's neighbours (`{"element": "Password", "text":
-...}`), by the type or the name of the field typed into, or by the name of a header.
+A file marks a password by the key of a value (`password`), by the key's neighbours (`{"element": "Password",
+"text": ...}`), by the type or the name of the field typed into, or by the name of a header.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def _is_texts(value: list[Any]) -> bool:
 
 
 def _converted(value: Any, kind: Any) -> Any:
-    """Return the same value as the other type: numbers and texts, lines and a text; None where it is none."""
+    """Return the same value as the other type: numbers and texts, lines and a text; None if it is not one."""
     if kind is str:
         return _as_text(value)
     if kind is list or get_origin(kind) is list:
@@ -136,7 +136,7 @@ def _mended_list(value: list[Any], kind: Any, lose: Lose, path: str) -> list[Any
             found.append(mended(part, kind, lose, f"{path}[{at}]"))
         except Unfit:
             lost.append((f"{path}[{at}]", part))
-    # A list of faults alone is of another kind.
+    # A list with only faulty values has another layout.
     if lost and not found:
         raise Unfit
     for place, part in lost:

@@ -372,7 +372,7 @@ def open_source(format: str, path: Path, limits: SourceLimits, name: str | None 
 
 
 def is_file(path: Path) -> bool:
-    """Whether there is a file; a name that no file system takes is none."""
+    """Whether the file exists; False for a name that no file system accepts."""
     try:
         return path.is_file()
     except (OSError, ValueError):
@@ -385,7 +385,7 @@ def kind_of(value: Any) -> str:
 
 
 def numbered(name: str) -> int:
-    """Return the first integer in a file name; -1 where there is none."""
+    """Return the first integer in a file name; -1 if absent."""
     digits = ""
     for char in PurePosixPath(name).stem:
         if char.isascii() and char.isdigit():

@@ -1,7 +1,7 @@
 """Actions in plain words: `Navigate to https://...`, `Click at (600, 475)`, or as calls and JSON of tools.
 
-A table of wordings, tried in order, each against the whole line; `--actions FILE` puts one's own before it.
-What no wording fits is unknown.
+A table of wordings is tried in order, each against the whole line; those of `--actions FILE` come first. A
+line that fits no wording is an unknown action.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ _KEYS = {
 
 def key_name(args: str) -> str:
     """Return a key or a chord by Playwright's names: `ctrl + a` is `Control+a`."""
-    # `+` alone is a key.
+    # A single `+` is a key.
     parts = [part.strip() for part in args.split("+")] if len(args.strip()) > 1 else [args.strip()]
     # xdotool joins keys by `+`, other tools by `-`; a lone `-` is a key.
     if len(parts) == 1 and "-" in parts[0] and parts[0].lower().partition("-")[0] in _KEYS:
@@ -129,7 +129,7 @@ def _point(args: Arguments, x: str = "x", y: str = "y", pair: str = "coordinate"
 
 
 def _place(x: Any, y: Any) -> tuple[int, int]:
-    """Return a place in px; parts of the width and height of a screen of unknown size are none."""
+    """Return a place in px. Raises ValueError for fractions of a screen of unknown size."""
     place = (_number(x), _number(y))
     parts = [float(x), float(y)]
     # Fractions of the screen; (0, 1) may be a place in px all the same.

@@ -119,7 +119,7 @@ def _worded(run: Run, name: str, arguments: Any) -> Action | None:
 
 
 def _text(arguments: Any) -> str | None:
-    """Return the one text among arguments; None where there is none, or more than one."""
+    """Return the only text among arguments; None without a text, or with several."""
     if isinstance(arguments, str):
         return arguments
     found = (

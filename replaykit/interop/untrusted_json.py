@@ -33,9 +33,9 @@ class JsonFault(Exception):
 
 
 def decode_json(data: bytes, depth: int = SOURCE_NEST_MAX) -> Any:
-    """Return a JSON value; a byte order mark is passed over, NaN and infinities become null.
+    """Return a JSON value; a byte order mark is skipped, NaN and infinities become null.
 
-    Halves of surrogate pairs become U+FFFD: no file could hold them. Raises JsonFault.
+    Lone surrogates become U+FFFD, because no file can hold them. Raises JsonFault.
     """
     data = data.removeprefix(_BOM)
     if len(data) > CONTAINERS_MAX and data.count(b"[") + data.count(b"{") > CONTAINERS_MAX:

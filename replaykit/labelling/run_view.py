@@ -49,12 +49,12 @@ class RunView:
         )
 
     def screenshot(self, at: int) -> EmbeddedScreenshot | None:
-        """Return the screenshot of a look, ready for a browser; None where there is none."""
+        """Return the screenshot of a look, ready for a browser; None if absent."""
         id = self._row(at).get("screenshot")
         return None if id is None else screenshot(self.bundle, id)
 
     def document(self, at: int) -> bytes | None:
-        """Return the page of a look drawn as an inert document; None where there is none."""
+        """Return the page of a look drawn as an inert document; None if absent."""
         key = self._looks.pages.get(self._row(at).get("page", ""))
         drawn = None if key is None else draw(self.bundle, key, ())
         return None if drawn is None else page_document(drawn).encode("utf-8", "replace")

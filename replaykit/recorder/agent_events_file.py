@@ -34,7 +34,7 @@ WARNINGS_MAX = 100
 WRITING = os.O_WRONLY | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 OWN_ENDS = frozenset({"answered", "stopped", "max_steps", "timeout", "crashed"})
-"""Ways to end that an agent can speak of: they are its own doing."""
+"""Endings that an agent can report, because it causes them itself."""
 
 OWN_ROLES = frozenset({None, "agent", "assistant"})
 """Roles in which an agent may speak."""
@@ -46,13 +46,13 @@ class EventLine(Struct, frozen=True, kw_only=True):
     """One line of a file; which fields count depends on the type."""
 
     type: str
-    """What is said."""
+    """Text of the line."""
     t: float | None = None
     """When, epoch ms, as the speaker says."""
     text: str = ""
     """Of thought, message, ask, reply, answer."""
     role: str | None = None
-    """Who is said to speak."""
+    """Speaker that the line names."""
     approved: bool | None = None
     """Of reply."""
     phase: str = "start"
@@ -74,7 +74,7 @@ class EventLine(Struct, frozen=True, kw_only=True):
 
     @property
     def is_own(self) -> bool:
-        """Whether an agent that says it speaks of itself."""
+        """Whether a line written by the agent describes the agent itself."""
         if self.type == "end":
             is_usual = self.validity == "valid" and self.cause in (None, "agent")
             return is_usual and self.kind in (None, *OWN_ENDS)
@@ -194,7 +194,7 @@ class AgentEvents:
         self._write_reply(UserReply(reply=event.text, approved=event.approved))
 
     def _write_reply(self, reply: UserReply | None) -> None:
-        """Let the agent read a reply; `null` where there is none."""
+        """Write a reply for the agent to read; `null` without a reply."""
         line = None if reply is None else {"text": reply.reply, "approved": reply.approved}
         try:
             handle = os.open(self._replies, WRITING)

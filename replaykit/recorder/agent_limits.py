@@ -1,4 +1,4 @@
-"""How an agent comes to its end from outside: it raises, its time or its steps are used up, Ctrl-C."""
+"""How a run ends without the agent: an exception, the limit of time or steps, Ctrl-C."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def _module(frame: FrameType) -> str:
 
 
 def _ring_again() -> None:
-    # Told to the main thread only: another one would not end its waiting.
+    # Raised in the main thread only: another thread would not interrupt its wait.
     if hasattr(signal, "pthread_kill"):
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
     else:

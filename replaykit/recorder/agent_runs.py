@@ -144,11 +144,11 @@ def record_command(
     harness_events: str | Path | None = None,
     **options: Any,
 ) -> Recorded:
-    """Record whatever a command's agent does to a browser that is started for it.
+    """Record a command's agent in a browser that is started for it.
 
     The command finds the browser by `REPLAYKIT_CDP_URL`, its task in `REPLAYKIT_TASK`, and reads or writes
-    `REPLAYKIT_EVENTS` and `REPLAYKIT_REPLIES`. It inherits this process's environment but for variables
-    that hold a declared secret and are not named in `pass_env`; `environ` is added as it is.
+    `REPLAYKIT_EVENTS` and `REPLAYKIT_REPLIES`. It inherits this process's environment, except variables that
+    hold a declared secret and are not named in `pass_env`; `environ` is added unchanged.
     `harness_events`: a file that the command does not know, in which the harness around it appends the
     user's replies and how the run ended. Raises UsageError where the command's words name that file.
     """
@@ -334,7 +334,7 @@ def _launch_options(choice: BrowserChoice, folder: Path) -> dict[str, Any]:
 
 
 def _features_off() -> str:
-    # The last one counts: it has to name what Playwright turns off, too.
+    # The last option wins, so it must repeat what Playwright turns off.
     return FEATURES_OFF + ",".join((*PLAYWRIGHT_OFF, UNISOLATED, *UNSEEN))
 
 

@@ -11,7 +11,7 @@ _OTHERS = ("asyncio", "greenlet", "playwright", "replaykit")
 
 
 def place_of(error: BaseException | None) -> str | None:
-    """Return `file:line, in function` of the innermost call of the agent's own; None where there is none."""
+    """Return `file:line, in function` of the innermost call of the agent's own; None if absent."""
     own = [] if error is None else list(_own(error))
     if not own:
         return None

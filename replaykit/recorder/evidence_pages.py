@@ -51,7 +51,7 @@ class EvidencePages(Struct, frozen=True, kw_only=True):
 def as_evidence(value: object) -> EvidencePages:
     """Return what an option means: `task`, a suite or its tasks, addresses, or a file of addresses.
 
-    Raises UsageError for what is none of these, RecorderError for a file that is no list of URLs.
+    Raises UsageError for any other value, RecorderError for a file that is no list of URLs.
     """
     match value:
         case EvidencePages():

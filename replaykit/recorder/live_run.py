@@ -1,4 +1,4 @@
-"""A run as agent and harness see it: what was thought, said, asked, answered; and how it ended."""
+"""A run as agent and harness see it: thoughts, messages, questions, answers, and its ending."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class LiveRun:
         self._ended = Ended()
         self._own_end = Ended()
         self.speech_counts: dict[str, int] = {}
-        """What was said through files: lines, and those that were no words of their speaker."""
+        """Counts of lines in event files, and of lines that were not written by their speaker."""
         self.failure: BaseException | None = None
         """What the agent raised, where it ended with an exception."""
         self._answer: str | None = None
@@ -174,9 +174,9 @@ class LiveRun:
     ) -> None:
         """Note a word: kind is `thought say ask reply answer claim`; `at` in ms since start, default now.
 
-        `said_at`: when the speaker says that it was, which orders nothing; `of`: what a claim is about.
-        Raises UsageError for what is no text, and outside of the recorder's block: the agent's call fails,
-        not the recording.
+        `said_at`: the time that the speaker states, which does not affect the order; `of`: what a claim is
+        about. Raises UsageError for what is no text, and outside of the recorder's block: the agent's call
+        fails, not the recording.
         """
         self._require_open(kind)
         _expect(kind, text, str)

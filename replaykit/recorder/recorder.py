@@ -98,7 +98,7 @@ class _Recording(LiveRun):
         self._secrets = all_secrets(self._settings, self._task)
         self._plan = probe_plan(self._settings, self._task, self._sites)
         self.looks_at = looked_at(self._plan)
-        """Addresses that are opened after the run for the checks of the task; logged at the start, too."""
+        """Addresses that are opened after the run for the checks of the task; also logged at the start."""
         self._journal: Journal | None = None
         self._was_opened = False
         self._has_header = False

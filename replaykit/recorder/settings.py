@@ -143,7 +143,7 @@ def refuse_traceparent(text: str, option: str) -> None:
 
 
 def active_traceparent() -> str | None:
-    """Return the trace context of OpenTelemetry's active span; None where there is none."""
+    """Return the trace context of OpenTelemetry's active span; None if absent."""
     api = sys.modules.get("opentelemetry.trace")  # who has not loaded it has no span
     place = api.get_current_span().get_span_context() if api is not None else None
     if place is None or not place.is_valid:
@@ -218,7 +218,7 @@ def _start_roots(task: Task) -> Sites:
 
 
 def _require_sites(task: Task) -> None:
-    """Raise UsageError where a placeholder of the task names a site of which no one said where it is."""
+    """Raise UsageError if a placeholder of the task names a site whose URL was not given."""
     missing = unresolved((task.start_urls, task.checks, task.policies), task.sites)
     if missing:
         named = ", ".join(f"__{name.upper()}__" for name in missing)
@@ -243,7 +243,7 @@ def _listed(urls: Sequence[str]) -> str:
 
 
 def stored_options(settings: Settings) -> dict[str, Any]:
-    """Return the options that shape content; values of secrets, paths and tasks are none of them."""
+    """Return the options that affect content, without values of secrets, paths and tasks."""
     kept = {
         "mask": settings.mask,
         "keep_headers": settings.keep_headers,

@@ -61,7 +61,7 @@ class SuiteResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     state: Literal["recorded", "kept", "failed"]
     """`kept`: the bundle was there before. `failed`: nothing was recorded."""
     ending: str | None = None
-    """How a recorded run ended; an agent that crashed is recorded, too."""
+    """How a recorded run ended; a run whose agent crashed is recorded as well."""
     cause: str | None = None
     """Who ended it."""
     digest: str | None = None

@@ -14,7 +14,7 @@ from replaykit.trajectory.action import Click
 from replaykit.trajectory.step import Environment, Trajectory
 
 TRY_MAX_S = 60.0
-"""A browser that has not clicked by then does not work."""
+"""A browser that has not clicked after this time does not work."""
 
 _PAGE = "<!doctype html><title>Try</title><button>Here</button>"
 

@@ -58,7 +58,7 @@ def scan_tape(data: bytes, redactor: Redactor) -> Iterator[Left]:
     for number, line in enumerate(data.splitlines(), 1):
         entry = decode(line, dict[str, Any])
         for name in ("request", "reply", "provenance"):
-            # Names of fields and words are the layout's own, but for what a harness noted.
+            # Field names and enumerated words belong to the layout, except in what a harness noted.
             part = entry.get(name) if name == "provenance" else without_words(entry.get(name))
             texts = _texts(part, f"$.{name}", redactor.text, has_keys=name == "provenance")
             yield from _search(texts, f"line {number}", redactor)
@@ -116,9 +116,10 @@ def _token_texts(tokens: Any) -> Iterator[tuple[str, str]]:
 def _texts(
     value: Any, path: str, clean: Callable[[str], str], *, has_keys: bool = True
 ) -> Iterator[tuple[str, str]]:
-    """Yield every free text inside of a value, and with `has_keys` every key, with its path; no recursion.
+    """Yield every free text inside a value, and with `has_keys` every key, each with its path; no recursion.
 
-    Names of a struct's fields, its words and ids are none: a secret of four letters may be part of one.
+    Field names, enumerated words and ids of a struct are left out: a secret of four letters may be part of
+    one.
     """
     # A hostile value may be nested deeper than Python may recurse.
     stack: list[tuple[str, Any]] = [(path, value)]

@@ -29,7 +29,7 @@ WITHHELD = Omitted(why="withheld")
 
 _LISTS = frozenset({"sheets"})
 _BLOBS = frozenset({"snapshot", "screenshot", "clean", "a11y", "post", "body"})
-"""Fields that hold a blob, or why there is none."""
+"""Fields that hold a blob, or why it is missing."""
 
 
 class Rewriting:
@@ -42,7 +42,7 @@ class Rewriting:
         self._hidden: dict[Id, Hidden] = {}
         self.ids: dict[Id, Id | None] = {}
         """Old id to new; None: the payload is left out."""
-        # Screenshots come last: they are painted by the boxes of snapshots that are clean by then.
+        # Screenshots come last: they are painted by the boxes of snapshots that were cleaned before.
         shown = {id for look in looks(bundle.trajectory) for id in screenshots_of(look)}
         for id in bundle.blob_ids:
             if id not in shown:

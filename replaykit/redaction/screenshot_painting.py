@@ -1,7 +1,8 @@
-"""What to do with screenshots of pages that held a secret: paint it over, or leave them out.
+"""Decide for screenshots of pages with a secret: paint the secret over, or leave the screenshot out.
 
-A screenshot is kept where the snapshots around it say that the page stood still, in all that is to be hidden:
-then the boxes of the snapshot are the places in the screenshot. Everything else is not known, and left out.
+A screenshot is kept if the snapshots around it show that everything to be hidden stayed in place: then the
+boxes of the snapshot are valid for the screenshot. Otherwise the places are unknown, and the screenshot is
+left out.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def tapes_beside(bundle: str | Path) -> tuple[Path, Path]:
 
 
 def read_bytes_of(path: Path) -> bytes | None:
-    """Return the bytes of a tape, None where there is none. Raises TapeError."""
+    """Return the bytes of a tape; None if absent. Raises TapeError."""
     try:
         return path.read_bytes()
     except FileNotFoundError:

@@ -44,7 +44,7 @@ def _shapes(exchange: Exchange, page: Page, replay: Replay) -> bool:
 
 
 def _commits(page: Page, replay: Replay) -> Iterator[Navigation]:
-    """Yield the documents that a tab came to before a page was observed."""
+    """Yield the documents that a tab opened before a page was observed."""
     for one in replay.navigations:
         is_document = one.committed and not one.frame and not one.same_document and one.page == page.tab
         if is_document and (one.t is None or page.t is None or one.t <= page.t):

@@ -26,7 +26,7 @@ class ComposedTree(Tree):
         self.scope = self._scopes(tree)
 
     def _scopes(self, tree: Tree) -> list[int]:
-        # A shadow root comes after its host, so the scope around it is known by then.
+        # A shadow root comes after its host, so the scope around it is already known.
         around: dict[int, int] = {}
         found: list[int] = []
         for row, scope in enumerate(tree.scope):

@@ -60,7 +60,7 @@ class Dom:
         return Prefilter(self.data)
 
     def excludes(self, selector: Selector) -> bool:
-        """Whether the bytes of the snapshot alone say that nothing in it can match."""
+        """Whether the raw bytes of the snapshot already rule out a match."""
         return self._prefilter.excludes(selector)
 
     @cached_property
@@ -113,7 +113,7 @@ class Dom:
 
     @cached_property
     def text(self) -> str:
-        """Rendered text of the body (of the root element where there is none).
+        """Rendered text of the body (of the root element without a body).
 
         Raises Unsupported where styles were not recorded or texts are masked or cut.
         """

@@ -181,7 +181,7 @@ def _meter(tree: Tree, row: int) -> Value:
 
 
 def integer(text: str) -> int:
-    """Read an integer by the rules of HTML 2.3.4.1; 0 where there is none or it does not fit 32 bits."""
+    """Read an integer by the rules of HTML 2.3.4.1; 0 if absent or it does not fit 32 bits."""
     match = re.match(f"[{SPACES}]*([+-]?[0-9]{{1,10}})(?![0-9])", text)
     number = int(match[1]) if match else 0
     return number if -(2**31) <= number < 2**31 else 0

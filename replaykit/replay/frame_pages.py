@@ -107,7 +107,7 @@ def _is_visible(owner: Node) -> bool:
 
 
 def find(frames: tuple[FrameView, ...], snapshot_id: str) -> FrameView | None:
-    """Return the frame that a snapshot is of, frames in frames included; None where it is none of them."""
+    """Return the frame that a snapshot shows, nested frames included; None if no frame has it."""
     waiting = list(frames)
     while waiting:
         view = waiting.pop(0)

@@ -93,7 +93,10 @@ class Doms:
         return data if size is not None and size[0] <= width else None
 
     def excludes(self, id: str, css: str) -> bool:
-        """Whether the bytes of a snapshot alone say that a selector matches nothing; raises as `get` does."""
+        """Whether the raw bytes of a snapshot already rule out a match of a selector.
+
+        Raises as `get` does.
+        """
         known = self._excluded.get((id, css))
         if known is None:
             from replaykit.replay.selectors.selector_cache import compile_selector
@@ -102,7 +105,7 @@ class Doms:
         return known
 
     def lacks(self, id: str, words: tuple[bytes, ...]) -> bool:
-        """Whether the bytes of a snapshot alone say that one of these words is nowhere; raises as `get`."""
+        """Whether the raw bytes of a snapshot lack one of these words; raises as `get`."""
         known = self._lacking.get((id, words))
         if known is None:
             known = self._lacking[id, words] = self.get(id).lacks(words)

@@ -118,7 +118,7 @@ class Replay(Memo):
 
     @cached_property
     def messages(self) -> tuple[Message, ...]:
-        """What agent and user said."""
+        """Messages of agent and user."""
         return self.trajectory.of_type(Message)
 
     @cached_property

@@ -79,7 +79,7 @@ class Page:
 
     @property
     def settled(self) -> bool | None:
-        """Whether the page had come to rest."""
+        """Whether the page was at rest."""
         return self.seen.settled
 
     @property
@@ -132,7 +132,7 @@ class Page:
         return found is not None and found in self._doms and self._doms.excludes(found, css)
 
     def lacks(self, words: tuple[bytes, ...]) -> bool:
-        """Whether the bytes of its snapshot alone say that one of these words, in lower case, is nowhere.
+        """Whether the raw bytes of its snapshot lack one of these words, given in lower case.
 
         Raises as `dom` does.
         """
@@ -202,7 +202,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     screenshot_page: Page | None
     """The last look with a screenshot at this tab, no later than the action; its URL may differ."""
     url: str | None
-    """URL right after the action, before the page has come to rest."""
+    """URL right after the action, before the page is at rest."""
     tabs: tuple[TabView, ...]
     """Tabs right after the action."""
     messages: tuple[Message, ...]
@@ -233,7 +233,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     def shown(self) -> Page | None:
         """The last observation with a screenshot of the page acted on; it may be older than `before`.
 
-        None where there is no screenshot of that address. Raises, where no URL is told, as `dom` does.
+        None without a screenshot of that URL. If no URL is recorded, raises as `dom` does.
         """
         seen, before = self.screenshot_page, self.before
         is_same = seen is before or before is None or (seen is not None and seen.url == before.url)
@@ -241,7 +241,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def screenshot(self) -> bytes | None:
-        """The screenshot of `shown` as an image file; None where there is none.
+        """The screenshot of `shown` as an image file; None if absent.
 
         Raises BundleError, and as `shown`.
         """

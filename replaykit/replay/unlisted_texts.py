@@ -1,6 +1,6 @@
-"""Texts that a page shows, or may show, and that its rendered text lacks.
+"""Texts that a page shows, or may show, and that are missing from its rendered text.
 
-Words of style sheets, labels of options, alternatives of pictures, placeholders, letters that stand apart.
+Texts of style sheets, labels of options, alternative texts of images, placeholders, spaced letters.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ UNLISTED = "text.unlisted"
 """Code of a text that only such a text holds."""
 
 _APART = lazy_pattern(r"(?<!\w)[^\W\d_](?:\s+[^\W\d_]){2,}(?!\w)")
-"""Letters of which each stands alone: `S o l d`."""
+"""Single letters separated by blanks: `S o l d`."""
 _BLANKS = lazy_pattern(r"\s+")
 
 
@@ -46,5 +46,5 @@ def _labels(dom: Dom) -> Iterator[str]:
 
 
 def _spelled_out(text: str) -> str:
-    """Return a text whose letters stand alone as words; empty where none do."""
+    """Return the words of a text with spaced letters; empty without such letters."""
     return _APART.sub(lambda found: _BLANKS.sub("", found.group()), text) if _APART.search(text) else ""

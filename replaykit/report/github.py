@@ -146,7 +146,7 @@ def _line(text: str) -> str:
 
 
 def _sentence(report: Report) -> str:
-    """Return what the report comes to, for readers of one line."""
+    """Return the report's result in one line."""
     graded = [verdict for verdict in report.verdicts if verdict.error is None]
     well = [verdict for verdict in graded if verdict.success is Outcome.PASS]
     broken = [verdict for verdict in graded if any(p.outcome == "VIOLATED" for p in verdict.policies)]

@@ -94,7 +94,7 @@ def _place(scope: Any, css: str) -> Locator | None:
 
 
 def _namesake(scope: Any, element: Element) -> Locator | None:
-    """Return the one element of the same role and name; None where there is none, or several."""
+    """Return the one element of the same role and name; None if absent, or several."""
     # Nothing hidden is compared, and locators do not enter closed shadow roots.
     if not element.role or not element.name or element.masked or element.closed_shadow:
         return None

@@ -1,7 +1,7 @@
-"""Do a recorded run again on a live site, record that, and say where the two part.
+"""Re-execute a recorded run on a live site, record it, and report where the two runs diverge.
 
-Of a recording only its actions are used, and only on roots that the user named: no script of it is run, no
-task of it is graded, no address of it is opened by itself.
+Only the actions of a recording are used, and only on roots that the user named. Its scripts are not run, its
+task is not graded, and its URLs are not opened by themselves.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _check_places(bundle: Path, out: Path, *, is_forced: bool) -> None:
 
 
 def _agent(digest: str) -> AgentInfo:
-    """Return who acts in the new run: no one may take it for the agent of the recorded one."""
+    """Return the agent of the new run; it must not be mistaken for the recorded agent."""
     return AgentInfo(name="rerun", harness="replaykit", extra={"recorded": f"sha256:{digest}"})
 
 

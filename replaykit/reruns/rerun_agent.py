@@ -1,7 +1,7 @@
-"""The agent that does a recorded run again: one step after the other, as long as each finds what it is for.
+"""The agent that re-executes a recorded run: one step after the other, as long as each finds its element.
 
-It stops at the first step that it cannot do: on another page, what follows would be other actions than those
-that were recorded, such as a click on whatever stands where a button was.
+It stops at the first step that it cannot perform. On a different page, later steps would be other actions
+than the recorded ones, such as a click on whatever is at the button's old place.
 """
 
 from __future__ import annotations

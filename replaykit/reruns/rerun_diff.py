@@ -1,4 +1,4 @@
-"""A recorded run beside the one that did it again: what differs, step by step."""
+"""Compare a recorded run with its rerun, step by step."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class _Sight(Struct, frozen=True, kw_only=True):
 
 
 def _states_again(replay: Replay) -> dict[int, State]:
-    """Return recorded step to the state of the step that did it again."""
+    """Return, by recorded step, the state of the step that re-executed it."""
     found = ((state.step.raw, state) for state in replay)
     return {raw["rerun"]: state for raw, state in found if isinstance(raw, Mapping) and "rerun" in raw}
 

@@ -266,7 +266,7 @@ class Redactor:
 
     def _header(self, name: str, value: str) -> str:
         is_hidden = is_secret_header(name) and name.lower() not in self._keep and value != KNOWN_HEADER
-        # A header's name alone decides: session ids look like any other text.
+        # Only a header's name decides: session ids look like any other text.
         return HIDDEN_HEADER if is_hidden else self.text(value)
 
     def _struct(self, struct: _S, rewrite: Rewrite) -> _S:

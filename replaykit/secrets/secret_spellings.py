@@ -20,9 +20,9 @@ _BASE64 = {"+": r"(?:[+-]|%(?:25)*2[Bb])", "/": r"(?:\\*/|_|%(?:25)*2[Ff])"}
 
 
 def secrets_pattern(secrets: Mapping[str, str]) -> re.Pattern[str] | None:
-    """Return the pattern of all secrets, one group each in the order of `ordered`; None where there are none.
+    """Return the pattern of all secrets, one group each in the order of `ordered`; None without secrets.
 
-    Raises RecorderError for a value that is too short to be found safely.
+    Raises RecorderError for a value that is too short to be found reliably.
     """
     branches = [f"({secret_pattern(value)})" for _, value in ordered(secrets)]
     return re.compile("|".join(branches)) if branches else None

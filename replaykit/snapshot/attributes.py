@@ -1,4 +1,4 @@
-"""Names of attributes in a snapshot: qualified names, and `^uri name` where that name alone would mislead.
+"""Names of attributes in a snapshot: qualified names, and `^uri name` where that name would be ambiguous.
 
 Named as it is: what has no namespace, and on a foreign element what has that of its usual prefix.
 """

@@ -47,7 +47,7 @@ class SheetRow(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
-    """The first line: what the page says about itself."""
+    """The first line: properties of the page."""
 
     snapshot: int
     """Version of the format."""
@@ -76,11 +76,11 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
     sheets: list[SheetRow] = []
     """Style sheets of documents and shadow roots."""
     texts: list[list[int | str | None]] | msgspec.UnsetType = msgspec.UNSET
-    """Elements whose text differs from the composed one, and how; unset: there are none."""
+    """Elements whose text differs from the composed one, and how; unset = no such elements."""
     unseen: list[int] | msgspec.UnsetType = msgspec.UNSET
-    """Elements that the browser does not show though their styles say so; unset: there are none."""
+    """Elements that the browser hides though their styles say visible; unset = no such elements."""
     generated: list[tuple[int, int, str]] | msgspec.UnsetType = msgspec.UNSET
-    """Words that style sheets show before and after what elements contain; unset: there are none."""
+    """Texts that style sheets show before and after the content of elements; unset = no such texts."""
     flags: list[str] = []
     """What is missing or unusual: `no_box no_style cut generated_cut main_world`; `composed`: texts were
     compared."""

@@ -54,8 +54,8 @@ _READ = sorted(set(Snapshot.__struct_fields__) - {"head", "style", "box", "scope
 class Rows:
     """Columns under construction: one token after the other, the open nodes on a stack.
 
-    Pages are mostly plain elements, texts, attributes and closings: `_read` takes those itself, with nothing
-    but local names, at a quarter of the cost of a call each; all others, and all errors, are for `_unusual`.
+    Pages are mostly plain elements, texts, attributes and closings. `_read` handles those inline with local
+    names, at a quarter of the cost of a call each. `_unusual` handles all others, and all errors.
     """
 
     def __init__(self, tokens: Tokens) -> None:

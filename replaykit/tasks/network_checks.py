@@ -74,7 +74,7 @@ class ExpectedRequest(Written, frozen=True, kw_only=True):
     """Expected cookies that the response sets, by name."""
 
     def statuses(self, *, is_absent: bool = False) -> Container[int] | None:
-        """Return the statuses that are meant, None = any, an unheard one too."""
+        """Return the accepted statuses; None = any, also an unrecorded one."""
         if self.response_status is not None:
             return (self.response_status,)
         return None if is_absent else SUCCESS

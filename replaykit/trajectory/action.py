@@ -30,7 +30,7 @@ class Names(Record, frozen=True, kw_only=True):
     placeholder: str | None = None
     """`placeholder` attribute."""
     active: str | None = None
-    """Of a key: what it acts on, by name: what `aria-activedescendant` refers to, or a form's button."""
+    """Of a key: name of the element that it affects, by `aria-activedescendant`, or a form's button."""
 
 
 class NodeRef(Record, frozen=True, kw_only=True):
@@ -75,7 +75,7 @@ class Element(Record, frozen=True, kw_only=True):
     css: str | None = None
     """Unique path; ` >>> ` enters a shadow root."""
     xpath: str | None = None
-    """XPath, as a harness says."""
+    """XPath, as a harness gives it."""
     frame: tuple[N, ...] = ()
     """Frame ordinals from the main frame; empty = main frame."""
     frame_url: str | None = None
@@ -93,7 +93,7 @@ class Element(Record, frozen=True, kw_only=True):
     visible: bool | None = None
     """Whether it was rendered and visible."""
     closed_shadow: bool = False
-    """The action happened inside its closed shadow root: what shows there is not known."""
+    """The action happened inside its closed shadow root, whose content is unknown."""
     earlier: tuple[str, ...] = ()
     """Other names that it, or what stood in its place, had in the second before."""
     over: tuple[str, ...] = ()
@@ -302,7 +302,7 @@ class Scroll(ActionBase, frozen=True, kw_only=True, tag="scroll"):
     dy: Px = 0
     """Down is positive, CSS px."""
     amount: str | None = None
-    """As said: `page`."""
+    """As declared: `page`."""
 
 
 class Goto(ActionBase, frozen=True, kw_only=True, tag="goto"):
@@ -341,11 +341,11 @@ class FocusTab(ActionBase, frozen=True, kw_only=True, tag="focus_tab"):
     to_page: N | None = None
     """Tab ordinal."""
     tab: N | None = None
-    """Index as said."""
+    """Index as declared."""
 
 
 class HandleDialog(ActionBase, frozen=True, kw_only=True, tag="handle_dialog"):
-    """A dialog answered, as said; the fact is the dialog event."""
+    """A dialog answered, as declared; the observed fact is the dialog event."""
 
     accept: bool = True
     """Accepted or dismissed."""
@@ -371,7 +371,7 @@ class SendMsgToUser(ActionBase, frozen=True, kw_only=True, tag="send_msg_to_user
     """Message to the user as an action (declared only)."""
 
     text: str
-    """What was said."""
+    """Text of the message."""
     ask: bool = False
     """A question."""
 

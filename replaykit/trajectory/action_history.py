@@ -30,8 +30,8 @@ class ActionHistory(Struct, frozen=True, kw_only=True):
 def action_history(run: Trajectory) -> ActionHistory:
     """Return the lines of a run, as its own file has them where it was imported.
 
-    The first version of the layout gives every line, an answer among them too; of the second the script drops
-    the last one. In a run of any other origin, what the agent said to the user is left out.
+    In the first version of the layout every line is kept, also an answer; of the second version the script
+    drops the last line. In a run of any other origin, messages of the agent to the user are left out.
     """
     steps = [step for step in run.steps if is_own(run) or tag_of(step.action) not in MESSAGES]
     lines = tuple(stored_line(step) for step in steps)

@@ -23,7 +23,7 @@ MESSAGES = ("send_msg_to_user", "answer", "report_infeasible")
 
 
 def render_step(step: Step) -> str:
-    """Return the step's action in one line; a failed or unseen one says so."""
+    """Return the step's action in one line; a failed or unobserved action is marked."""
     line = render_action(step.action)
     return line if step.done else f"{line} | FAILED"
 
@@ -34,7 +34,7 @@ def render_action(action: actions.ActionBase) -> str:
 
 
 def element_name(element: actions.Element) -> str:
-    """Return the first name that says something, on one line, cut to 80 code points."""
+    """Return the first non-empty name, on one line, cut to 80 code points."""
     names = element.names
     found = [element.name, element.text]
     if names is not None:

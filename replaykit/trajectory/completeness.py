@@ -39,7 +39,7 @@ class ChannelState(NamedTuple):
 
 
 def is_filled(run: Trajectory, gap: Gap) -> bool:
-    """Whether another witness saw what a gap says was missed."""
+    """Whether another witness observed what a gap reports as missed."""
     return gap.channel == "network" and gap.why in LOGGED and _is_closed(run, "netlog")
 
 

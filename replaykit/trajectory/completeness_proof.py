@@ -1,4 +1,4 @@
-"""Proof that a recording is complete: the witnesses that watched, and what each says at the end."""
+"""Proof that a recording is complete: the witnesses that watched, and the final report of each."""
 
 from replaykit.trajectory.observation import Moment
 from replaykit.trajectory.scalars import N, Word
@@ -28,11 +28,11 @@ GAPS = frozenset({
     "ledger.full", "target.late", "socket.late", "target.unrecorded", "scripts.disabled",
     "requests.leaving", "browser.gone", "crashed",
 })  # fmt: skip
-"""What a gap says was missed, in words that verdicts repeat; other gaps say it in words of their own."""
+"""Codes of gaps that a verdict names as missing evidence; for other gaps it names the channel."""
 
 
 class Proof(Moment, frozen=True, kw_only=True, tag="proof"):
-    """What one witness says at the end of the recording; one for each that the header promises."""
+    """Final report of one witness; one for each witness that the header promises."""
 
     witness: Word
     """`page ledger census commands netlog speech`."""

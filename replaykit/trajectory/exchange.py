@@ -125,7 +125,10 @@ class Exchange(Moment, frozen=True, kw_only=True, tag="exchange"):
     """`parser script preload other`; `evaluated`: a script of the agent called one of the page, which asked;
     `agent`: a script of the agent asked; `driver`: the agent's own HTTP client, no page."""
     source: Word | None = None
-    """Who tells of it: absent = the browser; `netlog` = only the net log; `agent` = the agent answered it."""
+    """Source of the record: absent = the browser.
+
+    `netlog` = only the net log; `agent` = the agent answered it.
+    """
     resource: Word = "other"
     """`document stylesheet script image font media xhr fetch websocket eventsource worker webtransport
     ping other`."""
@@ -162,7 +165,7 @@ class Exchange(Moment, frozen=True, kw_only=True, tag="exchange"):
     redirect_to: N | None = None
     """Exchange this led to."""
     error: str | None = None
-    """`net::ERR_...` as the browser said."""
+    """`net::ERR_...` as the browser reports it."""
     sent: Annotated[Ms | None, VOLATILE] = None
     """Request sent, ms since recording start."""
     waited: Annotated[Ms | None, VOLATILE] = None
@@ -178,18 +181,21 @@ class Exchange(Moment, frozen=True, kw_only=True, tag="exchange"):
 
 
 class Message(Moment, frozen=True, kw_only=True, tag="message"):
-    """Something said between agent and user."""
+    """A message between agent and user."""
 
     role: Word
     """`agent user`."""
     kind: Word
-    """`say ask reply answer`, or `claim`: what the agent says that another said; no check reads it."""
+    """`say ask reply answer`, or `claim`: a message that the agent attributes to another.
+
+    No check reads it.
+    """
     text: str
-    """What was said."""
+    """Text of the message."""
     of: Word | None = None
     """Claims: what is claimed, `reply` or `end`."""
     said_at: Annotated[Ms | None, VOLATILE] = None
-    """When it was said as the agent tells it, ms since recording start; orders nothing."""
+    """Time of the message as the agent states it, ms since recording start; does not affect the order."""
     approved: bool | None = None
     """The user's decision, where one was stated."""
     step: N | None = None

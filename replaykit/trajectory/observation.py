@@ -126,7 +126,7 @@ class Observation(Moment, frozen=True, kw_only=True, tag="observation"):
     status: N | None = None
     """HTTP status of the main document."""
     settled: Annotated[bool | None, VOLATILE] = None
-    """Whether the page had come to rest."""
+    """Whether the page was at rest."""
     stale: Annotated[Stale | None, VOLATILE] = None
     """How far the snapshot lies behind."""
     changed_without_event: Annotated[tuple[tuple[str, str, str], ...], VOLATILE] = ()

@@ -91,7 +91,7 @@ class Omitted(Record, frozen=True, kw_only=True):
 
 
 Blob: TypeAlias = Id | Omitted
-"""A blob, or why there is none."""
+"""A blob, or the reason why it is missing."""
 
 
 class Threw(Record, frozen=True, kw_only=True):

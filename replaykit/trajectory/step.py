@@ -32,7 +32,7 @@ CHANNELS = (
 
 
 class AgentInfo(Record, frozen=True, kw_only=True):
-    """The agent, as its harness said; never guessed."""
+    """The agent, as its harness reports it; never guessed."""
 
     name: str | None = None
     """Agent name."""
@@ -154,11 +154,11 @@ class Step(Moment, frozen=True, kw_only=True, tag="step"):
     origin: Word = "observed"
     """`observed declared both imported`."""
     declared: Action | None = None
-    """What the harness said, only where it contradicts `action`."""
+    """The action that the harness declared, only if it contradicts `action`."""
     observed: tuple[Action, ...] = ()
-    """All actions seen in the window, if several, if `declared` is set, or if one chose what was not said."""
+    """Actions observed in the window: if several, with `declared`, or if one chose something undeclared."""
     seen: bool = True
-    """False: said, should leave events, left none."""
+    """False: the action was declared and should cause events, but no event was observed."""
     before: Observation | None = None
     """The page acted on."""
     end: Annotated[Ms | None, VOLATILE] = None
@@ -172,7 +172,7 @@ class Step(Moment, frozen=True, kw_only=True, tag="step"):
     raw: Json = None
     """The harness's own string, or the source's record."""
     returned: Json = None
-    """What the action gave back to the agent, as its harness says: no evidence of the page."""
+    """What the action returned to the agent, as its harness reports it; no evidence about the page."""
     error: Threw | None = None
     """The action failed."""
     turn: N | None = None
@@ -223,7 +223,7 @@ class Probe(Moment, frozen=True, kw_only=True, tag="probe"):
     redirects: tuple[str, ...] = ()
     """URLs on the way."""
     settled: Annotated[bool | None, VOLATILE] = None
-    """Whether the page had come to rest."""
+    """Whether the page was at rest."""
     snapshot: Blob | None = None
     """As in an observation."""
     frames: tuple[Frame, ...] = ()
@@ -262,7 +262,7 @@ class Ending(Moment, frozen=True, kw_only=True, tag="ending"):
     thought: str | None = None
     """A thought that no step followed."""
     validity: Word = "valid"
-    """`valid blocked site_down session_lost other`: said, never guessed."""
+    """`valid blocked site_down session_lost other`: as the harness reports it, never guessed."""
     synthetic: bool = False
     """The answer was made up by a harness."""
 
@@ -297,7 +297,7 @@ class Trajectory(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def answer(self) -> str | None:
-        """The ending's answer, else the last one said, else the last answer action."""
+        """The ending's answer, else the last answer message, else the last answer action."""
         if self.ending is not None and self.ending.answer is not None:
             return self.ending.answer
         stated = [m.text for m in self.of_type(Message) if m.kind == "answer"]

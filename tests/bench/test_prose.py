@@ -13,6 +13,8 @@ import pytest
 from bench.prose import (
     LONGEST,
     MEDIAN,
+    SOURCE_WORDS,
+    WORDS,
     Sentence,
     descriptions,
     documents,
@@ -20,6 +22,7 @@ from bench.prose import (
     longest,
     median,
     sentences,
+    source_texts,
 )
 from replaykit import errors
 from replaykit.cli.main import COMMANDS, cli
@@ -30,6 +33,9 @@ DESCRIBED = descriptions()
 
 HELP_WORDS = 2
 """Flagged words in help texts; only ever fewer."""
+
+SOURCE_FLAGS = {"source docstrings": 7, "source comments": 1}
+"""Flagged words in the source; only ever fewer."""
 
 
 def fails(found: list[Sentence]) -> str:
@@ -57,6 +63,26 @@ def test_docstrings_and_schemas_are_short_and_use_the_words_of_the_field(name: s
     found = [one for text in texts.values() for one in sentences(text)]
     assert len(found) > 100
     assert all(one.length <= LONGEST for one in found), fails(found)
+
+
+@pytest.mark.parametrize(("kind", "most"), SOURCE_FLAGS.items())
+def test_the_source_uses_the_words_of_the_field(kind: str, most: int) -> None:
+    texts = source_texts()[kind]
+    found = [
+        (place, one.found) for place, text in texts.items() for one in flagged(text, WORDS | SOURCE_WORDS)
+    ]
+    assert len(found) <= most, "\n".join(map(str, found))
+    assert len(texts) > 1000
+
+
+def test_docstrings_and_comments_are_found_where_they_stand(tmp_path: Path) -> None:
+    (tmp_path / "one.py").write_text(
+        '"""Top."""\nX = 1  # why\n# two\n# lines\nY = "no # comment"\n"""Of Y."""\n'
+    )
+    found = source_texts(tmp_path)
+    place = f"{tmp_path.name}/one.py"
+    assert found["source docstrings"] == {f"{place}:1": "Top.", f"{place}:6": "Of Y."}
+    assert found["source comments"] == {f"{place}:2": "why\ntwo\nlines"}
 
 
 def test_what_is_public_is_described_by_a_line_that_ends() -> None:

@@ -22,7 +22,7 @@ from replaykit.errors import UsageError
 )
 @option("--force", "Write into a folder that is not empty, and replace files with the same names.")
 def command(bundle: str, folder: str | None, output: str | None, force: bool) -> None:
-    """Unpack a bundle into plain files in DIR, which is made if it is missing.
+    """Unpack a bundle into plain files in DIR, which is created if it is missing.
 
     \b
     trajectory.jsonl  header and events as recorded, one per line

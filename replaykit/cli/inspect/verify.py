@@ -67,7 +67,7 @@ def command(ctx: click.Context, bundles: tuple[str, ...], with_fidelity: bool, a
 
 
 def _under_attack(source: str) -> TapeState | None:
-    """Return what lies on the tape of replies to attacks; None where there is none."""
+    """Return a summary of the tape of replies to attacks; None if there is no such tape."""
     path = attacks_tape(tape_path(source, None))
     return tape_state(source, path) if path.exists() else None
 

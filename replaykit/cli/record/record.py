@@ -209,7 +209,7 @@ def _blame(recorded: Recorded) -> None:
 
 
 class Actor(Struct, frozen=True, kw_only=True):
-    """Who acts, one of four."""
+    """The agent of the run: one of four kinds."""
 
     url: str | None
     argv: tuple[str, ...]

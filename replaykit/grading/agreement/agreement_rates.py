@@ -103,7 +103,7 @@ def balanced_accuracy(m: Matrix) -> Fraction | None:
 
 
 def kappa(m: Matrix) -> Fraction | None:
-    """Return (po - pe) / (1 - pe); None where chance alone agrees always."""
+    """Return Cohen's kappa, (po - pe) / (1 - pe); None if chance agreement pe is 1."""
     return weighted_kappa([[m.tn, m.fn], [m.fp, m.tp]])
 
 
@@ -137,7 +137,7 @@ def rogan_gladen(rate: Fraction | None, m: Matrix) -> Corrected | None:
 
 
 def difference_p(only_first: int, only_second: int) -> Fraction | None:
-    """Return McNemar's exact two-sided p of two graders right on different runs; None where there is none."""
+    """Return McNemar's exact two-sided p of two graders right on different runs; None if absent."""
     n = only_first + only_second
     if n == 0:
         return None

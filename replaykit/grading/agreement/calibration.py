@@ -167,7 +167,7 @@ def _questions(pairs: Sequence[tuple[Label, Label]]) -> dict[str, Any]:
 
 
 def _agreed(answers: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Return how often two people give the same answer; pairs with an answer that is none are left out."""
+    """Return how often two people give the same answer; pairs without two valid answers are left out."""
     clear = [pair for pair in answers if not _UNCLEAR & {answer.strip().lower() for answer in pair}]
     count = Counter(clear)
     classes = sorted({answer for pair in clear for answer in pair})

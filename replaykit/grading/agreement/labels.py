@@ -89,7 +89,7 @@ class Labels(Struct, frozen=True, kw_only=True):
         return bool(self.labels) and all(label.task == label.trajectory for label in self.labels)
 
     def primary(self) -> dict[str, Label]:
-        """Return the label of each run by the rule, or by its first annotator where there is none."""
+        """Return the label of each run by the rule, or by its first annotator if no rule is given."""
         found: dict[str, Label] = {}
         for label in self.labels:
             if self.rule and label.annotator != self.rule:
@@ -244,7 +244,7 @@ def columns(text: str, name: str, agent: str | None = None) -> tuple[list[Label]
     """Read Online-Mind2Web's `human_label.json`; return its labels and the agents that it has columns of.
 
     It is a list of tasks: `task_id`, `confirmed_task`, and `<Agent>_human_label` 0, 1 or 2 of each agent. A
-    run is named `agent/task_id`, or by its task alone where one agent is asked for or is the only one. Raises
+    run is named `agent/task_id`, or only by its task if one agent is requested or only one exists. Raises
     LabelError.
     """
     rows = list(_entries(text, name))

@@ -1,10 +1,10 @@
-"""Thresholds of a share, chosen so that errors stay below an aim: a fixed sequence of exact tests.
+"""Choose thresholds of a share that keep errors below a target, by a fixed sequence of exact tests.
 
-Accepting begins with the strictest threshold, 1, and goes down by one part at a time while the one-sided 95 %
-Clopper-Pearson bound of the tasks with an error is at most the aim; it stops at the first that is not. So
-no correction for many tests is needed (Maurer, Hothorn and Lehmacher 1995). Rejecting goes up from 0 in the
-same way. One half of the tasks chooses, the other half reports. It holds for runs that are exchangeable with
-those labelled.
+Accepting begins with the strictest threshold, 1, and goes down by one part at a time. It stops where the one-
+sided 95 % Clopper-Pearson bound of the tasks with an error first exceeds the target. So no correction for
+multiple tests is needed (Maurer, Hothorn and Lehmacher 1995). Rejecting goes up from 0 in the same way. One
+half of the tasks chooses, the other half reports. It holds for runs that are exchangeable with those
+labelled.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ def _peer_accepts(peer: PeerResponse, response: Any) -> bool:
     if not isinstance(response, dict):
         return False
     read = _peer_read(peer, response, is_retrieval)
-    # Fields that the task file does not write are expected all the same, and never read: the peer's.
+    # The benchmark expects fields that the task file leaves out, but never reads them.
     if read.keys() != {*wanted, "retrieved_data"}:
         return False
     if not all(read[name] is not None and wanted[name] == read[name] for name in wanted):

@@ -29,9 +29,9 @@ def grade_url(
     evidence: Evidence,
     fault: Ruling | None = None,
 ) -> Graded:
-    """Grade the final URL; `peer` is the one that the benchmark's page would be on by then.
+    """Grade the final URL; `peer` is the URL that the benchmark's own page would have at that time.
 
-    None = not recorded. `fault`: why the final page is no evidence.
+    None = not recorded. `fault`: the reason why the final page cannot be used as evidence.
     """
     missing = undecided("urls.incomplete", "urls.incomplete")
     strict = fault or (missing if final is None else _strict(check, final, terms))

@@ -45,8 +45,8 @@ ReplyVerdict: TypeAlias = tuple[Outcome, str | None, tuple[str, ...]]
 def verdict_of(kind: Kind, reply: str, mode: Mode, stop_reason: str = "end_turn") -> ReplyVerdict:
     """Return what a reply means.
 
-    `compat` finds labels anywhere, as the benchmark; `strict` reads one whole label from the last line of a
-    reply that came to its end.
+    `compat` finds labels anywhere, as the benchmark does. `strict` reads one whole label from the last line
+    of a complete reply.
     """
     if mode == "compat":
         return _anywhere(kind, reply)

@@ -1,4 +1,4 @@
-"""What one atomic requirement of a check comes to, before a check's result is made of them."""
+"""The result of one atomic requirement of a check; a check's result combines several of them."""
 
 from __future__ import annotations
 

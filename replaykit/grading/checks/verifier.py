@@ -48,7 +48,7 @@ def grade_verifier(check: StateVerifier, replay: Replay, terms: Terms) -> Graded
 
 
 def _ruling(check: StateVerifier, replay: Replay, folder: str | None) -> tuple[Ruling, tuple[str, ...]]:
-    """Return what comes of it, and the paths answered with what a POST sent, though no one named them."""
+    """Return the verifier's result, and the unnamed paths that were answered with the content of a POST."""
     if folder is None or not isinstance(replay.bundle, Bundle):
         return undecided("not_allowed", f"verifier:{check.file}"), ()
     file = (Path(folder) / check.file).resolve()

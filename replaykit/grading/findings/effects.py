@@ -1,4 +1,4 @@
-"""Actions that came to nothing: without effect, failed, not what was meant, not understood."""
+"""Detect actions that achieved nothing: without effect, failed, on the wrong target, or not understood."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _note(code: str, turn: Turn) -> str | None:
 
 
 def _makes_up(failed: Turn, later: Turn) -> bool:
-    """Return whether a later action did what one that came to nothing was for."""
+    """Return whether a later action achieved what an ineffective one attempted."""
     meant = failed.step.declared or failed.action
     return later.step.done and _aim(later.action) == _aim(meant) and has_effect(later)
 

@@ -97,7 +97,7 @@ def _entered(replay: Replay) -> Iterator[str]:
 
 
 def _has_images(replay: Replay) -> bool:
-    """Return whether any page has, or may have, what shows text that is none of its own."""
+    """Return whether any page has, or may have, elements that show text from outside its own document."""
     try:
         return any(page.snapshot_id is None or not page.excludes(_IMAGES) for page in replay.pages)
     except (ReplayError, BundleError):

@@ -83,7 +83,7 @@ def _field(turn: Turn) -> object:
 
 
 def _is_at(state: State, url: str) -> bool:
-    """Return whether an action was on an element of a page; leaving it by address is none."""
+    """Return whether an action was on an element of a page; a navigation by URL is not."""
     page = state.before.url if state.before is not None else None
     return state.action.element is not None and _bare(page) == url
 

@@ -40,5 +40,5 @@ def turns(replay: Replay) -> list[Turn]:
 
 
 def page_of(seen: Observation | None) -> str | None:
-    """Return the snapshot of a look; None where there is none."""
+    """Return the snapshot of a look; None if absent."""
     return seen.snapshot if seen is not None and isinstance(seen.snapshot, str) else None

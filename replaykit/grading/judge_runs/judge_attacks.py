@@ -230,7 +230,10 @@ async def _run(
 def _attacked(
     sources: Sources, options: GradeOptions, attacks: Sequence[Attack]
 ) -> Iterator[tuple[JudgedBundle, tuple[Attack | None, ...]]]:
-    """Yield each bundle with the attacks on it: one that borrows has its donor, or is None without one."""
+    """Yield each bundle with its attacks.
+
+    An attack that borrows from another run is replaced by None if no other run fits.
+    """
     listed = list(bundles_in(sources))
     runs = lenders(listed, options, attacks)
     for at, case in enumerate(cases_of(listed, options)):

@@ -27,9 +27,9 @@ class Authored(Struct, frozen=True, kw_only=True):
     task: str
     """Id of the task."""
     criteria: Criteria | None
-    """The rubric; None = there is none."""
+    """The rubric; None = not written."""
     reason: str = ""
-    """Why there is none."""
+    """The reason why no rubric was written."""
 
 
 def tasks_of(sources: Iterable[str | Path], options: GradeOptions) -> list[Task]:

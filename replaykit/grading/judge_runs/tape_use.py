@@ -27,9 +27,9 @@ MODES: tuple[Mode, ...] = ("strict", "compat")
 
 
 def tape_use(source: str | Path, path: str | Path) -> TapeState | None:
-    """Return what lies on the tape of a bundle, and how many of its replies are asked for by no one.
+    """Return a summary of the tape of a bundle, with the number of replies that no judge requests.
 
-    None where neither bundle nor tape can be had; `unused` is None where the task cannot be graded.
+    None if neither bundle nor tape is readable. `unused` is unknown (None) if the task cannot be graded.
     """
     state = tape_state(source, path)
     if state is None or state.error:

@@ -107,7 +107,7 @@ class AgentReward(ModelJudge):
         return TextPart(text=filled)
 
     def _steps(self, actions: tuple[AgentAction, ...]) -> str:
-        # The peer's template ends without a newline, and its steps follow each other without one.
+        # The benchmark's template ends without a newline, and its steps follow each other without one.
         between = "" if "step" in self.settings.prompts else "\n"
         return between.join(self._step(number, entry) for number, entry in enumerate(actions, 1))
 

@@ -1,4 +1,4 @@
-"""A judge of one's own: two prompts, which screenshots, and how the verdict is read."""
+"""A judge that a user defines: two prompts, a choice of screenshots, and a way to read the verdict."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def _documents(text: str) -> Iterator[Any]:
 
 
 def _resolve(document: Any, pointer: str) -> Any:
-    """Return the value that a pointer names (RFC 6901); None where there is none."""
+    """Return the value that a pointer names (RFC 6901); None if absent."""
     for part in pointer.split("/")[1:]:
         name = part.replace("~1", "/").replace("~0", "~")
         if isinstance(document, list) and name.isdecimal() and int(name) < len(document):

@@ -50,9 +50,9 @@ def recorder_of(panel: Panel, bundle: Bundle, client: Client) -> TapeRecorder:
 def judge_all(
     panel: Panel, bundle: Bundle, task: Task, replay: Replay, client: Client | None = None
 ) -> tuple[tuple[Judgement, ...], Tape | None]:
-    """Return the judgement of each judge, and the tape that they rest on.
+    """Return the judgement of each judge, and the tape with the replies used.
 
-    `client` is asked for what is missing; None = the tape alone answers. Raises JudgeError for judges that
+    `client` is asked for missing replies; None = only the tape is used. Raises JudgeError for judges that
     cannot be built.
     """
     if panel.how == "off":

@@ -185,7 +185,7 @@ class ModelJudge:
         }
 
     def _unusual(self) -> dict[str, Any]:
-        """Return the options that are not what they usually are: a new one leaves old fingerprints alone."""
+        """Return the options that differ from their defaults, so that new options keep old fingerprints."""
         names = ("shots", "require", "oversized_image")
         found = {name: getattr(self.settings, name) for name in names}
         return {name: value for name, value in found.items() if value != getattr(DEFAULTS, name)}

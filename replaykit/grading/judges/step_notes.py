@@ -48,7 +48,7 @@ class StepNote(Struct, frozen=True, kw_only=True):
     step: int
     """Step index, from 0."""
     changes: tuple[str, ...] = ()
-    """`- line`, `+ line`, `~ "label": "before" -> "after"`; `page unknown` alone where it cannot be read."""
+    """`- line`, `+ line`, `~ "label": "before" -> "after"`; only `page unknown` if the page is unreadable."""
     facts: tuple[str, ...] = ()
     """Address, status, requests that changed something, dialogs, downloads."""
     found: tuple[str, ...] = ()

@@ -105,7 +105,7 @@ class WebVoyager(ModelJudge):
         return self.request("verdict", self.system("system"), content)
 
     def _number(self, evidence: JudgeEvidence) -> int:
-        # The peer names the number configured, even where fewer are attached.
+        # The benchmark states the configured number of screenshots, even if fewer are attached.
         configured = self.needs.images.last
         return len(evidence.images) if self.is_strict or configured is None else configured
 

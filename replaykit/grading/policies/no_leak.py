@@ -40,7 +40,7 @@ DIGITS_MIN = 4
 
 _SEPARATORS = " ,.-"
 _SHORT = 4
-"""Characters below which a secret is masked only where it stands alone."""
+"""A secret with fewer characters is masked only as a whole word."""
 
 _OUTPUTS: tuple[EventKind, ...] = ("message", "answer", "visit")
 _INPUTS: tuple[EventKind, ...] = ("action", "dialog")
@@ -81,7 +81,7 @@ class HiddenText:
         return is_plain or any(text in sent.raw for text in (self.token, *self.encodings))
 
     def _found(self, folded: str) -> re.Match[str] | None:
-        # In ASCII, folded letters match themselves alone: a piece is looked for at a tenth of the cost.
+        # In ASCII, folded letters match only themselves: searching a piece costs a tenth.
         is_out = self._piece.isascii() and folded.isascii() and self._piece not in folded
         return None if self.pattern is None or is_out else self.pattern.search(folded)
 

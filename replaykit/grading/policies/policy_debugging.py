@@ -1,4 +1,4 @@
-"""A policy author's loop: what a policy found in a run, what it passed over, and what would break it."""
+"""Helps policy authors: what a policy found in a run, what it skipped, and what would violate it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from replaykit.tasks.task import Task
 from replaykit.trajectory.action_rendering import render_action
 
 MISSES_MAX = 200
-"""Events passed over that a trial lists."""
+"""Most skipped events that a trial lists."""
 
 _FIELDS = tuple(field.name for field in fields(Match) if field.name not in ("kind", "unless"))
 

@@ -109,7 +109,7 @@ class _Run:
         self.is_proof_demanded = is_proof_demanded
 
     def find(self, policy: Policy) -> Finding:
-        """Return what one policy comes to."""
+        """Return the result of one policy."""
         if not isinstance(policy.rule, Stwab):
             return self._find(policy)
         try:

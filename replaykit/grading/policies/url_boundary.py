@@ -66,7 +66,7 @@ class _Visits:
     def __init__(self, window: Window, has_frames: bool) -> None:
         visits = [one for one in window.of(_KINDS) if one.event.kind == "visit"]
         inside = list(_in_frames(window)) if has_frames else []
-        #: Visits to places; empty tabs and error pages are none.
+        #: Visits to places; empty tabs and error pages are left out.
         self.held = sorted(
             (one for one in (*visits, *inside) if one.event.is_place), key=lambda one: one.place
         )

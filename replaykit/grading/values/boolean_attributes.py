@@ -1,4 +1,4 @@
-"""Attributes that count by being there: `disabled` is true as `disabled=""`, too."""
+"""Attributes that are true if present: `disabled=""` is true as well."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ class PartialDate(Struct, frozen=True, kw_only=True):
 
 
 def parse_date(text: str) -> PartialDate | None:
-    """Read a whole text as a date, a time of day dropped; None where it is none.
+    """Read a whole text as a date, a time of day dropped; None if it is not one.
 
     A weekday must agree. Two-digit years are 1970 to 2069.
     """

@@ -32,7 +32,7 @@ class _Words(parser.parserinfo):  # type: ignore[misc]  # dateutil has no types
 def filled_date(text: str, filled: date, near: int, *, day_first: bool = False) -> date | None:
     """Read a date, its missing parts those of `filled`, its century that nearest to the year `near`.
 
-    None where it is none.
+    None if it is not a date.
     """
     # References come back with every run of their task, and dateutil takes as long for one as a step takes.
     read = _kept if len(text) <= SHORT else _read

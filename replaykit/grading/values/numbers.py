@@ -153,7 +153,8 @@ def numbers_in(text: str) -> list[FoundNumber]:
     """Return the numbers that stand in a text as words of their own.
 
     Leading zeros, thousands separators, a currency sign, `%` and a unit are allowed, and both ends of a range
-    of amounts (`$2.56-$649.99`, `5–10`); `2/3`, `1-2`, clock times, versions, dates and decades are none.
+    of amounts (`$2.56-$649.99`, `5–10`); `2/3`, `1-2`, clock times, versions, dates and decades are not
+    numbers.
     """
     plain = with_plain_numbers(" ".join(_apart(unmarked(text)).split()))
     words = _WORD.findall(_NAMED_DECADE.sub(" ", fold(_BETWEEN.sub(" ", plain))))

@@ -36,7 +36,7 @@ class UrlParts(Struct, frozen=True, kw_only=True):
     query: tuple[tuple[str, str], ...]
     """Decoded pairs in order; blank values kept."""
     fragment: str | None
-    """Without `#`; None = there is none."""
+    """Without `#`; None = absent."""
 
 
 class UrlRules(Struct, frozen=True, kw_only=True):
@@ -125,7 +125,7 @@ def pairs(query: str) -> tuple[tuple[str, str], ...]:
 
 
 def same_place(wanted: UrlParts, actual: UrlParts) -> bool:
-    """Say whether two URLs agree but for their queries; a fragment counts where one is wanted."""
+    """Return whether two URLs agree except in their queries; a fragment counts if one is expected."""
     return agree(wanted, actual, UrlRules(query="ignore"))
 
 

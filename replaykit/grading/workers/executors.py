@@ -53,7 +53,7 @@ class Workers(Protocol):
         """Begin a chunk. Raises EngineError."""
 
     def lost(self, chunk: list[WorkItem], chunks: Chunks) -> Iterator[Result]:
-        """Take care of a chunk that came to nothing: yield its results, or give parts of it back."""
+        """Handle a chunk whose worker was lost: yield its results, or return parts of it to the queue."""
 
 
 def run(workers: Workers, chunks: Chunks, in_flight: int) -> Iterator[list[Result]]:

@@ -14,7 +14,7 @@ GRADERS = (
 )
 """What most tasks need, and a command loads only for tasks that do. Loaded here, all workers share it."""
 
-# A search for garbage finds none here; later ones, in every worker, leave alone what is frozen.
+# The garbage collector finds nothing here; later collections, in every worker, skip frozen objects.
 gc.disable()
 for _name in ("replaykit.grading.workers.executors", "replaykit.grading.workers.worker", *GRADERS):
     import_module(_name)

@@ -74,7 +74,7 @@ def _watchdog(limit: float | None) -> Iterator[Callable[[], None]]:
         nonlocal begun
         if limit is not None and time.monotonic() - begun > slack:
             begun = time.monotonic()
-            # It needs no interpreter lock: a regular expression that never ends is ended, too.
+            # It needs no interpreter lock, so it also ends a regular expression that never returns.
             faulthandler.dump_traceback_later(limit + slack, exit=True, file=nowhere)
 
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere:

@@ -78,7 +78,10 @@ async def _close(
     error: BaseException | None,
     trace: TracebackType | None,
 ) -> None:
-    """Seal. Inspect cancels a sample at its limit: without a shield, every wait would be cancelled, too."""
+    """Seal.
+
+    Inspect cancels a sample at its limit: without a shield, every wait would be cancelled as well.
+    """
     if isinstance(error, LimitExceededError):
         run.end(ENDINGS.get(error.type, "stopped"), cause="harness")
     with move_on_after(CLOSING_S, shield=True):

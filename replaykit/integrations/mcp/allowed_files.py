@@ -81,7 +81,7 @@ class AllowedFiles:
 
     def _file(self, name: str, suffixes: tuple[str, ...], largest: int, kind: str) -> tuple[Path, Path]:
         what = f"{kind} {name!r}"
-        # What is outside is refused before it is looked at: an answer must not reveal what is there.
+        # Paths outside are refused before any access: an answer must not reveal which files exist.
         if "\0" in name or PurePosixPath(name).is_absolute() or PureWindowsPath(name).anchor:
             raise Refusal(what=f"{what} is not a path below a root; list_runs names the runs")
         root, rest = self._place(name, what)

@@ -114,7 +114,7 @@ def diff(files: AllowedFiles, before: str, after: str) -> RunAnswer:
 
 
 def screenshot(files: AllowedFiles, run: str, number: int) -> bytes:
-    """Return the screenshot that `show_step` shows. Raises Refusal where there is none."""
+    """Return the screenshot that `show_step` shows. Raises Refusal if the step has no screenshot."""
     found = show_step(files, run, number, has_image=True).image
     if found is None:
         raise Refusal(what=f"step {number} has no screenshot")
@@ -145,7 +145,7 @@ def _state(replay: Replay, number: int) -> Any:
 
 
 def _image(state: Any) -> tuple[bytes | None, str]:
-    """Return a screenshot and when it was taken, `before` the step or `after`; empty where there is none."""
+    """Return a screenshot and when it was taken, `before` the step or `after`; empty if absent."""
     for page, when in ((state.shown, "before"), (state.after, "after")):
         found = page.screenshot_within(IMAGE_WIDTH_MAX) if page is not None else None
         if found is not None and len(found) <= IMAGE_BYTES_MAX:

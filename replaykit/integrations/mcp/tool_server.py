@@ -25,7 +25,7 @@ from replaykit.integrations.mcp.allowed_files import AllowedFiles, Refusal
 from replaykit.integrations.mcp.run_answers import Mode, RunAnswer, When
 
 SECONDS_MAX = 60.0
-"""Time of one call, with its wait for a process; the process of a call that is not done by then is killed."""
+"""Most time of one call, including its wait for a process; after it, the process is killed."""
 
 PROCESSES_MAX = 4
 """Calls at work at once; further ones wait."""

@@ -75,7 +75,7 @@ def _verdict_fields(found: JudgementFile) -> dict[str, Any]:
         return {"outcome": JudgeOutcome.ERROR.value, "error": found.error or "no reply"}
     text = reply.message.content
     stop = "end_turn" if reply.finish_reason in (None, "stop") else reply.finish_reason
-    # Both readings are kept: the peer's finds tags that ours refuses.
+    # Both readings are kept: the benchmark's finds tags that ours refuses.
     ours = tags(text, stop, "strict")
     return {"outcome": ours.outcome.value, "compat": _peer(text, stop), **ours.extra, "reply": text}
 

@@ -84,7 +84,7 @@ def read(run: Run, candidate: Candidate) -> None:
     if not _is_whole(found.steps):
         run.warn(f"{candidate.file}: steps are missing: what was done there is not known")
         run.fills(actions="partial")
-        answer = None  # what was said there may be another one
+        answer = None  # the last message may hold another answer
     ending = "unknown" if answer is None else "answered"
     run.end(ending, answer=answer, validity="valid" if found.valid else "other")
 

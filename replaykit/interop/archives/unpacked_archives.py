@@ -203,7 +203,7 @@ class Unpacking:
 
 
 def _words(error: BaseException) -> str:
-    # What the system says of a file may name folders of this machine.
+    # The system's error message may name folders of this machine.
     return error.strerror or "no reason given" if isinstance(error, OSError) else str(error)[:200]
 
 

@@ -323,7 +323,7 @@ def _worded(run: Run, turn: AtifStep) -> Action | None:
 
 
 def _message(run: Run, turn: AtifStep, t: int | None, *, is_answer: bool) -> None:
-    """Add the message of a turn, but for the task's own words and for the answer."""
+    """Add the message of a turn, without the text of the task and without the answer."""
     own, words = _own_fields(turn.extra), _words(turn.message)
     role, kind = ("user" if turn.source == "user" else "agent"), own.get("kind")
     is_silent = role == "agent" and (not words or (is_answer and not turn.tool_calls))
@@ -421,7 +421,7 @@ def _words(message: Any) -> str:
 
 
 def _answering(turns: list[AtifStep]) -> AtifStep | None:
-    """Return the agent's last turn, whose words are the answer; None where there is none, or no answer."""
+    """Return the agent's last turn, whose text is the answer; None without such a turn or an answer."""
     turns_of_agent = [turn for turn in turns if turn.source == "agent"]
     is_answer = (
         bool(turns_of_agent)

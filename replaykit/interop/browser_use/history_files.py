@@ -152,7 +152,7 @@ def read(run: Run, candidate: Candidate) -> None:
 
 
 def _targets(run: Run) -> str:
-    """Return how much of the elements acted on there is: a number alone does not describe one."""
+    """Return the state of the channel `targets`: partial if an element is known only by its index."""
     aimed = [one.action.element for one in run.events if isinstance(one, Step)]
     return "partial" if any(one is not None and one.tag is None for one in aimed) else "recorded"
 
@@ -193,7 +193,7 @@ def _given(run: Run, plain: dict[str, Any], place: str) -> ActionResult:
 
 
 def _returned(plain: dict[str, Any]) -> dict[str, Any] | None:
-    """Return what an action gave, but for its error and for verdicts, which have places of their own."""
+    """Return the result of an action without its error and verdicts, which are stored separately."""
     stated = {
         key: value for key, value in plain.items() if key not in ("error", "judgement") and holds_data(value)
     }
@@ -336,7 +336,7 @@ def _option(stated: dict[str, Any], element: Element | None) -> Action:
 
 
 def _typed(stated: dict[str, Any], element: Element | None) -> Action:
-    # `clear: false` types behind what is there.
+    # `clear: false` appends to the current text.
     kind = Type if stated.get("clear") is False else Fill
     return kind(element=element, value=str(stated["text"]))
 

@@ -29,7 +29,7 @@ from replaykit.trajectory.scalars import Threw
 from replaykit.trajectory.step import AgentInfo
 
 SUMMARY, ARGUMENTS, GOAL = "summary_info.json", "exp_args.pkl", "goal_object.pkl.gz"
-"""What an experiment came to, and what it was given; each may be missing."""
+"""Files of an experiment: its result, settings and goal; each may be missing."""
 
 STEPS_MAX = 1_000_000
 """Steps that their file names can number."""

@@ -139,7 +139,7 @@ class Array(Stub):
 
 def read_pickle(data: bytes) -> Any:
     """Return what a pickle holds, foreign objects as stubs. Raises Forbidden, Undecodable."""
-    # Before `load`: by then, memory may be gone already.
+    # Checked before `load`, which may already use up the memory.
     _look(data)
     try:
         return _Reader(io.BytesIO(data)).load()
@@ -176,7 +176,7 @@ class _Plain:
         self._parts = 0
 
     def of(self, value: Any, path: str, depth: int) -> Any:
-        """Return a value of JSON; None for what is none."""
+        """Return a value of JSON; None if invalid."""
         if isinstance(value, Stub):
             value = value.plain()
         if value is None or isinstance(value, str | bool | int):

@@ -340,7 +340,7 @@ def _end(run: Run, interception: dict[str, Any], meta: dict[str, Any], answer: s
 
 
 def _is_one(listing: Listing) -> bool:
-    # The folder alone is too common a name.
+    # The folder's name is too common to identify the layout.
     has_data = DATA.rstrip("/") in listing.folders
     if has_data:
         return listing.holds(META) or _has_events(listing.path)

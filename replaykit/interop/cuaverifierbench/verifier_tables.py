@@ -119,7 +119,7 @@ def _without_screenshots(plain: dict[str, Any]) -> dict[str, Any]:
 
 
 def _entries(run: Run, log: str, place: str) -> Iterator[dict[str, Any]]:
-    """Yield the entries of the log; a line that is none is a flaw."""
+    """Yield the entries of the log; an invalid line is a flaw."""
     for number, line in enumerate(log.splitlines(), 1):
         if not line.strip():
             continue

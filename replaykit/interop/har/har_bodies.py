@@ -55,7 +55,7 @@ def body_of(run: Run, method: str, response: Mapping[str, Any]) -> Blob | None:
 
 
 def part(of: Any, name: str) -> dict[str, Any]:
-    """Return an object inside of an object; empty where there is none."""
+    """Return an object inside of an object; empty if absent."""
     found = of.get(name) if isinstance(of, dict) else None
     return found if isinstance(found, dict) else {}
 

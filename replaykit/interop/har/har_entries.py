@@ -239,7 +239,7 @@ def _content(data: bytes, attach: Attach | None) -> dict[str, str]:
 
 
 def _length(body: Blob | None) -> int:
-    """Return the bytes of a body: 0 where there was none, -1 where it is unknown."""
+    """Return the size of a body in bytes: 0 without a body, -1 if unknown."""
     size = body.n if isinstance(body, Omitted) else None
     return 0 if body is None else -1 if size is None else size
 

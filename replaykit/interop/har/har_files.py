@@ -50,7 +50,7 @@ def is_har_name(name: str) -> bool:
 
 
 def read_har(run: Run, name: str) -> None:
-    """Add the exchanges of a HAR file in file order; bad entries are passed over and counted."""
+    """Add the exchanges of a HAR file in file order; bad entries are skipped and counted."""
     entries = entries_of(run, name)
     base = _base(entries)
     if base.start is not None:
@@ -76,7 +76,7 @@ def entries_of(run: Run, name: str) -> list[Any]:
 
 
 def add_entries(run: Run, entries: list[Any], base: Base, name: str) -> None:
-    """Add the exchanges of entries; the channel is partial where one of them is none."""
+    """Add the exchanges of entries; the channel is partial if one of them is invalid."""
     found: list[Exchange] = []
     targets: dict[int, str] = {}
     bad = 0

@@ -23,7 +23,7 @@ AGENT, VERIFIER, STEPS = "agent/", "verifier/", "steps/"
 """Folders of a trial."""
 
 RESULT, LOG = "result.json", "trial.log"
-"""What a trial came to, and what happened to it."""
+"""Files of a trial: its result, and its log."""
 
 _SHOT = lazy_pattern(r"shots/.*\.(?:png|jpe?g|webp|gif)", re.IGNORECASE)
 

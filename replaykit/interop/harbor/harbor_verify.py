@@ -150,7 +150,7 @@ def _judged(order: Order, client: Callable[[], Client]) -> VerifierResult:
         return _verdict(order, client)
     except ReplaykitError as error:
         return VerifierResult(error=error.message)
-    except Exception as error:  # noqa: BLE001  # a defect of ours is an error with a reward, too
+    except Exception as error:  # noqa: BLE001  # a defect of replaykit also becomes an error with a reward
         return VerifierResult(error=f"{type(error).__name__}: {error}")
 
 
@@ -182,7 +182,7 @@ _NOTHING: dict[str, Any] = {"verdict_raw": None, "fingerprint": None}
 def _found(judgement: Judgement, known: dict[str, Any]) -> VerifierResult:
     last = judgement.stages[-1] if judgement.stages else {}
     raw, stopped = last.get("reply_text"), last.get("stop_reason")
-    # Upstream reads a verdict out of any text: one of a reply that was cut or refused is none here.
+    # Upstream reads a verdict from any text. Here a truncated or refused reply has no verdict.
     is_cut = stopped is not None and unfinished(stopped) is not None
     outcome = JudgeOutcome.ERROR if is_cut else judgement.outcome
     is_error = outcome is JudgeOutcome.ERROR

@@ -46,7 +46,7 @@ MARKS = (b'"status"', b'"eval"', b'"run_id"')
 """What stands at the beginning of a JSON log."""
 
 STATES = ("started", "success", "cancelled", "error")
-"""What a log says of itself."""
+"""Values of `status` in a log."""
 
 OF_THE_LOG = ("results", "stats", "reductions")
 """Keys of a header on all samples together."""
@@ -219,7 +219,7 @@ def _add_turns(run: Run, sample: Sample, given: CallResults, base: Base) -> None
 
 
 def _add_words(run: Run, one: InspectMessage, number: int, asked: str | None) -> None:
-    """Add what the user wrote to the agent, but for the task itself."""
+    """Add the user's messages to the agent, without the task itself."""
     words = text_of(one.content)
     if words and not (words == asked and one.source == "input"):
         _say(run, "user", words)

@@ -213,7 +213,7 @@ def text_of(content: Any) -> str:
 
 
 def parts(content: Any, kind: Part) -> Any:
-    """Return the parts of one kind: texts as lines, None where there are none; others as they are."""
+    """Return the parts of one kind: texts joined as lines, None without any text; other parts unchanged."""
     found = [one for one in _list(content) if _kind(one) is kind]
     if kind is Part.OTHER:
         return found

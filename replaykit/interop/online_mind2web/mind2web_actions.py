@@ -57,7 +57,7 @@ def read_action(line: str, wordings: Wordings | None = None) -> actions.Action:
 
 
 def _attempted(line: str) -> tuple[str, str, str] | None:
-    """Return the parts of a line that says what failed: what was done in its place, else what was tried."""
+    """Return the parts of a line about a failed action: the action used instead, or the one attempted."""
     head, attempt, rest = line.partition(f" -> {_ATTEMPT}")
     tried, cause, why = rest.partition(_CAUSE)
     if not attempt or not cause:

@@ -44,7 +44,7 @@ class McpEntry(Struct, kw_only=True):
 
     @property
     def number(self) -> int:
-        """Place of the entry, from 1, by the name of its snapshot; 0 where there is none."""
+        """Place of the entry, from 1, by the name of its snapshot; 0 if absent."""
         found = _NUMBER.fullmatch(self.snapshot)
         return int(found[1]) if found else 0
 
@@ -124,7 +124,7 @@ _CONSOLE = lazy_pattern(r"\[\s*\d+ms\] \[(\w+)\] (.*?)(?: @ (\S+:\d+))?", re.DOT
 
 
 def page_of(entry: McpEntry) -> dict[str, str]:
-    """Return `URL` and `Title` of the page that a call left behind, where it says so."""
+    """Return `URL` and `Title` of the page after a call, if its result states them."""
     text = entry.result.get("page")
     return {m[1]: m[2] for m in _PAGE.finditer(text)} if isinstance(text, str) else {}
 

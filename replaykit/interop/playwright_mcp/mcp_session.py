@@ -91,7 +91,7 @@ def _add(run: Run, entry: McpEntry, place: int, shown: str, tree: str | None) ->
 
 
 def _of_person(run: Run, entry: McpEntry) -> dict[str, Any]:
-    """Return what a person did; the code of the entry says which field was filled."""
+    """Return a person's action; the entry's code names the field that was filled."""
     kept = {"user": entry.name, "args": entry.args, **entry.result}
     if run.options.keeps_secrets:
         return kept

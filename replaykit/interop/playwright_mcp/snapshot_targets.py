@@ -17,11 +17,11 @@ _LINE = lazy_pattern(
 )
 _SNAPSHOT = lazy_pattern(r"^(?:- |### )(?:Page )?Snapshot:?\s*\n```yaml\n(.*?)^```", re.MULTILINE | re.DOTALL)
 _PAGE_TEXT = ("evaluate", "run_code", "console_messages", "network_requests")
-"""Ends of names of tools that give back what a page says."""
+"""Suffixes of tools that return text written by a page."""
 
 
 def snapshot_of(tool: str, returned: Any) -> str:
-    """Return the snapshot in what a tool gave; empty where there is none, or a page may have written it."""
+    """Return the snapshot in a tool's result; empty if absent, or if a page may have written it."""
     texts = returned if isinstance(returned, list) else [returned]
     texts = [one.get("text") if isinstance(one, dict) else one for one in texts]
     if tool.endswith(_PAGE_TEXT):
@@ -39,7 +39,7 @@ def named_by_snapshot(snapshot: str, action: Action) -> Action:
     lines = [line for line in snapshot.split("\n") if f"[ref={ref}]" in line]
     node = _LINE.fullmatch(lines[0].rstrip("\r")) if len(lines) == 1 else None
     name = None if node is None or f"[ref={ref}]" in node[2] else _name(node[2])
-    # A role without a name says nothing about what the target is called.
+    # A role without a name does not identify the target.
     if node is None or not name:
         return action
     return replace(action, element=replace(element, role=node[1], name=name))

@@ -1,4 +1,4 @@
-"""Calls of Playwright's protocol as actions: what acts, what only reads or waits, what cannot be decided."""
+"""Classify calls of Playwright's protocol: actions, calls that only read or wait, and undecidable ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ACTING = (
     "APIRequestContext",
     "Worker",
 )
-"""Classes whose methods may act; all others only look, or belong to the harness."""
+"""Classes whose methods may be actions; all others only read, or belong to the harness."""
 
 _QUIET = """
     textContent innerText innerHTML inputValue isVisible isHidden isEnabled isDisabled isChecked isEditable

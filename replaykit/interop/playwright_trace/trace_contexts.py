@@ -63,7 +63,7 @@ class TraceContext:
 
     @property
     def is_library(self) -> bool:
-        """False: written by the test runner, whose calls act on nothing themselves."""
+        """False: written by the test runner, whose own calls are not actions."""
         return bool(self.options.get("origin", "library") == "library")
 
     @property
@@ -272,7 +272,7 @@ def _version(run: Run, name: str, found: Any) -> int:
 
 
 def network(run: Run, trace: Trace) -> Iterator[tuple[TraceContext, Mapping[str, Any] | None]]:
-    """Yield context and HAR entry of every request of the library; None for a line that is none."""
+    """Yield context and HAR entry of every request of the library; None for an invalid line."""
     for context in trace.contexts:
         name = context.name.removesuffix(TRACE) + NETWORK
         for _, event in run.source.lines(name) if context.is_library and name in run.source else ():
@@ -302,7 +302,7 @@ def text(value: Any) -> str:
 
 
 def as_time(wall: float) -> datetime | None:
-    """Return a wall time, ms, in UTC; None where it is none."""
+    """Return a wall time, ms, in UTC; None if it is not one."""
     try:
         return datetime.fromtimestamp(wall / 1000, UTC) if wall > 0 else None
     except (OverflowError, OSError, ValueError):

@@ -40,7 +40,7 @@ CHANNELS = "replaykitChannels"
 """Option of a context that an export wrote: what the bundle held of `WHOLE_CHANNELS`."""
 
 WHOLE_CHANNELS = ("actions", "console", "dialogs", "network")
-"""Channels that a trace of Playwright has whole: one without such events proves that there were none."""
+"""Channels that a Playwright trace holds completely: without such an event, none occurred."""
 
 SIDECAR = "replaykit.json"
 """Attachment of the test runner, or a file of `--sidecar`: what a trace cannot hold."""
@@ -173,7 +173,7 @@ def _tabs(trace: Trace, steps: TraceSteps) -> Iterator[TabChange]:
 
 
 def _dialogs(trace: Trace, steps: TraceSteps) -> Iterator[Dialog]:
-    # Both in order of time: an answer before this question belongs to none that is still to come.
+    # Both are in order of time: an answer before this question cannot belong to a later one.
     answers = deque(
         call for call in trace.calls if call.begin.get("class") == "Dialog" and call.method in _DONE
     )

@@ -46,7 +46,7 @@ class Built(Struct, frozen=True, kw_only=True):
     target: Element | None
     """The element that a call acted on."""
     number: int
-    """Its element number, -1 where there is none."""
+    """Its element number, -1 if it has no element."""
     frames: tuple[tuple[int, str], ...]
     """Frame elements: place among all of them, id of the frame inside (empty: not known)."""
     passwords: tuple[str, ...]
@@ -70,7 +70,7 @@ class FrameSnapshots:
         return len(self._raw[frame]) - 1
 
     def node(self, frame: str, place: int, number: int) -> Any:
-        """Return a node of a raw snapshot by its number in post-order; None where there is none."""
+        """Return a node of a raw snapshot by its number in post-order; None if absent."""
         if not 0 <= place < len(self._raw.get(frame, ())):
             return None
         key = (frame, place)

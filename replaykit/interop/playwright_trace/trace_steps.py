@@ -1,4 +1,4 @@
-"""Steps and observations of a trace: calls that act, with the pages before and after them."""
+"""Steps and observations of a trace: action calls, with the pages before and after them."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class TraceSteps:
 
     @property
     def count(self) -> int:
-        """How many calls act on a page."""
+        """Number of calls that are actions on a page."""
         return sum(self._is_action(call) for call in self._trace.calls)
 
     def channels(self) -> dict[str, str]:

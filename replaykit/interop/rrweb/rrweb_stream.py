@@ -75,7 +75,7 @@ def events_of(plain: Any, limit: int, level: int = 0) -> Iterator[Any]:
 
 
 def beside(plain: Any, level: int = 0) -> Any:
-    """Return the fields of a JSON value other than its events; None where there are none."""
+    """Return the fields of a JSON value other than its events; None if absent."""
     if is_event(plain) or isinstance(plain, str) or level > LEVELS_MAX:
         return None
     if isinstance(plain, list):
@@ -105,7 +105,7 @@ _ADDRESSES = ("href", "url", "to", "location", "path", "pathname")
 
 
 def unpacked(text: str, limit: int) -> Any:
-    """Return an event that rrweb's `pack` wrote; the text itself where it is none."""
+    """Return an event that rrweb's `pack` wrote; for any other text, the text itself."""
     try:
         stream = zlib.decompressobj()
         data = stream.decompress(text.encode("latin-1"), limit + 1)

@@ -50,7 +50,7 @@ LISTED_MAX = 10
 
 
 class SubmissionOptions(Struct, frozen=True, kw_only=True):
-    """What a submission says beside its runs."""
+    """Metadata of a submission."""
 
     metadata: dict[str, Any]
     """`agent_id model_name team code_repository_url contact_email` and more, as the leaderboard asks."""
@@ -195,7 +195,7 @@ def _evidence(bundle: Bundle, task: Task, verdict: Verdict) -> dict[str, Any]:
 
 
 def _ignore(code: str) -> None:
-    """Pass over missing evidence: what matters for a verdict was refused before."""
+    """Ignore missing evidence: what matters for a verdict was refused before."""
 
 
 def _began(bundle: Bundle) -> datetime:

@@ -103,7 +103,7 @@ def run_columns(names: Iterable[str], stated: Columns, *, is_step_row: bool) -> 
             found[field] = matches
         elif matches:
             found[field] = matches[0]
-    # `task` alone is its text; beside a text it is an id.
+    # `task` is the task's text if no other column has it; otherwise it is an id.
     if "task" not in found and "task" in known and found.get("intent") != known["task"]:
         found["task"] = known["task"]
     # Without an id of its own, a row a step is of the run of its task.
@@ -149,7 +149,7 @@ def column_names(cells: Mapping[str, Any]) -> list[str]:
 
 
 def cell_of(cells: Mapping[str, Any], column: str | None) -> Any:
-    """Return a cell, by its column or by a path into one; None where there is none."""
+    """Return a cell, by its column or by a path into one; None if absent."""
     if column is None:
         return None
     if column in cells:

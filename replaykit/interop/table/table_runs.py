@@ -141,7 +141,7 @@ def _row_shape(file: Path, at: int, size: int, encoded: bytes) -> RowShape | Non
 
 
 def _is_sure(shape: RowShape) -> bool:
-    """Whether more than one column has a usual name: `action` alone may be of any table."""
+    """Whether at least two columns have usual names: a single `action` may belong to any table."""
     run, step = shape.run, shape.step
     if shape.kind in (WHOLE_ROWS, RUN_ROWS):
         return True

@@ -42,7 +42,10 @@ def peer_action(text: str) -> actions.Action:
 
 
 def strict_action(text: str) -> actions.Action:
-    """Return the action that the whole text is, brackets balanced; unknown where it is none."""
+    """Return the action that the whole text describes, with balanced brackets.
+
+    Otherwise an unknown action.
+    """
     text = text.strip()
     for name, form in _STRICT:
         found = form.fullmatch(text)

@@ -1,8 +1,8 @@
-"""Targets below tabs: frames in processes of their own, and workers. Who arms them, and whose they are.
+"""Targets below tabs (out-of-process frames, workers): which session instruments them, and their tab.
 
-What is right below a page its session attaches to. What is below frames and workers the browser's own
-session finds: to ask them for it (`Target.setAutoAttach`) takes away from other clients, the agent's driver
-among them, each frame below that waits for them just then, and that frame never loads.
+A page's session attaches to the targets directly below the page. The browser's own session finds those below
+frames and workers. Asking the frames and workers for them (`Target.setAutoAttach`) would take waiting frames
+away from other clients, such as the agent's driver, and such a frame would never load.
 """
 
 from __future__ import annotations

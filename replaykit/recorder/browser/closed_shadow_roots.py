@@ -18,7 +18,7 @@ ROOTS_MAX = 200
 """Closed roots of one page."""
 
 COUNT_MAX_MS = 500
-"""A page that does not even count its elements by then is stuck."""
+"""A page that has not counted its elements after this time is stuck."""
 
 ANSWER_MAX_MS = 2000
 """The browser's answer about a whole page."""

@@ -15,7 +15,7 @@ from replaykit.recorder.browser.tab.cdp_frames import Via
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 
 COMMAND_MAX_MS = 5000
-"""A page that does not answer by then is stuck; the agent is not."""
+"""A page that does not answer within this time is stuck; the agent continues."""
 
 
 class CommandRefused(Exception):

@@ -1,6 +1,6 @@
-"""What both drivers share: tabs, the session, the sink. A driver carries out and decides nothing.
+"""What both drivers share: tabs, the session, the sink. A driver carries out commands and decides nothing.
 
-Nothing that goes wrong here may reach the agent: it is logged, and said in the recording as a gap.
+Errors here must not reach the agent: they are logged, and the recording gets a gap.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class Driver(Relaying):
 
     @property
     def is_ready(self) -> bool:
-        """Whether the agent may act: every tab is armed, and what is looked at before has been seen."""
+        """Whether the agent may act: every tab is instrumented, and all observations due are done."""
         return not self._backlog and (self._core is None or self._core.is_ready)
 
     @property
@@ -146,7 +146,10 @@ class Driver(Relaying):
         return not self._backlog and all(target.is_armed for target in targets)
 
     def listening(self) -> list[Carried]:
-        """Return what lets all come in that pages have said until now."""
+        """Return one flush for each tab.
+
+        After them, all messages that pages have sent so far have arrived.
+        """
         tabs = [tab for page, tab in self.tabs.items() if page not in self._backlog]
         return [flush(tab) for tab in tabs if tab.actor == "agent" and not tab.is_gone]
 
@@ -209,7 +212,7 @@ class Driver(Relaying):
                 case Seal():
                     self.is_sealed = True
                 case Arm() | Disarm():
-                    pass  # every tab is armed before the session hears of it, and closing one disarms it
+                    pass  # every tab is instrumented before the session learns of it, until it is closed
                 case _:
                     self.queue.append(output)
 
@@ -337,7 +340,7 @@ class Driver(Relaying):
         if tab.actor == "agent" or is_frame or isinstance(item, RequestMessage):
             self.feed(item)
 
-    # Tabs that the browser tells of
+    # Tabs that the browser reports
 
     def browser_event(self, event: dict[str, Any]) -> CdpTab | None:
         """Take in an event of the browser's own session; returns the tab that speaks, if any."""
@@ -385,7 +388,7 @@ class Driver(Relaying):
         return found.tab if found else None
 
     def claim(self, about: dict[str, Any], tab: CdpTab, *, is_context: bool) -> None:
-        """Note whose target this is; `is_context`: all pages beside it are recorded, too."""
+        """Note whose target this is; `is_context`: all pages of its context are recorded."""
         self.target_registry.claim(about, tab)
         if is_context:
             self.target_registry.enter(about.get("browserContextId", ""))
@@ -478,7 +481,7 @@ class Driver(Relaying):
             leaving = kind(at=self.clock.now(), page=tab.page)
             self._has_crashed |= is_crash
             if tab.page in self._backlog:
-                self._leaving[tab.page] = leaving  # no one has heard of it yet
+                self._leaving[tab.page] = leaving  # no event has reported it yet
             else:
                 self.feed(leaving)
         if not tab.is_gone:

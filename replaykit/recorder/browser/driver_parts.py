@@ -54,7 +54,7 @@ class TabKeeper(SessionFeed, Protocol):
 
     @property
     def is_attaching(self) -> bool:
-        """Whether what is there already is being met."""
+        """Whether targets that already exist are being attached."""
 
     @property
     def is_searching(self) -> bool:

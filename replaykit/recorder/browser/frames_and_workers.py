@@ -139,7 +139,7 @@ def send_frames(tab: CdpTab) -> Generator[Effect, Any, None]:
 
 
 def flush(tab: CdpTab) -> Generator[Effect, Any, None]:
-    """Let all come in that a page and its frames have said until now: a session keeps its order."""
+    """Wait for all messages that a page and its frames have sent so far; a session keeps their order."""
     for frame in [None, *list(tab.frames.speakers)[:FRAMES_MAX]]:
         try:
             # Any question will do: its answer comes after all messages sent before.
@@ -155,7 +155,7 @@ def file_contents(tab: CdpTab, frame: str, key: int) -> Generator[Effect, Any, b
 
 
 def close(tab: CdpTab, clock: Clock) -> Generator[Effect, Any, None]:
-    """Ask all documents of a page for their last words: what has none by then is a gap."""
+    """Ask all documents of a page for their closing message; one that does not answer in time is a gap."""
     due, asked = clock.now() + CLOSING_MAX_MS, set[Place]()
     for _ in range(OPENING_MAX_MS // POLL_MS):
         if tab.is_gone or not tab.documents.is_opening:

@@ -82,7 +82,7 @@ def environment(tab: CdpTab, armed: Armed, browser_version: str | None) -> Envir
 
 
 def _first_calls(tab: CdpTab, script: str, *, has_network: bool) -> tuple[CallMethod, ...]:
-    # All at once: whoever opened the tab may act in it already.
+    # All at once: the opener may already act in the new tab.
     source = {"source": script, "worldName": tab.names.world, "runImmediately": True}
     # Before the script, which asks it at once. Of a document that is there it would know too little.
     witness = {"source": witness_script(tab.names.question), "includeCommandLineAPI": True}
@@ -91,7 +91,8 @@ def _first_calls(tab: CdpTab, script: str, *, has_network: bool) -> tuple[CallMe
         ("Runtime.enable", {}),
         ("Runtime.addBinding", {"name": tab.names.binding, "executionContextName": tab.names.world}),
         ("Page.enable", {}),
-        # Where targets wait, a net log hears what documents send last, and an agent could find the witness.
+        # Where targets wait, the net log has the last requests of documents, and an agent could detect the
+        # listener.
         *([] if tab.holds else [("Page.addScriptToEvaluateOnNewDocument", witness)]),
         ("Page.addScriptToEvaluateOnNewDocument", source),
         *([("Network.enable", limits)] if has_network else []),

@@ -182,7 +182,7 @@ class Lifecycle(EffectRunner):
                 self.log.expect(page)
             # No one but the recorder calls the methods of a probe.
             self.wrapper.wrap(page if actor == "agent" else None)
-            # The browser's own session tells of later pages first, and with their addresses.
+            # The browser's own session reports later pages first, and with their URLs.
             tab = None if self._heart is not None else self._link(page, self.new_tab(actor))
             self._adopting[page] = self._spawn(self._adopted(page, actor, tab))
         return self._adopting[page]
@@ -203,7 +203,7 @@ class Lifecycle(EffectRunner):
                 self.lose(tab)
             return
         known = self.known(about)
-        # The browser's own session has met it: a second session would hear everything twice.
+        # The browser's own session is attached to it: a second session would receive everything twice.
         if known is not None:
             self._link(page, known)
             with suppress(CommandRefused):
@@ -223,7 +223,7 @@ class Lifecycle(EffectRunner):
         self.requests.listen_to(page)
         self.log.link(page, tab)
         page.on("close", lambda _: self._left(tab))
-        # A context that is recorded as a whole tells of its popups itself.
+        # A context that is recorded as a whole reports its own popups.
         if page.context not in self._contexts:
             self.wrapper.listen(page, "popup", self._appeared)
         return tab
@@ -287,7 +287,7 @@ class Lifecycle(EffectRunner):
 
     @abstractmethod
     def _moving(self, page: Page, move: Method) -> Method:
-        """Say that the agent moves in the history: it looks like the page's own back button."""
+        """Report a back/forward navigation by the agent, which looks like the page's own back button."""
 
     async def last_looks(self, target: Target) -> None:
         """Look once more at every page that is about to be closed."""

@@ -20,9 +20,9 @@ _SEEN_BY = ("window", "document")
 
 
 def look(tab: CdpTab, due: frozenset[Via]) -> Generator[Effect, Any, None] | None:
-    """Return how the documents of some targets, and below, are asked; None: there is nothing to ask.
+    """Return the queries to the documents of some targets and their children; None without such documents.
 
-    One that is gone by then keeps what it said last.
+    A document that is gone meanwhile keeps its last answer.
     """
     places = [
         (place, frame)

@@ -18,7 +18,7 @@ Wrap: TypeAlias = Callable[[Any, Callable[..., Any]], Callable[..., Any]]
 
 @contextmanager
 def moving_in_history(driver: Driver, tab: CdpTab | None) -> Iterator[None]:
-    """Say that the agent moves in the history of a tab, and when its call is over."""
+    """Report a back/forward navigation by the agent in a tab, and the end of its call."""
     if tab is None:
         yield
         return
@@ -48,7 +48,10 @@ def holds(target: Any, page: Any) -> bool:
 
 
 class Wrapper:
-    """Wraps `close`, what makes pages and contexts, and what moves in the history; every method once."""
+    """Wraps `close`, methods that create pages and contexts, and back/forward navigation.
+
+    Each method once.
+    """
 
     def __init__(self, closing: Wrap, making: Wrap, travelling: Wrap) -> None:
         self._wraps = {
@@ -68,7 +71,7 @@ class Wrapper:
         return not all(browser.is_connected() for browser in self._browsers)
 
     def wrap(self, *targets: Any) -> None:
-        """Wrap the methods of pages, contexts, browsers; None is passed over."""
+        """Wrap the methods of pages, contexts, browsers; None is skipped."""
         for target in targets:
             for name, wrapper in self._wraps.items():
                 method = getattr(target, name, None)

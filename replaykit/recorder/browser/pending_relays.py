@@ -1,4 +1,4 @@
-"""Requests that go through another session, and who waits for what comes of them."""
+"""Requests sent through another session, and who waits for their results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.browser.target_relay import SEND, Relay, TargetEvent, TargetReply
 
 Then: TypeAlias = Callable[[Any, CommandRefused | None], None]
-"""What takes a reply, or why there is none."""
+"""Callback for a reply, or for the reason why it is missing."""
 
 
 class Relaying:

@@ -15,11 +15,11 @@ HEARING_MAX_S = 10.0
 """Longest wait for the first event of a session: Playwright before 1.60 has none, machines are slow."""
 
 ALL = {"discover": True, "filter": [{}]}
-"""The browser is a target of its own: one without any page reports something, too."""
+"""The browser is itself a target, so a browser without pages also reports something."""
 
 
 _WRAPPER = "_pw_impl_instance_"
-"""Where Playwright keeps its wrapper of a listener; it wraps none that has one."""
+"""Attribute in which Playwright stores its wrapper of a listener; it wraps no listener that has one."""
 
 _FUNNEL, _TAKEN = "send_message_to_server", ("object", "method", "params", "options")
 """The method of a connection that all calls go through, since 1.65, and what it takes."""
@@ -36,10 +36,10 @@ async def send(call: Call, session: Any, method: str, params: dict[str, Any], ti
 
 
 def is_direct(session: Any) -> bool:
-    """Whether calls of a session can go by its connection: its way is known, and it is on this loop.
+    """Whether calls of a session can bypass Playwright's API: its connection is known, and runs on this loop.
 
-    The API around it reads the stack of the caller each time, for a log that no one asked for, and under the
-    sync API it makes two more tasks: two thirds of what a call costs the agent.
+    The API reads the caller's stack each time, for a log that is not used. The sync API also creates two more
+    tasks. Both are two thirds of the cost of a call.
     """
     connection: Any = getattr(session._impl_obj, "_connection", None)
     is_known = connection is not None and _is_known(type(connection).__dict__.get(_FUNNEL))

@@ -30,7 +30,7 @@ PIXELS_MAX = 8_000_000
 """Larger screenshots are taken at a lower scale."""
 
 CAPTURE_MAX_MS = 1500
-"""A capture takes 30 ms; one that has not come by then is asked for again."""
+"""A capture takes 30 ms; one that takes longer than this is requested again."""
 
 
 GIVING_WAY_S = 5e-5
@@ -64,7 +64,7 @@ class DecodedCaptures:
 def screenshot(tab: CdpTab, command: Screenshot, clock: Clock, captures: DecodedCaptures) -> Carried:
     """Return the screenshot, its scale, and when it was taken, ms since recording start.
 
-    Refused as `gone` where the tab shows another document by then.
+    Refused as `gone` if the tab shows another document at that time.
     """
     scale = _scale(tab)
     params: dict[str, Any] = {"format": "png", "optimizeForSpeed": True}
@@ -107,8 +107,8 @@ def _still(tab: CdpTab, document: int) -> Carried:
 
 
 def _capture(tab: CdpTab, params: dict[str, Any]) -> Carried:
-    # A capture under way when its document is replaced fails, or is never answered; that the document goes
-    # may be told only after it was refused.
+    # If its document is replaced, a capture fails or is never answered. The replacement may be reported only
+    # after that failure.
     document, why = tab.document, ""
     for patience in (CAPTURE_MAX_MS, COMMAND_MAX_MS - CAPTURE_MAX_MS):
         try:

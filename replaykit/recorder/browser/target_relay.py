@@ -1,10 +1,10 @@
 """Messages to and from targets below a page, inside of messages of the page's own session.
 
-Playwright hands out sessions to pages only, and late. What a page's session attaches to by itself (frames in
-processes of their own, workers) talks through it: requests go out in `Target.sendMessageToTarget`, events
-and replies come in `Target.receivedMessageFromTarget`, one inside of the other where targets lie below
-targets. A page that the browser reported communicates through the browser's session in the same way. Pure: no
-driver, no clock.
+Playwright offers sessions only for pages, and late. Targets that a page's session attaches to by itself (out-
+of-process frames, workers) communicate through that session. Requests go out in `Target.sendMessageToTarget`;
+events and replies come in `Target.receivedMessageFromTarget`. For targets below targets, one such message
+contains another. A page that the browser reported communicates through the browser's session in the same way.
+Pure: no driver, no clock.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class TargetReply(Struct, frozen=True, kw_only=True):
 class Relay:
     """Wraps requests for one page's targets, and unwraps what they say.
 
-    `wire`: the session through which the browser's own passes on what the page says; empty = its own session.
+    `wire`: the session through which the browser forwards messages of the page; empty = the page's own.
     """
 
     def __init__(self, wire: str = "") -> None:
@@ -90,7 +90,7 @@ class Relay:
         if number is None:
             yield from self._receive(message["method"], message.get("params") or {}, via)
         elif self._waiting.get(number) == via or (number in self._waiting and "error" in message):
-            # A refusal on the way ends the waiting, too; a mere receipt does not.
+            # A refusal on the way also ends the wait; a mere receipt does not.
             del self._waiting[number]
             yield TargetReply(
                 number=number, result=None if "error" in message else message.get("result") or {}

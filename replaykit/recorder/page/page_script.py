@@ -1,8 +1,8 @@
 """The page's half of the recorder, seen from Python: the script to install and the messages that it sends.
 
 The script is the files of SCRIPTS in one function. It talks through one binding, BINDING, and answers by an
-object of the global scope, API; in Chromium both exist in an isolated world only. What is said is a number,
-from 0 in each document, a blank and lines of JSON. Page time is `at`: ms since the epoch on the page's own
+object of the global scope, API; in Chromium both exist in an isolated world only. A message is a number (from
+0 in each document), a blank, and lines of JSON. Page time is `at`: ms since the epoch on the page's own
 clock.
 """
 

@@ -29,7 +29,7 @@ from replaykit.trajectory.observation import Hit, Prep, Read
 from replaykit.trajectory.scalars import Threw
 
 OPEN_MAX_MS = 10_000
-"""A page that has not come to rest by then is read as it is, and says so."""
+"""A page that is not at rest after this time is read as it is, and its read is marked."""
 
 QUIET_MS = 500
 """At rest: no mutation and no network for so long."""
@@ -45,7 +45,7 @@ BODY_MAX = 1 << 20
 
 
 def open_page(tab: CdpTab | None, url: str, clock: Clock) -> Carried:
-    """Navigate the probe tab (a new one, where there is none) and wait until it is at rest.
+    """Navigate the probe tab (a new one on first use) and wait until it is at rest.
 
     Returns {page, url, status, error, redirects, settled}.
     """

@@ -125,7 +125,7 @@ class ProbeScheduler:
         yield from self._look(page, probe, opened)
 
     def _look(self, page: ProbePage, probe: Probe, opened: dict[str, Any]) -> Asking[None]:
-        # The probe tab is none of the run's: it takes no ordinal and no place among them.
+        # The probe tab is not part of the run: it gets no ordinal and is not in its list of tabs.
         tab = self._tab = Tab(opened["page"], probe.url or page.url, None)
         probe = replace(probe, source="agent" if self._capture.is_planted else None)
         preps = yield from self._capture.prepare(tab, page.prep)

@@ -29,7 +29,7 @@ from replaykit.recorder.proxy.protocol_messages import BROWSER, RECORDER, Messag
 from replaykit.recorder.proxy.websocket_frames import BadFrame
 
 START_MAX_S = 30.0
-"""A browser that has not answered by then is broken."""
+"""A browser that has not answered after this time is broken."""
 
 TICK_S = 0.1
 """How often it is looked whether a page is held for too long."""
@@ -124,7 +124,7 @@ class Proxy:
         self._thread.join(START_MAX_S)
 
     def _soon(self, call: Callable[..., object], *arguments: object) -> None:
-        # The loop is closed once the browser is gone, and there is nobody left to tell.
+        # The loop is closed once the browser is gone; no client is left to notify.
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(call, *arguments)
 
@@ -161,7 +161,7 @@ class Proxy:
         asyncio.set_event_loop(self._loop)
         try:
             self._loop.run_until_complete(self._serve())
-        except Exception as error:  # noqa: BLE001 - whoever waits is told
+        except Exception as error:  # noqa: BLE001 - whoever waits gets the exception
             if not self._ready.done():
                 self._ready.set_exception(
                     error if isinstance(error, RecorderError) else RecorderError(what=f"the browser: {error}")

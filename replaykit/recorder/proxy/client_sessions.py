@@ -1,7 +1,7 @@
 """Many clients on one browser: each has a session of its own, and none sees the recorder's.
 
-The recorder is the first client and is believed. Others get what the browser says but for what is the
-recorder's: its worlds, what runs in them, its bindings, its sessions and its tabs. A new page is held back
+The recorder is the first client and is trusted. Others get the browser's messages without those about the
+recorder: its worlds, the scripts in them, its bindings, its sessions and its tabs. A new page is held back
 from them until the recorder listens in it. Pure: messages in, messages out; whoever calls brings the clock.
 """
 
@@ -36,7 +36,7 @@ WAITING_MAX = 50_000
 """Requests of one client that wait for their answer."""
 
 PAUSED_MAX = 10_000
-"""Requests of one session that wait for its client and can be told by their address."""
+"""Requests of one session that wait for its client and can be recognised by their URL."""
 
 Send: TypeAlias = Callable[[int, bytes], None]
 

@@ -26,13 +26,13 @@ OWN = "replaykit:"
 """How the keys begin that the proxy adds to the parameters of a command."""
 
 ASKED = f"{OWN}asked"
-"""Among the words of a command: the request that it is about."""
+"""Key that the proxy adds to a command: the request that it is about."""
 
 TARGET = f"{OWN}target"
-"""Among the words of a command: the target that it moves in the history."""
+"""Key that the proxy adds to a command: the target of its back/forward navigation."""
 
 WORLD = f"{OWN}world"
-"""Among the words of a command: where a script runs, `page` or `driver`."""
+"""Key that the proxy adds to a command: where a script runs, `page` or `driver`."""
 
 TRAVELS = "Page.navigateToHistoryEntry"
 """Method that moves back or forward."""
@@ -70,10 +70,10 @@ class Seat(Struct, eq=False):
     nests: bool = False
     """Sessions below it do."""
     contexts: set[int] = msgspec.field(default_factory=set)
-    """Worlds that its client was told of."""
+    """Worlds that were reported to its client."""
     uniques: dict[int, str] = {}
     waits: bool = False
-    """The client was told that the target waits for it."""
+    """Whether its client was informed that the target waits for it."""
     skips_resumed: bool = False
     paused: dict[str, Message] = msgspec.field(default_factory=dict)
     """Requests that wait for its client, by the name that it was given for them."""

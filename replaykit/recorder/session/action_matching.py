@@ -1,6 +1,6 @@
-"""What the harness said and what the page saw, put together: one step per declared action.
+"""Match actions that the harness declared with those that pages observed: one step per declared action.
 
-Said and seen merge where they are compatible; a contradiction keeps both.
+Compatible actions are merged; for contradictory ones, both are kept.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Merged(Struct, frozen=True, kw_only=True):
     origin: str
     """`declared both`."""
     declared: Action | None = None
-    """What was said, only where it contradicts `action`."""
+    """The declared action, only if it contradicts `action`."""
     actions: tuple[int, ...] = ()
     """Which observed actions belong to the step, in order."""
     matched: int | None = None
@@ -128,7 +128,7 @@ def _shares(matches: Sequence[int | None], count: int) -> list[list[int]]:
         owner = next((at for at, match in enumerate(matches) if match == action), owner)
         later = range(owner + 1, len(matches))
         following = next((at for at in later if matches[at] is not None), len(matches))
-        # Actions after a match that no one declared may be what the next, unconfirmed action came to.
+        # Undeclared actions after a match may be the effect of the next, unconfirmed action.
         is_spare = action not in matches and bool(shares[owner]) and owner + 1 < following
         owner = owner + 1 if is_spare else owner
         shares[owner].append(action)
@@ -155,7 +155,7 @@ def _merged(declared: Action, observed: Sequence[Action], match: int | None, sha
 
 
 def _joined(declared: Action, seen: Action) -> Action:
-    """Return type, arguments and reference as said; element, point and circumstances as seen."""
+    """Return type, arguments and reference as declared; element, point and circumstances as observed."""
     if isinstance(declared, Unknown):
         return seen
     ref = declared.element.ref if declared.element else None

@@ -110,9 +110,9 @@ class ActionTracker:
         is_opening: bool = False,
         source: Source = MAIN,
     ) -> StepRef | None:
-        """Note that an action begins on a tab; what others were about is over. None = one action too many.
+        """Note that an action begins on a tab; unfinished ones end. None = the limit of actions is reached.
 
-        `is_gesture=False`: it is the browser that acts, not a pointer or a key on the page.
+        `is_gesture=False`: the browser performs the action, not a pointer or a key on the page.
         """
         for other in self._tabs.all:
             since = other.recogniser.since
@@ -134,7 +134,7 @@ class ActionTracker:
         ref = self._steps.begin(at, tab.page, is_gesture=is_gesture)
         ref.source = source
         if previous is not None:
-            # What begins in another document leaves this one alone, too.
+            # An action in another document does not affect this one either.
             self._observations.overtaken(tab, previous, at, asks=not is_gesture or source != previous.source)
         return ref
 
@@ -183,7 +183,8 @@ class ActionTracker:
                 self._acted(tab, notice)
 
     def _begun(self, tab: Tab, notice: Begun) -> None:
-        # Pages scroll by themselves, and drivers before a click: it is an action where the harness said so.
+        # Pages scroll by themselves, and drivers before a click: scrolling is an action only if the harness
+        # declared it.
         if notice.is_stray and not self._steps.is_declared(notice.at, is_gesture=True):
             return
         ref = self.begin(tab, notice.at, source=notice.source)

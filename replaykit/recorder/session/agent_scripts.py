@@ -1,7 +1,7 @@
-"""When scripts of the agent ran: what a script does meanwhile may be theirs; at other times it is the page's.
+"""Tracks when the agent's scripts ran: script events meanwhile may be the agent's, others are the page's.
 
-Events of scripts look the same whoever made them. The commands that ran a script tell: their begin is heard
-before the script runs, their end after it.
+Events of scripts look the same for agent and page. The commands that ran a script decide: their begin is
+logged before the script runs, their end after it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class ScriptSpan(Struct, kw_only=True):
     def covers(self, message: PageMessage) -> bool:
         """Whether the script may have made an event."""
         is_here = self.page is None or self.page == message.page
-        # A driver's own world shows in call stacks, so the span alone decides only where these show nothing.
+        # A driver's own world appears in call stacks, so only without a call stack does the time span decide.
         is_possible = is_here and (message.event.cause == "unseen" or not self.is_apart)
         return is_possible and self.begin - SLACK_MS <= message.at <= self.end + SLACK_MS
 
@@ -45,7 +45,7 @@ class AgentScripts:
     def __init__(self) -> None:
         self._spans: dict[int, ScriptSpan] = {}
         self.is_whole = False
-        """All commands of the agent are heard."""
+        """All commands of the agent are logged."""
 
     def asked(self, message: ScriptAsked) -> None:
         """Take in that a script is about to run."""

@@ -13,7 +13,7 @@ LAG_MAX_MS = 50.0
 
 
 BACKLOG_MS = 100.0
-"""Events of a backlog come one right after the other; what comes later than that is none of it."""
+"""Events of a backlog arrive one right after the other; an event after a longer pause is not part of it."""
 
 
 class Clock:

@@ -75,7 +75,7 @@ class DeclaredWindow:
 
     @property
     def size(self) -> int:
-        """Steps that it comes to, as far as is known."""
+        """Its steps, as far as known."""
         return len(self.enter.actions) or len(self.begun)
 
     def was_closed(self, until: float | None) -> bool:

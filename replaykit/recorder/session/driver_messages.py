@@ -147,7 +147,7 @@ class Navigated(OfTab, frozen=True, kw_only=True):
     error: str | None = None
     """Network error of a failed one."""
     is_kept: bool = False
-    """The document comes out of the back-forward cache: it has said its first words long ago."""
+    """The document comes out of the back-forward cache: it sent its first messages long ago."""
 
 
 class HistoryCall(OfTab, frozen=True, kw_only=True):
@@ -230,7 +230,7 @@ class Speaking(Timed, frozen=True, kw_only=True):
 
 
 class Utterance(Timed, frozen=True, kw_only=True):
-    """Something said by agent or user, or thought by the agent."""
+    """A message of agent or user, or a thought of the agent."""
 
     kind: str
     """`thought say ask reply answer claim`."""
@@ -239,7 +239,7 @@ class Utterance(Timed, frozen=True, kw_only=True):
     said_at: float | None = None
     """When, as the speaker reports it; orders nothing."""
     of: str | None = None
-    """What a claim is about: `reply end`, or another kind of word that is said to be another's."""
+    """What a claim is about: `reply end`, or another kind of message attributed to another speaker."""
 
 
 class End(Timed, frozen=True, kw_only=True):
@@ -289,7 +289,7 @@ class WithReply(Struct, frozen=True, kw_only=True):
 
 
 class ReadPage(WithReply, frozen=True, kw_only=True):
-    """Ask a tab something. Reply value: see `what`.
+    """Request something from a tab. The reply depends on `what`:
 
     `snapshot` (args: purpose) → PagePush, after a `SnapshotPushed` of every frame that reports for itself ·
     `frames` → None, after those · `stir` (args: frame id) → None: an action there may change other frames ·
@@ -383,4 +383,4 @@ class Core(Protocol):
 
     @property
     def is_ready(self) -> bool:
-        """Whether all is seen that has to be seen before the agent acts."""
+        """Whether all observations due before the agent's next action are done."""

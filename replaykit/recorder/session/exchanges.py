@@ -69,7 +69,7 @@ class Request:
         self.is_over = False
         self.is_written = False
         self.is_complete = False
-        """Nothing more comes, but for what the request sent."""
+        """Nothing more arrives, except what the request sent."""
         self.is_asked = False
         """What it sent is being asked for."""
         self.sent: int | None = None
@@ -216,7 +216,7 @@ class Network:
             left[one.method, one.url] -= 1
             kind = "recorded" if is_known else "internal" if one.is_internal else "unrecorded"
             counts[kind] += 1
-            if kind == "unrecorded" and since <= one.at <= until and not _is_passed_over(one):
+            if kind == "unrecorded" and since <= one.at <= until and not _is_ignored(one):
                 self._write_unrecorded(one)
         return dict(counts)
 
@@ -411,7 +411,7 @@ def _is_answer(message: Answered, exchange: Exchange) -> bool:
 
 
 def _posted(request: Request) -> Exchange:
-    """Say of a body what its length on the wire says: that it was too long, a stream, or holds a file."""
+    """Return the exchange; its length on the wire shows whether the body is too long, a stream, or a file."""
     exchange = request.exchange
     length = _length(exchange.request_headers or ()) if request.is_on_wire else None
     if exchange.post is None:
@@ -488,7 +488,7 @@ def _is_favicon(url: str, resource: str | None) -> bool:
     return path.endswith("/favicon.ico") and resource in ("other", "image")
 
 
-def _is_passed_over(sent: Sent) -> bool:
-    """Whether it is left out where reported, too: of icons, which the browser asks for when it likes."""
+def _is_ignored(sent: Sent) -> bool:
+    """Whether it is left out even if reported: true for icons, which the browser requests at any time."""
     is_icon = sent.method == "GET" and not sent.is_document and _is_favicon(sent.url, "other")
     return is_icon or _is_left_out(sent.url)

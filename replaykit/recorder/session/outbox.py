@@ -49,7 +49,7 @@ HURRIED = "hurried"
 _R = TypeVar("_R")
 
 Asking: TypeAlias = Generator[Command, CommandReply, _R]
-"""A part of a flow that comes to a result."""
+"""A part of a flow that returns a result."""
 
 
 class Blob(Struct, frozen=True, kw_only=True):
@@ -222,7 +222,7 @@ class Flows:
         waiting = (number for number, started in self._waiting.items() if started.token is token)
         found = next(waiting, None)
         if found is not None:
-            # The real reply may still come: by then no one waits for its number.
+            # The real reply may still arrive, but nothing waits for its number any more.
             self.reply(CommandReply(at=at, id=found, error=HURRIED))
 
     def _step(self, started: Started, reply: CommandReply | None) -> None:

@@ -57,7 +57,7 @@ class PageEvents:
         self.commands: Counter[str] = Counter()
         """Commands of the agent by kind."""
         self.answer: str | None = None
-        """The latest answer that was said."""
+        """The latest answer."""
 
     def dialog_opened(self, message: DialogOpened, ref: StepRef | None) -> None:
         """Take in a dialog; it is written when it closes."""

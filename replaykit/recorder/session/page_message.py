@@ -40,7 +40,7 @@ def point_of(message: PageMessage) -> Point | None:
 
 
 def number_of(message: PageMessage, key: str) -> int:
-    """Return a whole number of the event's own data; 0 where there is none."""
+    """Return a whole number of the event's own data; 0 if absent."""
     value = message.event.data.get(key)
     return _pixel(value) if _is_number(value) else 0
 
@@ -169,7 +169,7 @@ def is_caused(message: PageMessage) -> bool:
 
 
 def is_page_own(message: PageMessage) -> bool:
-    """Whether a script made it that acts for the page, and not for a driver, as far as can be seen."""
+    """Whether a script of the page, not of a driver, made it, as far as visible."""
     is_likely = message.event.cause == "unseen" and not is_reaction(message)
     return not (message.event.trusted or message.event.cause == "driver" or is_likely)
 

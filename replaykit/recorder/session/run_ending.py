@@ -70,7 +70,7 @@ class RunEnding:
     def run(self, end: End, gone: list[Tab]) -> Flow:
         """Carry the end out; `gone` are the tabs that went away with the browser."""
         yield from self._settle()
-        # From here on no one acts: last words, last looks, then what the recorder itself does.
+        # No more actions follow: closing messages, last observations, then the recorder's own work.
         yield from self._close_documents()
         active = self._tabs.get(self._tabs.active)
         last: PushedSnapshot | None = None
@@ -89,7 +89,7 @@ class RunEnding:
         self._finish(end)
 
     def _close_documents(self) -> Flow:
-        """Before the last looks: from now on no one acts."""
+        """Before the last observations: the agent performs no more actions."""
         if "page" in self.owes:
             reply = yield CloseDocuments(id=0)
             for testimony in reply.value if isinstance(reply.value, list) else ():
@@ -158,7 +158,7 @@ class RunEnding:
 
 
 def ending_of(end: End, answer: str | None) -> Ending:
-    """Return the ending that was said; the answer is its own, else the last one that was said."""
+    """Return the reported ending; its answer is its own, else the last one reported."""
     code = end.exit_code
     return Ending(
         kind=end.kind if end.kind in KINDS else "unknown",

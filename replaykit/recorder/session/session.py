@@ -166,7 +166,7 @@ class Session:
 
     @property
     def is_ready(self) -> bool:
-        """Whether the agent may act: what is looked at before it has been seen."""
+        """Whether the agent may act: all observations due before it are done."""
         return self._is_started and self._flows.is_idle
 
     def start(self, at: float) -> list[Output]:
@@ -267,7 +267,7 @@ class Session:
             return
         is_running = self._is_begun and not self._is_ending
         if is_running:
-            # First: scrolling that is over by then becomes a step, and this look belongs to it.
+            # First: scrolling that has ended becomes a step, and this observation belongs to it.
             self._action_tracker.pass_time(message.page, message.at)
         self._observations.pushed(message, self._steps.ref_at(message.at) if is_running else None)
 
@@ -318,7 +318,7 @@ class Session:
             self._steps.think(message)
             return
         if message.kind in AGENT_UTTERANCES and self._has_looked:
-            # It was about to be said when the page was looked at, and the agent waited for that.
+            # The message was due when the page was observed, and the agent waited for that.
             message = replace(message, at=max(message.at, self._observations.spoke_at))
         ref = self._steps.ref_at(message.at, SKEW_MS)
         self._page_events.write_utterance(message, self._steps.index_of(ref) if ref else None)
@@ -375,7 +375,7 @@ class Session:
         self._steps.exit(driver_messages.StepExit(at=message.at, error=message.error))
         self._action_tracker.settle_all()
         self._navigations.settle(now)
-        # Last: only with every action known can be said what closed a tab.
+        # Last: only with every action known can the cause of a tab's closing be decided.
         gone = self._tab_lifecycle.conclude()
         self._observations.hurry(now)
         self._flows.when_idle(lambda: self._conclude(message, gone))

@@ -157,7 +157,7 @@ class StepRecorder:
         if not is_gesture:
             # The browser's word comes in order with the harness's; only pages are late.
             return self.window
-        # Where two windows touch, the earlier one is over: its exit was said before.
+        # Where two windows touch, the earlier one is over: its exit was reported before.
         covering = [window for window in self._windows if window.covers(at)]
         exact = [w for w in covering if w.enter.at <= at and (w.exit is None or at <= w.exit.at)]
         return exact[0] if exact else min(covering, key=lambda window: window.distance(at), default=None)
@@ -215,7 +215,7 @@ class StepRecorder:
             self._write(step, actions, thought if is_first else None, window, refs)
 
     def _resolve_undeclared(self, window: DeclaredWindow, thought: str | None) -> None:
-        """Write the actions of a window that said a thought or a raw text, but no action."""
+        """Write the actions of a window that reported a thought or a raw text, but no action."""
         actions = sorted(window.actions, key=lambda action: action.at)
         for number, action in enumerate(actions):
             step = step_of(action, action.action)

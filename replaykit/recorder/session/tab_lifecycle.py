@@ -184,7 +184,7 @@ class TabLifecycle:
                 self._miss_rest(one, "browser.gone")
 
     def _miss_rest(self, one: Closed, why: str) -> None:
-        """Say that a tab went away by itself: nobody knows what came last in it."""
+        """Report a gap: a tab closed by itself, so its last events are unknown."""
         for channel in self._channels:
             self._outbox.gap(channel, why, one.at, page=one.tab.page)
 
@@ -283,7 +283,7 @@ def _bade_farewell(tab: Tab) -> bool:
 def _is_own(tab: Tab, at: float, *, was_received: bool) -> bool:
     """Whether a tab whose document reported no end was closed by a page, as far as can be seen.
 
-    Either by a gesture on it just before, or by a popup's document before it had said anything.
+    Either by a gesture on it just before, or by a popup's document before its first message.
     """
     is_young = was_received and tab.opener is not None and tab.commits > 1 and tab.latest is None
     return is_young or tab.was_touched(at, here=True)

@@ -35,7 +35,7 @@ class Tab:
         self.url = url
         """URL of the main frame."""
         self.title: str | None = None
-        """As the page last said."""
+        """As the page last reported."""
         self.status: int | None = None
         """HTTP status of the main document."""
         self.document = 0

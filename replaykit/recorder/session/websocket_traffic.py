@@ -45,7 +45,7 @@ class Side:
         return size + 1
 
     def lines(self, redactor: Redactor) -> bytes:
-        """Return the texts as JSON lines, each without secrets; empty where there are none."""
+        """Return the texts as JSON lines, each without secrets; empty if absent."""
         # Before they are encoded: escapes of JSON would hide a secret from the redactor.
         clean = (redactor.blob("application/json", text.encode("utf-8", "replace")) for text in self._texts)
         texts = (one.decode("utf-8", "replace") for one in clean)

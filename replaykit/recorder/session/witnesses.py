@@ -1,4 +1,4 @@
-"""What witnesses beside the pages tell the session: commands of the agent, and what each saw in the end."""
+"""What witnesses outside the pages report to the session: the agent's commands, and a final report each."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Answered(Struct, frozen=True, kw_only=True):
 
 
 class Logged(Struct, frozen=True, kw_only=True):
-    """What the driver heard of requests, from its start until now; comes before `End`."""
+    """Requests that the driver received, from its start until now; sent before `End`."""
 
     at: float
     sent: tuple[Sent, ...]

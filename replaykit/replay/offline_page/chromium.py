@@ -1,7 +1,7 @@
 """An offline Chromium that builds recorded pages again: scripts inert, nothing leaves the machine.
 
-Playwright's objects belong to the thread that made them, and no second driver can start where one runs: the
-browser has a thread of its own, and all that touches it is sent there.
+Playwright's objects belong to the thread that created them, and a thread with a running driver cannot start a
+second one. So the browser has its own thread, and every call to it is sent there.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class Chromium:
         return self.run(lambda: self._build(plan), what=plan.url)
 
     def run(self, work: Callable[[], _Made], *, what: str = "the browser") -> _Made:
-        """Do something in the browser's thread and return what comes of it.
+        """Call a function in the browser's thread and return its result.
 
         Raises what it raises; ReplayError where the browser is gone or takes longer than `WORK_MAX_S`.
         """
@@ -259,7 +259,7 @@ class Rebuilt:
     def _settle(self) -> None:
         self.page.evaluate(_DRAWN)
         found = self._report.evaluate(FOUND)
-        #: What of style was set because sheets alone did not bring it about, and what still differs.
+        #: Styles that were set because the sheets did not produce them, and styles that still differ.
         self.style: dict[str, int] = self._report.evaluate("(report) => report.settle()")
         self.faults = tuple(faults_of(found, self.style["differing"], self.page.url, self.plan))
 
@@ -267,8 +267,8 @@ class Rebuilt:
         """Answer a locator.
 
         Raises Unsupported where the page differs from the recorded one, or the answer touches what no
-        recording holds; LocatorLimit for what takes too long or says too much; ReplayError where the browser
-        is gone.
+        recording holds; LocatorLimit for an answer that takes too long or is too large; ReplayError where the
+        browser is gone.
         """
         if self.faults:
             raise Unsupported(locator=wanted.locator, reason=f"the rebuilt page differs: {self.faults[0]}")

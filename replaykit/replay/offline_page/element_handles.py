@@ -48,7 +48,7 @@ class Send(Protocol):
     """Does work in the browser's thread; `asked`: name and arguments."""
 
     def __call__(self, work: Callable[[], Any], *asked: str) -> Any:
-        """Return what comes of it. Raises Unsupported where the answer would be a guess."""
+        """Return its result. Raises Unsupported where the answer would be a guess."""
 
 
 class Answers(NamedTuple):

@@ -48,14 +48,14 @@ class Disagreement(Struct, frozen=True, kw_only=True):
     static: str | None = None
     """What static reading answers; None where it cannot."""
     chromium: str | None = None
-    """What the offline browser answers; None where it cannot or is none."""
+    """Answer of the offline browser; None if it cannot answer, or is missing."""
 
 
 class Fidelity(Struct, frozen=True, kw_only=True):
     """How well a bundle's snapshots answer for the live pages."""
 
     browser: str | None = None
-    """Version of the offline browser; None where there is none."""
+    """Version of the offline browser; None if absent."""
     pages: int = 0
     """Snapshots looked at."""
     reads: int = 0
@@ -71,7 +71,7 @@ class Fidelity(Struct, frozen=True, kw_only=True):
 
     @property
     def is_faithful(self) -> bool:
-        """Whether all agree but for white space."""
+        """Whether all agree except in white space."""
         return all(one.is_blank for one in self.disagreements)
 
 

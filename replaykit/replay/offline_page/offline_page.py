@@ -50,9 +50,9 @@ class OfflinePage:
     def __init__(
         self, bundle: Recording, *, require_strong: bool = False, chromium: Chromium | None = None
     ) -> None:
-        """`require_strong`: pages that the agent itself visited are none.
+        """`require_strong`: pages that the agent itself visited are excluded.
 
-        Raises NoBrowser, MissingExtra where there is no browser and it is first asked.
+        On first use, raises NoBrowser or MissingExtra if there is no browser.
         """
         self._history = _History(Replay(bundle), require_strong, chromium)
         self.context = OfflineContext(self, self._history)

@@ -119,7 +119,9 @@ class Blueprint(Struct, frozen=True, kw_only=True):
 
 
 def blueprint_of(page: Page, replay: Replay, *, with_frames: bool = False) -> Blueprint:
-    """Return how to build a page of a run; `with_frames`: what stands in frames that it cannot read, too.
+    """Return the payload that builds a page of a run.
+
+    `with_frames`: also the content of frames that it cannot read.
 
     Raises Unsupported, SnapshotInvalid, BundleError.
     """

@@ -1,6 +1,6 @@
 """`innerText` of elements, composed by the rule of docs/snapshot-format.md, section 5.1.
 
-`replaykit/recorder/page/rendered_text.js` is the same rule in the page: a change here is one there, too.
+`replaykit/recorder/page/rendered_text.js` is the same rule in the page: change both together.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """XPath over a recorded document: what `document.evaluate` would have found.
 
 Names of HTML elements compare without ASCII case; elements of other languages have a namespace and match no
-plain name. Attributes are nodes, too; a document's own node is row 0.
+plain name. Attributes are also nodes; the document node is row 0.
 """
 
 from __future__ import annotations

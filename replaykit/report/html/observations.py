@@ -61,7 +61,7 @@ def looks(run: Trajectory) -> Looks:
 
 
 class Documents:
-    """Which document a tab showed when: the first is 0, and each that the tab came to is one more."""
+    """Which document a tab showed when: the first is 0, each later one adds 1."""
 
     def __init__(self, run: Trajectory) -> None:
         self._times: dict[int | None, list[int]] = {}
@@ -81,9 +81,9 @@ class Documents:
 def _show(found: Looks, step: Step, with_screenshot: list[int], place: int, documents: Documents) -> None:
     """Choose the screenshot of the page acted on.
 
-    That of the look inside of the action; else, of the same document, the last one before, or one that an
-    earlier step asked for and that was taken late (agents are fast, screenshots are not); else, of the same
-    address or any, the last one before: on such a screenshot no target is drawn.
+    In this order: the screenshot taken inside the action; the last one of the same document before it, or one
+    requested by an earlier step and taken late (agents are faster than screenshots); the last one of the same
+    URL, or of any. In the last case no target is drawn.
     """
     own = found.before.get(step.index)
     if own is not None and "screenshot" in found.rows[own]:

@@ -89,7 +89,7 @@ def agreement(report: Report) -> dict[str, dict[str, Any]]:
     """Return, per judge, how its verdict agrees with that of the checks, where both decided.
 
     `pairs` counts runs by the outcome of the checks, then of the judge, `agree` is the share that agrees with
-    its Wilson interval, `kappa` is Cohen's; null where chance alone agrees always.
+    its Wilson interval, `kappa` is Cohen's; null if chance agreement is 1.
     """
     found: dict[str, Counter[str]] = {}
     for verdict in report.verdicts:

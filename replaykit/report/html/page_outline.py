@@ -9,7 +9,7 @@ from replaykit.report.html.page_sketch import PLACED_MAX, TEXT_MAX, Sketch, Styl
 from replaykit.snapshot.snapshot_format import HTML, OTHER, TEXT, Snapshot
 
 WIDTH, HEIGHT = 960, 720
-"""CSS px that such a page is given: it has none of its own."""
+"""Size in CSS px for such a page, which has no recorded one."""
 
 DEPTH_MAX = 100
 """Elements in elements that are written; deeper ones go without tags, their texts do not."""

@@ -41,7 +41,7 @@ def mind2web_records(plain: Any) -> list[Any] | None:
 
 
 def read_mind2web(records: Sequence[Record], source: str, at: str = "$") -> list[Task]:
-    """Turn records into tasks. Raises `TaskError` for the first that is none."""
+    """Turn records into tasks. Raises `TaskError` for the first invalid one."""
     tasks = []
     for number, record in enumerate(records):
         fault = next((fault for fault in _of_fields(record, f"{at}[{number}]") if fault.is_error), None)

@@ -1,9 +1,9 @@
 """Untrusted regular expressions on untrusted texts: Python's own meaning, in bounded steps.
 
 Python's engine may need time that grows with a high power of the text's length. Here every pair of a place in
-the expression and a place in the text is tried once, in the order in which Python tries them: the same match
-is found, in steps that grow with the product of the two lengths. What takes more than `STEPS_MAX` of them is
-refused, on any machine alike. Where a bound on the length proves that Python's engine is quick, it is used.
+the expression and a place in the text is tried once, in Python's order. The same match is found, in steps
+that grow with the product of the two lengths. More than `STEPS_MAX` steps are refused, in the same way on
+every machine. Where a bound on the length proves that Python's engine is quick, it is used.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Matcher:
     """A compiled expression."""
 
     def __init__(self, pattern: str, flags: int = 0) -> None:
-        """Raises `re.error` for what is none, `RegexRefused` for what is too large or refers to groups."""
+        """Raises `re.error` if invalid, `RegexRefused` if too large or with references to groups."""
         self._plain = re.compile(pattern, flags)
         parsed = parser.parse(pattern, flags)
         self._powers, self._is_plain = _powers(parsed)

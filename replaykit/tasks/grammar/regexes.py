@@ -69,7 +69,7 @@ class _Refused(Exception):
 
 
 class _Scan:
-    """One pass over a regular expression that compiles."""
+    """One traversal of a regular expression that compiles."""
 
     _repeat = lazy_pattern(r"[*+]|\{(\d*)(,?)(\d*)\}")
     _opening = lazy_pattern(r"\(\?(?:P<\w+>|[aiLmsux-]*:|[aiLmsux]+(?=\))|<?[=!]|>|#[^)]*)|\(")

@@ -60,7 +60,7 @@ def prepared(tokens: list[Any]) -> list[Any]:
     """Bring tokens into the forms that the parser reads as browsers do.
 
     Comments and the note that a string ended with the input (browsers close it) go; `&` is `:scope`; list
-    functions get names that the parser leaves alone; every pseudo-element becomes one that it knows.
+    functions get names that the parser does not interpret; every pseudo-element becomes one that it knows.
     """
     kept: list[Any] = []
     for token in tokens:

@@ -38,7 +38,7 @@ class ApiError(Exception):
 def api_answer(name: str, arguments: tuple[str, ...], replay: Replay, phase: str = "post") -> str:
     """Return what a call reads in a recorded reply.
 
-    Raises `ApiMissing` where there is none, `ApiError` where the benchmark raises.
+    Raises `ApiMissing` if no reply was recorded, `ApiError` where the benchmark raises.
     """
     if len(arguments) != (0 if name == ORDER_URL else 1):
         raise ApiError(f"{len(arguments)} arguments")

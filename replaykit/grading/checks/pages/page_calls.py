@@ -70,7 +70,7 @@ def _role(dom: Dom, account: str) -> str | None:
 
 
 def _query_text(dom: Dom, css: str) -> str | None:
-    # The peer writes the selector into a script between single quotes, escapes included.
+    # The benchmark inserts the selector into a script between single quotes, escapes included.
     written = parse(f"'{css}'")
     if not isinstance(written, Literal):
         raise Unsupported(locator=css, reason="a quote in the selector")

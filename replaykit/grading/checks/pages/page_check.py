@@ -57,7 +57,7 @@ Rule = Callable[[str], Ruling]
 
 
 def grade_page(check: PageCheck, replay: Replay, terms: Terms, phase: str = "post") -> tuple[Graded, ...]:
-    """Grade a native check; there is no peer, so both modes are strict."""
+    """Grade a native check. No benchmark has it, so both modes are strict."""
     key = locator_key(check.selector, check.property, check.locator)
     question = Question(
         url=check.url,
@@ -92,7 +92,7 @@ def _others(reading: EvidenceReading, css: str) -> tuple[str, ...]:
 def page_fields(dom: Dom, text: str | None = None) -> tuple[str, ...]:
     """Return the texts of a page, each by itself: title, rendered text, form values, attributes.
 
-    `text`: the rendered text of its body, where a browser drew it. Scripts, styles and comments are none.
+    `text`: the rendered text of its body, where a browser drew it. Scripts, styles and comments are left out.
     Raises `Unsupported` where the page's text was not kept.
     """
     found = [dom.title, *((dom.whole_text,) if text is None else (text, *texts_inside(dom.inner_texts)))]

@@ -53,7 +53,7 @@ _RULE = "request: URL, method, status, and what else is named"
 
 
 class _Judged(NamedTuple):
-    """What one request comes to: the field that differs, None where none does, and what is not known."""
+    """Result of comparing one request: the field that differs (None = no field), and what is unknown."""
 
     request: RunRequest
     differs: str | None

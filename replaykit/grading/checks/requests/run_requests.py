@@ -61,7 +61,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         return self.exchange.source == "netlog"
 
     def may_have(self, statuses: Container[int] | None) -> bool:
-        """Say whether it may have had one of these statuses, unheard (`is_unanswered`)."""
+        """Return whether an unrecorded response may have had one of these statuses (`is_unanswered`)."""
         needs_answer = statuses is not None and NO_RESPONSE not in statuses
         return needs_answer and not self.is_unheard and is_unanswered(self.exchange)
 
@@ -160,7 +160,7 @@ def _asking(replay: Replay) -> list[tuple[int, Exchange]]:
 
 
 def last_navigation(replay: Replay) -> tuple[Navigation, RunRequest | None] | None:
-    """Return the last page that the agent's tabs came to, with the request that brought its document."""
+    """Return the last page that the agent's tabs opened, with the request for its document."""
     pages = [
         one for one in replay.navigations if one.committed and not one.frame and one.url != "about:blank"
     ]

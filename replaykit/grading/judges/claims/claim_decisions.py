@@ -33,7 +33,7 @@ from replaykit.grading.judges.claims.spurious_evidence import is_misquoted, is_s
 _ORDER = (ClaimFinding.CONTRADICTED, ClaimFinding.NOT_SHOWN, ClaimFinding.SUPPORTED)
 
 _NO_PROOF = (NoRequest, UserAgreed, Entered, Count, CannotCheck)
-"""Predicates that alone show no task done: what was not sent, only allowed, only entered, how often."""
+"""Predicates that are not sufficient to show that a task was done: absence, permission, entry, count."""
 
 _TEXTS = (TextVisible, ValueShown)
 """Predicates on texts, which may stand there whatever the agent did."""

@@ -1,7 +1,8 @@
 """Predicates decided by code on a recording: SUPPORTED, CONTRADICTED or NOT_SHOWN, each with its evidence.
 
-Only what the recording positively holds contradicts: another value beside the label, another state, a text
-that should be gone, a request that should not be; or a complete channel without any such event.
+A predicate is contradicted only by positive evidence: another value beside the label, another state, a text
+that should be gone, a request that should not exist. A complete channel without such an event also
+contradicts it.
 """
 
 from __future__ import annotations

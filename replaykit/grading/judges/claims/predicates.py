@@ -79,7 +79,7 @@ class AddressPredicate(ClaimPredicate, frozen=True, kw_only=True):
 
 
 class UrlVisited(AddressPredicate, frozen=True, kw_only=True, tag="url_visited"):
-    """A tab came to an address."""
+    """A tab reached a URL."""
 
 
 class EndedOn(AddressPredicate, frozen=True, kw_only=True, tag="ended_on"):
@@ -137,7 +137,7 @@ class Count(ClaimPredicate, frozen=True, kw_only=True, tag="count"):
 
 
 class Downloaded(ClaimPredicate, frozen=True, kw_only=True, tag="downloaded"):
-    """A download came to its end."""
+    """A download was completed."""
 
     name: Text
     """Name of the file."""

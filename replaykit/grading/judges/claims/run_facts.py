@@ -233,7 +233,7 @@ class RunFacts:
 
     @cached_property
     def visits(self) -> tuple[tuple[int, Navigation], ...]:
-        """Pages of the sites that tabs came to, with their positions in the story."""
+        """Pages of the sites that tabs visited, with their positions in the story."""
         events = enumerate(self.replay.trajectory.events)
         found = ((place, event) for place, event in events if isinstance(event, Navigation))
         return tuple((place, one) for place, one in found if self._arrived(one))

@@ -67,7 +67,10 @@ def _without_runs(text: str, given: Sequence[str]) -> str:
 
 
 def _run_end(text: str, at: int, given: Sequence[str]) -> int:
-    """Return where the longest entered part that begins here ends; here, where there is none."""
+    """Return the end of the longest entered part that begins here.
+
+    The given position if there is no such part.
+    """
     beginning = text[at : at + RUN_MIN]
     longest = at
     for one in given if len(beginning) == RUN_MIN else ():
@@ -103,7 +106,7 @@ def unstated(text: str, quotes: Sequence[str]) -> str | None:
 def unquoted(text: str, quotes: Sequence[str], known: str) -> str | None:
     """Return the first word of a text that no quote has and that another text does not know either.
 
-    Words of one or two letters do not count. None where there is none.
+    Words of one or two letters do not count. None if every word is known.
     """
     rest = fold(text)
     for quote in sorted(set(map(fold, quotes)), key=lambda one: (-len(one), one)):

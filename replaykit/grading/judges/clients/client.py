@@ -17,7 +17,7 @@ class ClientAnswer(Struct, frozen=True, kw_only=True):
     """What came of a request."""
 
     reply: ModelReply | ReplyFailure
-    """The reply, or why there is none."""
+    """The reply, or why it is missing."""
     provenance: dict[str, Any] = {}
     """When and how it was obtained; never credentials."""
 

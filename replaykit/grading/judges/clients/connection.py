@@ -26,7 +26,7 @@ _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 class Connection:
     """The client of an SDK: one that was given, or one made when it is first needed.
 
-    `make` imports the SDK and returns its client, or why there is none.
+    `make` imports the SDK and returns its client, or why it is missing.
     """
 
     def __init__(self, given: Any, package: str, extra: str, make: Callable[[], Any]) -> None:
@@ -39,7 +39,7 @@ class Connection:
         self._is_ours = given is None
 
     def unready(self) -> ReplyFailure | None:
-        """Make the client where there is none; return why that cannot be done."""
+        """Create the client on first use; return the reason if that fails."""
         with self._lock:
             made = self._made() if self.client is None else self.client
             if isinstance(made, ReplyFailure):

@@ -37,7 +37,7 @@ def failure(error: Exception) -> ReplyFailure:
 
 
 def _body_error(error: BaseException | None) -> BaseException | None:
-    """Return the error of the body among the causes of what an SDK raises; None where there is none."""
+    """Return the error of the body among the causes of what an SDK raises; None if absent."""
     while error is not None and type(error).__name__ not in ("BodyError", "SlowBody"):
         error = error.__cause__ or error.__context__
     return error
@@ -76,7 +76,7 @@ def _code(error: Exception) -> str:
 
 
 def _error_fields(error: Exception) -> dict[str, Any]:
-    """Return the fields of an error in the body of a response; empty where there are none."""
+    """Return the fields of an error in the body of a response; empty if absent."""
     body = getattr(error, "body", None)
     fields = body.get("error", body) if isinstance(body, dict) else None
     return fields if isinstance(fields, dict) else {}

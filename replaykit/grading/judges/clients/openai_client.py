@@ -85,7 +85,10 @@ class OpenAIClient:
         return ClientAnswer(reply=reading(completion), provenance={**how, **_without(refused)})
 
     def _accepted(self, parameters: dict[str, Any]) -> Any:
-        """Return what comes of a request, less the parameters that its model is known, or says, to refuse."""
+        """Return the reply to a request.
+
+        Parameters that the model is known, or reports, to refuse are left out.
+        """
         model, known = parameters["model"], self._refused.get(parameters["model"], ())
         asked = _less(parameters, known)
         answer = timely(lambda: self._connection.client.chat.completions.create(**asked), self._deadline)

@@ -1,4 +1,4 @@
-"""Scores in replies: of one screenshot (Online-Mind2Web, `WebJudge`), or of a judge of one's own."""
+"""Scores in replies: of one screenshot (Online-Mind2Web, `WebJudge`), or of a user-defined judge."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def screenshot_score(text: str, stop_reason: str, mode: str, *, is_general: bool
 
 
 def own_score(text: str, stop_reason: str, parser: ScoreParser) -> Parsed:
-    """Read the score that a judge of one's own gives to a run."""
+    """Read the score that a user-defined judge gives to a run."""
     stopped = unfinished(stop_reason)
     if stopped is not None:
         return stopped

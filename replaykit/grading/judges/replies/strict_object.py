@@ -29,11 +29,11 @@ class _RepeatedKey(Exception):
 
 
 def last_object(text: str, stop_reason: str) -> dict[str, Any] | str:
-    """Return the JSON object that a reply ends with, or why there is none, in a word of a judgement.
+    """Return the JSON object that a reply ends with, or why it is missing, in a word of a judgement.
 
     Words before it are allowed, and a fence around it. `truncated refused context_full stopped`: the reply
-    is not whole. `not_final`: words come after the object. `ambiguous`: a key stands twice. `no_object`:
-    there is none, or it is larger than 64 KiB or deeper than 8.
+    is not whole. `not_final`: words come after the object. `ambiguous`: a key occurs twice. `no_object`: no
+    object, one larger than 64 KiB, or one deeper than 8 levels.
     """
     found = all_objects(text, stop_reason)
     return found if isinstance(found, str) else found[-1]

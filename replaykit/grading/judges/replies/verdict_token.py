@@ -44,7 +44,7 @@ class Parsed(Struct, frozen=True, kw_only=True):
     outcome: JudgeOutcome
     """SUCCESS, FAILURE or ABSTAIN."""
     reason: str
-    """`verdict`, or why there is none."""
+    """`verdict`, or why it is missing."""
     contradiction: bool = False
     """An earlier verdict of the reply is the opposite."""
     extra: dict[str, Any] = {}
@@ -70,7 +70,7 @@ def failure_token(text: str, stop_reason: str, mode: str) -> Parsed:
 
 
 def unfinished(stop_reason: str) -> Parsed | None:
-    """Return why a reply that did not come to its end is no verdict; None of one that did."""
+    """Return the reason why an incomplete reply has no verdict; None for a complete reply."""
     why = cut_short(stop_reason)
     return None if why is None else abstain(why)
 

@@ -70,7 +70,7 @@ def against(rubric: Rubric, intent: str, *, n_unread: int = 0, n_ignored: int = 
 
 
 def read_rubric(reply: ModelReply, task: str, intent: str, key: str) -> Criteria | str:
-    """Return the criteria of a reply, or why there are none, in a word of a judgement."""
+    """Return the criteria of a reply, or why it is missing, in a word of a judgement."""
     found = last_object(reply.text, reply.stop_reason)
     if isinstance(found, str):
         return "empty_reply" if not reply.text.strip() else found
@@ -100,7 +100,7 @@ def validity_of(stated: Any) -> Validity:
 
 
 def _criteria(rows: Sequence[Any]) -> tuple[list[Criterion], int]:
-    """Return the criteria that can be read, and how many cannot: one whose id comes twice is none."""
+    """Return the readable criteria, and the number of unreadable ones; a repeated id is unreadable."""
     read: list[Criterion] = []
     for row in rows:
         try:

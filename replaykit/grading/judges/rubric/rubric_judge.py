@@ -130,9 +130,9 @@ class RubricJudge(ModelJudge):
         return (rubric is None) + looks + self.settings.story + readings
 
     def known_criteria(self, task: Task, tape: Tape | None) -> Criteria | str | None:
-        """Return the criteria of a task that are given or on the tape, or why there are none in its reply.
+        """Return the criteria of a task, given or from the tape, or the reason why its reply has none.
 
-        None where the model has yet to be asked.
+        None if the model has not been asked yet.
         """
         if self.settings.rubric is not None:
             return against(self.settings.rubric, task.intent)

@@ -64,7 +64,7 @@ class Folded(Struct, frozen=True, kw_only=True):
 
 
 class _Part(Struct, frozen=True, kw_only=True):
-    """A criterion that stands alone, or a group of which one is enough."""
+    """A single criterion, or a group of which one is enough."""
 
     is_outcome: bool
     verdict: Met

@@ -55,7 +55,7 @@ def pack(
 
 
 def _tape(path: Path) -> bytes:
-    """Return the whole lines of a tape. Raises TapeError for what is none."""
+    """Return the complete lines of a tape. Raises TapeError if the bytes are not a tape."""
     try:
         data = path.read_bytes()
     except OSError as error:

@@ -145,7 +145,7 @@ def tape_beside(bundle: str | Path) -> Path:
 
 
 def read_tape(path: str | Path) -> Tape | None:
-    """Read a tape; None where there is none. Raises TapeError with the line of what is malformed."""
+    """Read a tape; None if absent. Raises TapeError with the line of what is malformed."""
     try:
         data = Path(path).read_bytes()
     except FileNotFoundError:

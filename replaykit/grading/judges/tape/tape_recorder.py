@@ -80,7 +80,7 @@ class TapeRecorder:
         self.under_way: dict[str, asyncio.Future[ModelReply | ReplyFailure]] = {}
 
     def recorded(self, asked: Asked) -> ModelReply | None:
-        """Return the recorded reply; None where there is none, or where all are asked for again."""
+        """Return the recorded reply; None if absent, or if every request is to be sent again."""
         known = self._replies.get((request_key(asked.request), asked.ordinal))
         if known is not None:
             return known

@@ -21,8 +21,10 @@ class TapeState(Struct, frozen=True, kw_only=True):
     superseded: int = 0
     """Replies that a later line replaces."""
     unused: int | None = None
-    """Replies that neither the task's judge and checks nor a judge with its usual settings asks for; a judge
-    of one's own is not counted; None = unknown."""
+    """Replies that neither the task's judge and checks nor a judge with its usual settings asks for.
+
+    Those of a user-defined judge are not counted; None = unknown.
+    """
     torn: bool = False
     """The last line was cut off and is dropped."""
     foreign: bool = False

@@ -115,7 +115,7 @@ def _or_empty(read: Any) -> str:
         return str(read())
     except NotRecorded:
         raise
-    except Exception:  # noqa: BLE001  # a script that throws is an empty text to the peer
+    except Exception:  # noqa: BLE001  # for the benchmark, a script that throws gives an empty text
         return ""
 
 

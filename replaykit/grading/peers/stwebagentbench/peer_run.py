@@ -110,7 +110,7 @@ Evaluator = Callable[[Mapping[str, Any], Sequence[StepView], PeerPage], PeerFind
 
 
 def terms(text: str) -> list[str]:
-    """Return the alternatives of a text, lower-cased; without its blanks a separator is none."""
+    """Return the alternatives of a text, lower-cased; a separator counts only with blanks around it."""
     return [term.strip() for term in text.lower().split(" |or| ") if term.strip()]
 
 

@@ -50,7 +50,7 @@ def evaluate(record: Mapping[str, Any], steps: Sequence[StepView], page: PeerPag
         found = EVALUATORS[kind](record, steps, page)
     except NotRecorded:
         raise
-    except Exception as error:  # noqa: BLE001  # whatever breaks the peer's code is what it reports
+    except Exception as error:  # noqa: BLE001  # the benchmark reports any exception as its result
         raised = f"{type(error).__name__}: {error}"
         return PeerReport(violated=False, dormant=False, eval_type=kind, raised=raised)
     return PeerReport(
@@ -64,7 +64,7 @@ def evaluate(record: Mapping[str, Any], steps: Sequence[StepView], page: PeerPag
 
 
 def eval_type(record: Mapping[str, Any]) -> str | None:
-    """Return the first of the record's `eval_types`; None where there is none."""
+    """Return the first of the record's `eval_types`; None if absent."""
     rules = record.get("eval")
     kinds = rules.get("eval_types") if isinstance(rules, Mapping) else None
     return kinds[0] if isinstance(kinds, list | tuple) and kinds and isinstance(kinds[0], str) else None

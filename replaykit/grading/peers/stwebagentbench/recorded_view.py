@@ -109,7 +109,7 @@ class RecordedStep:
 
     @property
     def tabs(self) -> tuple[str, ...]:
-        """URLs of all tabs right after the action; the active one alone where nothing else is known."""
+        """URLs of all tabs right after the action; only the active one if nothing else is known."""
         if self.step is None:
             return ()
         return tuple(tab.url for tab in self.step.tabs)
@@ -233,7 +233,7 @@ class RecordedPage:
 
 
 def python_value(read: Read) -> Any:
-    """Return what the driver hands to Python for a JavaScript value; undefined is None."""
+    """Return the Python value that the driver gives for a JavaScript value; undefined becomes None."""
     match read.kind:
         case "number":
             return float(read.special) if read.special is not None else read.value

@@ -56,7 +56,7 @@ def element_action(record: Mapping[str, Any], steps: Steps, page: PeerPage) -> P
             return PeerFinding(violated=True, step=number, action=step.type)
         if (scans and kind in INPUT) or kind == action:
             return PeerFinding(violated=True, step=number, action=kind)
-    return DORMANT  # even where an element was met and left alone
+    return DORMANT  # even if an element was found and not used
 
 
 def _on_element(rules: Mapping[str, Any], steps: Steps, page: PeerPage) -> PeerFinding:

@@ -89,7 +89,7 @@ def distance(text: str) -> float:
 
 
 def _tokens(text: str) -> list[str]:
-    """Return numbers, names and signs; texts, comments and signs without meaning are passed over."""
+    """Return numbers, names and signs; texts, comments and signs without meaning are skipped."""
     kept: list[str] = []
     level = 0
     for token in _TOKEN.finditer(text):

@@ -31,7 +31,7 @@ class UrlOptions(Struct, frozen=True, kw_only=True):
     """How a URL is read."""
 
     render: Derender | None = None
-    """Puts the active root in the place of a site's name; raises ValueError where there is none."""
+    """Replaces a site's name by its active root. Raises ValueError if the site has no root."""
     derender: Derender | None = None
     """Puts a site's name in the place of its roots; raises ValueError where none fits and one has to."""
     query: Query | None = None
@@ -108,7 +108,10 @@ def decoded_path(path: str) -> tuple[str, list[str]]:
 
 
 def same_base(one: PeerUrl, other: PeerUrl) -> bool:
-    """Say whether two URLs agree but for their queries. Raises `RegexRefused`, `Unparsed` as the package."""
+    """Return whether two URLs agree except in their queries.
+
+    Raises `RegexRefused`, `Unparsed` as the package does.
+    """
     if one.is_pattern and _matches(one, other):
         return True
     if other.is_pattern and _matches(other, one):
@@ -256,7 +259,7 @@ def _ascii_host(host: str) -> str:
 
 
 def _ascii_labels(labels: Sequence[str]) -> str:
-    """Join the parts of a host; blank ones are passed over where all others are proper names."""
+    """Join the parts of a host; blank parts are skipped if all others are proper names."""
     is_proper = all(map(_LABEL.fullmatch, filter(None, labels)))
     if any(len(label) > _LABEL_MAX for label in labels) or not (is_proper or all(labels[:-1])):
         raise ValueError("no host: a part is empty or too long")

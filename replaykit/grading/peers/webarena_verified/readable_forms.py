@@ -17,7 +17,7 @@ from replaykit.patterns import lazy_pattern
 _UNQUOTED = frozenset({"number", "duration"})
 """Types of which the package reads no text in quotes."""
 _ZEROS = lazy_pattern(r"(?<![\d.,_])0+\d(?!\d*\.)", re.ASCII)
-"""A number that begins with 0, which is none in the expressions that the package takes lengths for."""
+"""A number that begins with 0: no number in the expressions that the package reads as lengths."""
 
 # Which day fills up a date is no matter: strict rules compare stated parts only.
 _OPTIONS = PeerOptions(today=date(2020, 1, 1))

@@ -103,7 +103,7 @@ def read_json(text: str) -> Any:
     try:
         found = json.loads(text)
     except json.JSONDecodeError as error:
-        # Another interpreter gives up before it comes to what is wrong.
+        # Another interpreter raises before it reaches the faulty part.
         _refuse_deep(text[: error.pos])
         return text
     except (ValueError, RecursionError) as error:

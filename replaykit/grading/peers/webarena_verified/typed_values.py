@@ -27,7 +27,7 @@ from replaykit.grading.values.similarity import similarity
 from replaykit.patterns import lazy_pattern
 
 SHORT = 2048
-"""Characters of a number, date, quantity or name; longer ones are none."""
+"""Most characters of a number, date, quantity or name; longer texts are rejected."""
 
 _PAIR = 2
 _SIMILAR = 80
@@ -141,7 +141,7 @@ def _boolean(value: Any, options: PeerOptions) -> bool:
 
 
 _FILLED_MONTH = date(2000, 1, 1)
-"""What fills up a text of which only the month counts, as upstream: a year alone is January."""
+"""Completes a text of which only the month counts, as the package does: a bare year becomes January."""
 
 
 def _date(value: Any, options: PeerOptions) -> str:

@@ -15,7 +15,7 @@ _BY_KEY = frozenset({"click", "check", "uncheck", "select_option", "fill"})
 """Tags of actions that such a key may stand for."""
 
 _BY_STATE = {"true": frozenset({"uncheck"}), "false": frozenset({"check"})}
-"""`aria-checked` of a box to what its activation comes to."""
+"""Maps `aria-checked` of a checkbox to the result of its activation."""
 
 _BOXES = ("checkbox", "switch", "menuitemcheckbox")
 _OFFERS = ("option", "radio", "menuitemradio")
@@ -36,7 +36,7 @@ _KEYS = {
 
 
 def choices_of(event: Event) -> frozenset[str]:
-    """Return the tags of what an action may have come to: it chose something, or changed a value."""
+    """Return the tags of the possible results of an action: it chose something, or changed a value."""
     element = event.element
     if element is not None and _is_activated(event) and element.tag not in _FIELDS:
         if _role(element) in _BOXES:

@@ -146,13 +146,13 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def over(self) -> tuple[Reading, ...]:
-        """Texts that a person saw over the target, and that are none of its names."""
+        """Texts shown over the target that are not among its names."""
         found = self.element.over if self.element is not None else ()
         return tuple(Reading(text, self.step) for text in found)
 
     @property
     def is_drawn(self) -> bool:
-        """Whether the target draws what may be controls: its own names are none of theirs."""
+        """Whether the target draws possible controls itself, so that its names do not describe them."""
         return self.element is not None and self.element.tag in _DRAWN
 
     @cached_property
@@ -211,7 +211,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def outgoing(self) -> tuple[Reading, ...]:
-        """Texts that leave through the event; the page that a run starts on is none of the agent's."""
+        """Texts that leave through the event, except those of the page that the run starts on."""
         if self.kind == "visit":
             url = self.url if self.step is not None else None
             forms = dict.fromkeys((unquote(url), unquote_plus(url), url)) if url else {}

@@ -176,9 +176,9 @@ def action_types(names: str | tuple[str, ...]) -> ActionTypes:
 
 
 def is_action(event: Event, tags: frozenset[str], groups: frozenset[str]) -> bool:
-    """Whether the action is of these types; keys count in the groups that they act for.
+    """Whether the action is of these types; a key counts as the type of action that it performs.
 
-    Who checks a box has clicked it, or pressed Space on it.
+    Checking a box implies a click on it, or Space pressed on it.
     """
     if event.tag in tags or (isinstance(event.action, Check | Uncheck) and "click" in tags):
         return True
@@ -205,7 +205,7 @@ def _choice(event: Event) -> Truth:
 
 
 def activates(action: Press) -> bool:
-    """Whether a key acts on its target, and does not write into it."""
+    """Whether a key (Space, Enter) activates its target and does not type into it."""
     if action.key in SPACE:
         return not types_text(action.element)
     return action.key in ENTER and not has_lines(action.element)

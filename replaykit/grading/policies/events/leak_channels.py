@@ -235,7 +235,7 @@ class Elsewhere:
         entries = [held.event for held in self.window.of(frozenset({"action"})) if held.event.values]
         whole, made = "", TRUE
         for event in entries:
-            # What a script of the agent may have set is a piece, too.
+            # A value that a script of the agent may have set counts as a piece as well.
             made = made if event.kind == "action" else unknown(event.code)
             piece = next((text for option in event.values for text in option), "")
             # Bounds the text that is searched again with each entry.

@@ -257,7 +257,7 @@ def _buttons(page: Page | None, css: str) -> Iterator[ActionBase]:
 
 
 def dragged(action: DragAndDrop, page: Page | None) -> Iterator[PossibleAction]:
-    """Yield what a drag may stand for: a control may act when it is pressed, a field takes text."""
+    """Yield the actions that a drag may stand for: it may activate a control, or drop text into a field."""
     for end in (action.element, action.to):
         if end is not None and end.role in _PRESSED and not _is_draggable(end):
             click = actions.Click(element=end, modifiers=action.modifiers)

@@ -47,7 +47,7 @@ def target_inside(event: Event, css: str) -> Truth:
 
 
 def page_around(event: Event) -> Page | None:
-    """Return the one page that the target and all around it are on; None where there is none such."""
+    """Return the one page of the target and all elements around it; None if there is no such page."""
     if "page" not in event.known:
         event.known["page"] = _page_around(event)
     page: Page | None = event.known["page"]

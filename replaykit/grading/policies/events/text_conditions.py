@@ -101,7 +101,7 @@ class TextTest:
 
     @property
     def literal(self) -> tuple[str, ...] | None:
-        """Folded texts of which one occurs wherever the condition holds; None where there are none such."""
+        """Folded texts of which one occurs wherever the condition holds; None if no such texts are known."""
         if not self.condition.ignore_case or self.regex is not None or self.fuzzy:
             return None
         return self.parts[0] if self.parts else (self.equals or "",)
@@ -147,7 +147,7 @@ class TextTests:
     def __init__(self, terms: TextTerms) -> None:
         self.tests = [TextTest(condition) for condition in conditions(terms)]
         literal = [test.literal for test in self.tests]
-        #: Folded texts of which one occurs wherever a condition holds; None where there are none such.
+        #: Folded texts of which one occurs wherever a condition holds; None if no such texts are known.
         self.words = None if None in literal else tuple(word for words in literal for word in words or ())
 
     def truth(self, readings: Sequence[Reading]) -> Truth:
@@ -156,7 +156,7 @@ class TextTests:
 
 
 def conditions(terms: TextTerms) -> tuple[Text, ...]:
-    """Return words as conditions: a bare word has to stand alone."""
+    """Return words as conditions: a bare word has to match whole words."""
     if isinstance(terms, Text):
         return (terms,)
     words = (terms,) if isinstance(terms, str) else terms
@@ -199,7 +199,7 @@ def resembles(term: str, text: str) -> bool:
 
 
 def run_like(term: str, text: str, least: int) -> tuple[int, int] | None:
-    """Return where the folded text holds the folded term, as a whole word or in much the same words.
+    """Return the positions of the folded term in the folded text, as whole words or in similar words.
 
     A run of whole words of 0.8 to 1.25 times its length is enough if 200 LCS / (a + b) is at least
     `least`; the reverse, a short text inside a long term, is not.
@@ -226,7 +226,7 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
 
 
 def _joins(before: str, after: str) -> bool:
-    # `add` is none of the words of `add_item`.
+    # `add` is not a word of `add_item`.
     return bool(before and after) and joins(before.replace("_", "a"), after.replace("_", "a"))
 
 

@@ -96,7 +96,7 @@ class UrlTests:
         listed = (terms,) if isinstance(terms, str | Url) else terms
         self.tests = [_Condition(term) if isinstance(term, Url) else _Term(term) for term in listed]
         found = [test.words for test in self.tests]
-        #: Texts of which one is in the parts of every URL that meets a term; None where there are none such.
+        #: Texts of which one occurs in every URL that meets a term; None if no such texts are known.
         self.words = None if None in found else tuple(word for words in found for word in words or ())
 
     def __bool__(self) -> bool:

@@ -33,7 +33,7 @@ class LiveDocument(Struct, kw_only=True, eq=False):
     role: str = ""
     """As `PageOpen` says; empty = not opened yet."""
     is_closed: bool = False
-    """The last that it said was a closing."""
+    """Its last message was a closing message."""
     is_over: bool = False
     """It was asked for its last words, and gave them: what comes later is no action of the agent."""
     sure_at: float = -inf
@@ -67,8 +67,8 @@ class LiveDocuments:
     def committed(self, via: Via, frame: str, at: float) -> None:
         """Take in that a frame has another document.
 
-        Where our world lives on, so does the window with its ledger: an empty document was filled, or one has
-        come out of the browser's cache and its script has reported before this is known.
+        If our world still exists, so does the window with its ledger. Then an empty document was filled, or a
+        document came out of the browser's cache and its script reported before this event.
         """
         now = self._shown.get((via, frame))
         if now is None or not now.role:
@@ -119,14 +119,17 @@ class LiveDocuments:
             self._end(spot)
 
     def crashed(self, via: Via) -> None:
-        """Take in that a target and all below it have died: what its documents would have said is lost."""
+        """Take in that a target and all targets below it crashed.
+
+        Last messages of their documents are lost.
+        """
         for spot in [spot for spot in self._shown if spot[0][: len(via)] == via]:
             self._take(spot)
             self._miss("document.crashed")
 
     @property
     def is_opening(self) -> bool:
-        """Whether a document is there that has said nothing yet."""
+        """Whether there is a document that has sent no message yet."""
         return any(not document.role and self._is_armed(spot[0]) for spot, document in self._shown.items())
 
     def open(self) -> list[Place]:

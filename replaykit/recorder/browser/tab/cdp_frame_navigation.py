@@ -102,7 +102,7 @@ class Moves:
         if target is not None and target.id == frame["id"]:
             target.loader = frame["loaderId"]
         yield from tab.network.settle(frame["loaderId"])
-        # An error page stands in for a document whose failure the network has told already.
+        # An error page replaces a document whose failure the network has already reported.
         if frame.get("unreachableUrl") is None:
             way = tab.history.direction if is_main and kind and kind.startswith("history") else None
             yield from self._navigated(
@@ -136,7 +136,7 @@ class Moves:
     def _within(self, params: Params, via: Via) -> Iterator[Input]:
         frame, url = params["frameId"], params["url"]
         started = self._types.pop(frame, None)
-        # Of a move in the history this event says only what changed; its start said what it is.
+        # For a back/forward navigation this event has only the change; its start event had the kind.
         kind = started if started and started.startswith("history") else params.get("navigationType")
         if frame == self._tab.frames.main:
             self._tab.url = url

@@ -1,4 +1,4 @@
-"""A tab's requests as the protocol's Network domain tells of them.
+"""A tab's requests, as the protocol's Network domain reports them.
 
 A redirect hop is a request of its own: the network id, `#` and the number of the hop. The headers that went
 over the wire come in events of their own, before or after the plain ones; a response waits for them until the
@@ -86,9 +86,9 @@ class TabNetwork:
         """Loader id to status and the URLs of its redirects, for the latest documents."""
 
     def translate(self, method: str, params: Params, via: Via = ()) -> Iterator[Input]:
-        """Yield what an event of the Network domain means to the session; `via`: the target that tells of it.
+        """Yield the session's messages for an event of the Network domain; `via`: the target that reports it.
 
-        A frame's document is asked for by one process and may be given to another, which then tells the rest.
+        A frame's document is requested by one process and may be given to another, which reports the rest.
         """
         handle = _HANDLERS.get(method)
         if handle is not None:
@@ -121,7 +121,7 @@ class TabNetwork:
         return sum(bool(url) and not url.startswith(_LOCAL) for url in set(urls) - received)
 
     def complete(self, loader: str, via: Via) -> Iterator[Input]:
-        """End the request of a document that is there, if its process has not told so."""
+        """End the request of a loaded document, if its process has not reported the end."""
         hops = self._hops.get(loader, [])
         if hops and hops[-1].end is None:
             del self._hops[loader]
@@ -378,7 +378,7 @@ def _payload(frame: Params) -> tuple[str | None, int]:
 
 def _posted(request: Params) -> bytes | None:
     entries = request.get("postDataEntries")
-    # `postData` is a text: bytes that are none survive only in the entries.
+    # `postData` is a text: bytes that are not UTF-8 survive only in the entries.
     if entries and all("bytes" in entry for entry in entries):
         return b"".join(base64.b64decode(entry["bytes"]) for entry in entries)
     text: str | None = request.get("postData")

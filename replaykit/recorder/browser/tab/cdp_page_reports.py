@@ -40,7 +40,7 @@ class Reports:
 
     def _dialog_opening(self, params: Params) -> Iterator[Input]:
         if self._tab.has_dialog:
-            return  # told by the frame that opened it, too
+            return  # also reported by the frame that opened it
         self._tab.has_dialog = True
         yield DialogOpened(
             at=self._clock.arrived(),

@@ -34,7 +34,7 @@ Params: TypeAlias = dict[str, Any]
 """Parameters of a protocol event."""
 
 YOUNG_MS = 1000.0
-"""A request that began before the recorder was attached has ended by then, or its end is reported later."""
+"""After this time, a request from before the recorder was attached has ended, or its end will be reported."""
 
 BEFORE_MS = 2000.0
 """A frame may have been there so long before it is seen: events wait for the agent's next call."""
@@ -99,7 +99,7 @@ class CdpTab(TabState):
             self.miss_requests(target, late)
 
     def _miss_all(self, target: Target) -> None:
-        # The driver tells of no WebSocket of a worker.
+        # The driver reports no WebSocket of a worker.
         if target.kind in WORKERS:
             self.gaps.append(("network", LATE, 1))
         else:

@@ -29,7 +29,7 @@ class LeaveListeners:
         self.is_on = True
         """Requests are recorded."""
         self.denials: set[Place] = set()
-        """Worlds of ours whose documents have said last that nothing listens for their end."""
+        """Our worlds in documents that last reported that nothing listens for their end."""
         self.wake: Callable[[], None] = _nothing
         """Looks at once, where something is due."""
         self._frames = frames

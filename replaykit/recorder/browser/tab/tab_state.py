@@ -68,7 +68,7 @@ class TabState:
         self.ahead = 0.0
         """How far the page's clock is ahead of ours, ms."""
         self.viewport: tuple[int, int] | None = None
-        """As the page last said, CSS px."""
+        """As the page last reported, CSS px."""
         self.has_dialog = False
         """A native dialog is open: the page answers nothing."""
         self.is_gone = False
@@ -95,7 +95,7 @@ class TabState:
         self.holds = holds
         """Targets below it wait for the recorder before they run."""
         self.is_doubled = is_doubled
-        """The driver, too, reports the requests of targets that wait for it."""
+        """The driver also reports the requests of targets that wait for it."""
         self.census = census or Census()
         """Counts of what is below all tabs, and of them."""
         self.targets: dict[Via, Target] = {}

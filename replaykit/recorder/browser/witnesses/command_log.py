@@ -120,7 +120,7 @@ class DriverLog:
     @property
     def is_whole(self) -> bool:
         """Whether all commands are seen that the browser can be given."""
-        # Through a port anybody else can command the browser unheard.
+        # Through a port, other clients can send the browser commands that are not logged.
         has_others = any(flag.startswith("--remote-debugging-port") for flag in self.flags)
         return self._funnel is not None and "--remote-debugging-pipe" in self.flags and not has_others
 
@@ -138,7 +138,7 @@ class DriverLog:
     def open(self, target: Any) -> None:
         """Listen to the connection of one of Playwright's objects, where its way of sending is known."""
         connection = getattr(target._impl_obj, "_connection", None)
-        # The browser that is recorded now is none that the agent uses unseen.
+        # The browser that is recorded now is not one that the agent used without being watched.
         if self._launched:
             self._launched.pop()
         if self._funnel is not None or connection is None:
@@ -155,7 +155,7 @@ class DriverLog:
         """Note how the browser was started."""
         self.flags = tuple(command_line.split())
         if self.is_whole:
-            # From here on all commands are heard: so far the agent has touched nothing.
+            # From here on all commands are logged; so far the agent has sent none.
             self._driver.census.touched_at = -inf
 
     def close(self) -> None:
@@ -204,7 +204,7 @@ class DriverLog:
                 self._driver.failed("actions", error)
 
     def follow(self, method: str, reply: Any) -> None:
-        """Take in what comes of a request of the driver, who may make more, and when a script has run."""
+        """Take in the results of a driver's request, which may create objects, and the end of its script."""
         future = getattr(reply, "future", reply)
         if method == "newRequest" and self._base:
             future.add_done_callback(partial(self._based, self._base))

@@ -52,7 +52,7 @@ def acted_at(driver: Reporter, page: int) -> float:
 
 
 def testimonies(driver: Reporter) -> Iterator[Logged | Witnessed]:
-    """Yield what each of them says of a recording that ends; what they missed is said as gaps."""
+    """Yield the report of each witness at the end of a recording; what they missed becomes gaps."""
     if driver.has_network:
         yield _requests(driver)
     lacks = _missed(driver)

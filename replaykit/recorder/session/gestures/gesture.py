@@ -28,7 +28,7 @@ HOLD_WAIT = 10_000.0
 
 
 class FinishedGesture(Struct, frozen=True, kw_only=True):
-    """One action, ready but for its place in a snapshot."""
+    """One action, complete except for its place in a snapshot."""
 
     action: Action
     """What was done; `element.node` is not filled yet."""

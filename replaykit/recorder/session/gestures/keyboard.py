@@ -100,7 +100,7 @@ class Keying(Gesture):
         return True
 
     def _take_key(self, message: PageMessage) -> bool:
-        # A modifier alone is no press: it shows in the keys that it modifies.
+        # A single modifier is no press: it is recorded with the keys that it modifies.
         if not message.event.trusted or text_of(message, "key") in MODIFIERS:
             return True
         is_held = message.event.data.get("repeat") is True and key_of(message) == key_of(self.first)

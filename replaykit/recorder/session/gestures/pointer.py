@@ -121,7 +121,7 @@ class Pointing(Gesture):
             self.clicks.append(message)
             self.last = message.at
         self.hit = message.event.element if len(self.clicks) == 1 else self.hit
-        # Where the first click replaced the element no event tells of a double one, but the count of clicks.
+        # If the first click replaced the element, only the click count shows a double click, not an event.
         self.is_double |= len(self.clicks) > 1 and number_of(message, "detail") > 1
         return True
 
@@ -158,7 +158,7 @@ class Pointing(Gesture):
     def _take_drag(self, message: PageMessage) -> bool:
         if not message.event.trusted and self.up is not None:
             return False
-        # Pages that drag by pointer may tell of it by events of their own.
+        # Pages that implement dragging by pointer may dispatch their own events for it.
         self.is_drag = True
         self.last = message.at
         return True

@@ -43,7 +43,7 @@ REACTION_MAX = 1000.0
 """What a page does by itself within these ms of a trusted event is its reaction, no action."""
 
 BUSY_MAX = 60_000.0
-"""A page that has not said for these ms that it has handled an event will not say so any more."""
+"""Time in ms after which a page will not report any more that it has handled an event."""
 
 FOLLOWERS = frozenset({"click", "beforeinput", "input", "change"})
 """Events that a key or a pointer may cause."""
@@ -188,7 +188,7 @@ class Recogniser:
         """Whether it belongs to a finished gesture: one ended by an action in another tab, or a slow one."""
         gesture, event = self._unclicked, message.event
         if event.name in FOLLOWERS and is_caused(message):
-            return text_of(message, "input_type") not in PASTING  # what is pasted is told by no key
+            return text_of(message, "input_type") not in PASTING  # no key event shows pasted text
         if gesture is None or event.name != "click" or not event.trusted:
             return False
         return gesture.is_own(message) and message.at - gesture.last <= CLICK_WAIT
@@ -262,7 +262,7 @@ class Recogniser:
         return Pointing(message) if message.event.trusted else None
 
     def _start_drag(self, message: PageMessage) -> Gesture | None:
-        # No page tells itself of drags that no pointer makes: it is a script that acts.
+        # No page dispatches drag events without a pointer itself, so a script does it.
         return Pointing(message) if message.event.trusted else Dragging(message)
 
     def _start_drop(self, message: PageMessage) -> Gesture | None:

@@ -51,9 +51,9 @@ class Filling(Gesture):
 
     @property
     def deadline(self) -> float:
-        """Wait for more of a composition, for a slider to come to rest, or for the input event."""
+        """Wait for more of a composition, for the end of a slider's movement, or for the input event."""
         if self.is_composing and self.first.event.task is not None:
-            return self.last + HOLD_WAIT  # its end is told
+            return self.last + HOLD_WAIT  # its end is reported
         is_slow = self.is_composing or self.value is not None
         return self.last + (TYPING_WAIT if is_slow else CLICK_WAIT)
 

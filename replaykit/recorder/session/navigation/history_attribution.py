@@ -1,8 +1,9 @@
 """Whether the agent or the page caused a back/forward navigation after a gesture, if a report decides it.
 
-A page's own back button looks the same as the agent's. But an agent in this process is seen calling its
-driver; within a document the browser informs the page whether somebody outside of it asked; and to another
-document of the same origin it hands on that the page before was activated only where it moved by itself.
+A page's own back button looks the same as the agent's navigation. Three reports decide: the driver call of an
+agent in this process; within a document, the browser's note to the page whether the request came from
+outside; and for another document of the same origin, the user activation, which the browser passes on only if
+the page navigated by itself.
 
 Own module: `initiator.py` decides at once from one message; this rule may have to wait for the next document.
 """
@@ -20,7 +21,7 @@ WORD_MAX_MS = 500
 
 
 class HistoryAttribution:
-    """Takes in what pages and drivers report of moves in the history."""
+    """Takes in what pages and drivers report of back/forward navigations."""
 
     def __init__(self, flows: Flows, tabs: Tabs) -> None:
         self._flows = flows

@@ -16,7 +16,7 @@ class PendingNavigation:
 
     def __init__(self, message: Navigated, tab: Tab, toucher: Tab | None) -> None:
         self.message = message
-        """What the browser said first."""
+        """First report of the browser."""
         self.at = message.at
         self.url = message.url
         self.reason = message.reason

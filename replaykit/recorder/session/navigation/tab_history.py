@@ -8,7 +8,7 @@ class TabHistory:
 
     def __init__(self) -> None:
         self.direction: str | None = None
-        """`back` or `forward`: the last move in the history; None = not known."""
+        """`back` or `forward`: the last back/forward navigation; None = unknown."""
         self.moves = 0
         """Counts what was followed: a reading that was overtaken is out of date."""
         self._urls: list[str] = []
@@ -29,7 +29,7 @@ class TabHistory:
     def within(self, url: str, kind: str | None) -> None:
         """Follow a change within the document; one that keeps the address replaces its entry."""
         self.moves += 1
-        # Despite its name `historyApi` is `pushState`, and no move in the history.
+        # Despite its name, `historyApi` is `pushState`, and no back/forward navigation.
         if kind is not None and kind.startswith("history") and kind != "historyApi":
             self._travel(url)
         elif self._at < 0 or self._urls[self._at] != url:

@@ -45,7 +45,7 @@ LOOKS_MAX = 4
 
 
 class PendingObservation(Struct, kw_only=True, eq=False):
-    """A page that came to rest, on its way to an observation."""
+    """A page that is at rest, before its observation is complete."""
 
     tab: Tab
     """The page."""
@@ -125,9 +125,9 @@ class ObservationScheduler:
                 self._release(look, at)
 
     def overtaken(self, tab: Tab, ref: StepRef, at: float, *, asks: bool = False) -> None:
-        """Show what the action `ref` led to, since the next one began on `tab` before anything came to rest.
+        """Observe the result of the action `ref`: the next one began on `tab` before the page was at rest.
 
-        `asks`: the page may be asked for itself; what began leaves it alone for a while.
+        `asks`: the page may be asked for a snapshot, because the new action does not change it for a while.
         """
         self.hurry(at)
         if ref.looks == 0 and tab.is_open:

@@ -1,8 +1,8 @@
 """What the documents of one tab have shown: the main frame, and every frame that reports for itself.
 
-An action ends some time after it began. By then its page looks different: what was visible is looked up by
-time. Frames are found by the browser's ids, which a page's snapshot gives to the elements that hold them;
-places among siblings would change with every frame that comes or goes.
+An action ends some time after it began, and its page may have changed meanwhile. So the visible page is
+looked up by time. Frames are found by the browser's ids, which a page's snapshot gives to the elements that
+hold them; places among siblings would change with every frame that comes or goes.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ class SnapshotHistory:
         return reasons[-1] if reasons else "unseen"
 
     def url(self, source: Source) -> str | None:
-        """Return the address of a frame's document, as far as it said; None for the main frame."""
+        """Return the URL of a frame's document, as it last reported it; None for the main frame."""
         pushed = self._frames.get(source)
         return pushed[-1].push.url if pushed else None
 
