@@ -63,6 +63,9 @@ SOURCE_WORDS = {
 }
 """Words that docstrings and comments do not use, in addition to `WORDS`."""
 
+SOURCES = ("source docstrings", "source comments", "script comments")
+"""Rows of texts that stand in the source."""
+
 _FENCE = re.compile(r"^ *(`{3,}|~{3,}).*?^ *\1 *$", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _CODE = re.compile(r"(`+)[^`](?:(?!\n\n).)*?\1", re.DOTALL)
@@ -109,11 +112,14 @@ def descriptions() -> dict[str, dict[str, str]]:
 
 def source_texts(package: Path = ROOT / "replaykit") -> dict[str, dict[str, str]]:
     """Return all docstrings, those of fields included, and all comments of a package, by `path:line`."""
-    found: dict[str, dict[str, str]] = {"source docstrings": {}, "source comments": {}}
+    found: dict[str, dict[str, str]] = {name: {} for name in SOURCES}
     for path in sorted(package.rglob("*.py")):
         place, text = path.relative_to(package.parent), path.read_text("utf-8")
         found["source docstrings"] |= {f"{place}:{line}": one for line, one in _docstrings(ast.parse(text))}
         found["source comments"] |= {f"{place}:{line}": one for line, one in _comments(text)}
+    for path in sorted(package.rglob("*.js")):
+        place, held = path.relative_to(package.parent), _script_comments(path.read_text("utf-8"))
+        found["script comments"] |= {f"{place}:{line}": one for line, one in _joined(held)}
     return found
 
 
@@ -129,7 +135,16 @@ def _comments(text: str) -> Iterator[tuple[int, str]]:
     """Yield line and text of each comment; lines of comment below each other are one."""
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     comments = (token for token in tokens if token.type == tokenize.COMMENT)
-    held = {one.start[0]: one.string.lstrip("# ") for one in comments}
+    yield from _joined({one.start[0]: one.string.lstrip("# ") for one in comments})
+
+
+def _script_comments(text: str) -> dict[int, str]:
+    """Return the comments of a script that have a line of their own, by line."""
+    lines = enumerate(text.splitlines(), 1)
+    return {number: line.strip().lstrip("/ ") for number, line in lines if line.strip().startswith("//")}
+
+
+def _joined(held: Mapping[int, str]) -> Iterator[tuple[int, str]]:
     for line in sorted(held):
         if line - 1 not in held:
             lines = itertools.takewhile(held.__contains__, itertools.count(line))

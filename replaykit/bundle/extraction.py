@@ -92,7 +92,7 @@ def extract(bundle: Bundle | str | Path, folder: str | Path, *, force: bool = Fa
         _prepare(folder, force=force)
         return _extract(bundle, folder)
     except OSError as error:
-        what = f"cannot extract: {error.strerror or error}; what is there already has no {MANIFEST}"
+        what = f"cannot extract: {error.strerror or error}; the existing content has no {MANIFEST}"
         raise BundleError(source=str(error.filename or folder), what=what) from error
 
 

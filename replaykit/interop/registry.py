@@ -128,7 +128,7 @@ def check_options(one: Importer, options: Options) -> None:
     given: dict[str, Any] = {name: getattr(options, name) for name in OWN}
     for name, value in given.items():
         if value != getattr(defaults, name) and name not in one.options:
-            taken = "none of its own" if one.option_flags() == ABSENT else one.option_flags()
+            taken = "no options" if one.option_flags() == ABSENT else one.option_flags()
             raise UsageError(what=f"import {one.name} takes no option {flag(name)}; it takes {taken}")
     if options.actions and options.mode == "compat":
         raise UsageError(

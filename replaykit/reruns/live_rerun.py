@@ -68,7 +68,7 @@ def rerun(
         files = {step: tuple(map(Path, names)) for step, names in (upload or {}).items()}
         plan = plan_rerun(before, places, RerunInputs(secrets=secrets or {}, texts=fill or {}, files=files))
         if not plan.count:
-            raise UsageError(what=f"{opened.name} has no step that could be done again")
+            raise UsageError(what=f"{opened.name} has no step that can be re-executed")
         walk = walk_type(plan, places, patience)
         recorded = record_agent(
             walk,

@@ -245,7 +245,7 @@ def test_a_full_disk_says_so_and_leaves_no_manifest(
 
     original = Path.open
     monkeypatch.setattr(Path, "open", full)
-    with pytest.raises(BundleError, match="No space left on device; what is there already has no manifest"):
+    with pytest.raises(BundleError, match="No space left on device; the existing content has no manifest"):
         extract(journal, tmp_path / "out")
     assert MANIFEST not in files(tmp_path / "out")
     assert STORY in files(tmp_path / "out")

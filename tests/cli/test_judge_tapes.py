@@ -302,7 +302,7 @@ def test_verify_counts_what_nobody_asks_for(tmp_path: Path, capfd: Any) -> None:
     assert graded() == "run.replies.jsonl: 2 replies"
     assert graded(mode="compat") == "run.replies.jsonl: 3 replies"
     assert graded(judges=("agent_reward",), judge_model="openai:own") == "run.replies.jsonl: 6 replies"
-    told = "run.replies.jsonl: 7 replies, 1 that no one asks for"
+    told = "run.replies.jsonl: 7 replies, 1 that nothing requests"
     assert graded(judges=(convert(changed, JudgeSettings),)) == told
     assert graded(judges=(convert({**changed, "id": "ours"}, JudgeSettings),)) == told  # the same request
     text = tape.read_text()

@@ -149,7 +149,7 @@ def test_declared_secrets_leave_the_file(tmp_path: Path) -> None:
 def test_what_cannot_be_joined_is_refused(tmp_path: Path) -> None:
     file = har(tmp_path, at(50))
     with_own = recorded(tmp_path, channels=dict.fromkeys(CHANNELS, "recorded"))
-    with pytest.raises(UsageError, match="a network of its own"):
+    with pytest.raises(UsageError, match="a recorded network"):
         join_har(file, with_own, tmp_path / "out")
     timeless = recorded(tmp_path / "b", clock="none")
     with pytest.raises(UsageError, match="does not state when"):

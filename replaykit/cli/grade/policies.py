@@ -144,7 +144,7 @@ def _of_trial(trial: Trial) -> Iterator[str]:
         yield f"  {word} ({look.pattern}): step {look.step}: {look.shown}"
     missed = Counter((look.pattern, look.first_miss) for look in trial.looks if look.holds is False)
     for (pattern, field), count in list(missed.items())[:SHOWN_MAX]:
-        yield f"  passed over ({pattern}): {count} for their {field}"
+        yield f"  skipped ({pattern}): {count} for their {field}"
     yield f"  broken by: {trial.breaks}"
 
 

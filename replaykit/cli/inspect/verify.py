@@ -150,6 +150,6 @@ def _print_tape(tape: TapeState | None) -> None:
         f", {tape.superseded} superseded" if tape.superseded else "",
         ", its last line is torn" if tape.torn else "",
         ", recorded for another bundle" if tape.foreign else "",
-        f", {tape.unused} that no one asks for" if tape.unused else "",
+        f", {tape.unused} that nothing requests" if tape.unused else "",
     ]
     click.echo(f"  {safe(tape.name)}: {counted(tape.replies, 'reply')}{''.join(marks)}")

@@ -168,7 +168,7 @@ def _print(agreed: dict[str, Any]) -> None:
     for pair in agreed["pairs"]:
         first, second = (safe(name) for name in pair["graders"])
         click.echo(
-            f"\n{first} against {second}: {counted(pair['n'], 'run')}, right alone "
+            f"\n{first} against {second}: {counted(pair['n'], 'run')}, only one right: "
             f"{pair['only_first_right']} and {pair['only_second_right']}, p {_number(pair['mcnemar_p'])}"
         )
 

@@ -65,7 +65,7 @@ def grade_checks(
         terms = given if check.mode in (None, mode) else replace(given, mode=check.mode)
         results.append(_grade(check, number, task, replay, terms, cursor))
         if isinstance(check, ProgramHtml):
-            from replaykit.grading.checks.pages.page_targets import cursor_after
+            from replaykit.grading.checks.pages.program_html import cursor_after
 
             cursor = cursor_after(check, cursor, replay, terms)
     return tuple(results)
@@ -185,7 +185,7 @@ def _pre(check: Check, replay: Replay, terms: Terms, mode: Mode) -> str:
 
             found = grade_page(check, replay, terms, "pre")
         case ProgramHtml():
-            from replaykit.grading.checks.pages.page_targets import grade_html
+            from replaykit.grading.checks.pages.program_html import grade_html
 
             found = grade_html(check, replay, terms, LAST, "pre")
         case _:

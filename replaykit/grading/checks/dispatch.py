@@ -34,7 +34,7 @@ def items_of(
 
             return grade_page(check, replay, terms)
         case ProgramHtml():
-            from replaykit.grading.checks.pages.page_targets import grade_html
+            from replaykit.grading.checks.pages.program_html import grade_html
 
             return grade_html(check, replay, terms, cursor)
         case PageImages():

@@ -60,7 +60,7 @@ class Custom(ModelJudge):
         user = prompts.text("user")
         self._texts = _IMAGES.split(user)
         if len(self._texts) > 2 or "{{images}}" in "".join(self._texts):
-            raise JudgeError(what="prompt user: {{images}} stands once, alone on its line")
+            raise JudgeError(what="prompt user: {{images}} must occur once, on a line without other text")
         self.needs = replace(
             self.needs,
             tree="{{axtree}}" in user,

@@ -33,7 +33,7 @@ EDITS = (
 FOREIGN = "http://elsewhere.invalid/"
 """A place that no policy allows."""
 
-STRANGE = "a value that no one gave"
+STRANGE = "a value that was not given"
 """Text entered by an edit."""
 
 MUTANTS_MAX = 2_000

@@ -30,8 +30,8 @@ GARBAGE = 50_000
 """Objects that a worker makes between two searches for garbage: pages are made of many, and of few cycles."""
 
 NO_WORKERS = (
-    "worker processes end before they begin; a script that starts them does so again in each of them, unless "
-    'its own work stands under `if __name__ == "__main__":`'
+    "worker processes ended at their start. Each of them imports the script that starts them, so "
+    'its own work must stand under `if __name__ == "__main__":`'
 )
 """The probable reason why the pool cannot start."""
 

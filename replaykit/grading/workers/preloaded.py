@@ -8,7 +8,7 @@ from importlib import import_module
 GRADERS = (
     "replaykit.grading.checks.answer_text",
     "replaykit.grading.checks.final_url",
-    "replaykit.grading.checks.pages.page_targets",
+    "replaykit.grading.checks.pages.program_html",
     "replaykit.grading.policies.policy_grading",
     "replaykit.replay.selectors.css",
 )

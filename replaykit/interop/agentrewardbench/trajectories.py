@@ -82,7 +82,7 @@ def read(run: Run, candidate: Candidate) -> None:
     )
     answer = run.last_message()
     if not _is_whole(found.steps):
-        run.warn(f"{candidate.file}: steps are missing: what was done there is not known")
+        run.warn(f"{candidate.file}: steps are missing: the actions there are unknown")
         run.fills(actions="partial")
         answer = None  # the last message may hold another answer
     ending = "unknown" if answer is None else "answered"

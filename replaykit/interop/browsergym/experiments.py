@@ -75,7 +75,7 @@ def read(run: Run, candidate: Candidate) -> None:
         return
     missing = _missing(steps, summary)
     if missing and not run.is_cut:
-        run.warn(f"step {missing[0]} is missing, {len(missing)} in all: what was done there is not known")
+        run.warn(f"step {missing[0]} is missing, {len(missing)} in all: the actions there are unknown")
     goal = next((goal for step in steps if isinstance(goal := step.obs.get("goal"), str)), stated_goal)
     named = _FOLDER.fullmatch(candidate.root.resolve().name)
     run.task(named[2] if named else candidate.name, intent=goal)
@@ -110,7 +110,7 @@ def _steps(run: Run) -> list[Gym]:
         except MalformedSource as fault:
             faults.append(fault)
             cause = f" ({fault.fields['found']})" if FETCH in str(fault.fields["found"]) else ""
-            run.cut(f"a step that cannot be read{cause}: left out, what was done there is not known", name)
+            run.cut(f"a step that cannot be read{cause}: left out, the actions there are unknown", name)
             run.leave_out(name)
     # With no step at all, the folder is unreadable, not merely damaged.
     if faults and not found:

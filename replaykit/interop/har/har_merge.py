@@ -101,7 +101,7 @@ def _start(bundle: Bundle) -> datetime:
         )
     has_own = any(one.actor != "probe" for one in bundle.trajectory.of_type(Exchange))
     if has_own or bundle.trajectory.channel("network") != "absent":
-        raise UsageError(what=f"{bundle.name} has a network of its own, which a HAR file does not replace")
+        raise UsageError(what=f"{bundle.name} has a recorded network, which a HAR file does not replace")
     return start
 
 

@@ -124,7 +124,7 @@ def read_tasks(file: Path, *, is_unpinned: bool = False) -> list[WebTask]:
     # Results on a changed file cannot be compared with published ones.
     if digest not in PINNED and not is_unpinned:
         reason = (
-            f"sha256 {digest} is none of the pinned files of commit {COMMIT[:7]}: take it with --unpinned"
+            f"sha256 {digest} is not one of the pinned files of commit {COMMIT[:7]}: take it with --unpinned"
         )
         raise TaskError(source=file, path="$", reason=reason)
     source = f"{PINNED[digest]}@{COMMIT[:7]}" if digest in PINNED else f"unpinned sha256:{digest}"
@@ -167,7 +167,7 @@ def files_of(task: WebTask, *, has_kernel: bool = False) -> dict[str, bytes]:
     """Return relative name to content of a task's folder."""
     found = {
         "instruction.md": f"{task.question}\n\n"
-        f"Start at {task.start_url}. Use the browser alone.\n"
+        f"Start at {task.start_url}. Use only the browser.\n"
         "Your last message is your answer: say in it what was asked for.\n",
         "task.toml": _toml(task),
         # Without the reference answer: a judge must not see it.

@@ -152,7 +152,7 @@ def first_steps(
         if line is None:
             # It keeps its place: thoughts and screenshots are counted.
             run.cut(
-                "a null in the place of an action: what was done there is not known", f"action_history[{at}]"
+                "a null in the place of an action: the actions there are unknown", f"action_history[{at}]"
             )
     return [
         {
@@ -244,7 +244,7 @@ def _ordered(run: Run, history: list[Mind2WebAction]) -> list[Mind2WebAction]:
         return history
     order = sorted(history, key=lambda entry: entry.step or 0)
     if any(after - one > 1 for one, after in pairwise(sorted(known))) or (known and min(known) > 1):
-        run.cut("without some numbers of steps: what was done there is not known", f"{RESULT} action_history")
+        run.cut("without some numbers of steps: the actions there are unknown", f"{RESULT} action_history")
     return order
 
 

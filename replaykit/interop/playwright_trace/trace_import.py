@@ -68,7 +68,7 @@ def read(run: Run, candidate: Candidate) -> None:
     """Read one trace."""
     trace = load(run, candidate.file)
     if candidate.file and _has_session(candidate.root):
-        run.warn("its session.md is a run of its own: `replaykit import playwright-mcp` reads it")
+        run.warn("its session.md is a separate run: `replaykit import playwright-mcp` reads it")
     for what, count in trace.unread.items():
         run.leave_out(what, count)
     sidecar = _sidecar(run, trace)

@@ -158,7 +158,7 @@ def _ordered(run: Run, steps: Iterator[TableStep]) -> list[TableStep]:
     order = sorted(range(len(found)), key=lambda at: known[at])
     whole = [known[at] for at in order]
     if whole[0] > 1 or any(after - one > 1 for one, after in pairwise(whole)):
-        run.cut("without some numbers of steps: what was done there is not known", found[0].place)
+        run.cut("without some numbers of steps: the actions there are unknown", found[0].place)
     return [found[at] for at in order]
 
 

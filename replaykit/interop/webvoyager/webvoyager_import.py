@@ -78,7 +78,7 @@ def _turns(run: Run) -> tuple[list[ReadIteration], str, str | None]:
         run.keep(MESSAGES, dict(_unread(k, message)))
         if role == "assistant":
             if not seen:
-                run.flaw("a reply to nothing: it is read as a turn of its own", f"{MESSAGES} [{k}]")
+                run.flaw("a reply without a question: it is read as a separate turn", f"{MESSAGES} [{k}]")
             turns.append(ReadIteration(len(turns) + 1, "\n".join(seen), text))
             seen = []
         elif role == "user":

@@ -67,7 +67,7 @@ function besideBy(element, id) {
   return isShadowRoot(root) ? inShadow(root, id) : elementById(ownerDocument(element), id);
 }
 
-// What a key acts on where the focus stays on a list, menu or combobox around it.
+// The element that a key affects while the focus stays on the list, menu or combobox around it.
 function activeText(element) {
   const id = attribute(element, 'aria-activedescendant')?.trim() ?? '';
   const found = id === '' ? activeElement?.(element) ?? null : besideBy(element, id);

@@ -1,4 +1,4 @@
-// What a document is before anybody acts on it in sight of this script.
+// State of a document before the first action that this script can observe.
 
 // Made by a user agent from input only, and counted by the browser whether anybody listens or not.
 const COUNTED = ['pointerdown', 'keydown', 'beforeinput', 'input', 'dragstart', 'drop'];

@@ -268,7 +268,7 @@ function takeColumns(tree, element, number, owner) {
   if (tree.boxing) takeBox(tree, element, number);
 }
 
-// Text security is read of hidden elements, too: their values are in the snapshot all the same.
+// Text security is also read for hidden elements, because the snapshot holds their values.
 function takeStyle(tree, element, number, hidden) {
   const style = styleOf(element);
   tree.secure = isSecurity(propertyValue(style, '-webkit-text-security'));
@@ -439,7 +439,7 @@ function serializedName({ name, localName: local, namespaceURI: uri }) {
   return prefix === undefined || (prefix === 'xmlns' && local === 'xmlns') ? name : `${prefix}:${local}`;
 }
 
-// Frameworks keep copies of a value, and links of their text: attributes that hold them are masked, too.
+// Frameworks copy values into attributes, and texts into links: such attributes are masked as well.
 function maskAttributes(element, html, pairs, isMuted) {
   const values = new Set(html === 'input' ? [inputValue(element), attribute(element, 'value')] : []);
   const longest = pairs.reduce((most, { length }) => Math.max(most, length), 0);
@@ -483,7 +483,7 @@ function mayScroll(tree, element) {
   return tree.styling ? tree.scrolls : scrolledElements.has(element);
 }
 
-// By owner element: which frame of the browser's it holds, as the recorder has told.
+// By owner element: the browser's id of the frame in it, as the recorder sent it.
 const frameIds = new WeakMap();
 
 // A frame element outside of any document (in a template) holds no document that could be missed.

@@ -8,7 +8,7 @@ const HOSTS = new Set([
 const mayHost = (element) => isHTML(element) && shadowRoot(element) === null
   && (HOSTS.has(localName(element)) || localName(element).includes('-'));
 
-// A caret in a closed tree is told as one outside of its host.
+// A caret in a closed tree is reported as one outside of its host.
 function isSealed(innermost, event) {
   if (innermost === undefined || caretAt === null) return false;
   const host = mayHost(innermost) ? innermost : hostAround(innermost);

@@ -1,9 +1,9 @@
-// The first and the last words of a document, each with the state of the ledger. How a document goes decides which of
-// its events is the last that is still heard: so every message of one that may be leaving brings a closing with it.
+// The first and the last message of a document, each with the state of the ledger. It depends on how a document ends
+// which of its events is received last. So every message of a document that may be leaving also holds a closing.
 
 const books = { isLeaving: false, closed: 0 };
 
-// Who hears a document: its own script (`main`, or `frame` where its parent cannot read it), the one of a document
+// Which script listens in a document: its own (`main`, or `frame` if its parent cannot read it), that of a document
 // around it (`part`), or `none`.
 let role = '';
 
@@ -45,7 +45,7 @@ function closeBooks() {
   return toJSON({ sent, ...balance() });
 }
 
-// A document that comes out of the cache of the browser begins again: its world is told of once more.
+// A document that comes out of the browser's cache begins again: its world is reported once more.
 function comeBack({ persisted }) {
   if (!persisted) return;
   books.isLeaving = false;
@@ -55,8 +55,8 @@ function comeBack({ persisted }) {
 
 // ---- Listeners for the end -------------------------------------------------------------------------------------
 
-// The witness in the page's own world is believed where it was there before the page: then nobody hears a question
-// before it. It may be gone from a window that has shown another document, and from a document that was opened anew.
+// The witness in the page's own world is trusted if it was there before the page: then it receives a question first. It
+// may be gone from a window that has shown another document, and from a document that was opened again.
 const witness = { isTrusted: false, hasBody: false };
 
 const isAffirmed = (name) => !dispatch(globalThis, new Event(name, { cancelable: true }));
@@ -66,7 +66,7 @@ function meetWitness() {
   witness.isTrusted = isNew && !OPTIONS.main_world && isAffirmed(OPTIONS.question);
 }
 
-// A document without a body is told nothing before it is left: what it says now is not the last. Undefined: unknown.
+// A document without a body gets no event before it is left, so its answer now is not the last one. Undefined: unknown.
 function isListened() {
   takeMutations();
   if (!witness.isTrusted) return undefined;
@@ -87,8 +87,8 @@ function noteEmptied(records) {
 
 const ASKED_AGAIN = [0, 50, 250];
 
-// The outermost document's script watches; it is told by an event that no one else knows the name of. While its page
-// is written again it may be deaf for a moment.
+// The outermost document's script watches; an event with a secret name notifies it. While its page is rewritten, it may
+// miss such an event.
 function openPart(owner, tries = 0) {
   if (isAnswered(owner)) return void tellOpen('part');
   if (tries === ASKED_AGAIN.length) return void tellOpen('none');
@@ -112,7 +112,7 @@ function isReadable(owner) {
 // Of a document that the browser has shown all the same.
 const hearsItself = (inner) => inner !== document && !dispatch(inner, new Event(OPTIONS.nonce, { cancelable: true }));
 
-// In the parent: a frame of its own asks to be watched; in a document that hears itself, whether it does.
+// In the parent: a frame with its own script asks to be watched. In a document that watches itself: whether it does.
 function adopt(event) {
   const [element] = event.composedPath();
   if (element === document) return void event.preventDefault();

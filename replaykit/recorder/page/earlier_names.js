@@ -6,7 +6,7 @@ const EARLIER_MS = 1000;
 const EARLIER_MAX = 8;
 const approaches = [];
 
-// In the capture phase, before the page can change what the pointer or the focus comes to.
+// In the capture phase, before the page can change the element that gets the pointer or the focus.
 function approach(event) {
   const path = pathOf(event);
   if (!event.isTrusted || path.length === 0) return;
@@ -23,7 +23,7 @@ function noteName(control) {
 
 const nameOf = (control) => limited(accessibleName(control, roleOf(control)) || shownText(control));
 
-// A timer changes a label without any event: what it was is told with the change.
+// A timer changes a label without any event: the earlier label is reported with the change.
 const RENAMED_MAX = 32;
 const RECORDS_MAX = 64;
 const NAMING = new Set(['aria-label', 'title', 'alt']);

@@ -40,7 +40,7 @@ function trackEditors(tree) {
   for (const editor of [...queryDocument(document, EDITORS)].slice(0, EDITORS_MAX)) trackField(editor, '', tree);
 }
 
-// Setting a value changes nothing that an observer of the document hears.
+// Setting a value triggers no mutation observer of the document.
 const hasUntoldField = () => fieldsSeen.some(([field, tag]) => {
   const value = heldValue(field, tag);
   return knownValues.get(field) !== value && !isUncheckedRadio(field, tag, value);

@@ -1,6 +1,6 @@
 // The only part of the recorder in the page's own world, before any script of the page: whether something there
-// listens for the document's end. No other world sees that. It answers questions of unknown names, and nobody else
-// hears one that it has answered. What it needs it takes at once: the page may put other functions in place.
+// listens for the document's end. No other world sees that. It answers questions with secret names, and stops them from
+// reaching other listeners. It takes the functions that it needs at once, because the page may replace them.
 
 (isSilent, isListening, types) => {
   if (typeof getEventListeners !== 'function') return;

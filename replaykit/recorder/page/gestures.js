@@ -10,13 +10,13 @@ const REPORTED = [
 const OF_DOCUMENT = new Set(['pageshow', 'beforeunload', 'pagehide']);
 // These do not leave a shadow tree.
 const CONFINED = ['change', 'submit', 'scroll', 'toggle'];
-// Of these alone nothing is to be seen.
+// These events have no visible effect by themselves.
 const UNSTIRRING = new Set(['focusin', 'compositionend', 'beforeunload']);
 const STIRRING = ['load', 'transitionend', 'animationend', 'hashchange', 'popstate', 'readystatechange'];
 
 const GESTURES = new Set(['pointerdown', 'keydown', 'beforeinput', 'dragstart']);
 const ACTS = new Set([...BY_USER, 'beforeinput', 'change', 'pageshow']);
-// A script that acts for an agent makes these; of other untrusted events nothing is learnt.
+// A script run for an agent dispatches these; other untrusted events give no information.
 const BY_SCRIPT = new Set(['click', 'input', 'change', 'dragstart', 'drop']);
 const GESTURE_MS = 1000;
 
@@ -130,7 +130,7 @@ const described = { control: null, innermost: null, at: -Infinity, descriptor: n
 let trustedAt = -Infinity;
 
 function onEvent(event) {
-  // Listeners of frames, shadow roots and the document hear the same event.
+  // Listeners of frames, shadow roots and the document receive the same event.
   if (handled.has(event) || (!event.isTrusted && !BY_SCRIPT.has(event.type))) return;
   handled.add(event);
   const [first] = event.composedPath();
@@ -172,7 +172,7 @@ function armShadows(path) {
   for (const node of path) if (nodeType(node) === 11) watchShadow(node);
 }
 
-// Editors that draw their text themselves hear of it through an object of their own, which no other event passes.
+// Editors that draw their text themselves receive it through their own object, which no other event passes.
 const armedEditors = new WeakSet();
 
 function armEditors(path) {
@@ -233,7 +233,7 @@ function stir(event) {
   else if (!UNSTIRRING.has(event.type)) activity();
 }
 
-// Without a trusted event just before, a script acts on its own account: an agent's.
+// Without a trusted event just before, a script of an agent did it.
 const isLonely = () => !task.isOfUser && now() - trustedAt > GESTURE_MS;
 
 function begin(event, control, at) {
@@ -390,7 +390,7 @@ function intentData(event, node, masked) {
 
 function inputData(event, node, masked) {
   const value = typesBelow(node) ? MASKED : valueAfter(event, node, masked);
-  // Of a key or a person the page is told before; a script's editing command tells it afterwards.
+  // For a key or a person this event comes before the change; for a script's editing command, after it.
   const isCommand = event.isTrusted && !task.isEdit && editContext(node) === null;
   const commanded = (isCommand && Boolean(event.inputType)) || undefined;
   return { ...textData(event, node, masked), value, commanded };
@@ -400,7 +400,7 @@ function valueAfter(event, node, masked) {
   return masked || holdsText(node) ? shownValue(editedText(node), masked) : remainder(event, node);
 }
 
-// Code editors draw their text elsewhere: the node that hears the keys holds some part of it, or nothing.
+// Code editors draw their text elsewhere: the node that receives the keys holds a part of it, or nothing.
 function holdsText(node) {
   if (editContext(node) !== null) return false;
   if (!isHTML(node, 'textarea')) return true;

@@ -2,9 +2,9 @@
 
 // ---- Messages --------------------------------------------------------------------------------------------------
 
-// A page can make events faster than anybody can read them. Actions of a user cannot come in floods, so each of them
-// buys room for the messages that belong to it. What a script makes has a share of its own: the browser's events, and
-// what is told of the page, find room beside it.
+// A page can create events faster than they can be read. Actions of a user cannot come in floods, so each adds room for
+// its own messages. Events of scripts have a separate share, so that the browser's events and reports about the page
+// keep theirs.
 const FLOOD = { messages: 200, units: 64 * 1024 * 1024, window: 1000 };
 const ACT_CREDIT = 6;
 const PART = 4 * 1024 * 1024;
@@ -64,7 +64,7 @@ function transmit(text) {
 const canSay = () => !retired && typeof binding === 'function';
 const utter = (lines) => void binding(`${sent++} ${lines.join('\n')}`);
 
-// What one event comes to is said at one go, before any handler of the page: by itself, each message would pass
+// All results of one event are sent in one message, before any handler of the page. Sent one by one, each would pass
 // through the browser and its driver.
 const outgoing = { isHeld: false, lines: [] };
 
@@ -91,7 +91,7 @@ function atOneGo(action) {
   };
 }
 
-// In one message: whoever hears the first part hears the second.
+// In one message, so that both parts arrive together.
 function send(text) {
   say(books.isLeaving ? `${text}\n${closing()}` : text);
 }
@@ -271,8 +271,8 @@ function pushRest(settled) {
   post({ ...message, settled }, 'browser');
 }
 
-// A page that is left before it comes to rest has shown something all the same: of all but huge ones the first look
-// is taken as soon as they are there, and at the latest when they are left. No one waits for it.
+// A page that is left before it is at rest has also shown something. Except for huge pages, the first snapshot is taken
+// as soon as the page exists, and at the latest when it is left. Nothing waits for it.
 const EARLY_MAX = 3000;
 
 function pushEarly() {
@@ -413,7 +413,7 @@ function classOf(value) {
 // Nodes of other windows fail `instanceof`.
 const isNode = (value) => value instanceof Node || /^\[object (?:HTML|SVG).*Element\]$/.test(brand(value));
 
-// As a driver hands values out: nodes as a word, what JSON lacks (cycles, too) as null.
+// As a driver returns values: nodes as a word; values that JSON lacks, and cycles, as null.
 function plain(value, secrets = maskedTexts(), inside = []) {
   if (typeof value === 'string') return cutText(withoutMasked(value, secrets));
   if (typeof value === 'bigint') return Number(value);

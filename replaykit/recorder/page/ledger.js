@@ -1,5 +1,5 @@
-// The ledger: what the browser counted of each input event, against the events that this script received. The browser counts
-// an event before its first listener, with or without listeners.
+// The ledger: what the browser counted of each input event, against the events that this script received. The browser
+// counts an event before its first listener, with or without listeners.
 
 const ACCOUNTS = [
   'pointerdown', 'pointerup', 'click', 'dblclick', 'auxclick', 'contextmenu', 'keydown', 'beforeinput', 'input',
@@ -43,7 +43,8 @@ function tellFull() {
 
 const countOf = (counts, type) => (counts === undefined ? 0 : (readCount(counts, type) ?? 0));
 
-// Before anything else is done with an event. The `input` event of a checkbox or radio is not a user event, and is not counted.
+// Before anything else is done with an event. The `input` event of a checkbox or radio is not a user event, and is not
+// counted.
 function enterInLedger(event, inner) {
   const account = accountOf.get(inner);
   if (account === undefined || !event.isTrusted || !('view' in event)) return;

@@ -14,7 +14,7 @@ const task = { number: 0, ...FRESH };
 const channel = new MessageChannel();
 channel.port1.onmessage = guarded(leaveTask);
 
-// Their tasks are waited for: what they came to is known when these are over.
+// Their tasks are waited for: their results are known when the tasks are over.
 const WAITED = new Set([...POINTER, 'keydown', 'beforeinput', 'input', 'change', 'dragstart', 'drop']);
 
 function enterTask({ type, isTrusted }) {
@@ -33,7 +33,7 @@ function leaveTask() {
   if (isTold) tell('idle', { task: number });
 }
 
-// After an event is told of: what comes in its task comes of it.
+// After an event is reported: everything in its task is caused by it.
 function stayInTask({ type, isTrusted }) {
   task.isClick ||= type === 'click';
   task.isOfUser ||= isTrusted && BY_USER.has(type);

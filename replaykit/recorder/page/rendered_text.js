@@ -1,6 +1,6 @@
-// The text that elements show, composed by one rule from the tokens and styles of a snapshot, no matter what the browser
-// says. A reader composes it again (replaykit/replay/rendered_text/): a change here is one there, too. The rule is section
-// 5.1 of docs/snapshot-format.md.
+// The text that elements show, composed by one rule from the tokens and styles of a snapshot, whatever the browser
+// reports. A reader composes it again (replaykit/replay/rendered_text/): change both together. The rule is section 5.1
+// of docs/snapshot-format.md.
 
 const [SHOWN, MENU_PART, SKIPPED, UNBOXED] = [0, 1, 2, 3];
 const [BOXLESS, INLINE, ATOM, BLOCK_BOX, CELL, ROW, GROUP] = [0, 1, 2, 3, 4, 5, 6];
@@ -48,8 +48,8 @@ const NO_STYLE = boxStyle('none');
 
 // ---- Walk ------------------------------------------------------------------------------------------------------
 
-// Per element number: state, items from `start` to `end` of its tree, the number after all inside, its parent in the same
-// tree, whether it is HTML, and whether the browser is worth asking for it though it is not shown (`ASKED`).
+// Per element number: state, items from `start` to `end` of its tree, the number after all inside, its parent in the
+// same tree, whether it is HTML, and whether the browser is worth asking for it though it is not shown (`ASKED`).
 function composed(tokens, styles, palette, isCut) {
   const page = {
     state: [], start: [], end: [], last: [], parent: [], items: [], html: [], asked: [], marks: [], isCut,
@@ -167,7 +167,8 @@ function lookInside(box, html, svg, state, attributes) {
   else if (svg !== '') box.holdsText = SVG_TEXTS.has(svg) || (svg === 'a' && up.holdsText);
 }
 
-// Whether the browser has to be asked for an element that is not shown: always, or if it shows what is skipped around it.
+// Whether the browser has to be asked for an element that is not shown: always, or if it shows what is skipped around
+// it.
 const [NEVER, ASKED, ASKED_BELOW] = [0, 1, 2];
 
 function askOf(up, state, style) {

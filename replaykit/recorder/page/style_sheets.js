@@ -12,8 +12,8 @@ function rulesOf(sheet) {
   }
 }
 
-// In the order of the head, for the last look at a page; a sheet that cannot be read, or is too long, is null itself,
-// one that was told before (components share theirs) the place of its text.
+// In the order of the head, for the last snapshot of a page. An unreadable or too long sheet is null; a sheet that was
+// sent before (components share theirs) is the position of its text.
 function newSheets(tree, purpose) {
   if (globalThis.parent !== globalThis || purpose !== 'final') return null;
   const places = new Map();

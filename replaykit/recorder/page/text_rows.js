@@ -1,5 +1,5 @@
-// Where the browser's text of an element differs from the composed one: rows say how. Whole trees are compared first, and
-// what is inside of them only where they differ.
+// Where the browser's text of an element differs from the composed one: rows say how. Whole trees are compared first,
+// and what is inside of them only where they differ.
 
 // Questions are counted and not timed: a page gives the same rows on any machine.
 const EFFORT = 16;
@@ -36,8 +36,8 @@ function comparedRows(tree, page) {
 
 // ---- Masks -----------------------------------------------------------------------------------------------------
 
-// Veiled elements are never asked: readers refuse their texts. What is told of guarded ones may hold blanks only, for a
-// text inside of them is masked, and not shown.
+// Veiled elements are never asked: readers refuse their texts. Edits of guarded ones may hold only blanks, because a
+// text inside them is masked, and not shown.
 function veilsOf(tree, page) {
   const [veiled, guarded, betrayed] = [new Set(), new Set(), []];
   for (const [number, item] of page.marks) {
@@ -123,8 +123,8 @@ function addRow(book, number, edits) {
 const isBlank = (unit) => unit === ' ' || unit === '\t' || unit === '\n';
 const isLow = (text, at) => (text.charCodeAt(at) & 0xfc00) === 0xdc00;
 
-// `at, length, text` again and again. Differing blanks and letters of another case are told one by one; from anything else
-// on, all up to the common end.
+// `at, length, text`, repeated. Differing blanks and letters of another case are listed one by one. From any other
+// difference on, one edit covers everything up to the common end.
 function editsOf(text, told) {
   const edits = [];
   let [at, other, last] = [0, 0, 0];
@@ -178,7 +178,7 @@ function unseenRuns(tree, page) {
   return runs;
 }
 
-// What is around an element that shows does so, too: the innermost are asked first.
+// The ancestors of a shown element are shown as well, so the innermost are asked first.
 function seenElements(tree, page) {
   const seen = new Uint8Array(page.count);
   for (let number = page.count - 1; number >= 0; number -= 1) {

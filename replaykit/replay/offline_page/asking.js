@@ -170,7 +170,7 @@
     return { kind: Array.isArray(value) ? 'array' : 'object', value: plain(value) };
   }
 
-  // As a driver hands values out: nodes as a word, what JSON lacks (cycles, too) as null.
+  // As a driver returns values: nodes as a word; values that JSON lacks, and cycles, as null.
   function plain(value, inside = []) {
     if (typeof value === 'bigint') return Number(value);
     if (value === null || typeof value === 'function' || typeof value === 'symbol') return null;

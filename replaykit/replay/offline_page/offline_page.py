@@ -204,7 +204,7 @@ class OfflinePage:
 
     def _built(self) -> Rebuilt:
         if self._page is None:
-            raise ReplayError(what="no page is open: goto one that was recorded")
+            raise ReplayError(what="no page is open: call goto with a recorded URL")
         if self._rebuilt is None:
             try:
                 self._rebuilt = self._history.build(self._page)

@@ -164,7 +164,7 @@ async ({ tokens: text, sheets, images, styles, style, sized }) => {
       waiting = null;
     };
     const place = ({ node, above, pairs }) => {
-      // A frame that goes somewhere else loses what is put into it: it begins blank, and is told where it is later.
+      // A frame that navigates loses its content: it begins blank, and gets its URL later.
       const isFrame = localName(node) in frameDocument && node.namespaceURI === HTML;
       attributes(node, isFrame ? pairs.filter((_, at) => !AWAY.has(pairs[at - (at % 2)])) : pairs);
       put(above, node);
@@ -472,7 +472,7 @@ async ({ tokens: text, sheets, images, styles, style, sized }) => {
         try {
           animation.finish();
         } catch {
-          // One without an end never comes to it.
+          // An endless animation cannot be finished.
         }
       }
     }
@@ -495,7 +495,7 @@ async ({ tokens: text, sheets, images, styles, style, sized }) => {
     lost,
     count: elements.length,
     modes: [modeOf(main), ...inners.map(([found, mode]) => (modeOf(found) === mode ? '' : 'inner'))],
-    // Where the first look differs, what was recorded is set; what still differs then is told.
+    // If the first comparison differs, the recorded style is set; remaining differences are reported.
     settle() {
       rest();
       const found = differing();
@@ -513,7 +513,7 @@ async ({ tokens: text, sheets, images, styles, style, sized }) => {
     texts: () => elements.map((node) => [localName(node), node.innerText ?? null, node.value ?? null,
       node.checked ?? null, node.selectedIndex ?? null, node.selected ?? null]),
     element: (number) => elements[number] ?? null,
-    // A frame that went to another process is told of a moment later than to whoever sent it there.
+    // A frame that moved to another process is reported a moment after the call that sent it there.
     async readable(numbers) {
       const until = performance.now() + LOAD_MAX_MS;
       for (;;) {

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.grading.checks.benchmark_rules import RULES, PeerRaises, fulfils
-from replaykit.grading.checks.pages.page_targets import contents
+from replaykit.grading.checks.pages.program_html import contents
 from replaykit.grading.values.urls import peer_matches
 from replaykit.grading.verdict import CheckResult
 from replaykit.tasks.checks import HtmlTarget

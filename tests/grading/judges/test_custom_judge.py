@@ -79,8 +79,8 @@ def test_its_name_is_its_id(judged, recorded, task):
         ({"system": "x"}, "judge custom needs a prompt 'user'"),
         ({**PROMPTS, "user": "{{tsak}}"}, "prompt names {{tsak}}; there are actions, answer"),
         ({**PROMPTS, "usr": "x"}, "no prompt 'usr' in custom; there are system, user"),
-        ({**PROMPTS, "user": "x {{images}} y"}, "stands once, alone on its line"),
-        ({**PROMPTS, "user": "{{images}}\n{{images}}\n"}, "stands once, alone on its line"),
+        ({**PROMPTS, "user": "x {{images}} y"}, "must occur once, on a line without other text"),
+        ({**PROMPTS, "user": "{{images}}\n{{images}}\n"}, "must occur once, on a line without other text"),
     ],
 )
 def test_prompts_are_checked_when_the_judge_is_built(prompts, words):

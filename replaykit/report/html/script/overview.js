@@ -74,7 +74,7 @@ function overview_screen() {
   };
 }
 
-// What the report comes to, for who reads one line of it.
+// Result of the report in one line.
 function report_sentence() {
   const graded = RUNS.filter((run) => !run.error);
   const well = graded.filter((run) => run.success === "PASS");

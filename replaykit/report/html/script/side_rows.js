@@ -52,7 +52,7 @@ function rows_list(runs, chosen) {
     return pairing(runs, row, () => choose(items.findIndex((item) => item.row === row)));
   }
 
-  // Steps alike, but for those next to a difference, are one line until somebody asks.
+  // Equal steps that are not next to a difference are collapsed into one line until it is opened.
   function fold(alike) {
     const item = {
       alike,

@@ -254,7 +254,7 @@ function judge_line(one, quote, run) {
   );
 }
 
-// A note may be the reason of a policy: then it is told in words.
+// A note may be the reason of a policy; then it is shown in words.
 function note_words(note, run) {
   return (run.reasons || {})[`policy:${note}`] || note;
 }

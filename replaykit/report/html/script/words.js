@@ -20,7 +20,7 @@ function pill(outcome, words = outcome) {
   return el("span", { class: `pill ${tone(outcome)}` }, outcome_mark(outcome), words);
 }
 
-// Success of a run that violated a policy: told, and not in green.
+// Success of a run that violated a policy: shown, but not in green.
 function marred_pill(words) {
   return el("span", { class: "pill quiet" }, el("span", { class: "mark quiet", "aria-hidden": "true" }, MARKS.good), words);
 }
