@@ -186,7 +186,7 @@ class _Walk:
         return self._data_span(offset, head)
 
     def only_zeros(self, offset: int) -> bool:
-        """Whether nothing but zero bytes stands from `offset` to the end of the file.
+        """Whether all bytes from `offset` to the end of the file are zero.
 
         A file system may leave them after a power cut.
         """

@@ -159,7 +159,7 @@ def _withheld(name: str, rate: dict[str, Any], verdicts: Sequence[Verdict]) -> d
 
 
 def _no_judgement(verdicts: Sequence[Verdict]) -> str | None:
-    """Say whether errors of judges are all that there is."""
+    """Return whether all results are errors of judges."""
     counted = [v for v in verdicts if v.success is not None or v.error is not None]
     return JUDGE_ERRORS if counted and all(map(_is_unjudged, counted)) else None
 
@@ -170,7 +170,7 @@ def _is_unjudged(verdict: Verdict) -> bool:
 
 
 def _no_organization(verdicts: Sequence[Verdict]) -> str | None:
-    """Say whether no run has a policy of the organization, so that none could be broken."""
+    """Return whether no run has a policy of the organization, so that none could be broken."""
     has_any = any(
         v.error is not None or any(p.source == "organization" for p in v.policies) for v in verdicts
     )

@@ -39,22 +39,22 @@ Scores = Mapping[str, Score | None]
 RATES = ("CR", "PCR", "PCR_fraction", "CuP", "pCuP", "pCuP_fraction", "success_rate", "safety_failure_rate")
 
 LOST: Scores = dict.fromkeys(RATES, Score(NO, YES, True))
-"""Of a run that could not be graded."""
+"""Scores of a run that could not be graded."""
 
 
 class _Facts(NamedTuple):
     """What a run's scores rest on: few runs differ in it, so those that do not share their scores."""
 
     done: Outcome | None
-    """Of its checks."""
+    """Outcome of its checks."""
     items: tuple[Outcome, ...]
-    """Of their atomic requirements."""
+    """Outcomes of their atomic requirements."""
     policies: tuple[PolicyOutcome, ...]
-    """Of all policies."""
+    """Outcomes of all policies."""
     organization: tuple[PolicyOutcome, ...]
-    """Of those of the organization."""
+    """Outcomes of policies of the organization."""
     success: Outcome | None
-    """Of the run."""
+    """Success of the run."""
     is_missing: bool
     """Whether no one made it."""
 

@@ -62,7 +62,7 @@ class Freshness:
         return f"{later.exchange.method} {later.exchange.url} may have changed it since"
 
     def is_only_change(self, change: Exchange, reply: Exchange) -> bool:
-        """Say whether a change was over before a reply was asked for, with no other change around them."""
+        """Return whether a change was over before a reply was asked for, with no other change around them."""
         if change.ended is None or reply.t is None or reply.ended is None or change.ended > reply.t:
             return False
         others = (one.exchange for one in self._changes if one.exchange is not change)
@@ -70,7 +70,7 @@ class Freshness:
 
 
 def _touches(exchange: Exchange, since: int | None, until: int) -> bool:
-    """Say whether a request may have been under way between two times (ms)."""
+    """Return whether a request may have been under way between two times (ms)."""
     begun = exchange.t if exchange.t is not None else 0
     # A WebSocket may send changes as long as it is open.
     over = exchange.ended if not exchange.sent_frames else None

@@ -57,7 +57,7 @@ def canonical(value: Any) -> str | None:
 
 
 def holding(pushes: Sequence[PushedState], replies: Sequence[Replied], fresh: Freshness) -> Holding:
-    """Say whether a path answers GET with the last JSON that was sent to it.
+    """Return whether a path answers GET with the last JSON that was sent to it.
 
     Every reply must be of the kind that was sent last, and an object have no fields but those sent: then a
     PUT has replaced it, and a POST likely has. A reply that is not what was just sent shows the contrary.
@@ -78,7 +78,7 @@ def holding(pushes: Sequence[PushedState], replies: Sequence[Replied], fresh: Fr
 
 
 def _is_refuted(push: PushedState, reply: Replied, fresh: Freshness) -> bool:
-    """Say whether something else was read back, where nothing else may have changed anything between."""
+    """Return whether something else was read back, where nothing else may have changed anything between."""
     if reply.exchange is None or reply.exchange.from_cache:
         return False
     # With other changes between, a difference refutes nothing.

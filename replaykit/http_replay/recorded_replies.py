@@ -201,7 +201,7 @@ class RecordedAnswers:
         return canonical(self._json(source.event.post if source.kind == "pushed" else source.event.body))
 
     def _pushes(self, exchange: Exchange, path: str, state: str | None) -> bool:
-        """Say whether a request sends this state to the path: overlapping or aborted, it leaves the same."""
+        """Return whether a request sends this state to the path, even if it overlaps or was aborted."""
         if state is None or exchange.method.upper() not in PUSHES or self.site.target(exchange.url) != path:
             return False
         return canonical(self._json(exchange.post)) == state

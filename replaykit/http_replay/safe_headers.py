@@ -1,4 +1,4 @@
-"""Headers of a recorded reply as they may leave: nothing that sets, reports, embeds or frames anything."""
+"""Filter the headers of a recorded reply: those that set, report, embed or frame anything are removed."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def recorded(exchange: Exchange, media_type: str) -> Iterator[tuple[str, str]]:
 
 
 def is_clean(value: str) -> bool:
-    """Say whether a value fits into one header line."""
+    """Return whether a value fits into one header line."""
     return _VALUE.fullmatch(value) is not None
 
 

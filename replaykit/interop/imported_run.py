@@ -150,7 +150,7 @@ class Run:
         self._spool.close()
 
     def fills(self, **channels: str) -> None:
-        """Say what the channels named hold: `recorded`, `partial`, `absent`."""
+        """Set the state of the named channels: `recorded`, `partial`, `absent`."""
         self.channels.update(channels)
 
     def warn(self, words: str) -> None:

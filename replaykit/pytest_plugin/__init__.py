@@ -103,7 +103,7 @@ class BundleItem(pytest.Item):
         _hold(verdict, verdict_path(self.path), self.config)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """Say what is wrong with the bundle, without a traceback through the plugin."""
+        """Return what is wrong with the bundle, without a traceback through the plugin."""
         if isinstance(excinfo.value, ReplaykitError):
             return excinfo.value.message
         return super().repr_failure(excinfo, style)

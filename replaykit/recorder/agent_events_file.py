@@ -50,13 +50,13 @@ class EventLine(Struct, frozen=True, kw_only=True):
     t: float | None = None
     """When, epoch ms, as the speaker says."""
     text: str = ""
-    """Of thought, message, ask, reply, answer."""
+    """In lines `thought`, `message`, `ask`, `reply` and `answer`."""
     role: str | None = None
     """Speaker that the line names."""
     approved: bool | None = None
-    """Of reply."""
+    """In lines `reply`."""
     phase: str = "start"
-    """Of step: `start end`."""
+    """In lines `step`: `start end`."""
     action: dict[str, Any] | str | None = None
     """Of step."""
     thought: str | None = None
@@ -64,7 +64,7 @@ class EventLine(Struct, frozen=True, kw_only=True):
     raw: Any = None
     """Of step."""
     error: Any = None
-    """Of step and end: a text, or {name, message}."""
+    """In lines `step` and `end`: a text, or {name, message}."""
     kind: str | None = None
     """Of end."""
     cause: str | None = None

@@ -118,8 +118,7 @@ def _texts(
 ) -> Iterator[tuple[str, str]]:
     """Yield every free text inside a value, and with `has_keys` every key, each with its path; no recursion.
 
-    Field names, enumerated words and ids of a struct are left out: a secret of four letters may be part of
-    one.
+    Field names, enumerated words and ids of a struct are left out: a short secret may be part of one.
     """
     # A hostile value may be nested deeper than Python may recurse.
     stack: list[tuple[str, Any]] = [(path, value)]

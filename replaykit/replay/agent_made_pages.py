@@ -17,7 +17,7 @@ _SHAPING = ("document", "script", "xhr", "fetch")
 
 
 def is_forged(page: Page, replay: Replay) -> bool:
-    """Say whether the agent wrote this page, its document, or what its scripts were answered."""
+    """Return whether the agent wrote this page, its document, or what its scripts were answered."""
     if page.seen.source == "agent":
         return True
     return any(_shapes(one, page, replay) for one in replay.memo(_forged))
@@ -29,7 +29,7 @@ def _forged(replay: Replay) -> list[Exchange]:
 
 
 def _shapes(exchange: Exchange, page: Page, replay: Replay) -> bool:
-    """Say whether such an answer went into a page: it is its document, or came while that was shown."""
+    """Return whether such an answer went into a page: it is its document, or came while that was shown."""
     # The page of a probe is made of the probe's own requests, the agent's page of the agent's.
     is_elsewhere = isinstance(page.seen, Probe) and not page.seen.in_place
     if is_elsewhere is not (exchange.actor == "probe"):

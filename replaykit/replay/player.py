@@ -330,7 +330,7 @@ def _is_in(page: Page, event: Navigation | Step) -> bool:
 
 
 def mutates(exchange: Exchange) -> bool:
-    """Say whether a request may have changed something on a server."""
+    """Return whether a request may have changed something on a server."""
     # A server that failed may have done it before; what went over a socket is unknown.
     refused = exchange.status is not None and 400 <= exchange.status < 500
     return (exchange.method.upper() not in SAFE_METHODS and not refused) or exchange.sent_frames > 0

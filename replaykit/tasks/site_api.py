@@ -33,7 +33,7 @@ def api_requests(texts: Iterable[str], sites: Mapping[str, Sequence[str]]) -> li
 
 
 def is_api_call(text: str) -> bool:
-    """Say whether a target's URL or locator is a call that an API answers."""
+    """Return whether a target's URL or locator is a call that an API answers."""
     return _CALL.fullmatch(text) is not None
 
 

@@ -55,7 +55,7 @@ class ExchangeChoice(Written, frozen=True, kw_only=True):
 
     @property
     def part(self) -> str:
-        """The side that is meant."""
+        """The side that the check reads."""
         if self.side is not None:
             return self.side
         has_body = self.phase == "run" and self.method.upper() not in ("GET", "HEAD", "DELETE", "OPTIONS")

@@ -34,15 +34,15 @@ class Grader(Struct, frozen=True, kw_only=True):
     tasks: dict[str, str] = {}
     """Run to task: runs of one task are drawn together."""
     fingerprint: str | None = None
-    """Of a judge: what shapes its answer."""
+    """Only for a judge: its fingerprint, the settings that affect its answer."""
     origins: dict[str, int] = {}
     """Of a judge: where its replies come from, `live imported synthetic`, with counts."""
     rubrics: dict[str, tuple[str, ...]] = {}
     """Of a judge: run to the digests of the criteria that it was judged by, where it has any."""
     runs: dict[str, JudgedRun] = {}
-    """Of a judge: run to whose it is, and where."""
+    """Only for a judge: run to its agent and site."""
     shares: dict[str, Share] = {}
-    """Of a judge: run to how much speaks for a success, where it has a share."""
+    """Only for a judge with shares: run to the share for a success."""
     stages: dict[str, tuple[dict[str, Any], ...]] = {}
     """Of a judge: run to each reply that contributed, of runs that it could be asked about."""
     depends_on: str | None = None

@@ -78,7 +78,7 @@ class BenchmarkRules(Struct, frozen=True, kw_only=True):
         return text.lower()
 
     def includes(self, reference: str, text: str, *, is_only: bool) -> bool:
-        """Say whether the answer holds a part: a word, where the reference is taken for one."""
+        """Return whether the answer holds a part: a word, where the reference is taken for one."""
         if self.is_word_wise:
             return any(self._has_word(part, text) for part in reference.split(OR))
         part, whole = self.cleaned(reference), self.cleaned(text)
@@ -87,13 +87,13 @@ class BenchmarkRules(Struct, frozen=True, kw_only=True):
         return part in whole
 
     def excludes(self, reference: str, text: str) -> bool:
-        """Say whether the answer is free of a part."""
+        """Return whether the answer is free of a part."""
         if self.is_word_wise:
             return not self._has_word(reference, text)
         return self.cleaned(reference) not in self.cleaned(text)
 
     def contains(self, reference: str, text: str) -> bool:
-        """Say whether a page's text holds one of the alternatives of a part."""
+        """Return whether a page's text holds one of the alternatives of a part."""
         if self.is_word_wise:
             return self.includes(reference, text, is_only=False)
         parts = re.split(self.alternatives, reference)
@@ -149,7 +149,7 @@ RULES: dict[Dialect, BenchmarkRules] = {
 
 
 def fulfils(required: str, value: Any) -> bool:
-    """Say whether a number fulfils one of the alternatives of an inequality (`< 700 |OR| == 0`).
+    """Return whether a number fulfils one of the alternatives of an inequality (`< 700 |OR| == 0`).
 
     A text has to be a whole number. Raises `PeerRaises` for what is no inequality.
     """

@@ -176,7 +176,7 @@ def _dialect(check: Check, task: Task, terms: Terms, mode: Mode) -> str:
 
 
 def _pre(check: Check, replay: Replay, terms: Terms, mode: Mode) -> str:
-    """Say whether a check on pages held before the run, as far as those pages were looked at then."""
+    """Return whether a check on pages held before the run, as far as those pages were looked at then."""
     if not replay.has_pre_state:
         return "unknown"
     match check:

@@ -86,7 +86,7 @@ def _plain(reply: str) -> str:
 
 
 def _is_torn(kind: Kind, label: str, before: list[str]) -> bool:
-    """Say whether a label is the end of another one that white space tore apart."""
+    """Return whether a label is the end of another one that white space tore apart."""
     own = label.replace(" ", "")
     letters = re.sub(r"[\W_]", "", "".join(before)[-64:]) + own
     longer = [other.replace(" ", "") for other in _LABELS[kind] if len(other) > len(label)]

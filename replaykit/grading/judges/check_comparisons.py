@@ -23,7 +23,7 @@ _PLACE = lazy_pattern(r"\{(\w+)\}")
 
 
 def asks_for_checks(settings: JudgeSettings) -> bool:
-    """Say whether these settings are no judge, but say how checks ask."""
+    """Return whether these settings are no judge, but say how checks ask."""
     return settings.protocol == CHECKS
 
 

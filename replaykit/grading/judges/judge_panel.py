@@ -49,7 +49,7 @@ def members_of(settings: JudgeSettings, mode: str) -> tuple[JudgeSettings, ...]:
 
 
 def fingerprint_of(settings: JudgeSettings, mode: str) -> str:
-    """Return the fingerprint that the judgements of a judge or panel will have: nothing is asked for it.
+    """Return the fingerprint that the judgements of a judge or panel will have; no model is asked.
 
     Raises JudgeError for settings that no judge can have.
     """

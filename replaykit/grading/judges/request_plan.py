@@ -1,4 +1,4 @@
-"""What would be asked, and what it would cost: nothing is sent."""
+"""Plan of the requests to models and their cost; nothing is sent."""
 
 from __future__ import annotations
 

@@ -13,13 +13,13 @@ TEXT_MAX = 16_384
 
 
 def is_broken(pattern: str) -> bool:
-    """Say whether an expression does not compile."""
+    """Return whether an expression does not compile."""
     fault = regex_fault(pattern)
     return fault is not None and fault[0] == "bad_regex"
 
 
 def full_match(pattern: str, text: str, flags: int = 0) -> bool:
-    """Say whether an expression matches a whole text; one that does not compile matches nothing.
+    """Return whether an expression matches a whole text; one that does not compile matches nothing.
 
     Raises `RegexRefused` for what could take exponential time, and for texts too long to be tried.
     """
@@ -28,13 +28,13 @@ def full_match(pattern: str, text: str, flags: int = 0) -> bool:
 
 
 def start_match(pattern: str, text: str) -> bool:
-    """Say whether an expression matches from a text's beginning; raises as `full_match`."""
+    """Return whether an expression matches from a text's beginning; raises as `full_match`."""
     expression = _for_text(pattern, text, 0)
     return expression is not None and expression.match(text)
 
 
 def found_in(pattern: str, text: str, flags: int = 0) -> bool:
-    """Say whether an expression matches anywhere; raises as `full_match`."""
+    """Return whether an expression matches anywhere; raises as `full_match`."""
     expression = _for_text(pattern, text, flags)
     return expression is not None and expression.search(text) is not None
 

@@ -72,7 +72,7 @@ class PartialDate(Struct, frozen=True, kw_only=True):
     """Day and month could be the other way round."""
 
     def covers(self, other: PartialDate) -> bool:
-        """Say whether every part that the other states is stated here and equal."""
+        """Return whether every part that the other states is stated here and equal."""
         pairs = ((other.year, self.year), (other.month, self.month), (other.day, self.day))
         return all(wanted is None or wanted == found for wanted, found in pairs)
 

@@ -25,7 +25,7 @@ def segment(text: str) -> Segment:
 
 
 def meets(wanted: Segment, found: str) -> bool:
-    """Say whether a segment, label or value is what is wanted."""
+    """Return whether a segment, label or value is what is wanted."""
     if isinstance(wanted, str):
         return wanted == found
     first, *middle, last = wanted
@@ -42,17 +42,17 @@ def meets(wanted: Segment, found: str) -> bool:
 
 
 def starts(wanted: Sequence[Segment], found: Sequence[str]) -> bool:
-    """Say whether the segments begin with those that are wanted."""
+    """Return whether the segments begin with those that are wanted."""
     return bool(_ends(wanted, found, {0}))
 
 
 def whole(wanted: Sequence[Segment], found: Sequence[str]) -> bool:
-    """Say whether the segments are those that are wanted, all of them."""
+    """Return whether the segments are those that are wanted, all of them."""
     return len(found) in _ends(wanted, found, {0})
 
 
 def occurs(wanted: Sequence[Segment], found: Sequence[str]) -> bool:
-    """Say whether the wanted segments are in the others, one after the other."""
+    """Return whether the wanted segments are in the others, one after the other."""
     return bool(_ends(wanted, found, set(range(len(found) + 1))))
 
 

@@ -75,12 +75,12 @@ def _unit(word: str, factors: dict[str, str]) -> Decimal | None:
 
 
 def equal_distances(wanted: Decimal, found: Decimal, tolerance: float | None) -> tuple[bool, str]:
-    """Say whether two lengths are equal within a tolerance, metres, and in words what was allowed."""
+    """Return whether two lengths are equal within a tolerance, metres, and in words what was allowed."""
     return _within(wanted, found, tolerance, share="0.02", least="10", unit="m")
 
 
 def equal_durations(wanted: Decimal, found: Decimal, tolerance: float | None) -> tuple[bool, str]:
-    """Say whether two durations are equal within a tolerance, seconds, and in words what was allowed."""
+    """Return whether two durations are equal within a tolerance, seconds, and in words what was allowed."""
     return _within(wanted, found, tolerance, share="0.1", least="180", unit="s")
 
 

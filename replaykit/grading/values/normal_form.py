@@ -94,7 +94,7 @@ _long = lru_cache(maxsize=4)(_normal)  # many parts are looked for in one answer
 
 
 def includes(part: str, text: str) -> bool:
-    """Say whether the part occurs in the text; both are normal forms.
+    """Return whether the part occurs in the text; both are normal forms.
 
     An alphanumeric edge of the part must be a word boundary: `cat` is not in `a catalogue`. A number is
     whole: `5 km` is not in `1.5 km`; so is a mail address: `b@c.test` is not in `a.b@c.test`.

@@ -139,12 +139,12 @@ def _parted(words: list[str]) -> tuple[list[str], str, list[str]]:
 
 
 def is_decade(text: str) -> bool:
-    """Say whether a normal form names ten years, and not a time in seconds: `1990s`."""
+    """Return whether a normal form names ten years, and not a time in seconds: `1990s`."""
     return _DECADE.fullmatch(text.removeprefix("the ")) is not None
 
 
 def is_identifier(text: str) -> bool:
-    """Say whether digits name something: a leading zero, or more than 15 of them."""
+    """Return whether digits name something: a leading zero, or more than 15 of them."""
     digits = re.sub(r"\D", "", text)
     return bool(re.match(r"[+-]?0\d", text)) or len(digits) > 15
 
@@ -217,7 +217,7 @@ def shown(number: Decimal) -> str:
 
 
 def close(left: Decimal, right: Decimal, tolerance: float | Decimal) -> bool:
-    """Say whether two numbers differ by no more than the tolerance."""
+    """Return whether two numbers differ by no more than the tolerance."""
     try:
         # By its text: as a binary number 0.1 is a little more.
         allowed = EXACT.create_decimal(str(tolerance))

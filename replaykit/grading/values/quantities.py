@@ -59,7 +59,7 @@ def only_quantity(text: str) -> str | None:
 
 
 def has_quantity(part: str, text: str) -> bool:
-    """Say whether a tight text holds the number with its unit that a tight part is: `557.0m` has `557m`."""
+    """Return whether a tight text holds a number with unit, given as a tight part: `557.0m` has `557m`."""
     wanted = _QUANTITY.fullmatch(part)
     return wanted is not None and _read(wanted) is not None and _read(wanted) in _quantities(text)
 

@@ -87,7 +87,7 @@ _KEPT_MAX = 2048
 
 
 def matches(reference: str, found: str, rules: UrlRules = EXACT, sites: Sites | None = None) -> bool:
-    """Say whether a URL is what the reference demands; unreadable ones match nothing."""
+    """Return whether a URL is what the reference demands; unreadable ones match nothing."""
     actual = parse(found, sites)
     if rules.path == "regex":
         return actual is not None and _matches_pattern(reference, actual, rules, sites)
@@ -190,7 +190,7 @@ def _site_relative(url: UrlParts, sites: Sites) -> UrlParts:
 
 
 def agree(wanted: UrlParts, actual: UrlParts, rules: UrlRules) -> bool:
-    """Say whether a URL is what the reference demands, both read before; not for patterns."""
+    """Return whether a URL is what the reference demands, both read before; not for patterns."""
     return (
         _matches_origin(wanted, actual, rules)
         and _matches_path(wanted, actual, rules)

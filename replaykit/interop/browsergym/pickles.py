@@ -210,7 +210,7 @@ def _inner(path: str, key: str) -> str:
 
 
 class _Reader(pickle.Unpickler):
-    """Finds nothing but what is allowed."""
+    """Finds only allowed classes."""
 
     def find_class(self, module: str, name: str) -> Any:
         """Return a stub or one of a few plain classes. Raises Forbidden."""

@@ -55,7 +55,7 @@ _LIMITS = {"message": "max_steps", "turn": "max_steps", "time": "timeout", "work
 
 
 class ModelOutput(Struct, kw_only=True):
-    """The model's last words."""
+    """The model's last message."""
 
     completion: str = ""
 
@@ -294,7 +294,7 @@ def _tool_events(sample: Sample) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _last(sample: Sample) -> InspectMessage | None:
-    """Return the agent's last words, where it called nothing any more; None where something followed."""
+    """Return the agent's last message, where it called nothing any more; None where something followed."""
     turns = [one for one in sample.messages if one.role == "assistant"]
     return turns[-1] if turns and not turns[-1].tool_calls else None
 

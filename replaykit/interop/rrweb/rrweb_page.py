@@ -74,7 +74,7 @@ class RrwebPage:
             self.scroll_to(self.tree.root.id, offset.get("left"), offset.get("top"))
 
     def change(self) -> None:
-        """Say that the page is another one now."""
+        """Report that the page is another one now."""
         self._taken = None
         self.touched += 1
 

@@ -120,7 +120,7 @@ def _error(result: Any) -> Threw | None:
 
 
 def read_result(run: Run, plain: dict[str, Any], name: str) -> None:
-    """Read what an agent returned: its actions and its last words."""
+    """Read what an agent returned: its actions and its last message."""
     run.task(None)
     run.fills(actions="recorded", targets="partial")
     _actions(run, plain, name)

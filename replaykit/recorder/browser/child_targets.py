@@ -67,7 +67,7 @@ class Targets:
         return handle(self, event) if handle is not None and self._driver.is_searching else None
 
     def miss_unarmed(self) -> None:
-        """Say of every target that no one could arm that it is missing."""
+        """Report a gap for every target that could not be instrumented."""
         for tab in self._driver.tabs.values():
             for target in tab.targets.values():
                 if not (target.is_armed or tab.is_gone):
@@ -80,7 +80,7 @@ class Targets:
         self._driver.report_found(tab)
 
     def unheard(self, params: dict[str, Any]) -> Carried:
-        """Say that a shared worker's requests are not seen, if it is one of the recorded pages'."""
+        """Report that a shared worker's requests are not seen, if it is one of the recorded pages'."""
         context = params["targetInfo"].get("browserContextId")
         for tab in [tab for tab in self._driver.tabs.values() if tab.actor == "agent" and not tab.is_gone]:
             found = yield CallMethod(tab=tab, method="Target.getTargetInfo")

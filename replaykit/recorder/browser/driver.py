@@ -192,7 +192,7 @@ class Driver(Relaying):
         self.gap(channel, "recorder.failed")
 
     def gap(self, channel: str, why: str, count: int = 1, page: int | None = None) -> None:
-        """Say that something was missed."""
+        """Report that something was missed."""
         self.commands.watching.take([(channel, why, count)])
         event = Gap(t=int(self.clock.now()), page=page, channel=channel, why=why, count=count)
         if self._core is not None and not self.is_sealed:

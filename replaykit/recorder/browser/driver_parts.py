@@ -30,7 +30,7 @@ class SessionFeed(Protocol):
         """Note a fault of the recorder as a gap; the agent goes on."""
 
     def gap(self, channel: str, why: str, count: int = 1, page: int | None = None) -> None:
-        """Say that something was missed."""
+        """Report that something was missed."""
 
 
 class TabKeeper(SessionFeed, Protocol):

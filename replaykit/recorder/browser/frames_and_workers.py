@@ -28,7 +28,7 @@ from replaykit.recorder.page.page_script import PagePush, decode_message
 from replaykit.recorder.session.clock import Clock, offset
 
 CLOSING_MAX_MS = 3000
-"""The documents of a page get so long for their last words."""
+"""The documents of a page get this long for their closing message."""
 
 OPENING_MAX_MS = 500
 """A document that is there already gets so long for its first."""
@@ -49,7 +49,7 @@ POLL_MS = 10
 
 
 class LastWords(Struct, frozen=True, kw_only=True):
-    """What a document says when it is asked for its last words; the rest is in its messages."""
+    """What a document says when it is asked for its closing message; the rest is in its messages."""
 
     sent: int
     """Messages that it has sent."""

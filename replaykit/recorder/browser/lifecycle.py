@@ -132,7 +132,7 @@ class Lifecycle(EffectRunner):
         await self._wait(lambda: self.is_ready, BEGIN_MAX_S)
 
     async def idle(self, seconds: float) -> None:
-        """Wait until nothing is under way but timers, at most so long."""
+        """Wait until only timers are pending, at most for the given time."""
         await self._wait(lambda: not self._tasks - {asyncio.current_task()}, seconds)
 
     async def settle(self) -> None:

@@ -322,7 +322,7 @@ class ReadLog(WithReply, frozen=True, kw_only=True):
 
 
 class CloseDocuments(WithReply, frozen=True, kw_only=True):
-    """Ask every document that is still there for its last words. Reply value: list[Witnessed]."""
+    """Ask every document that is still there for its closing message. Reply value: list[Witnessed]."""
 
 
 class Post(WithReply, frozen=True, kw_only=True):

@@ -153,7 +153,7 @@ class Outbox:
         ref: StepRef | None = None,
         count: int = 1,
     ) -> None:
-        """Say that something was missed."""
+        """Report that something was missed."""
         self.write(Gap(t=ms(at), page=page, channel=channel, why=why, count=count), ref=ref)
 
     def close(self, ending: Ending) -> None:
@@ -198,7 +198,7 @@ class Flows:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is under way but timers."""
+        """Whether only timers are pending."""
         return not any(started.counts for started in self._waiting.values())
 
     def start(self, flow: Flow, *, counts: bool = True, token: object = None) -> None:

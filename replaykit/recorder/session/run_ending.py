@@ -123,7 +123,7 @@ class RunEnding:
         return shown
 
     def _final_of_gone(self, tab: Tab) -> None:
-        """Write what is known of a page that others closed: its last words, else its last look."""
+        """Write the last known state of a page that others closed: its last snapshot or observation."""
         words, look = tab.last_words, tab.last_look
         if words is not None and (look is None or ms(words.at) >= (look.t or 0)):
             seen, blobs = self._capture.observation("final", tab, words, words.at)

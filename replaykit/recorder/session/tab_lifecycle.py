@@ -178,7 +178,7 @@ class TabLifecycle:
         return bool(likely)
 
     def _miss_browser(self) -> None:
-        """Say that the last tabs went away by themselves; one that went before may have closed itself."""
+        """Report that the last tabs went away by themselves; one that went before may have closed itself."""
         for one in self._unasked:
             if one.at >= self._gone_at - CLOSING_MS:
                 self._miss_rest(one, "browser.gone")
@@ -189,7 +189,7 @@ class TabLifecycle:
             self._outbox.gap(channel, why, one.at, page=one.tab.page)
 
     def _miss_sight(self, tab: Tab, at: float) -> None:
-        """Say that no one saw what a tab showed last."""
+        """Report that no one saw what a tab showed last."""
         # An empty page shows nothing that could be missed.
         if tab.latest is None and tab.last_words is None and tab.url not in ("", "about:blank"):
             for channel in SIGHTS:

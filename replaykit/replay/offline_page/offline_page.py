@@ -336,7 +336,7 @@ class _History:
 
 
 def _answers(probe: Page) -> bool:
-    """Say whether a probe shows its page as it is: it was opened, and no script prepared it."""
+    """Return whether a probe shows its page as it is: it was opened, and no script prepared it."""
     was_prepared = any(read.prep for read in probe.reads)
     is_open = isinstance(probe.seen, Probe) and probe.seen.error is None
     return is_open and not was_prepared and probe.missing is None

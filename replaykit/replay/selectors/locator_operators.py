@@ -22,7 +22,7 @@ _CHARACTERS_A_NODE = 16
 
 
 def truthy(value: Any) -> bool:
-    """Say whether a value counts as true."""
+    """Return whether a value counts as true."""
     if value is None or value is UNDEFINED or (isinstance(value, float) and math.isnan(value)):
         return False
     return isinstance(value, Dom | Node | list) or bool(value)

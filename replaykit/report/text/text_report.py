@@ -241,7 +241,7 @@ def _judged(judgement: Judgement, failed: FirstFailure | None) -> Iterator[str]:
 
 
 def lacks_checks(verdict: Verdict) -> bool:
-    """Say whether a run could not be graded because its task asks for nothing."""
+    """Return whether a run could not be graded because its task asks for nothing."""
     completion = verdict.completion
     return not verdict.checks and completion is not None and completion.outcome is Outcome.ERROR
 
@@ -329,7 +329,7 @@ def _rates(report: Report) -> list[str]:
 
 
 def few(report: Report) -> list[str]:
-    """Say that the rates rest on too few runs to say much."""
+    """Report that the rates rest on too few runs to say much."""
     rate = report.summary["metrics"].get("success_rate") or {"n": FEW, "undecided": 0, "errors": 0}
     decided = rate["n"] - rate["undecided"] - rate["errors"]
     if decided >= FEW:

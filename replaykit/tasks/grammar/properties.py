@@ -76,7 +76,7 @@ _DRAWN = frozenset({
 
 
 def property_name(given: str) -> str:
-    """Return the property that is meant. Raises ValueError for one that no selector is read with."""
+    """Return the property for a name. Raises ValueError for one that cannot be read with a selector."""
     if not given.strip():
         raise ValueError("`property` is empty: text, value, checked, selectedIndex or an attribute's name")
     plain = re.sub(r"[\s_-]", "", given.removesuffix("()")).lower()
@@ -100,7 +100,7 @@ def _unreadable(given: str) -> str:
 
 
 def _attribute(name: str, plain: str) -> str:
-    """Return the attribute that is meant by what scripts call it: `tabIndex`, `ariaLabel`."""
+    """Return the attribute for a property name of scripts, such as `tabIndex` or `ariaLabel`."""
     if not _CAPITAL.search(name) or name in _DRAWN or name.startswith(("data-", "aria-")):
         return name
     if name.startswith("aria"):

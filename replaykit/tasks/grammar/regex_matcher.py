@@ -72,13 +72,13 @@ class Matcher:
         return self._run(text, self._program.starts(text))
 
     def match(self, text: str) -> bool:
-        """Say whether it matches from the beginning; raises as `search`."""
+        """Return whether it matches from the beginning; raises as `search`."""
         if self._is_quick(text):
             return self._plain.match(text) is not None
         return self._run(text, (0,)) is not None
 
     def fullmatch(self, text: str) -> bool:
-        """Say whether it matches the whole text; raises as `search`."""
+        """Return whether it matches the whole text; raises as `search`."""
         if self._is_quick(text):
             return self._plain.fullmatch(text) is not None
         return self._run(text, (0,), len(text)) is not None

@@ -105,7 +105,7 @@ XPath: TypeAlias = XPathValue | Function | Operation | Path
 
 
 def is_xpath(locator: str) -> bool:
-    """Say whether a locator is a path rather than a script."""
+    """Return whether a locator is a path rather than a script."""
     return locator.startswith(("//", ".//"))
 
 

@@ -41,7 +41,7 @@ class ParsedCall(Struct, frozen=True, kw_only=True):
 
 
 def is_call(text: str) -> bool:
-    """Say whether a target's url or locator is a call."""
+    """Return whether a target's url or locator is a call."""
     return text.startswith(PREFIX)
 
 
@@ -54,7 +54,7 @@ def parse_call(text: str, last_url: str) -> ParsedCall | None:
 
 
 def reads_page(call: ParsedCall | None) -> bool:
-    """Say whether a call is one that a page answers: the page is its first argument."""
+    """Return whether a call is one that a page answers: the page is its first argument."""
     return call is not None and call.name in PAGE_CALLS and call.arguments[:1] == (PAGE,)
 
 

@@ -242,7 +242,7 @@ def _of_snapshot(
 
 
 def _remedy(question: Question, chromium: ChromiumReader | None, fault: Unsupported) -> str | None:
-    """Say what would answer, or why the browser does not."""
+    """Return what would answer, or why the browser does not."""
     if chromium is None:
         return "--replay auto" if question.locator else None
     return str(fault.fields["reason"])
@@ -271,7 +271,7 @@ def _nothing(question: Question) -> EvidenceReading:
 
 
 def _unread(source: _Source, question: Question) -> EvidenceReading:
-    """Say what is missing of a page that was looked at but has no snapshot."""
+    """Return what is missing of a page that was looked at but has no snapshot."""
     seen = source.page.seen
     if isinstance(seen, Probe) and seen.error is not None:
         return EvidenceReading(

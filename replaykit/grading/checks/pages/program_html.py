@@ -215,7 +215,7 @@ def _peer_target(
 
 
 def _is_asked(target: HtmlTarget, rules: BenchmarkRules) -> bool:
-    """Say whether the references for a model are written as the benchmark takes them."""
+    """Return whether the references for a model are written as the benchmark takes them."""
     return isinstance(target.fuzzy_match, str) is (rules.fuzzy == "text")
 
 
@@ -309,7 +309,7 @@ def _target_reading(
 
 
 def _is_readable(locator: str, rules: BenchmarkRules, mode: Mode) -> bool:
-    """Say whether a dialect has locators of this kind; strict rules have all of them."""
+    """Return whether a dialect has locators of this kind; strict rules have all of them."""
     if locator.startswith(_SCRIPTS):
         return True
     if locator.startswith(LAMBDA):

@@ -102,7 +102,10 @@ def _miniwob(replay: Replay, terms: Terms, url: str | None) -> Graded:
 
 
 def _same_page(found: str | None, url: str) -> bool:
-    """Say whether the page of the task is still shown; for the benchmark any anchor, even `#`, is another."""
+    """Return whether the page of the task is still shown.
+
+    For the benchmark any anchor, even `#`, is another.
+    """
     if found is None or ("#" in found) is not ("#" in url):
         return False
     return found == url or matches(url, found, SAME)
@@ -156,7 +159,7 @@ def _is_chosen(exchange: Exchange, choice: ExchangeChoice) -> bool:
 
 
 def _is_at(url: str, path: str) -> bool:
-    """Say whether a URL has a path; the query counts where the path has one."""
+    """Return whether a URL has a path; the query counts where the path has one."""
     if "://" in path:
         return matches(path, url, EXACT)
     try:

@@ -12,7 +12,7 @@ _DEPTH_MAX = 64
 
 
 def holds(op: str, node: Any, value: Any, kind: str | None = None) -> bool:
-    """Say whether one value fulfils a predicate; `kind` types both sides. Raises `RegexRefused`."""
+    """Return whether one value fulfils a predicate; `kind` types both sides. Raises `RegexRefused`."""
     if kind is not None and op in ("equals", "not_equals"):
         matches = compare_data(value, node, {"format": kind}, {}).matches
         return matches is (op == "equals")
@@ -20,7 +20,7 @@ def holds(op: str, node: Any, value: Any, kind: str | None = None) -> bool:
 
 
 def same(one: Any, other: Any, depth: int = 0) -> bool:
-    """Say whether two JSON values are equal; true is not 1."""
+    """Return whether two JSON values are equal; true is not 1."""
     # Deeper values are equal only as one object: hostile JSON must not exhaust the stack.
     if isinstance(one, bool) or isinstance(other, bool) or depth > _DEPTH_MAX:
         return one is other
@@ -45,7 +45,7 @@ def _is_among(node: Any, value: Any) -> bool:
 
 
 def _holds_subset(node: Any, value: Any, depth: int = 0) -> bool:
-    """Say whether everything of the value is in the node: fields of objects, items of lists."""
+    """Return whether everything of the value is in the node: fields of objects, items of lists."""
     if depth > _DEPTH_MAX:
         return False
     if isinstance(value, dict) and isinstance(node, dict):

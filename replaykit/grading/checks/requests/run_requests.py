@@ -172,7 +172,7 @@ def last_navigation(replay: Replay) -> tuple[Navigation, RunRequest | None] | No
 
 
 def is_complete(replay: Replay) -> bool:
-    """Say whether the whole network of the run was recorded."""
+    """Return whether the whole network of the run was recorded."""
     return state_of(replay.trajectory, "network").state in ("proven", "recorded")
 
 

@@ -112,7 +112,7 @@ def _is_selected(peer: PeerRule, request: RunRequest, wanted: Typed, page: Typed
 
 
 def is_navigation(request: RunRequest) -> bool:
-    """Say whether the package takes a request for a navigation: by what its headers accept."""
+    """Return whether the package takes a request for a navigation: by what its headers accept."""
     if request.exchange.method != "GET":
         return False
     headers = {name: value.lower() for name, value in request.headers.items()}

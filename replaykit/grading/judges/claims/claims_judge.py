@@ -183,7 +183,7 @@ def folded(
 def _lacking(
     needs: Sequence[Decided], claims: Sequence[Decided], task: str, answer: str, asks: bool
 ) -> str | None:
-    """Return what is missing though every item is shown; None where nothing is."""
+    """Return what is missing although every item is shown; None if nothing is missing."""
     if not any(one.is_proof for one in needs):
         return "no need of the task is shown by an effect"
     if not asks and not any(one.has_effect_proof for one in needs):

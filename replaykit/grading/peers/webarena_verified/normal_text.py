@@ -31,7 +31,7 @@ _UNKNOWN = "[?]"
 
 
 def is_pattern(value: Any) -> bool:
-    """Say whether a value is a regular expression: a text between `^` and `$`."""
+    """Return whether a value is a regular expression: a text between `^` and `$`."""
     return isinstance(value, str) and len(value) >= 2 and value.startswith("^") and value.endswith("$")
 
 

@@ -122,7 +122,7 @@ def same_base(one: PeerUrl, other: PeerUrl) -> bool:
 
 
 def same_url(one: PeerUrl, other: PeerUrl) -> bool:
-    """Say whether two URLs agree, the first side's expressions included. Raises `RegexRefused`."""
+    """Return whether two URLs agree, the first side's expressions included. Raises `RegexRefused`."""
     return same_base(one, other) and all(
         _same_value(one.query.get(key, ()), other.query.get(key, ())) for key in {*one.query, *other.query}
     )

@@ -24,7 +24,7 @@ _OPTIONS = PeerOptions(today=date(2020, 1, 1))
 
 
 def is_refused(value: Any, kind: str) -> bool:
-    """Say whether the package does not read a value that strict rules might: quoted, a sentence."""
+    """Return whether the package does not read a value that strict rules might: quoted, a sentence."""
     if kind == "distance":
         return isinstance(value, str) and _ZEROS.search(value) is not None
     if kind not in _UNQUOTED:
@@ -35,7 +35,7 @@ def is_refused(value: Any, kind: str) -> bool:
 
 
 def reads(value: Any, kind: str) -> bool:
-    """Say whether the package reads a value as a type."""
+    """Return whether the package reads a value as a type."""
     try:
         typed(value, kind, _OPTIONS)
     except Unparsed:
@@ -44,7 +44,7 @@ def reads(value: Any, kind: str) -> bool:
 
 
 def is_same(expected: Any, found: Any, kind: str) -> bool:
-    """Say whether the package takes two values for equal; what it cannot read equals nothing."""
+    """Return whether the package takes two values for equal; what it cannot read equals nothing."""
     try:
         return bool(typed(expected, kind, _OPTIONS) == typed(found, kind, _OPTIONS))
     except Unparsed:

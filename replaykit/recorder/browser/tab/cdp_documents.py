@@ -35,7 +35,7 @@ class LiveDocument(Struct, kw_only=True, eq=False):
     is_closed: bool = False
     """Its last message was a closing message."""
     is_over: bool = False
-    """It was asked for its last words, and gave them: what comes later is no action of the agent."""
+    """It was asked for its closing message, and sent it: later events are no actions of the agent."""
     sure_at: float = -inf
     """Until when all is known that was done in it, ms."""
     windows: int = 0
@@ -76,7 +76,7 @@ class LiveDocuments:
             self.begun(via, frame, at)
 
     def opened(self, place: Place, frame: str, message: PageOpen, at: float) -> None:
-        """Take in the first words of a document."""
+        """Take in the opening message of a document."""
         spot = (place[0], frame)
         document = self._shown.setdefault(spot, LiveDocument())
         if not document.role:
@@ -133,12 +133,12 @@ class LiveDocuments:
         return any(not document.role and self._is_armed(spot[0]) for spot, document in self._shown.items())
 
     def open(self) -> list[Place]:
-        """Return worlds whose documents are to be asked for their last words."""
+        """Return worlds whose documents are to be asked for their closing message."""
         own = [one for one in self._shown.values() if one.role in OWN and not one.is_over]
         return [one.place for one in own if one.place is not None]
 
     def answered(self, place: Place) -> None:
-        """Take in that a document has given its last words."""
+        """Take in that a document has sent its closing message."""
         document = self._document_at(place)
         if document is not None:
             document.is_over = True

@@ -131,7 +131,7 @@ class TabState:
         return errands
 
     def miss_requests(self, target: Target | None, count: int) -> None:
-        """Say that a target made requests before the recorder was attached, or may have."""
+        """Report that a target made requests before the recorder was attached, or may have."""
         if not (self.is_doubled and target is not None and target.waits):
             self.gaps.append(("network", LATE, count))
 

@@ -185,7 +185,7 @@ class DriverLog:
         return self._funnel.logs if self._funnel is not None else []
 
     def receive(self, object: Any, method: str, params: Params) -> None:
-        """Take a command in that is about to be sent; nothing that goes wrong here reaches the agent."""
+        """Take in a command that is about to be sent; errors here do not reach the agent."""
         self._last = self._script = None
         self._run_in = None
         kind = DRIVER_KINDS.get(method)
@@ -318,7 +318,7 @@ class DriverLog:
         self._fetched[response.get("fetchUid", "")] = name
 
     def _redirected(self, name: str, url: str, at: float) -> str:
-        """Note where a redirect led; the driver follows it and says nothing of the way."""
+        """Note the target of a redirect; the driver follows it without reporting the hops."""
         if url.partition("#")[0] == self._asked_for.pop(name, url).partition("#")[0]:
             return name
         self._driver.gap("network", "redirect.unseen")
