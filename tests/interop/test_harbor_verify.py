@@ -317,7 +317,7 @@ def test_limits(tasks: Path, tmp_path: Path) -> None:
 
 
 def test_another_file_than_the_pinned_one_is_refused(tasks: Path, tmp_path: Path) -> None:
-    with pytest.raises(TaskError, match="none of the pinned files"):
+    with pytest.raises(TaskError, match="not one of the pinned files"):
         generate(tasks, tmp_path / "out", HarborOptions())
     assert run(["harbor", "generate", str(tasks), "-o", str(tmp_path / "out")]) == 3
     assert (
