@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from replaykit.grading.policies.events.aria_choices import is_segment
-from replaykit.grading.policies.events.event import Event
+from replaykit.grading.policies.events.event import Event, alike
 from replaykit.grading.policies.events.recorded_targets import is_exempt
 from replaykit.grading.policies.events.scope_window import Held, Window
 from replaykit.grading.policies.events.text_conditions import Reading, find
@@ -94,9 +95,10 @@ class _Given:
         return foreign if foreign is FALSE else every((foreign, negate(is_exempt(event, self.rule.exempt))))
 
     def _is_given(self, place: int, event: Event, option: tuple[str, ...]) -> Truth:
-        if any(self._bare(text) in self.allowed for text in option):
+        entered = (*option, *_held_instead(event))
+        if any(self._bare(text) in self.allowed for text in entered):
             return TRUE
-        return some(self._one(place, Reading(text, event.step)) for text in option if text.strip())
+        return some(self._one(place, Reading(text, event.step)) for text in entered if text.strip())
 
     def _one(self, place: int, value: Reading) -> Truth:
         if "⟦secret:" in value.raw:
@@ -130,6 +132,26 @@ def _is_entry(event: Event) -> bool:
     texts = any(text.strip() for option in event.values for text in option)
     is_made = event.kind == "action" or (event.kind == "maybe" and not event.is_by_value)
     return is_made and texts and event.tag not in _NOT_ENTERED
+
+
+def _held_instead(event: Event) -> Iterator[str]:
+    """Yield what came into the field, where that is another text than was entered.
+
+    A page writes a number in its own way; and what replaces a whole text may only add a part to it.
+    """
+    before = event.held_before
+    for after in (reading.raw for reading in event.held if not reading.missing and "⟦" not in reading.raw):
+        if before == "":
+            yield after
+        elif before is not None and event.tag == "fill":
+            yield _inserted(before, after)
+
+
+def _inserted(before: str, after: str) -> str:
+    """Return the part that was not there before; empty where something else is missing now."""
+    start = alike(before, after)
+    end = alike(before[start:][::-1], after[start:][::-1])
+    return after[start : len(after) - end] if start + end == len(before) else ""
 
 
 def _made(event: Event) -> Truth:

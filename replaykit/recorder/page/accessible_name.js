@@ -16,7 +16,7 @@ function namesOf(element, text, masked) {
     value: limited(masked ? maskText(value) : value),
     aria_label: limited(toldAttribute(element, 'aria-label') ?? ''),
     labelledby: limited(referencedText(element)),
-    label: limited(labelText(element) || hostName(element)),
+    label: limited(labelText(element) || hostLabel(element) || hostName(element)),
     alt: limited(altText(element) ?? ''),
     title: limited(toldAttribute(element, 'title') ?? ''),
     placeholder: limited(toldAttribute(element, 'placeholder') ?? ''),
@@ -29,7 +29,18 @@ function hostName(element) {
   if (!isShadowRoot(root) || !matches(element, CONTROL)) return '';
   const host = shadowHost(root);
   if (!isOperable(host, root, element)) return '';
-  return attributeText(host, 'aria-label') || attributeText(host, 'title') || hostName(host);
+  return attributeText(host, 'aria-label') || hostLabel(host) || attributeText(host, 'title') || hostName(host);
+}
+
+// Labels of a custom element that is associated with forms: only its own script can ask for them.
+function hostLabel(host) {
+  if (!isHTML(host) || !localName(host).includes('-') || !matches(host, ':enabled,:disabled')) return '';
+  const id = attribute(host, 'id') ?? '';
+  const root = rootNode(host);
+  const query = isShadowRoot(root) ? queryShadow : queryDocument;
+  const named = id === '' || !(isShadowRoot(root) || isDocument(root)) ? [] : [...query(root, `label[for="${CSS.escape(id)}"]`)];
+  const labels = named.length > 0 ? named : [closest(host, 'label')].filter((label) => label !== null);
+  return collapsed(labels.map((label) => shownText(label, { except: host })).join(' '));
 }
 
 function isOperable(host, root, element) {
@@ -112,7 +123,7 @@ function nativeName(element) {
   if (tag === 'svg') return drawingTitle(element);
   const caption = OWN_CAPTION[tag] === undefined ? undefined : descendants(element, OWN_CAPTION[tag])[0];
   if (caption !== undefined) return shownText(caption);
-  return labelText(element) || (isHTML(element, 'input') ? inputName(element) : '');
+  return labelText(element) || hostLabel(element) || (isHTML(element, 'input') ? inputName(element) : '');
 }
 
 function drawingTitle(element, left) {

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.grading.policies.events.event import ENTER, SPACE, Event, is_printable
+from replaykit.grading.policies.events.recorded_targets import hosts_of_target
 from replaykit.grading.policies.events.text_conditions import Reading
 from replaykit.tasks.policy_rules import GROUPS
 from replaykit.trajectory.action import Element, Press
@@ -39,12 +40,27 @@ def choices_of(event: Event) -> frozenset[str]:
     """Return the tags of the possible results of an action: it chose something, or changed a value."""
     element = event.element
     if element is not None and _is_activated(event) and element.tag not in _FIELDS:
-        if _role(element) in _BOXES:
-            checked = (element.attributes or {}).get("aria-checked", "")
+        role, attributes = _control(event, element)
+        if role in _BOXES:
+            checked = attributes.get("aria-checked", "")
             return _BY_STATE.get(checked, frozenset({"check", "uncheck"}))
-        if _role(element) in _OFFERS:
+        if role in _OFFERS:
             return frozenset({"check", "select_option", "fill"})
+        if role == "slider" and not isinstance(event.action, Press):
+            return frozenset({"fill"})
     return _BY_KEY if _is_choosing_key(event) else frozenset()
+
+
+def _control(event: Event, element: Element) -> tuple[str, dict[str, str]]:
+    """Return role and attributes of what is activated: a label in a shadow tree may stand for the host."""
+    if element.tag != "label":
+        return _role(element), element.attributes or {}
+    if "control" not in event.known:
+        hosts = ((_first(host.attribute("role")), host.attributes) for host in hosts_of_target(event))
+        offers = (found for found in hosts if found[0] in (*_BOXES, *_OFFERS))
+        event.known["control"] = next(offers, ("", {}))
+    found: tuple[str, dict[str, str]] = event.known["control"]
+    return found
 
 
 def _is_activated(event: Event) -> bool:
@@ -80,9 +96,9 @@ def _has_popup(element: Element) -> bool:
 
 def offered(event: Event) -> tuple[Reading, ...] | None:
     """Return the names of what may have been chosen; None where the page does not say them."""
-    if not _is_choosing_key(event):
-        return _own_names(event)
     is_scale = event.element is not None and _role(event.element) in ("slider", "spinbutton")
+    if not _is_choosing_key(event) and not is_scale:
+        return _own_names(event)
     if is_scale or isinstance(event.dom, tuple):
         return None
     try:
@@ -100,13 +116,16 @@ def offered(event: Event) -> tuple[Reading, ...] | None:
 def _own_names(event: Event) -> tuple[Reading, ...]:
     """Return what an option that was activated is called; a box is chosen by no name."""
     element = event.element
-    if element is None or _role(element) not in _OFFERS:
+    role, attributes = _control(event, element) if element is not None else ("", {})
+    if role not in _OFFERS:
         return ()
-    attributes = element.attributes or {}
     values = (attributes[name] for name in ("value", "data-value") if attributes.get(name))
     return (*event.names, *(Reading(value, event.step) for value in values))
 
 
 def _role(element: Element) -> str:
-    roles = (element.attributes or {}).get("role") or element.role or ""
-    return roles.strip().partition(" ")[0].lower()
+    return _first((element.attributes or {}).get("role") or element.role)
+
+
+def _first(roles: str | None) -> str:
+    return (roles or "").strip().partition(" ")[0].lower()

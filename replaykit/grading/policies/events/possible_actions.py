@@ -257,11 +257,13 @@ def _buttons(page: Page | None, css: str) -> Iterator[ActionBase]:
 
 
 def dragged(action: DragAndDrop, page: Page | None) -> Iterator[PossibleAction]:
-    """Yield the actions that a drag may stand for: it may activate a control, or drop text into a field."""
+    """Yield the actions that a drag may stand for: it activates a control, or gives a field a value."""
     for end in (action.element, action.to):
         if end is not None and end.role in _PRESSED and not _is_draggable(end):
             click = actions.Click(element=end, modifiers=action.modifiers)
             yield PossibleAction(click, "drag.activates", page)
+    if action.element is not None and action.element.role == "slider" and action.element.tag != "input":
+        yield PossibleAction(actions.Fill(element=action.element, value=MASKED), "choice", page)
     if action.to is not None and types_text(action.to):
         # Which text came in is not recorded.
         yield PossibleAction(actions.Fill(element=action.to, value=MASKED), "value.dropped", page)

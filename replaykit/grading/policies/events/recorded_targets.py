@@ -114,6 +114,14 @@ def _names_on_page(event: Event) -> tuple[Reading, ...] | None:
     return tuple(Reading(name, event.step) for name in found)
 
 
+def hosts_of_target(event: Event) -> Iterator[Node]:
+    """Yield the elements in whose shadow trees the target is, the innermost first."""
+    dom = event.dom
+    node = None if isinstance(dom, tuple) else _node(event, dom)
+    while node is not None and (node := node.host) is not None:
+        yield node
+
+
 def is_exempt(event: Event, selectors: tuple[str, ...]) -> Truth:
     """Return whether the target is one of these fields; its recorded attributes may suffice."""
     return some(_exempt(event, css) for css in selectors)
