@@ -41,12 +41,23 @@ function generatingIn(root, kind) {
   const selectors = new Set(sheets.flatMap((sheet) => sheetFacts(sheet).generating));
   const found = new Set(kind.query(root, ANYWHERE));
   for (const selector of selectors) for (const element of targetsOf(root, kind, selector)) found.add(element);
-  if (sheets.some((sheet) => rulesOf(sheet) === null)) {
-    const all = kind.query(root, '*');
-    if (all.length <= UNREADABLE_TREE_MAX) for (const element of all) found.add(element);
-  }
+  if (sheets.some((sheet) => rulesOf(sheet) === null)) for (const element of bearersIn(root, kind)) found.add(element);
   return found;
 }
+
+// To ask all elements takes longer than to read them: it is done once until the page changes, mostly while it rests.
+const bearersKnown = new WeakMap();
+
+function bearersIn(root, kind) {
+  const before = bearersKnown.get(root);
+  if (before?.total === seen.total) return before.elements;
+  const all = kind.query(root, '*');
+  const elements = all.length > UNREADABLE_TREE_MAX ? [] : Array.from(all).filter(bearsWords);
+  bearersKnown.set(root, { total: seen.total, elements });
+  return elements;
+}
+
+const bearsWords = (element) => ['::before', '::after'].some((name) => /["(]/.test(propertyValue(styleOf(element, name), 'content')));
 
 // A selector that means something else here than in its sheet may match anything.
 function targetsOf(root, kind, selector) {
