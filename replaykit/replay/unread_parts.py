@@ -35,10 +35,19 @@ def unread_parts(dom: Dom | None, frames: tuple[FrameView, ...]) -> Iterator[str
         return
     if GENERATED_CUT in dom.head.flags:
         yield GENERATED_UNREAD
-    if any(_shows(node) and node.attribute("type") not in _IMAGES for node in dom.pierce_all(_EMBEDDED)):
+    is_embedded = any(
+        _shows(node) and node.attribute("type") not in _IMAGES for node in dom.pierce_all(_EMBEDDED)
+    )
+    if is_embedded or _is_viewer(dom.head.content_type):
         yield EMBEDDED_UNREAD
     if any(_is_large(node) and _shows(node) for node in dom.pierce_all("canvas")) and _is_short(dom):
         yield CANVAS_UNREAD
+
+
+def _is_viewer(content_type: str) -> bool:
+    """Whether a document has no elements of its own: the browser shows a PDF, an image or a video."""
+    kind, _, subtype = content_type.partition("/")
+    return subtype == "pdf" or (kind in ("image", "video") and subtype != "svg+xml")
 
 
 def _shows(node: Node) -> bool:

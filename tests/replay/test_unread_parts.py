@@ -22,6 +22,22 @@ def sized(html: str, width: int, height: int) -> Dom:
 
 
 @pytest.mark.parametrize(
+    ("content_type", "codes"),
+    [
+        ("application/pdf", ["embedded.unread"]),
+        ("image/png", ["embedded.unread"]),
+        ("image/svg+xml", []),
+        ("application/xhtml+xml", []),
+        ("text/plain", []),
+    ],
+)
+def test_a_document_that_is_none_of_elements(content_type: str, codes: list[str]) -> None:
+    head, rest = snapshot("<p>Shop").split(b"\n", 1)
+    named = json.encode({**json.decode(head), "content_type": content_type})
+    assert list(unread_parts(Dom(named + b"\n" + rest), ())) == codes
+
+
+@pytest.mark.parametrize(
     ("html", "size", "codes"),
     [
         ("<p>Shop", (500, 400), []),
