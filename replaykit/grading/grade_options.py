@@ -12,6 +12,7 @@ from replaykit.grading.share_thresholds import ThresholdFile
 from replaykit.replay.page_reader import PageReader
 from replaykit.tasks.dialect import Composition, Dialect, Mode
 from replaykit.tasks.judge_settings import JudgeSettings
+from replaykit.tasks.policy_rules import Policy
 from replaykit.tasks.suite import Suite
 
 _ALLOWED: dict[str, tuple[str, ...]] = {
@@ -35,6 +36,8 @@ class GradeOptions(Struct, frozen=True, kw_only=True):
 
     suite: Suite | None = None
     """Tasks to use instead of those in the bundles, matched by task id."""
+    policies: tuple[Policy, ...] = ()
+    """Policies that every run must keep, in addition to those of its task; the same id takes their place."""
     sites: dict[str, tuple[str, ...]] = {}
     """Root URLs of sites to use instead of those in the bundles."""
     mode: Mode | None = None

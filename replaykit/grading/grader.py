@@ -168,7 +168,7 @@ def grade_case(case: Case, client: Client | None = None) -> Verdict:
 
 def task_for(bundle: Bundle, task: Task | Mapping[str, Any] | None, options: GradeOptions) -> Task:
     """Return the task that a bundle is graded against, its placeholders filled. Raises `TaskError`."""
-    found = _task_of(bundle, task, options)
+    found = _with_policies(_task_of(bundle, task, options), options, bundle.name)
     return fill_task(found, _sites(bundle, options), bundle.name)
 
 
@@ -226,15 +226,24 @@ def _task_of(
         return msgspec.structs.replace(task, **named) if named else task
     if task is not None:
         return _task_of(bundle, decode_task(task), options)
-    if bundle.header.task is None and options.judges:
+    if bundle.header.task is None and (options.judges or options.policies):
         return Task(id=f"run-{bundle.digest[:12]}", intent="", **named)
     if bundle.header.task is None:
         raise TaskError(
             source=bundle.name,
             path="$",
-            reason="the bundle holds no task: name one with --task FILE#ID (`task=` in a program)",
+            reason="the bundle holds no task: name one with --task FILE#ID (`task=` in a program), or only"
+            " policies with --policies FILE",
         )
     return {**bundle.header.task, **named}
+
+
+def _with_policies(task: Task | dict[str, Any], options: GradeOptions, source: str) -> Task | dict[str, Any]:
+    if not options.policies:
+        return task
+    known = task if isinstance(task, Task) else decode_task(task, source)
+    named = {policy.id: policy for policy in (*known.policies, *options.policies)}
+    return msgspec.structs.replace(known, policies=tuple(named.values()))
 
 
 def _sites(bundle: Bundle, options: GradeOptions) -> dict[str, tuple[str, ...]]:

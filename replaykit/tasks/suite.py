@@ -23,7 +23,10 @@ from replaykit.tasks.task import Task
 from replaykit.tasks.yaml_text import parsed_yaml, words_of
 
 SCHEMA = "replaykit.suite/1"
-"""Name and version of the suite file's layout."""
+"""Name and version of the layout of task files."""
+
+POLICIES = "replaykit.policies/1"
+"""Name and version of the layout of policy files."""
 
 FILE_MAX = 64 * 2**20
 """Bytes of a task file."""
@@ -271,7 +274,7 @@ _READERS: tuple[tuple[set[str], str, str], ...] = (
 
 
 def _suite(plain: dict[str, Any], file: Path, within: str | Path | None) -> tuple[Suite, list[FieldFault]]:
-    faults = _schema_faults(plain, file)
+    faults = _layout_faults(plain, file)
     found = read_fields({**plain, "schema": SCHEMA}, SuiteFile)
     faults += found.faults
     written = found.value
@@ -290,26 +293,28 @@ def _suite(plain: dict[str, Any], file: Path, within: str | Path | None) -> tupl
     return Suite(tasks=tuple(tasks.values()), sites=sites, name=written.name), faults
 
 
-def _schema_faults(plain: Mapping[str, Any], file: Path) -> list[FieldFault]:
+def _layout_faults(plain: Mapping[str, Any], file: Path, layout: str = SCHEMA) -> list[FieldFault]:
     """Return the fault of a missing first line. Raises TaskError for the layout of another file."""
     if "schema" not in plain:
-        line = f"begin the file with the line `schema: {SCHEMA}`"
+        line = f"begin the file with the line `schema: {layout}`"
         return [FieldFault("$", f"the line that names the layout is missing: {line}")]
     found = plain["schema"]
-    if found == SCHEMA:
+    if found == layout:
         return []
-    reason = f"layout {found!r:.80} is unknown: this release reads {SCHEMA}"
-    if isinstance(found, str) and found in _OTHERS:
-        reason = f"it is {_OTHERS[found]}, no task file: a task file has `schema: {SCHEMA}`"
+    reason = f"layout {found!r:.80} is unknown: this release reads {layout}"
+    if isinstance(found, str) and found in _LAYOUTS:
+        reason = f"it is {_LAYOUTS[found]}; {_LAYOUTS[layout].partition(' (')[0]} has `schema: {layout}`"
     raise TaskError(source=file, path="$.schema", reason=reason)
 
 
-_OTHERS = {
-    "replaykit.policies/1": "a policy file (a suite names it with `policies: {file: FILE}`)",
+_LAYOUTS = {
+    SCHEMA: "a task file (`replaykit grade` reads it with --task FILE)",
+    POLICIES: "a policy file (a task file names it with `policies: {file: FILE}`, `replaykit grade` with "
+    "--policies FILE)",
     "replaykit.report/1": "a report of `replaykit grade`",
     "replaykit.calibration/2": "a calibration of `replaykit agree`",
 }
-"""Schema of a file that is no task file to what it is."""
+"""Schema of a file to what it is."""
 
 
 def _tasks(plain: Mapping[str, Any], faults: list[FieldFault]) -> Iterator[tuple[int, Task, dict[str, Any]]]:
@@ -361,6 +366,8 @@ def load_policies(path: str | Path) -> tuple[Policy, ...]:
 
 def _policies(path: Path, named_by: Path | None = None) -> tuple[Policy, ...]:
     plain = _parse(path, "policy file", named_by)
+    if isinstance(plain, dict) and (missing := _layout_faults(plain, path, POLICIES)):
+        raise _error(path, missing)
     written, wrong = read_fields(plain, PolicyFile)
     wrong += () if written is None else _policy_faults(written.policies, "$.policies")
     if written is None or wrong:

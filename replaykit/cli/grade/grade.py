@@ -15,7 +15,7 @@ from replaykit.report.report_formats import FORMATS, SUMMARY_FROM, UndecidedTag
 from replaykit.tasks.dialect import Dialect
 
 SECTIONS = {
-    "Task": ["task_file", "sites", "mode", "dialect"],
+    "Task": ["task_file", "policies", "sites", "mode", "dialect"],
     "Judges": [
         "judges", "judge_mode", "judge_model", "judge_base_url", "replies", "rubrics", "pool_rubrics",
         "compose",
@@ -45,6 +45,13 @@ SECTIONS = {
     "gives each run the task with its own id.",
     name="task_file",
     shell_complete=completion.tasks,
+)
+@option(
+    "--policies FILE",
+    "Policies that every run must keep, in addition to those of its task; one with the same id takes the "
+    "place of the task's; may be given again.",
+    multiple=True,
+    shell_complete=completion.files,
 )
 @option(
     "--site NAME=URL",

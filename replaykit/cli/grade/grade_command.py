@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from replaykit.grading.share_thresholds import ThresholdFile
     from replaykit.integrations.otel import Telemetry
     from replaykit.tasks.judge_settings import JudgeSettings
+    from replaykit.tasks.policy_rules import Policy
     from replaykit.tasks.suite import Suite
 
 
@@ -50,6 +51,7 @@ class GradeCommand(Struct, frozen=True, kw_only=True):
 
     bundles: tuple[str, ...]
     task_file: str | None
+    policies: tuple[str, ...]
     sites: tuple[str, ...]
     fail_on: str
     fail_under: tuple[str, ...]
@@ -190,6 +192,7 @@ def _grade_options(command: GradeCommand) -> GradeOptions:
     sites = parse_sites(command.sites)
     return GradeOptions(
         suite=suite,
+        policies=_policies(command.policies),
         sites=sites,
         judges=judges,
         verifiers=folder,
@@ -256,6 +259,14 @@ def _suite(task_file: str | None) -> Suite | None:
     from replaykit.tasks.suite import load_suite
 
     return load_suite(task_file)
+
+
+def _policies(files: tuple[str, ...]) -> tuple[Policy, ...]:
+    if not files:
+        return ()
+    from replaykit.tasks.suite import load_policies
+
+    return tuple(policy for file in files for policy in load_policies(file))
 
 
 def _judge(named: str) -> JudgeSettings:
