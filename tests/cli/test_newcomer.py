@@ -77,7 +77,7 @@ tasks:
 def test_a_policy_file_is_no_task_file(tmp_path: Path) -> None:
     file = tmp_path / "policies.yaml"
     file.write_text("schema: replaykit.policies/1\npolicies: []\n")
-    with pytest.raises(TaskError, match=r"it is a policy file .* no task file"):
+    with pytest.raises(TaskError, match=r"it is a policy file .* --policies FILE.*; a task file has"):
         load_tasks(file)
 
 
