@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from replaykit.interop.key_names import key_name
 from replaykit.interop.text_action_parts import QUOTED, named, unquoted
-from replaykit.interop.tool_actions import key_name
 from replaykit.patterns import lazy_pattern
 from replaykit.trajectory import action as actions
 

@@ -11,33 +11,11 @@ from typing import Any, NoReturn
 
 import msgspec
 
+from replaykit.interop.key_names import MODIFIERS, key_name
 from replaykit.patterns import lazy_pattern
 from replaykit.trajectory import action as actions
 
 Arguments = Mapping[str, Any]
-
-_KEYS = {
-    "enter": "Enter", "return": "Enter", "esc": "Escape", "escape": "Escape", "tab": "Tab", "space": "Space",
-    "backspace": "Backspace", "delete": "Delete", "del": "Delete", "ctrl": "Control", "control": "Control",
-    "cmd": "Meta", "command": "Meta", "meta": "Meta", "super": "Meta", "win": "Meta", "alt": "Alt", "option": "Alt",
-    "shift": "Shift", "up": "ArrowUp", "down": "ArrowDown", "left": "ArrowLeft", "right": "ArrowRight",
-    "arrowup": "ArrowUp", "arrowdown": "ArrowDown", "arrowleft": "ArrowLeft", "arrowright": "ArrowRight",
-    "pageup": "PageUp", "page_up": "PageUp", "pagedown": "PageDown", "page_down": "PageDown", "home": "Home",
-    "end": "End", "insert": "Insert", "kp_enter": "Enter",
-}  # fmt: skip
-
-
-def key_name(args: str) -> str:
-    """Return a key or a chord by Playwright's names: `ctrl + a` is `Control+a`."""
-    # A single `+` is a key.
-    parts = [part.strip() for part in args.split("+")] if len(args.strip()) > 1 else [args.strip()]
-    # xdotool joins keys by `+`, other tools by `-`; a lone `-` is a key.
-    if len(parts) == 1 and "-" in parts[0] and parts[0].lower().partition("-")[0] in _KEYS:
-        parts = parts[0].split("-")
-    apart = parts[0].split() if len(parts) == 1 else []
-    if len(apart) > 1 and all(part.lower() in _KEYS for part in apart[:-1]):
-        parts = apart  # `ctrl a`, as agents with few words say it
-    return "+".join(_KEYS.get(part.lower(), part) for part in parts if part)
 
 
 def tool_arguments(name: str, text: str, of: str | None = None) -> dict[str, Any] | None:
@@ -95,13 +73,22 @@ def computer_action(name: str, args: Arguments) -> actions.Action | None:
     if isinstance(inner, dict) and isinstance(inner.get("type"), str):
         return computer_action(inner["type"], inner)  # OpenAI's call of a computer
     plain = plain.removeprefix("browser_").removeprefix("web_browser_").removeprefix("computer_")
-    if plain in ("computer", "action", "use") and isinstance(inner, str) and inner != name:
+    if isinstance(inner, str) and inner != name and (plain in _CARRIERS or _is_another(plain, inner)):
         return computer_action(inner, args)
     make = _MAKERS.get(plain)
     try:
         return None if make is None else make(args)
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError, msgspec.ValidationError):
         return None
+
+
+_CARRIERS = ("computer", "action", "use")
+"""Tools whose argument `action` names what they do."""
+
+
+def _is_another(plain: str, inner: str) -> bool:
+    """Whether a tool that reads or waits was given an action of another name: that is what was done."""
+    return inner.lower() in _MAKERS and plain in (*_READING, "wait", "done") and inner.lower() != plain
 
 
 _DATED = lazy_pattern(r"_\d{8}$")
@@ -176,7 +163,7 @@ def _click(args: Arguments, **fields: Any) -> actions.Action | None:
         return actions.GoBack() if name == "back" else actions.GoForward()
     button = fields.get("button") or _BUTTONS.get(name, name)
     held = _modifiers(args)
-    is_double = fields.get("count") == 2 or args.get("doubleClick") is True or args.get("clicks") == 2
+    is_double = fields.get("count") == 2 or _is_yes(args.get("doubleClick")) or args.get("clicks") in (2, "2")
     if point is not None and element is None:
         if is_double:
             return actions.MouseDblClick(point=point, button=button, modifiers=held)
@@ -216,16 +203,10 @@ def _modifiers(args: Arguments) -> tuple[str, ...]:
     for key in ("modifiers", "keys", "text"):
         value = args.get(key)
         parts = value.split("+") if isinstance(value, str) else value if isinstance(value, list) else []
-        held = [_MODIFIERS.get(str(one).strip().lower(), "") for one in parts]
+        held = [MODIFIERS.get(str(one).strip().lower(), "") for one in parts]
         if held and all(held):
             return tuple(sorted(set(held)))
     return ()
-
-
-_MODIFIERS = {
-    **{key: name for key, name in _KEYS.items() if name in ("Alt", "Control", "Meta", "Shift")},
-    "controlormeta": "Control",
-}
 
 
 def _type(args: Arguments) -> actions.Action | None:
@@ -236,11 +217,27 @@ def _type(args: Arguments) -> actions.Action | None:
     element = _element({key: part for key, part in args.items() if key != "text"})
     if element is None and (point := _point(args)) is not None:
         element = actions.Element(point=point)
-    is_sent = any(args.get(key) is True for key in ("submit", "press_enter", "enter"))
+    is_sent = any(_is_yes(args.get(key)) for key in _SENDING)
     # Text without a field goes to whatever has the focus.
     if element is None and not is_sent:
         return actions.KeyboardType(value=value)
     return actions.Type(element=element, value=value, submit=is_sent)
+
+
+_SENDING = (
+    "submit", "enter", "press_enter", "pressEnter", "press_enter_after", "press_enter_after_typing", "pressEnterAfter",
+    "hit_enter", "then_enter", "send_enter", "submit_after",
+)  # fmt: skip
+"""Arguments by which Enter follows a text."""
+
+
+def _is_yes(value: Any) -> bool:
+    """Whether an argument says yes: models write it as text or as a number, too."""
+    return (
+        value is True
+        or value == 1
+        or (isinstance(value, str) and value.strip().lower() in ("true", "yes", "1"))
+    )
 
 
 def _fill(args: Arguments) -> actions.Action | None:
@@ -309,7 +306,13 @@ def _goto(args: Arguments) -> actions.Action:
     url = args.get("url", args.get("text", args.get("address")))
     if url in _HISTORY and "url" in args:
         return _HISTORY[url]()
-    return actions.Goto(url=url) if isinstance(url, str) and url else _refuse()
+    return actions.Goto(url=url) if isinstance(url, str) and _is_address(url) else _refuse()
+
+
+def _is_address(url: str) -> bool:
+    """Whether a text may be an address: words apart are a name, or what is searched for."""
+    parts = url.split()
+    return len(parts) == 1 or (len(parts) > 1 and ":" in parts[0])
 
 
 _HISTORY: dict[Any, Callable[[], actions.Action]] = {
@@ -382,6 +385,18 @@ def _upload(args: Arguments) -> actions.Action:
     # Only the name: folders reveal the agent's machine.
     bases = tuple(actions.FileInfo(name=str(one).replace("\\", "/").rpartition("/")[2]) for one in names)
     return actions.UploadFile(element=_element(args), files=bases)
+
+
+def _dialog(args: Arguments) -> actions.Action:
+    given = next(
+        (args[key] for key in ("promptText", "prompt_text", "text") if isinstance(args.get(key), str)), None
+    )
+    is_refused = args.get("accept") is False or str(args.get("accept")).strip().lower() in (
+        "false",
+        "no",
+        "0",
+    )
+    return actions.HandleDialog(accept=not is_refused, text=given)
 
 
 def _end(args: Arguments) -> actions.Action:
@@ -462,7 +477,7 @@ _MAKERS: dict[str, Callable[[Arguments], actions.Action | None]] = {
     **dict.fromkeys(("wait", "sleep", "wait_for"), _wait), "wait_5_seconds": lambda _: actions.Wait(ms=5000),
     **dict.fromkeys(("select", "select_option"), _option),
     **dict.fromkeys(("upload", "upload_file", "file_upload"), _upload),
-    "handle_dialog": lambda s: actions.HandleDialog(accept=s.get("accept") is not False),
+    "handle_dialog": _dialog,
     **dict.fromkeys(("answer", "final_answer", "submit", "submit_answer", "respond"), _answer),
     **dict.fromkeys(("finished", "finish", "done", "complete", "stop", "terminate", "task_complete"), _end),
     **{name: _read(name) for name in _READING},

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple, TypeGuard, get_args
 
 import msgspec
+from msgspec.structs import replace
 
 from replaykit.decoders import convert, decode_plain
 from replaykit.interop.imported_run import Run
+from replaykit.interop.key_names import key_name
 from replaykit.interop.repaired_values import whole_numbers
 from replaykit.interop.screen_grid import is_on_grid
 from replaykit.interop.tool_actions import computer_action
-from replaykit.trajectory.action import Action, Unknown
+from replaykit.patterns import lazy_pattern
+from replaykit.trajectory.action import Action, Click, DblClick, Fill, MouseAction, Press, Type, Unknown
 from replaykit.trajectory.scalars import Threw
 from replaykit.trajectory.step import AgentInfo, Step
 
@@ -102,7 +105,20 @@ def _known(run: Run, name: str, arguments: dict[str, Any] | None) -> Action | No
     # Arguments that our own action has no field for, such as `x`, are those of another tool of that name.
     strange = arguments.keys() - FIELDS.get(tag, frozenset())
     known = computer_action(tag, arguments) if strange else None
-    return known or _own_form(tag, arguments) or computer_action(tag, arguments)
+    found = known or _own_form(tag, arguments) or computer_action(tag, arguments)
+    return None if found is not None and _does_more(found, arguments) else found
+
+
+_FURTHER = lazy_pattern(r"(?i)^(?:and_?|also_?|auto_?)?(?:then|click|tap|submit|press|hit)(?:$|[_A-Z])")
+"""Names of arguments by which a tool does something else as well."""
+
+
+def _does_more(action: Action, arguments: Mapping[str, Any]) -> bool:
+    """Whether an argument asks for a further action, which the one that was read does not include."""
+    is_sent = isinstance(action, Fill | Type) and action.submit
+    further = (part for key, part in arguments.items() if _FURTHER.match(key))
+    is_asked = any(part is True or isinstance(part, dict) for part in further)
+    return is_asked and not is_sent and not isinstance(action, Click | DblClick | MouseAction)
 
 
 def _own_form(tag: str, arguments: dict[str, Any]) -> Action | None:
@@ -110,7 +126,12 @@ def _own_form(tag: str, arguments: dict[str, Any]) -> Action | None:
         action: Action = convert(whole_numbers({**arguments, "type": tag}), Action)
     except msgspec.ValidationError:
         return None
-    return action
+    # A blank is a key of ours; other tools write names of keys in their own ways.
+    return replace(action, key=key_name(action.key)) if _is_named_key(action) else action
+
+
+def _is_named_key(action: Action) -> TypeGuard[Press]:
+    return isinstance(action, Press) and len(action.key) > 1
 
 
 def _worded(run: Run, name: str, arguments: Any) -> Action | None:

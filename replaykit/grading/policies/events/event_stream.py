@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from itertools import pairwise, zip_longest
+from itertools import zip_longest
 from typing import Any
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from replaykit.grading.policies.events.event import ENTER, Event, is_printable
+from replaykit.grading.policies.events.implied_actions import IMPLIED, ImpliedActions
 from replaykit.grading.policies.events.possible_actions import PossibleAction, PossibleActions, dragged
+from replaykit.grading.policies.events.typed_parts import joined
 from replaykit.grading.policies.events.url_conditions import address, is_blank
 from replaykit.replay.agent_made_pages import is_forged
 from replaykit.replay.player import Replay
@@ -64,7 +65,9 @@ class EventStream(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def gaps(self) -> tuple[tuple[int, Event], ...]:
         """Places where events of some kind may be missing."""
-        return tuple((place, event) for place, event in enumerate(self.events) if event.hides)
+        # What a step comes to beside its type is a part of that step.
+        hiding = ((place, event) for place, event in enumerate(self.events) if event.hides)
+        return tuple((place, event) for place, event in hiding if not event.code.startswith(IMPLIED))
 
     @cached_property
     def places(self) -> dict[str, list[int]]:
@@ -121,7 +124,7 @@ def history(replay: Replay, *, with_requests: bool = False) -> EventStream:
     pages = {page.place: page for page in replay.pages}
     forged = {place for place, page in pages.items() if is_forged(page, replay)}
     events = _Stream(replay.trajectory, pages, forged, with_requests).run()
-    return EventStream(trajectory=replay.trajectory, events=tuple(_join_presses(events)))
+    return EventStream(trajectory=replay.trajectory, events=tuple(joined(events)))
 
 
 class _Stream:
@@ -148,6 +151,7 @@ class _Stream:
         self.targets_recorded = trajectory.header.channels.get("targets") == "recorded"
         self.answer = _answer_place(trajectory)
         self.possible = PossibleActions(trajectory)
+        self.implied = ImpliedActions()
 
     def run(self) -> list[Event]:
         """Return the events; the answer that counts comes last."""
@@ -200,6 +204,8 @@ class _Stream:
         url = step.before.url if step.before is not None and step.before.url else self.urls.get(step.page)
         for action in _expanded(step):
             self._action(story, step, action, page, url)
+            if step.origin == "imported":
+                self._perhaps(story, step.index, step.page, self.implied.of(action, page))
         self._arrive(story, step.page, step.url, step.index)
         self._tabs(story, step.tabs, step.index)
 
@@ -454,32 +460,3 @@ def _values(action: ActionBase) -> tuple[tuple[str, ...], ...]:
         case actions.Press() if is_printable(action.key):
             return ((action.key,),)
     return ()
-
-
-def _join_presses(events: list[Event]) -> Iterator[Event]:
-    """Yield the events with the text of a run of single keys on its last key."""
-    places = [place for place, event in enumerate(events) if event.kind == "action"]
-    texts: dict[int, str] = {}
-    for place, following in pairwise(places):
-        first, second = events[place], events[following]
-        if _key(first) and _key(second) and _same_target(first, second):
-            texts[following] = texts.get(place, _key(first)) + _key(second)
-            texts[place] = ""
-    for place, event in enumerate(events):
-        text = texts.get(place)
-        yield event if text is None else replace(event, values=((text,),) if text else ())
-
-
-def _key(event: Event) -> str:
-    return (
-        event.action.key if isinstance(event.action, actions.Press) and is_printable(event.action.key) else ""
-    )
-
-
-def _same_target(first: Event, second: Event) -> bool:
-    one, other = first.element, second.element
-    if one is None or other is None:
-        return one is other
-    if one.node is not None and other.node is not None:
-        return one.node.number == other.node.number
-    return (one.css, one.ref) == (other.css, other.ref)

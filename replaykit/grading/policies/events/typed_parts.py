@@ -1,0 +1,89 @@
+"""Texts that were typed in parts: key by key, or by several actions in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from msgspec.structs import replace
+
+from replaykit.grading.policies.events.event import Event, is_printable
+from replaykit.trajectory import action as actions
+
+_ASIDE = (actions.ToolCall, actions.Wait, actions.Noop, actions.MouseMove, actions.Scroll, actions.KeyboardUp)
+"""Actions that leave the focus where it is."""
+
+PARTS_MAX = 4000
+"""Characters of a text that was typed in parts: it is searched again with each part."""
+
+
+def joined(events: list[Event]) -> Iterator[Event]:
+    """Yield the events with the whole of a text that was typed in parts on its last part."""
+    return _join_parts(list(_join_presses(events)))
+
+
+def _join_presses(events: list[Event]) -> Iterator[Event]:
+    """Yield the events with the text of a run of single keys on its last key."""
+    places = [place for place, event in enumerate(events) if event.kind == "action"]
+    texts: dict[int, str] = {}
+    for place, following in pairwise(places):
+        first, second = events[place], events[following]
+        if _key(first) and _key(second) and _same_target(first, second):
+            texts[following] = texts.get(place, _key(first)) + _key(second)
+            texts[place] = ""
+    for place, event in enumerate(events):
+        text = texts.get(place)
+        yield event if text is None else replace(event, values=((text,),) if text else ())
+
+
+def _join_parts(events: list[Event]) -> Iterator[Event]:
+    """Yield the events; a text that was typed in parts is another reading of its last part.
+
+    Only a text after which the field was not read: what it held says more.
+    """
+    last, whole = None, ""
+    for event in events:
+        part = _part(event)
+        if part is None:
+            last, whole = (last, whole) if _is_aside(event) else (None, "")
+            yield event
+            continue
+        whole = _typed_on(whole if last is not None and _same_target(last, event) else "", part)
+        last = event
+        yield replace(event, values=((part, whole),)) if part and whole != part else event
+
+
+def _typed_on(whole: str, part: str) -> str:
+    """Return a text with a part typed behind it; an empty part is a key that erases its end."""
+    return (whole + part)[-PARTS_MAX:] if part else whole[:-1]
+
+
+def _part(event: Event) -> str | None:
+    """Return the text of an action that types, empty of one that erases; None of any other event."""
+    action = event.action if event.kind == "action" else None
+    if isinstance(action, actions.Press) and action.value_after is None:
+        return "".join(text for option in event.values for text in option) or (
+            "" if action.key == "Backspace" else None
+        )
+    is_typed = isinstance(action, actions.KeyboardType | actions.Type) and action.value_after is None
+    return action.value if is_typed else None  # type: ignore[union-attr]  # one of the two
+
+
+def _is_aside(event: Event) -> bool:
+    """Whether an event leaves the place where text goes, or is a key whose text a later key has."""
+    return event.kind != "action" or isinstance(event.action, _ASIDE) or bool(_key(event))
+
+
+def _key(event: Event) -> str:
+    return (
+        event.action.key if isinstance(event.action, actions.Press) and is_printable(event.action.key) else ""
+    )
+
+
+def _same_target(first: Event, second: Event) -> bool:
+    one, other = first.element, second.element
+    if one is None or other is None:
+        return one is other
+    if one.node is not None and other.node is not None:
+        return one.node.number == other.node.number
+    return (one.css, one.ref) == (other.css, other.ref)
