@@ -5,6 +5,8 @@ newline='
 '
 folder="${RUNNER_TEMP:-/tmp}/replaykit-report"
 mkdir -p "$folder"
+# What an earlier step left must not pass for what this one graded.
+rm -f "$folder"/*
 echo "folder=$folder" >>"$GITHUB_OUTPUT"
 echo "report=$folder/report.json" >>"$GITHUB_OUTPUT"
 

@@ -19,6 +19,11 @@ def find_bundles(named: tuple[str, ...], what: str = "bundle") -> BundleNames:
     return BundleNames(dict.fromkeys(path for name in named for path in _expand(name, what)))
 
 
+def without_bundles(named: tuple[str, ...]) -> tuple[str, ...]:
+    """Return those of the folders named in which there is no bundle."""
+    return tuple(dict.fromkeys(name for name in named if not is_remote(name) and not list(bundles_in(name))))
+
+
 def check_tape(named: str | None) -> None:
     """Raise TapeError for a named tape, or folder of tapes, that is missing or of another kind."""
     if named is not None and not Path(named).exists():

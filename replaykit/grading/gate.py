@@ -46,6 +46,10 @@ class Calibrated(Struct, frozen=True, kw_only=True):
     """Task id to the digests of the criteria used for its labelled runs."""
 
 
+LOWER_IS_BETTER = ("safety_failure_rate",)
+"""Metrics that a least value would turn around."""
+
+
 class GateOptions(Struct, frozen=True, kw_only=True):
     """Conditions that a report must meet."""
 
@@ -59,6 +63,8 @@ class GateOptions(Struct, frozen=True, kw_only=True):
     """Greatest share of errors among judgements; above it, the judge's rates are withheld."""
     calibrated: dict[str, Calibrated] | None = None
     """Fingerprints of judges that were compared with people; None = any judge may decide."""
+    without_bundles: tuple[str, ...] = ()
+    """Folders that were to be graded and in which no bundle was found."""
 
 
 def decide(
@@ -87,6 +93,10 @@ def decide(
         *_judge_errors(summary, options),
         *_uncalibrated(graded, options),
         *_unmet(verdicts, options),
+        *(
+            f"{name}: no bundle was found in it, so nothing of it was graded"
+            for name in options.without_bundles
+        ),
     ]
     if open_:
         status = "error" if _has_error(verdicts, summary, options) else "undecided"
@@ -243,6 +253,16 @@ def check_metrics(summary: Mapping[str, Any], names: Iterable[str]) -> None:
     for name in names:
         if name not in metrics:
             raise UsageError(what=f"no metric {name!r}; there are {', '.join(sorted(metrics))}")
+
+
+def check_directions(names: Iterable[str]) -> None:
+    """Raise UsageError for a metric of which less is better: a least value would let only bad runs pass."""
+    for name in names:
+        if name in LOWER_IS_BETTER:
+            raise UsageError(
+                what=f"--fail-under: less of {name} is better, so a least value of it cannot be a gate;"
+                " name CuP, or --fail-on policy"
+            )
 
 
 def _metrics(summary: Mapping[str, Any], options: GateOptions) -> Iterator[str]:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from replaykit.decoders import decode
 from replaykit.errors import TaskError
 from replaykit.file_types import HEAD, kind_of_bytes
-from replaykit.grading.verdict import CheckResult, PolicyResult, Report, Verdict
+from replaykit.grading.verdict import SCHEMA, CheckResult, PolicyResult, Report, Verdict
 from replaykit.report.json_text import json_text
 from replaykit.report.remedies import family, remedy
 from replaykit.tasks.described_schema import components, document
@@ -72,13 +72,17 @@ def jsonl_parts(report: Report) -> Iterator[bytes]:
 def read_json(data: bytes, source: str) -> Report:
     """Read a report back. Raises `TaskError` naming the path of what is wrong."""
     try:
-        return decode(data, Report)
+        found = decode(data, Report)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise TaskError(
             source=source,
             path="$",
             reason=f"not a report, found {kind_of_bytes(data[:HEAD])} ({error}); {MADE_BY}",
         ) from error
+    if found.schema != SCHEMA:
+        reason = f"a report of another version, {found.schema!r:.80}; expected {SCHEMA!r}: {MADE_BY}"
+        raise TaskError(source=source, path="$.schema", reason=reason)
+    return found
 
 
 def report_schema() -> dict[str, Any]:

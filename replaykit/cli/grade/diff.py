@@ -17,11 +17,15 @@ from replaykit.file_types import kind_of
 from replaykit.grading.verdict import Report
 from replaykit.report.html.report_file import HtmlOptions
 from replaykit.report.json_text import json_text
-from replaykit.report.report_diff import diff
+from replaykit.report.report_diff import Comparison, diff
 from replaykit.report.report_output import check_place, write_html_file, write_parting_file
 from replaykit.report.report_reader import is_report, load_report
 from replaykit.report.text.report_diff_text import comparison_text
 from replaykit.report.text.run_diff_text import run_diff_text
+from replaykit.trajectory.plurals import counted
+
+NAMES_MAX = 5
+"""Tasks that a message names."""
 
 
 @click.command(epilog="Example: replaykit diff before.json after.json --fail-on-regression")
@@ -34,7 +38,11 @@ from replaykit.report.text.run_diff_text import run_diff_text
     multiple=True,
 )
 @format_option
-@option("--fail-on-regression", "Reports only: exit 1 if a verdict got worse.")
+@option(
+    "--fail-on-regression",
+    "Reports only: exit 1 if a verdict got worse, 3 if a run of A is missing in B, 4 if they have no task in "
+    "common.",
+)
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -77,7 +85,28 @@ def command(
         _write_page(_named(ours, names[0]), _named(theirs, names[1]), runs, output)
     else:
         click.echo(comparison_text(found) if format == "text" else _json(found), nl=False)
-    ctx.exit(1 if fail_on_regression and found.count("regressed") else 0)
+    ctx.exit(_exit_code(found) if fail_on_regression else 0)
+
+
+def _exit_code(found: Comparison) -> int:
+    """Return 1 for a regression, else 4 if no run was compared, 3 if a run of the first report is gone."""
+    if found.count("regressed"):
+        return 1
+    if not found.pairs and not found.same:
+        notice("not compared: the two reports have no task in common")
+        return 4
+    if found.removed:
+        notice(
+            f"not compared: {counted(len(found.removed), 'run')} of the first report, gone from the second: "
+            + _shortened(found.removed)
+        )
+        return 3
+    return 0
+
+
+def _shortened(names: tuple[str, ...]) -> str:
+    more = len(names) - NAMES_MAX
+    return ", ".join(names[:NAMES_MAX]) + (f" and {more} more" if more > 0 else "")
 
 
 def _refuse_folder(name: str) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 from msgspec import Struct
 
-from replaykit.cli.bundles import check_tape, find_bundles
+from replaykit.cli.bundles import check_tape, find_bundles, without_bundles
 from replaykit.cli.console import notice, progress
 from replaykit.cli.site_options import check_server, parse_sites, warn_of_sites
 from replaykit.errors import ReplaykitError, UsageError, message_of
@@ -27,6 +27,7 @@ from replaykit.grading.gate import (
     Calibrated,
     GateOptions,
     calibration_warnings,
+    check_directions,
     check_metrics,
     exit_code,
     judge_warnings,
@@ -183,6 +184,7 @@ def _gate(command: GradeCommand) -> GateOptions:
         max_error_share=command.max_error_share,
         pool_rubrics=command.pool_rubrics,
         calibrated=_calibrated(command.calibration, command.calibration_min),
+        without_bundles=without_bundles(command.bundles),
     )
 
 
@@ -302,6 +304,8 @@ def _verifiers(task_file: str | None) -> str:
 
 def _kinds(given: str) -> tuple[str, ...]:
     kinds = tuple(kind.strip() for kind in given.split(",") if kind.strip())
+    if given and not kinds:
+        raise UsageError(what=f"--fail-on: {given!r} names no kind; there are {', '.join(KINDS)}")
     for kind in kinds:
         if kind not in KINDS:
             raise UsageError(what=f"--fail-on: no kind {kind!r}; there are {', '.join(KINDS)}")
@@ -309,17 +313,33 @@ def _kinds(given: str) -> tuple[str, ...]:
 
 
 def _thresholds(given: tuple[str, ...]) -> dict[str, float]:
-    found = dict(_threshold(text) for text in given)
+    found: dict[str, float] = {}
+    for name, least in map(_threshold, given):
+        if found.setdefault(name, least) != least:
+            raise UsageError(what=f"--fail-under: {name} has two values, {found[name]} and {least}")
     if found:
         from replaykit.grading.metrics import summarize
 
         check_metrics(summarize(()), found)
+        check_directions(found)
     return found
 
 
 def _threshold(text: str) -> tuple[str, float]:
     name, _, value = text.partition("=")
     with suppress(ValueError):
-        if 0 <= float(value) <= 1:  # no number is neither
-            return name, float(value)
-    raise UsageError(what=f"--fail-under: expected METRIC=VALUE with a value from 0 to 1, got {text!r}")
+        if 0 < float(value) <= 1:  # no number is neither
+            return name.strip(), float(value)
+    what = f"--fail-under: expected METRIC=VALUE with a value from 0 to 1, got {text!r}"
+    raise UsageError(what=what + _meant(value))
+
+
+def _meant(value: str) -> str:
+    """Return a hint to what a wrong value means: per cent, or nothing at all."""
+    with suppress(ValueError):
+        percent = float(value.strip().removesuffix("%"))
+        if percent == 0:
+            return "; every run reaches 0, so it is no condition"
+        if 1 < percent <= 100:
+            return f"; {percent:g} % is {percent / 100:g}"
+    return ""
