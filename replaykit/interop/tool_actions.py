@@ -232,7 +232,7 @@ _SENDING = (
 
 
 def _is_yes(value: Any) -> bool:
-    """Whether an argument says yes: models write it as text or as a number, too."""
+    """Whether an argument says yes: models also write it as text or as a number."""
     return (
         value is True
         or value == 1

@@ -65,7 +65,7 @@ class EventStream(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def gaps(self) -> tuple[tuple[int, Event], ...]:
         """Places where events of some kind may be missing."""
-        # What a step comes to beside its type is a part of that step.
+        # What a step implies is a part of that step.
         hiding = ((place, event) for place, event in enumerate(self.events) if event.hides)
         return tuple((place, event) for place, event in hiding if not event.code.startswith(IMPLIED))
 

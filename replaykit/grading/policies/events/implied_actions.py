@@ -1,4 +1,4 @@
-"""What an action of an imported log comes to that its type does not say: no page was watched that would tell.
+"""Effects of an imported action that its type does not name: no page was recorded that would show them.
 
 A recording holds what the page reported. A log holds what the agent asked for: a line feed in a typed text is
 Enter, a button that goes down and up is a click, `Alt+ArrowLeft` goes back.
@@ -17,7 +17,7 @@ from replaykit.trajectory.action import ActionBase
 from replaykit.trajectory.redaction_marks import MASKED
 
 IMPLIED = "action.implied"
-"""Code of what an imported action may have come to."""
+"""Code of what an imported action may imply."""
 
 _MODIFIERS = frozenset({"Alt", "AltGraph", "Control", "ControlOrMeta", "Meta", "Shift"})
 
@@ -27,7 +27,7 @@ _NAMED = lazy_pattern(
     r"ScrollLock|Pause|PrintScreen|ContextMenu|Fn|Clear|Dead|Unidentified|Minus|Equal|Plus|Comma|Period|Slash|"
     r"Semicolon|Quote|Backquote|Backslash|Bracket(Left|Right)|Kp_?\w+|Ctrl|Cmd|Command|Option|Super|Win|Menu)"
 )
-"""Names of keys; what is none of them was typed."""
+"""Names of keys; any other word was typed."""
 
 _SHORTCUTS: dict[str, ActionBase] = {
     **dict.fromkeys(
@@ -58,7 +58,7 @@ class ImpliedActions:
         self._down: actions.MouseDown | None = None
 
     def of(self, action: ActionBase, page: Page | None) -> Iterator[PossibleAction]:
-        """Yield what an action may have come to."""
+        """Yield what an action may imply."""
         for found in self._of(action):
             yield PossibleAction(found, IMPLIED, page)
 
