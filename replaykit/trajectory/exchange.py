@@ -46,6 +46,8 @@ class Navigation(Moment, frozen=True, kw_only=True, tag="navigation"):
     """HTTP status of the document."""
     step: N | None = None
     """Step that caused it."""
+    requested: str | None = None
+    """The address first asked for, where redirects led from it to `url`."""
 
 
 class Dialog(Moment, frozen=True, kw_only=True, tag="dialog"):

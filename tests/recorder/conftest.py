@@ -67,6 +67,7 @@ class Driver:
         self._put(self.session.start(0.0))
 
     def open(self, page: int = 0, url: str = "http://shop.test/", **more: Any) -> Driver:
+        more = {"requested": ((url, url),), **more}
         return self.feed(m.TabOpened(at=self.now, page=page, url=url, **more))
 
     def feed(self, *items: Any) -> Driver:

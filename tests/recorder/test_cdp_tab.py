@@ -183,7 +183,8 @@ def test_navigation_by_a_link() -> None:
 
 def test_link_that_opens_a_tab_navigates_nothing_here() -> None:
     params = {"frameId": "M", "reason": "anchorClick", "url": PAGE, "disposition": "newTab"}
-    assert hear(seated(), ("Page.frameRequestedNavigation", params)) == []
+    (asked,) = hear(seated(), ("Page.frameRequestedNavigation", params))
+    assert (asked.stage, asked.url, asked.frame) == ("elsewhere", PAGE, ())
 
 
 @pytest.mark.parametrize("has_event", [False, True])
@@ -462,7 +463,7 @@ def test_dialog_of_a_frame_is_told_once() -> None:
 def test_navigation_of_a_frame_that_is_gone_is_none_of_the_page() -> None:
     tab = seated()
     assert hear(tab, committed("L9", frame="GONE", parentId="M")) == []
-    assert list(tab.moves.failed("GONE", PAGE, "net::ERR_ABORTED", 1.0)) == []
+    assert list(tab.moves.failed("GONE", PAGE, "net::ERR_ABORTED", 1.0, "L9")) == []
 
 
 def test_dialog() -> None:

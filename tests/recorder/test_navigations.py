@@ -6,8 +6,10 @@ import pytest
 
 from replaykit.recorder.session import driver_messages as m
 from replaykit.recorder.session import request_messages as requests
+from replaykit.recorder.session.navigation.requested_addresses import ELSEWHERE_MAX
+from replaykit.recorder.session.session import SessionOptions
 from replaykit.trajectory.action import Click, Element, GoBack, GoForward, Goto, Reload, Unknown
-from replaykit.trajectory.exchange import Navigation
+from replaykit.trajectory.exchange import Gap, Navigation
 
 BUTTON = Element(tag="button", css="#pay", attributes={"id": "pay"})
 A = "http://shop.test/a"
@@ -174,3 +176,105 @@ def test_status_and_exchange_by_address_where_no_id_is_known(driver) -> None:
     driver.navigate(f"{A}#top", 1000)
     (navigation,) = driver.of(Navigation)
     assert (navigation.exchange, navigation.status) == (0, 404)
+
+
+def loading(driver, url: str, at: float, loader: str, **more) -> None:
+    """Start a navigation by a link."""
+    place = {"page": 0, "document": driver.document + 1, "url": url}
+    driver.feed(m.Navigated(at=at, stage="requested", reason="anchorClick", **place))
+    driver.feed(
+        m.Navigated(
+            at=at + 1, stage="started", navigation_type="differentDocument", loader=loader, **place, **more
+        )
+    )
+
+
+def come(driver, url: str, at: float, **more) -> None:
+    driver.feed(m.Navigated(at=at, page=0, document=1, url=url, stage="committed", **more))
+
+
+def asked(driver) -> list[tuple[str, str | None, bool, int | None]]:
+    return [(one.url[-2:], one.requested, one.committed, one.page) for one in driver.of(Navigation)]
+
+
+@pytest.mark.parametrize("network", ["off", "meta"])
+def test_where_redirects_began_is_kept(new_driver, network: str) -> None:
+    driver = new_driver(SessionOptions(network=network)).open()
+    loading(driver, A, 1000, "L1")
+    come(driver, "http://shop.test/b", 1005)
+    loading(driver, "http://shop.test/c#part", 2000, "L2")
+    come(driver, "http://shop.test/c", 2005)
+    assert asked(driver) == [("/b", A, True, 0), ("/c", None, True, 0)]
+
+
+def test_what_a_goto_asked_for_its_action_states(driver) -> None:
+    place = {"page": 0, "document": 1, "url": A}
+    driver.feed(m.Navigated(at=1000, stage="started", navigation_type="differentDocument", **place))
+    come(driver, "http://shop.test/b", 1005)
+    assert asked(driver) == [("/b", None, True, 0)]
+    assert [step.action.url for step in driver.steps] == [A]
+
+
+@pytest.mark.parametrize("network", ["off", "meta"])
+def test_what_led_nowhere_is_reported_where_the_network_does_not_tell_of_it(new_driver, network: str) -> None:
+    driver = new_driver(SessionOptions(network=network)).open()
+    loading(driver, A, 1000, "L1")
+    loading(driver, "http://shop.test/b", 2000, "L2")
+    come(driver, "http://shop.test/b", 2005)
+    loading(driver, "http://shop.test/c", 3000, "L3")
+    driver.end()
+    found = [(one.url[-2:], one.t, one.error) for one in driver.of(Navigation) if not one.committed]
+    assert found == ([("/a", 1000, None), ("/c", 3000, None)] if network == "off" else [])
+
+
+def test_a_failure_belongs_to_the_navigation_that_failed(driver) -> None:
+    loading(driver, A, 1000, "L1")
+    loading(driver, "http://shop.test/b", 2000, "L2")
+    gone = {"page": 0, "document": 1, "url": A, "error": "net::ERR_ABORTED", "loader": "L1"}
+    driver.feed(m.Navigated(at=2001, stage="failed", **gone))
+    come(driver, "http://shop.test/c", 2005)
+    assert asked(driver) == [("/a", None, False, 0), ("/c", "http://shop.test/b", True, 0)]
+    assert driver.steps == []
+
+
+def test_an_address_for_a_tab_that_shows_nothing_is_reported_once(driver) -> None:
+    for url in (A, "http://shop.test/b", "about:blank", "javascript:void 0"):
+        driver.feed(m.Navigated(at=1000, page=0, document=0, url=url, stage="elsewhere"))
+    driver.wait(1000)
+    driver.open(1, "http://shop.test/c", opener=0, requested=(("http://shop.test/c", A),)).end()
+    assert asked(driver) == [("/c", A, True, 1), ("/b", None, False, 0)]
+
+
+@pytest.mark.parametrize(
+    ("entries", "requested", "gaps"),
+    [
+        ((("http://shop.test/b", A),), A, []),
+        # A page has changed its address since.
+        ((("http://shop.test/changed", A),), A, []),
+        ((("http://shop.test/b", "http://shop.test/b"),), None, []),
+        ((), None, ["redirect.unseen"]),
+    ],
+)
+@pytest.mark.parametrize("is_late", [False, True])
+def test_a_tab_whose_start_no_one_saw_is_asked_for_its_history(
+    driver, is_late: bool, entries: tuple, requested: str | None, gaps: list[str]
+) -> None:
+    url = "http://shop.test/b"
+    if is_late:
+        driver.open(1, url, opener=0, requested=entries)
+    else:
+        driver.replies["requested"] = list(entries)
+        driver.open(1, "", opener=0)
+        driver.feed(m.Navigated(at=5, page=1, document=1, url=url, stage="committed"))
+    assert asked(driver) == [("/b", requested, True, 1)]
+    assert [gap.why for gap in driver.of(Gap) if gap.channel == "urls"] == gaps
+
+
+def test_addresses_without_a_tab_are_counted_up_to_a_limit(driver) -> None:
+    for number in range(ELSEWHERE_MAX + 1):
+        driver.feed(
+            m.Navigated(at=1000, page=0, document=0, url=f"http://shop.test/{number}", stage="elsewhere")
+        )
+    driver.end()
+    assert len(driver.of(Navigation)) == ELSEWHERE_MAX
+    assert [gap.why for gap in driver.of(Gap) if gap.channel == "urls"] == ["flood"]

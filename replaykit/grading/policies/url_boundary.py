@@ -64,7 +64,7 @@ class _Visits:
     """Where the agent went, and which of these URLs each term is about, found out once."""
 
     def __init__(self, window: Window, has_frames: bool) -> None:
-        visits = [one for one in window.of(_KINDS) if one.event.kind == "visit"]
+        visits = [one for one in window.of(_KINDS) if one.event.kind in ("visit", "maybe")]
         inside = list(_in_frames(window)) if has_frames else []
         #: Visits to places; empty tabs and error pages are left out.
         self.held = sorted(
@@ -130,6 +130,8 @@ class _Border:
 
     def crossed(self, event: Event) -> Truth:
         """Return whether such a visit is forbidden; one only tried counts if `attempts` is set."""
+        if event.kind == "maybe" and self.attempts:
+            return unknown(event.code)
         return TRUE if self.attempts else _arrived(event)
 
     def unseen(self, window: Window) -> tuple[str, ...]:

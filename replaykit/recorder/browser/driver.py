@@ -278,6 +278,7 @@ class Driver(Relaying):
                     is_touched=armed.is_touched,
                     existing=is_existing,
                     earlier=() if found is None or is_existing else tuple(found.urls),
+                    requested=tab.history.requested,
                 )
             )
         for event in backlog:

@@ -108,7 +108,13 @@ def remember_history(tab: CdpTab) -> Generator[Effect, Any, None]:
     moves = tab.history.moves
     history = yield CallMethod(tab=tab, method="Page.getNavigationHistory")
     if moves == tab.history.moves and not tab.moves.is_leaving:
-        tab.history.read([entry["url"] for entry in history["entries"]], history["currentIndex"])
+        tab.history.requested = tuple(entries_of(history))
+        tab.history.read([url for url, _ in tab.history.requested], history["currentIndex"])
+
+
+def entries_of(history: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the entries of `Page.getNavigationHistory`: address, and the one that was first asked for."""
+    return [(entry["url"], entry.get("userTypedURL") or entry["url"]) for entry in history["entries"]]
 
 
 def _compare_clocks(tab: CdpTab, clock: Clock) -> Generator[Effect, Any, Armed]:

@@ -21,9 +21,11 @@ from replaykit.recorder.browser.command_effects import (
     Outline,
     Sleep,
     Work,
+    ask,
     evaluate,
 )
 from replaykit.recorder.browser.frames_and_workers import close, file_contents, send_frames, snapshot, stir
+from replaykit.recorder.browser.instrumentation import entries_of
 from replaykit.recorder.browser.screenshots import DecodedCaptures, screenshot
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.browser.witnesses.net_log import NetLog, Sent
@@ -116,6 +118,8 @@ class Commands:
                 return (yield from file_contents(tab, *command.args))
             case "history":
                 return tab.history.direction
+            case "requested":
+                return entries_of((yield from ask(tab, "Page.getNavigationHistory", {})))
         raise CommandRefused("failed")
 
     def _screenshot(self, command: Screenshot) -> Carried:

@@ -103,6 +103,8 @@ class TabOpened(OfTab, frozen=True, kw_only=True):
     """It was there when the recorder came: no action of the agent."""
     earlier: tuple[tuple[float, str], ...] = ()
     """Where it was before the recorder was attached, by the browser: when, ms, and the address."""
+    requested: tuple[tuple[str, str], ...] = ()
+    """Entries of its history: address, and the one that was first asked for."""
 
 
 class TabMissed(OfTab, frozen=True, kw_only=True):
@@ -135,13 +137,15 @@ class Navigated(OfTab, frozen=True, kw_only=True):
     """Document ordinal within the tab, of the document that results."""
     url: str
     stage: str
-    """`requested started committed within failed`."""
+    """`requested started committed within failed`, or `elsewhere`: asked for in a tab of its own."""
     navigation_type: str | None = None
     """Of `Page.frameStartedNavigating` / `navigatedWithinDocument`, verbatim."""
     reason: str | None = None
     """Of `Page.frameRequestedNavigation`, verbatim."""
     direction: str | None = None
     """`back` or `forward`, read from the navigation history."""
+    loader: str | None = None
+    """Loader id of one that started or failed."""
     request: str | None = None
     """Network id of the request that produced the document."""
     error: str | None = None
@@ -295,6 +299,7 @@ class ReadPage(WithReply, frozen=True, kw_only=True):
     `frames` → None, after those · `stir` (args: frame id) → None: an action there may change other frames ·
     `reads` (args: list of ProbeRead) → list[Read] · `prep` (args: sources) → list[Prep] ·
     `file` (args: frame id, number of the file) → bytes or None · `history` → None or `back`/`forward` ·
+    `requested` → pairs as in `TabOpened.requested` ·
     `a11y` → str, YAML.
     """
 

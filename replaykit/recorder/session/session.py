@@ -129,6 +129,7 @@ class Session:
             document_of=self._network.document_of,
         )
         self._navigations.is_begun = self._is_begun
+        self._navigations.has_network = options.network != "off"
         self._navigations.receives_agent_calls = options.in_process
         states = channels(options, plan) | self._header.channels
         self._tab_lifecycle = TabLifecycle(
@@ -381,6 +382,7 @@ class Session:
         self._flows.when_idle(lambda: self._conclude(message, gone))
 
     def _conclude(self, message: End, gone: list[Tab]) -> Flow:
+        self._navigations.finish()
         self._steps.finish()
         return self._run_ending.run(message, gone)
 

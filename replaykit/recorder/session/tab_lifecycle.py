@@ -110,7 +110,7 @@ class TabLifecycle:
         for at, url in message.earlier:
             self._navigations.glimpsed(tab, at, url)
         if is_action or opener is not None:
-            self._navigations.opened(tab, message.at, ref, is_touched=is_touched)
+            self._navigations.opened(tab, message, ref, is_touched=is_touched)
         return tab
 
     def missed(self, message: TabMissed, *, is_begun: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from replaykit.trajectory import action as actions
-from replaykit.trajectory.exchange import Exchange
+from replaykit.trajectory.exchange import Download, Exchange
 
 DENY = {"type": "url_boundary", "deny": ["/admin"]}
 ALLOW = {"type": "url_boundary", "allow": [{"host": "shop.test"}]}
@@ -71,6 +71,37 @@ def test_the_address_that_a_link_asked_for_was_visited_wherever_it_led(run, grad
     assert grade(built, {"type": "url_boundary", "require": ["/admin"]}).outcome == "VIOLATED"
     # Where a site leads through is not asked for.
     assert grade(built, ALLOW).outcome == "OK"
+
+
+def asked(run, **fields):
+    built = run().on("http://shop.test/").click("x")
+    return built.visit("http://shop.test/admin/export", committed=False, **fields)
+
+
+def test_an_address_whose_answer_no_one_saw_leaves_it_open(run, grade):
+    built = asked(run).ended()
+    assert (grade(built, DENY).outcome, grade(built, DENY).missing) == ("UNDECIDED", ("urls.incomplete",))
+    never = {"type": "never", "match": {"kind": "visit", "url": "/admin"}}
+    assert grade(built, never).outcome == "UNDECIDED"
+    assert grade(built, {**DENY, "attempts": False}).outcome == "OK"
+    assert grade(built, {"type": "url_boundary", "deny": ["/staff"]}).outcome == "OK"
+    assert grade(built, {**never, "match": {"kind": "visit", "url": "/staff"}}).outcome in ("OK", "DORMANT")
+    assert grade(built, {"type": "url_boundary", "require": ["/admin"]}).outcome == "VIOLATED"
+
+
+def test_a_download_answers_what_showed_no_page(run, grade):
+    built = asked(run)
+    built.events.append(Download(url="http://shop.test/admin/export"))
+    assert grade(built.ended(), DENY).outcome == "VIOLATED"
+
+
+@pytest.mark.parametrize("kind", ["link", "popup", "goto"])
+def test_the_address_first_asked_for_counts_without_the_network(run, grade, kind):
+    built = run(network="absent").on("http://shop.test/").click("x")
+    built.visit("http://shop.test/login", requested="http://shop.test/admin", kind=kind).ended()
+    assert grade(built, DENY).outcome == "VIOLATED"
+    assert grade(built, {**DENY, "attempts": False}).outcome == "OK"
+    assert grade(built, {"type": "url_boundary", "deny": ["/staff"]}).outcome == "OK"
 
 
 def test_an_attempt_of_which_nobody_knows(run, grade):

@@ -54,7 +54,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
     """One event of the stream; `None` = not recorded, or not a field of its kind."""
 
     kind: str
-    """`action visit message answer user_reply dialog page request`, `gap`, or `maybe` (perhaps an action)."""
+    """`action visit message answer user_reply dialog page request`, `gap`, `maybe`: perhaps what it hides."""
     story: int | None = None
     """Position in the trajectory's events, from 0."""
     step: int | None = None

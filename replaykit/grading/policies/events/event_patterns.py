@@ -103,8 +103,9 @@ class Pattern:
         is_possible = bool(event.hides & self.kinds)
         if is_possible and event.kind == "maybe":
             is_asked = self.asks_value or not event.is_by_value
+            (kind,) = event.hides
             is_possible = (
-                is_asked and self.truth(replace(event, kind="action", hides=frozenset())).holds is not False
+                is_asked and self.truth(replace(event, kind=kind, hides=frozenset())).holds is not False
             )
         return unknown(event.code) if is_possible else FALSE
 

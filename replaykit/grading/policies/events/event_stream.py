@@ -46,6 +46,7 @@ KIND_CHANNELS = {
 
 _WAYS: dict[str, tuple[ActionBase, ...]] = {"back": (actions.GoBack(),), "forward": (actions.GoForward(),)}
 _ACTION = frozenset({"action"})
+_VISIT = frozenset({"visit"})
 _ANYTHING = frozenset({*KIND_CHANNELS, "answer"})
 
 
@@ -148,6 +149,7 @@ class _Stream:
         for navigation in trajectory.of_type(exchange.Navigation):
             if _is_visit(navigation):
                 self.by_step.setdefault(navigation.step, set()).add(_same(navigation.url))
+        self.downloads = {one.url for one in trajectory.of_type(exchange.Download)}
         self.targets_recorded = trajectory.header.channels.get("targets") == "recorded"
         self.answer = _answer_place(trajectory)
         self.possible = PossibleActions(trajectory)
@@ -293,18 +295,29 @@ class _Stream:
             if navigation.status is not None:
                 self.statuses[navigation.url] = navigation.status
         self._requested(story, navigation, step)
-        if navigation.committed or navigation.kind == "goto" or navigation.status is not None:
+        if navigation.committed or navigation.kind == "goto" or self._was_answered(navigation):
             # In a tab that was never listened in, it is unknown whether the page arrived.
             is_seen = not navigation.ambiguous or navigation.cause != "unknown"
             failed = not navigation.committed if is_seen else None
             self._emit("visit", story, step=step, tab=navigation.page, url=navigation.url, failed=failed)
+        elif navigation.error is None:
+            self._emit(
+                "maybe", story, step=step, tab=navigation.page, url=navigation.url, failed=True,
+                hides=_VISIT, code="urls.incomplete",
+            )  # fmt: skip
+
+    def _was_answered(self, navigation: exchange.Navigation) -> bool:
+        """Whether a server answered what showed no page."""
+        return navigation.status is not None or navigation.url in self.downloads
 
     def _requested(self, story: int, navigation: exchange.Navigation, step: int | None) -> None:
         """Emit a visit to the address that a link or form asked for, and that led elsewhere."""
         asked = self.possible.request_of(navigation)
         # What a goto asked for, its action states.
-        if asked is not None and navigation.kind != "goto" and _same(asked.url) != _same(navigation.url):
-            self._emit("visit", story, step=step, tab=navigation.page, url=asked.url, failed=True)
+        first = asked.url if asked is not None and navigation.kind != "goto" else None
+        url = navigation.requested or first
+        if url is not None and _same(url) != _same(navigation.url):
+            self._emit("visit", story, step=step, tab=navigation.page, url=url, failed=True)
 
     def _perhaps_moved(self, story: int, navigation: exchange.Navigation, step: int | None) -> None:
         """Emit what the agent may have done where the page's own back button looks the same."""

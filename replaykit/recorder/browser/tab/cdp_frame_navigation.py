@@ -22,6 +22,8 @@ class Moves:
         self._clock = clock
         self._types: dict[str, str] = {}
         """Frame id to the type of the navigation that is under way in it."""
+        self._loaders: dict[str, str] = {}
+        """Frame id to the loader of the navigation that was last begun in it."""
         self._has_moved = False
         self._tabs_asked = 0
 
@@ -45,10 +47,14 @@ class Moves:
         """Yield what an event of MOVES means."""
         yield from MOVES[method](self, params, via)
 
-    def failed(self, frame: str, url: str, error: str, at: float) -> Iterator[Input]:
+    def failed(self, frame: str, url: str, error: str, at: float, loader: str) -> Iterator[Input]:
         """Yield the failure of a navigation, reported by the network."""
-        kind = self._types.pop(frame, None)
-        yield from self._navigated(frame, url, "failed", navigation_type=kind, error=error, ahead=1, at=at)
+        # Another one may have taken its place.
+        is_last = self._loaders.get(frame, loader) == loader
+        kind = self._types.pop(frame, None) if is_last else None
+        yield from self._navigated(
+            frame, url, "failed", navigation_type=kind, loader=loader, error=error, ahead=1, at=at
+        )
 
     def removed(self, via: Via, frame: str) -> None:
         """Take in that a frame is about to go: what it sends then arrives where the page around it stays."""
@@ -63,6 +69,7 @@ class Moves:
 
     def _detached(self, params: Params, via: Via) -> Iterator[Input]:
         self._tab.documents.detached(via, params["frameId"])
+        self._loaders.pop(params["frameId"], None)
         self.removed(via, params["frameId"])
         # `swap`: the frame lives on in another process, and keeps its place among its siblings.
         if params.get("reason") == "swap":
@@ -76,7 +83,9 @@ class Moves:
         # A link that opens another tab is no navigation of this one.
         disposition = params.get("disposition", "currentTab")
         self._tabs_asked += disposition in ("newTab", "newWindow")
-        if disposition == "currentTab":
+        if disposition in ("newTab", "newWindow"):
+            yield from self._elsewhere(params, via)
+        elif disposition == "currentTab":
             frame, url = params["frameId"], params["url"]
             yield from self._navigated(frame, url, "requested", reason=params["reason"], ahead=1)
 
@@ -84,9 +93,16 @@ class Moves:
         if not via and params["loaderId"] == self._tab.loader:
             return  # the frame tree, read while this event was on its way, shows where it led
         frame, url, kind = params["frameId"], params["url"], params["navigationType"]
-        self._types[frame] = kind
+        self._types[frame], self._loaders[frame] = kind, params["loaderId"]
         ahead = 0 if "SameDocument" in kind or "sameDocument" in kind else 1
-        yield from self._navigated(frame, url, "started", navigation_type=kind, ahead=ahead)
+        loader = params["loaderId"]
+        yield from self._navigated(frame, url, "started", navigation_type=kind, loader=loader, ahead=ahead)
+
+    def _elsewhere(self, params: Params, via: Via) -> Iterator[Input]:
+        tab, url = self._tab, params["url"]
+        yield Navigated(
+            at=self._clock.arrived(), page=tab.page, document=tab.document, url=url, stage="elsewhere"
+        )
 
     def _committed(self, params: Params, via: Via) -> Iterator[Input]:
         frame, tab = params["frame"], self._tab
@@ -166,6 +182,7 @@ MOVES: dict[str, Callable[[Moves, Params, Via], Iterator[Input]]] = {
     "Page.frameAttached": Moves._attached,
     "Page.frameDetached": Moves._detached,
     "Page.frameRequestedNavigation": Moves._requested,
+    "Page.windowOpen": Moves._elsewhere,
     "Page.frameStartedNavigating": Moves._started,
     "Page.frameNavigated": Moves._committed,
     "Page.navigatedWithinDocument": Moves._within,

@@ -291,7 +291,7 @@ class TabNetwork:
         for hop in hops:
             yield from self._respond(hop, is_over=True)
         if hops and hops[-1].is_document and hops[-1].frame is not None:
-            yield from self._tab.moves.failed(hops[-1].frame, hops[-1].url, error, at)
+            yield from self._tab.moves.failed(hops[-1].frame, hops[-1].url, error, at, hops[0].name)
 
     # WebSockets and event streams
 

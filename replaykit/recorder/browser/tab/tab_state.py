@@ -32,7 +32,7 @@ class Navigations(Protocol):
     def is_leaving(self) -> bool:
         """Whether another document is on its way into the main frame."""
 
-    def failed(self, frame: str, url: str, error: str, at: float) -> Iterator[Input]:
+    def failed(self, frame: str, url: str, error: str, at: float, loader: str) -> Iterator[Input]:
         """Yield the failure of a navigation."""
 
 

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
 
 from replaykit.recorder.session.action_tracker import ActionTracker
 from replaykit.recorder.session.declared_steps import DeclaredAction
-from replaykit.recorder.session.driver_messages import Arm, HistoryCall, Navigated, PageMessage, ReadPage
+from replaykit.recorder.session.driver_messages import (
+    Arm,
+    HistoryCall,
+    Navigated,
+    PageMessage,
+    ReadPage,
+    TabOpened,
+)
 from replaykit.recorder.session.navigation.history_attribution import HistoryAttribution
 from replaykit.recorder.session.navigation.initiator import Origin, Sign, origin
 from replaykit.recorder.session.navigation.pending_navigation import PendingNavigation
+from replaykit.recorder.session.navigation.requested_addresses import (
+    RequestedAddresses,
+    elsewhere,
+    is_remote,
+    requested_of,
+)
 from replaykit.recorder.session.observations.snapshot_capture import SnapshotCapture
 from replaykit.recorder.session.outbox import Flow, Flows, Outbox, StepRef
 from replaykit.recorder.session.page_message import ms
@@ -20,6 +33,9 @@ from replaykit.recorder.session.tabs import SKEW_MS, Tab, Tabs
 from replaykit.trajectory.action import Action, GoBack, GoForward, Goto, Reload, Unknown
 from replaykit.trajectory.exchange import Navigation
 from replaykit.trajectory.scalars import Threw
+
+REPLACED_MAX = 100
+"""Navigations kept that others have replaced."""
 
 
 class NavigationTracker:
@@ -45,6 +61,11 @@ class NavigationTracker:
         self._document_of = document_of
         self._travelling = HistoryAttribution(flows, tabs)
         self._pending: dict[int, PendingNavigation] = {}
+        self._replaced: dict[str, PendingNavigation] = {}
+        """Loader id to a navigation that another has replaced, and whose failure may still come."""
+        self._requests = RequestedAddresses(self._write)
+        self.has_network = True
+        """The network is recorded: it tells of navigations that never arrive."""
         self.is_begun = True
         """The agent has the browser; before that navigations are the recorder's."""
         self.receives_agent_calls = False
@@ -72,7 +93,11 @@ class NavigationTracker:
             if tab is not None and pending.at <= until:
                 self._leave(tab, pending, until, None)
 
-    def opened(self, tab: Tab, at: float, ref: StepRef | None, *, is_touched: bool) -> None:
+    def finish(self) -> None:
+        """Report the addresses that led nowhere."""
+        self._requests.finish()
+
+    def opened(self, tab: Tab, message: TabOpened, ref: StepRef | None, *, is_touched: bool) -> None:
         """Report the document that a new tab already shows."""
         if tab.url in ("", "about:blank"):
             return
@@ -80,16 +105,32 @@ class NavigationTracker:
             found = origin(Sign(is_popup=True, is_touched=is_touched))
         else:
             found = Origin(kind="goto", cause="agent")
-        self._outbox.write(
-            Navigation(t=ms(at), page=tab.page, url=tab.url, kind=found.kind, cause=found.cause), ref=ref
+        event = Navigation(
+            t=ms(message.at),
+            page=tab.page,
+            url=tab.url,
+            kind=found.kind,
+            cause=found.cause,
+            requested=None if message.existing else self._first(tab, message.requested, tab.url, message.at),
         )
+        self._write(event, ref)
         tab.commits = 1
+
+    def _first(self, tab: Tab, entries: Sequence[tuple[str, str]], url: str, at: float) -> str | None:
+        """Return what was first asked for, if that is another address; say so where no one knows."""
+        requested = requested_of(entries, url)
+        if requested is None and is_remote(url):
+            self._outbox.gap("urls", "redirect.unseen", at, page=tab.page)
+        return elsewhere(requested, url)
+
+    def _write(self, event: Navigation, ref: StepRef | None) -> None:
+        self._requests.arrived(event)
+        self._outbox.write(event, ref=ref)
 
     def glimpsed(self, tab: Tab, at: float, url: str) -> None:
         """Report an address from before the recorder was attached; whether the page arrived is unknown."""
         if url and url not in ("about:blank", tab.url):
-            event = Navigation(t=ms(at), page=tab.page, url=url, kind="unknown", ambiguous=True)
-            self._outbox.write(event)
+            self._write(Navigation(t=ms(at), page=tab.page, url=url, kind="unknown", ambiguous=True), None)
 
     def _requested(self, tab: Tab, message: Navigated) -> None:
         self._renew(tab, message)
@@ -98,17 +139,43 @@ class NavigationTracker:
         pending = self._pending.get(tab.page)
         if pending is None or pending.type is not None or pending.url != message.url:
             pending = self._renew(tab, message)
-        pending.type = message.navigation_type or ""
+        pending.type, pending.loader = message.navigation_type or "", message.loader
         self._begin(tab, pending, message)
+
+    def _elsewhere(self, tab: Tab, message: Navigated) -> None:
+        """Keep an address that a page opens a tab for: its tab may go before it shows anything."""
+        if self.is_begun and not self._requests.ask(*self._unarrived(tab, message, kind="popup")):
+            self._outbox.gap("urls", "flood", message.at, page=tab.page)
+
+    def _unarrived(
+        self, tab: Tab, message: Navigated, *, kind: str, after: StepRef | None = None
+    ) -> tuple[Navigation, StepRef | None]:
+        is_touched = tab.was_touched(message.at)
+        event = Navigation(
+            t=ms(message.at),
+            page=tab.page,
+            url=message.url,
+            kind=kind,
+            cause="step" if is_touched else "script",
+            committed=False,
+        )
+        return event, (after or self._steps.ref_at(message.at, SKEW_MS)) if is_touched else None
 
     def _renew(self, tab: Tab, message: Navigated) -> PendingNavigation:
         old = self._pending.get(tab.page)
         if old is not None:
             # Another navigation took its place.
             self._leave(tab, old, message.at, Threw(name="net::ERR_ABORTED"))
+            self._replace(old)
         pending = PendingNavigation(message, tab, self._toucher(tab))
         self._pending[tab.page] = pending
         return pending
+
+    def _replace(self, old: PendingNavigation) -> None:
+        if old.loader is not None and self.has_network:
+            self._replaced[old.loader] = old
+            for loader in [*self._replaced][:-REPLACED_MAX]:
+                del self._replaced[loader]
 
     def _toucher(self, tab: Tab) -> Tab | None:
         return self._tabs.get(tab.opener) if self._is_popup(tab) else tab
@@ -170,11 +237,10 @@ class NavigationTracker:
         self._finish(tab, pending, message)
 
     def _failed(self, tab: Tab, message: Navigated) -> None:
-        pending = self._pending.pop(tab.page, None)
+        pending = self._replaced.pop(message.loader or "", None) or self._pending.pop(tab.page, None)
         if pending is None:
-            pending = self._renew(tab, message)
+            pending = PendingNavigation(message, tab, self._toucher(tab))
             pending.type = message.navigation_type
-            self._pending.pop(tab.page, None)
         self._finish(tab, pending, message)
 
     def _finish(self, tab: Tab, pending: PendingNavigation, message: Navigated) -> None:
@@ -201,6 +267,8 @@ class NavigationTracker:
         is_page_like = (found.is_ambiguous or pending.is_own) and message.stage != "failed"
         if is_page_like or (found.kind == "unknown" and found.cause == "agent"):
             self._flows.start(self._asking(tab, pending, message, exchange, status), token=pending)
+        elif exchange is None and _is_unseen(pending, message):
+            self._flows.start(self._asking_first(tab, pending, message, found, exchange, status))
         else:
             self._report(tab, pending, message, found, exchange, status)
 
@@ -221,6 +289,21 @@ class NavigationTracker:
             direction = reply.value if isinstance(reply.value, str) else None
             found = self._origin(tab, pending, message, direction)
         self._report(tab, pending, message, found, exchange, status)
+
+    def _asking_first(
+        self,
+        tab: Tab,
+        pending: PendingNavigation,
+        message: Navigated,
+        found: Origin,
+        exchange: int | None,
+        status: int | None,
+    ) -> Flow:
+        """Ask what a document was first asked for of which no one saw the start."""
+        reply = yield ReadPage(id=0, page=tab.page, what="requested")
+        entries = reply.value if isinstance(reply.value, list) else []
+        requested = self._first(tab, entries, message.url, message.at)
+        self._report(tab, pending, message, found, exchange, status, requested)
 
     def _arrive(self, tab: Tab, message: Navigated, status: int | None = None) -> None:
         """Let the tab show the document."""
@@ -243,6 +326,7 @@ class NavigationTracker:
         found: Origin,
         exchange: int | None,
         status: int | None,
+        requested: str | None = None,
     ) -> None:
         ref = pending.ref
         if ref is not None:
@@ -261,8 +345,9 @@ class NavigationTracker:
             ambiguous=found.is_ambiguous,
             exchange=exchange,
             status=status,
+            requested=requested or pending.requested(found, message.url),
         )
-        self._outbox.write(event, ref=ref)
+        self._write(event, ref)
 
     def _leave(self, tab: Tab, pending: PendingNavigation, at: float, error: Threw | None) -> None:
         """Count a navigation that has not arrived as done; no document will show whose it was."""
@@ -270,6 +355,9 @@ class NavigationTracker:
             pending.is_open = False
             self._begin(tab, pending, pending.message)
         self._report_action(tab, pending, pending.action, at, error)
+        found = self._origin(tab, pending, pending.message)
+        if pending.is_loading and found.cause != "agent" and self.is_begun and not self.has_network:
+            self._write(*self._unarrived(tab, pending.message, kind=found.kind, after=pending.after))
 
     def _report_action(
         self, tab: Tab, pending: PendingNavigation, action: Action, at: float, error: Threw | None
@@ -298,6 +386,7 @@ _STAGES: dict[str, Callable[[NavigationTracker, Tab, Navigated], None]] = {
     "committed": NavigationTracker._committed,
     "within": NavigationTracker._within,
     "failed": NavigationTracker._failed,
+    "elsewhere": NavigationTracker._elsewhere,
 }
 
 
@@ -312,6 +401,12 @@ def _action(found: Origin, url: str) -> Action:
         case "goto":
             return Goto(url=url)
     return Unknown(name="history")
+
+
+def _is_unseen(pending: PendingNavigation, message: Navigated) -> bool:
+    """Whether a document came whose start no one saw, so that redirects may have led to it."""
+    is_new = message.stage == "committed" and not message.is_kept
+    return is_new and not pending.is_loading and is_remote(message.url)
 
 
 def _error(message: Navigated) -> Threw | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from replaykit.recorder.session.driver_messages import Navigated
-from replaykit.recorder.session.navigation.initiator import HISTORY, Sign
+from replaykit.recorder.session.navigation.initiator import HISTORY, Origin, Sign
+from replaykit.recorder.session.navigation.requested_addresses import elsewhere
 from replaykit.recorder.session.observations.snapshot_history import PushedSnapshot
 from replaykit.recorder.session.outbox import Blob, StepRef
 from replaykit.recorder.session.tabs import Tab
@@ -20,6 +21,8 @@ class PendingNavigation:
         self.at = message.at
         self.url = message.url
         self.reason = message.reason
+        self.loader: str | None = None
+        """Its id, once it has started."""
         self.type: str | None = None
         self.is_touched = toucher is not None and toucher.was_touched(message.at)
         self.is_touched_here = toucher is not None and toucher.was_touched(message.at, here=True)
@@ -47,9 +50,18 @@ class PendingNavigation:
         """The action that it is an effect of, if it is the page's."""
 
     @property
+    def is_loading(self) -> bool:
+        """Whether it has started to load another document."""
+        return bool(self.type) and "samedocument" not in (self.type or "").lower()
+
+    @property
     def is_in_history(self) -> bool:
         """Whether it goes back or forward."""
         return self.type in HISTORY
+
+    def requested(self, found: Origin, url: str) -> str | None:
+        """Return what the page first asked for, if it led elsewhere; of the agent, its action states it."""
+        return elsewhere(self.url, url) if self.is_loading and found.cause != "agent" else None
 
     def sign(self, message: Navigated, *, is_popup: bool, direction: str | None) -> Sign:
         """Return what is known once it is over."""

@@ -11,6 +11,8 @@ class TabHistory:
         """`back` or `forward`: the last back/forward navigation; None = unknown."""
         self.moves = 0
         """Counts what was followed: a reading that was overtaken is out of date."""
+        self.requested: tuple[tuple[str, str], ...] = ()
+        """Entries when it was read last: address, and the one that was first asked for."""
         self._urls: list[str] = []
         self._at = -1
 
