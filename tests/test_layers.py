@@ -19,7 +19,7 @@ ARCHITECTURE = ROOT / "docs" / "architecture.md"
 # Lowest first; parts in one row are strangers.
 ROWS = [
     ["patterns"],
-    ["errors", "decoders", "display_hooks", "file_types"],
+    ["errors", "decoders", "display_hooks", "file_types", "open_connections"],
     ["trajectory"],
     ["tasks"],
     ["bundle", "snapshot", "browser"],

@@ -15,6 +15,7 @@ from typing import Any
 
 from replaykit.errors import UsageError
 from replaykit.http_replay.server_connections import BODY_MAX, HEAD_MAX, Reception
+from replaykit.open_connections import OpenConnections
 from replaykit.patterns import lazy_pattern
 
 HOST = "127.0.0.1"
@@ -59,13 +60,10 @@ def _answer(
     """Answer until the event is set; connections that are still open are closed."""
 
     async def answering() -> None:
-        reception = Reception(reply)
-        server = await asyncio.start_server(reception.accept, sock=listening, limit=HEAD_MAX)
+        connections = OpenConnections(Reception(reply).serve)
+        server = await asyncio.start_server(connections.accept, sock=listening, limit=HEAD_MAX)
         await ended.wait()
-        # First, and by hand: a connection that asyncio accepts as the server is closed is left open.
-        loop.remove_reader(listening)
-        await reception.close()
-        server.close()
+        await connections.end(server)
 
     with asyncio.Runner(loop_factory=lambda: loop) as runner:
         runner.run(answering())

@@ -24,9 +24,6 @@ BODY_MAX = 8 * 2**20
 WAITING_MAX = 64 * 2**20
 """Bytes of all bodies that are under way, and of all replies."""
 
-_TURNS = 3
-"""Turns of the loop in which asyncio makes a transport, reports the connection, and closes an aborted one."""
-
 _LENGTH = lazy_pattern(rb"^content-length:[ \t]*(\d{1,10})[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
 
 
@@ -38,18 +35,10 @@ class Reception:
         self._reply = reply
         self._open: dict[asyncio.Task[None], int] = {}
         """Connections to the bytes of their reply, the one that has been silent longest first."""
-        self._serving: set[asyncio.Task[None]] = set()
         self._waiting = 0
 
-    def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Serve one connection; a callback of `asyncio.start_server`."""
-        serving = asyncio.ensure_future(self._receive(reader, writer))
-        self._serving.add(serving)
-        serving.add_done_callback(self._serving.discard)
-        # Also where it is cancelled before it begins. `close` would wait for a client that never reads.
-        serving.add_done_callback(lambda _: writer.transport.abort())
-
-    async def _receive(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Serve one connection; whoever calls closes it."""
         own = asyncio.current_task()
         assert own is not None
         if len(self._open) >= CONNECTIONS_MAX:
@@ -62,15 +51,6 @@ class Reception:
         finally:
             # Put back at the end: this client has just sent something.
             self._open.pop(own, None)
-
-    async def close(self) -> None:
-        """Close all connections, and those that come at this moment; the server takes no more."""
-        await _take_turns()
-        serving = list(self._serving)
-        for one in serving:
-            one.cancel()
-        await asyncio.gather(*serving, return_exceptions=True)
-        await _take_turns()
 
     def _make_room(self, size: int) -> None:
         """Close the connections that have been longest about taking their replies, until there is room."""
@@ -112,12 +92,6 @@ class Reception:
             return await reader.readexactly(length)
         finally:
             self._waiting -= length
-
-
-async def _take_turns() -> None:
-    """Let asyncio hand over connections that it has accepted, and close those that were aborted."""
-    for _ in range(_TURNS):
-        await asyncio.sleep(0)
 
 
 async def _head(reader: asyncio.StreamReader) -> bytes:

@@ -9,6 +9,7 @@ import socket
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
@@ -20,9 +21,9 @@ from replaykit.recorder.proxy.protocol_messages import RECORDER
 KEY = "Upgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="
 
 
-@pytest.fixture
-def pipe() -> Iterator[tuple[int, int]]:
-    """The pipe of a browser that says its version, and nothing else."""
+@contextmanager
+def browser_pipe() -> Iterator[tuple[int, int]]:
+    """Yield the pipe of a browser that says its version, and nothing else."""
     (from_browser, says), (hears, to_browser) = os.pipe(), os.pipe()
 
     def answer() -> None:
@@ -38,6 +39,12 @@ def pipe() -> Iterator[tuple[int, int]]:
     browser.start()
     yield from_browser, to_browser
     browser.join()
+
+
+@pytest.fixture
+def pipe() -> Iterator[tuple[int, int]]:
+    with browser_pipe() as ends:
+        yield ends
 
 
 async def flooded(proxy: Proxy) -> int:
@@ -83,3 +90,16 @@ def test_a_proxy_whose_browser_is_gone_takes_what_it_is_asked() -> None:
         proxy.armed("T")
         proxy.dismiss()
     browser.join()
+
+
+def test_connections_that_come_at_the_end_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    left: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda fault: left.append(fault.exc_value))
+    for _ in range(50):
+        with browser_pipe() as ends, Proxy(ends) as proxy:
+            clients = [socket.create_connection(("127.0.0.1", proxy._port)) for _ in range(3)]
+        for client in clients:
+            client.close()
+        del proxy
+        gc.collect()
+    assert left == []

@@ -22,6 +22,7 @@ from urllib.parse import unquote, urlsplit
 from msgspec import Struct
 
 from replaykit.errors import RecorderError
+from replaykit.open_connections import OpenConnections
 from replaykit.recorder.page.page_script import InjectedNames
 from replaykit.recorder.proxy import websocket_frames
 from replaykit.recorder.proxy.client_sessions import Switchboard
@@ -75,7 +76,6 @@ class Proxy:
         self._thread = threading.Thread(target=self._run, name="replaykit-proxy", daemon=True)
         self._ready: Future[int] = Future()
         self._over: asyncio.Event | None = None
-        self._serving: set[asyncio.Task[Any]] = set()
         self._before = before
         self._guid = secrets.token_hex(16)
         self._clients: dict[int, asyncio.StreamWriter] = {}
@@ -184,23 +184,24 @@ class Proxy:
             asyncio.BaseProtocol, os.fdopen(self._pipe[1], "wb", 0)
         )
         self._to_browser = writing
-        server = await asyncio.start_server(self._client, ANY, 0)
+        connections = OpenConnections(self._client)
+        server = await asyncio.start_server(connections.accept, ANY, 0)
         port = server.sockets[0].getsockname()[1]
         tasks = [asyncio.ensure_future(self._listen(reader)), asyncio.ensure_future(self._tick())]
         self._board.ask("Browser.getVersion", {}, lambda about: self._known(about, port))
         try:
             await self._over.wait()
         finally:
-            server.close()
             for client in list(self._clients):
                 self._part(client)
-            for task in [*tasks, *self._serving]:
+            for task in tasks:
                 task.cancel()
             if not reading.is_closing():
                 reading.close()
             if not writing.is_closing():
                 writing.abort()
-            await asyncio.gather(*tasks, *self._serving, return_exceptions=True)
+            await connections.end(server)
+            await asyncio.gather(*tasks, return_exceptions=True)
         if not self._ready.done():
             raise RecorderError(what="the browser ended before it answered")
 
@@ -255,10 +256,6 @@ class Proxy:
     # Clients
 
     async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        if task is not None:
-            self._serving.add(task)
-            task.add_done_callback(self._serving.discard)
         try:
             head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), HEAD_S)
             await self._answer(RequestHead.of(head), reader, writer)
