@@ -65,7 +65,7 @@ class NavigationTracker:
         """Loader id to a navigation that another has replaced, and whose failure may still come."""
         self._requests = RequestedAddresses(self._write)
         self.has_network = True
-        """The network is recorded: it tells of navigations that never arrive."""
+        """The network is recorded: it reports navigations that never arrive."""
         self.is_begun = True
         """The agent has the browser; before that navigations are the recorder's."""
         self.receives_agent_calls = False
