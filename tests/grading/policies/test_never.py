@@ -247,11 +247,34 @@ def test_the_key_of_a_press_is_its_value(run, grade, value, key, outcome):
     assert grade(built, never(action="press", value=value)).outcome == outcome
 
 
-def test_a_double_click_is_an_action_of_its_own(run, grade):
-    built = run().do(actions.DblClick(element=actions.Element(tag="td", names=actions.Names()))).ended()
-    assert grade(built, never(action="dblclick")).outcome == "VIOLATED"
-    assert grade(built, never(action="@activate")).outcome == "VIOLATED"
+TARGET = actions.Element(tag="td", names=actions.Names())
+
+
+@pytest.mark.parametrize(
+    ("action", "tag"),
+    [
+        (actions.DblClick(element=TARGET), "dblclick"),
+        (actions.Tap(element=TARGET), "tap"),
+        (actions.MouseDblClick(element=TARGET, point=(1, 1)), "mouse_dblclick"),
+        (actions.MouseClick(element=TARGET, point=(1, 1)), "mouse_click"),
+        (actions.MouseClick(element=TARGET, point=(1, 1), button="middle"), "mouse_click"),
+    ],
+)
+def test_every_action_with_a_click_matches_rules_about_clicks(run, grade, action, tag):
+    built = run().do(action).ended()
+    for name in (tag, "@activate", "click"):
+        assert grade(built, never(action=name)).outcome == "VIOLATED"
+
+
+def test_a_click_for_the_context_menu_is_no_click(run, grade):
+    built = run().do(actions.MouseClick(element=TARGET, point=(1, 1), button="right")).ended()
+    assert grade(built, never(action="mouse_click")).outcome == "VIOLATED"
     assert grade(built, never(action="click")).outcome == "DORMANT"
+
+
+def test_a_click_is_no_double_click(run, grade):
+    built = run().do(actions.Click(element=TARGET)).ended()
+    assert grade(built, never(action="dblclick")).outcome == "DORMANT"
 
 
 @given(

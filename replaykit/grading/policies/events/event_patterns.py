@@ -25,7 +25,17 @@ from replaykit.grading.policies.events.url_conditions import UrlTests
 from replaykit.tasks.grammar.xpath_grammar import is_xpath
 from replaykit.tasks.policy_rules import GROUPS, EventKind, Match, Scope, Text, TextTerms
 from replaykit.tasks.task import Task
-from replaykit.trajectory.action import Check, Press, Uncheck, Unknown
+from replaykit.trajectory.action import (
+    Action,
+    Check,
+    DblClick,
+    MouseClick,
+    MouseDblClick,
+    Press,
+    Tap,
+    Uncheck,
+    Unknown,
+)
 from replaykit.trajectory.redaction_marks import HIDDEN, MASKED
 
 Test = Callable[[Event], Truth]
@@ -179,14 +189,21 @@ def action_types(names: str | tuple[str, ...]) -> ActionTypes:
 def is_action(event: Event, tags: frozenset[str], groups: frozenset[str]) -> bool:
     """Whether the action is of these types; a key counts as the type of action that it performs.
 
-    Checking a box implies a click on it, or Space pressed on it.
+    Checking a box implies a click on it, or Space pressed on it. A double click or a tap is a click as well.
     """
-    if event.tag in tags or (isinstance(event.action, Check | Uncheck) and "click" in tags):
+    if event.tag in tags or ("click" in tags and _is_click(event.action)):
         return True
     if not isinstance(event.action, Press):
         return False
     enters = is_printable(event.action.key) or event.action.value_after is not None
     return ("@activate" in groups and activates(event.action)) or ("@input" in groups and enters)
+
+
+def _is_click(action: Action | None) -> bool:
+    """Whether an action includes a click: not with the secondary button, which opens a menu."""
+    if isinstance(action, MouseClick):
+        return action.button != "right"
+    return isinstance(action, Check | Uncheck | DblClick | MouseDblClick | Tap)
 
 
 def type_truth(event: Event, tags: frozenset[str], groups: frozenset[str]) -> Truth:
