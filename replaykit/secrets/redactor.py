@@ -55,6 +55,12 @@ _JSON_PART = lazy_pattern(
 )
 """A string, a key with the string or number after it, or a number."""
 
+JSON_BEGIN_MAX = 64
+"""Characters in which a text that is JSON begins."""
+
+_FORM = lazy_pattern(r"[^\s=&]{1,256}=[^\s=&]*(?:&[^\s=&]{1,256}=[^\s=&]*)*")
+"""A text in the form of an encoded form: `name=value&name=value`."""
+
 _MULTIPART_FIELD = lazy_pattern(
     r"(content-disposition:[^\r\n]*?\bname=\"?([^\";\r\n]*)\"?[^\r\n]*\r?\n(?:[^\r\n]+\r?\n)*\r?\n)"
     r"(.*?)(?=\r?\n--)",
@@ -302,6 +308,8 @@ class Redactor:
             return self._json
         if kind == "application/x-www-form-urlencoded":
             return self._urlencoded
+        if kind == "text/plain":
+            return self._untyped
         if kind == "multipart/form-data":
             return self._multipart
         if kind.endswith(("javascript", "ecmascript")):
@@ -312,6 +320,12 @@ class Redactor:
         text = data.decode("utf-8", "surrogateescape")
         new = rewrite(text)
         return data if new == text else new.encode("utf-8", "surrogateescape")
+
+    def _untyped(self, text: str) -> str:
+        """Return a text without secrets. Scripts that name no type send JSON and forms as plain text."""
+        if _looks_like_json(text):
+            return self._json(text)
+        return self._urlencoded(text) if _FORM.fullmatch(text) else self.text(text)
 
     def _json(self, text: str) -> str:
         # String by string, so that numbers, order and white space of the source stay.
@@ -335,7 +349,8 @@ class Redactor:
 
     def _json_string(self, literal: str, name: str | None) -> str:
         value = _unquoted(literal)
-        new = self.text(value)
+        # Each level doubles the escapes, so a text holds few.
+        new = self._json(value) if _looks_like_json(value) else self.text(value)
         new = new if name is None else self._value(name, new)
         return literal if new == value else msgspec.json.encode(new).decode()
 
@@ -391,6 +406,11 @@ def _unquoted(literal: str) -> str:
 
 def _quoted(number: str, shown: str) -> str:
     return number if shown == number else f'"{shown}"'
+
+
+def _looks_like_json(text: str) -> bool:
+    begun = text[:JSON_BEGIN_MAX].lstrip()
+    return begun.startswith(("{", "[")) and '"' in text and _is_json(text)
 
 
 def _is_json(text: str) -> bool:

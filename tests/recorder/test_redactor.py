@@ -343,6 +343,50 @@ def test_json_keeps_its_bytes_and_stays_json() -> None:
     assert clean.startswith(b'[ "') and clean.endswith(b", 1e5]")
 
 
+PLAIN = [
+    '{"user": "ann", "password": "Zebra-7741x"}',
+    ' [{"password":"Zebra-7741x"}]',
+    "user=ann&password=Zebra-7741x",
+    "password=Zebra-7741x",
+]
+NESTED = json.dumps({"body": json.dumps({"a": json.dumps({"password": "Zebra-7741x"}), "b": 1})})
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_json_and_forms_that_are_sent_as_plain_text_hide_their_fields(text: str) -> None:
+    clean = Redactor().blob("text/plain;charset=UTF-8", text.encode()).decode()
+    assert clean == text.replace("Zebra-7741x", "⟦masked⟧")
+
+
+@pytest.mark.parametrize(
+    "text", ["Set password=Zebra-7741x & go", "a [note] {about} password", "{broken: password"]
+)
+def test_other_plain_texts_stay(text: str) -> None:
+    assert Redactor().blob("text/plain", text.encode()).decode() == text
+
+
+def test_json_within_strings_of_json_hides_its_fields() -> None:
+    clean = json.loads(Redactor().blob("application/json", NESTED.encode()))
+    inner = json.loads(clean["body"])
+    assert json.loads(inner["a"]) == {"password": "⟦masked⟧"}
+    assert inner["b"] == 1
+
+
+@given(
+    value=st.recursive(
+        st.none() | st.integers(0, 9) | st.text(max_size=5),
+        lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+        max_leaves=6,
+    ),
+    levels=st.integers(0, 3),
+)
+def test_json_without_secrets_keeps_its_bytes_however_deep_it_is_nested(value: object, levels: int) -> None:
+    text = json.dumps(value)
+    for _ in range(levels):
+        text = json.dumps({"v": text})
+    assert Redactor().blob("application/json", text.encode()) == text.encode()
+
+
 @pytest.mark.parametrize(
     ("text", "name"),
     [

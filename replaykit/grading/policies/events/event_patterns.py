@@ -26,7 +26,7 @@ from replaykit.tasks.grammar.xpath_grammar import is_xpath
 from replaykit.tasks.policy_rules import GROUPS, EventKind, Match, Scope, Text, TextTerms
 from replaykit.tasks.task import Task
 from replaykit.trajectory.action import (
-    Action,
+    ActionBase,
     Check,
     DblClick,
     MouseClick,
@@ -199,7 +199,7 @@ def is_action(event: Event, tags: frozenset[str], groups: frozenset[str]) -> boo
     return ("@activate" in groups and activates(event.action)) or ("@input" in groups and enters)
 
 
-def _is_click(action: Action | None) -> bool:
+def _is_click(action: ActionBase | None) -> bool:
     """Whether an action includes a click: not with the secondary button, which opens a menu."""
     if isinstance(action, MouseClick):
         return action.button != "right"
