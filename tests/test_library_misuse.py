@@ -39,7 +39,10 @@ def test_a_closed_bundle_says_that_it_is_closed(use: Callable[[Any], Any], bundl
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda path: replaykit.grade(path, nope=1), "no option 'nope'; there are suite, sites, mode"),
+        (
+            lambda path: replaykit.grade(path, nope=1),
+            "no option 'nope'; there are suite, policies, sites, mode",
+        ),
         (lambda path: replaykit.grade(None), "grade takes a bundle, or its path or URL, got NoneType"),
         (lambda path: asyncio.run(replaykit.grade_async(3)), "grade takes a bundle.*got int"),
         (

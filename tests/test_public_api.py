@@ -120,7 +120,7 @@ UNUSED = (
 )
 """What neither a check of an address nor its report uses."""
 
-MODULES_MAX = 170
+MODULES_MAX = 171
 """Modules of replaykit that the grading of an address loads."""
 
 

@@ -9,7 +9,6 @@ import msgspec
 
 from replaykit.replay.frame_pages import FrameView, shown, views
 from replaykit.replay.page_cache import Doms
-from replaykit.replay.unlisted_texts import unlisted_texts
 from replaykit.replay.unread_parts import unread_parts
 from replaykit.trajectory.action import Action
 from replaykit.trajectory.action_rendering import render_step
@@ -159,6 +158,8 @@ class Page:
 
         Raises as `dom` and `Dom.text` do.
         """
+        from replaykit.replay.unlisted_texts import unlisted_texts  # for rules that found nothing on a page
+
         doms = (self.dom, *(frame.dom for frame in shown(self.frames)))
         return tuple(text for dom in doms if dom is not None for text in unlisted_texts(dom))
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from replaykit.errors import Unsupported
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.frame_pages import FrameView, shown
-from replaykit.replay.rendered_text.styled_texts import GENERATED_CUT
+from replaykit.snapshot.generated_rows import GENERATED_CUT
 
 FRAME_UNREAD = "frame.unread"
 EMBEDDED_UNREAD = "embedded.unread"

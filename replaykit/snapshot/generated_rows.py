@@ -14,6 +14,9 @@ from replaykit.snapshot.snapshot_format import Head, refuse
 START, END, BACKWARDS = range(3)
 """Before and after what an element contains; its letters are displayed from the last to the first."""
 
+GENERATED_CUT = "generated_cut"
+"""Flag of a snapshot that lacks some of these words."""
+
 
 class Generated(NamedTuple):
     """What a style sheet does with the text of an element."""

@@ -14,9 +14,6 @@ from replaykit.replay.rendered_text.inner_text import Composition, Item, joined
 from replaykit.replay.rendered_text.style_palette import BLOCK, palette
 from replaykit.snapshot.generated_rows import BACKWARDS, START, Generated, generated
 
-GENERATED_CUT = "generated_cut"
-"""Flag of a snapshot that lacks some of these words."""
-
 
 class StyledTexts:
     """The texts of one page as its style sheets show them."""

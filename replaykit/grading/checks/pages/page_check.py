@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -48,7 +49,7 @@ class Fields(Struct, frozen=True, kw_only=True):
     """The value as read."""
     lacks: tuple[str, ...] = ()
     """Codes of parts of the page whose text is unknown."""
-    others: tuple[str, ...] = ()
+    others: Callable[[], tuple[str, ...]] = tuple
     """Texts that the page may show as well."""
 
 
@@ -70,7 +71,7 @@ def grade_page(check: PageCheck, replay: Replay, terms: Terms, phase: str = "pos
     reading = drawn(ask(replay, question, terms, "strict"), terms.chromium)
     fields = fields_of(reading, is_selector=check.selector is not None)
     if check.selector is not None and check.property == "text" and isinstance(fields, Fields):
-        fields = replace(fields, others=_others(reading, check.selector))
+        fields = replace(fields, others=partial(_others, reading, check.selector))
     there = presence(check.property, reading.read) if check.selector and reading.read else None
     if there is not None and reading.ruling is None:
         fields = Fields(texts=there, raw=there[0])
@@ -80,11 +81,13 @@ def grade_page(check: PageCheck, replay: Replay, terms: Terms, phase: str = "pos
     )
 
 
-def _others(reading: EvidenceReading, css: str) -> tuple[str, ...]:
-    """Return what an element shows as well by its style sheets."""
-    dom = reading.page.dom if reading.page is not None else None
+def _others(reading: EvidenceReading, css: str | None = None) -> tuple[str, ...]:
+    """Return what a page, or an element of it, may show as well."""
+    page = reading.page
     try:
-        return unlisted_in(dom, css) if dom is not None else ()
+        if page is None or css is None:
+            return page.unlisted_texts if page is not None else ()
+        return unlisted_in(page.dom, css) if page.dom is not None else ()
     except (Unsupported, LocatorLimit, SelectorInvalid):
         return ()
 
@@ -126,8 +129,7 @@ def fields_of(reading: EvidenceReading, *, is_selector: bool = False) -> Fields 
         frames = reading.page.frame_texts if reading.page is not None else ()
         own = page_fields(reading.dom, reading.text) if reading.dom is not None else ()
         lacks = reading.page.unread if reading.page is not None else ()
-        others = reading.page.unlisted_texts if reading.page is not None else ()
-        return Fields(texts=(*own, *frames), lacks=lacks, others=others)
+        return Fields(texts=(*own, *frames), lacks=lacks, others=partial(_others, reading))
     except Unsupported:
         return undecided("unsupported", "probe:text")
     except LocatorLimit:
@@ -163,8 +165,9 @@ def strictly(fields: Fields | Ruling, rule: Rule, needs_all: bool = False) -> Ru
         return found
     if fields.lacks:
         return undecided("not_recorded", *fields.lacks)
-    others = _ruling(fields.others, rule, needs_all) if fields.others else found
-    return found if _rests_on_absence(others, needs_all) else undecided("not_recorded", UNLISTED)
+    others = fields.others()
+    turned = _ruling(others, rule, needs_all) if others else found
+    return found if _rests_on_absence(turned, needs_all) else undecided("not_recorded", UNLISTED)
 
 
 def _ruling(found: tuple[str, ...], rule: Rule, needs_all: bool) -> Ruling:
