@@ -36,7 +36,8 @@ class OpenConnections:
         """Close the server and all connections, and those that come at this moment."""
         # First, and by hand: a connection that asyncio accepts as the server is closed is left open.
         for listening in server.sockets:
-            with suppress(NotImplementedError):  # of the loop that Windows has
+            # The default loop of Windows watches no sockets, so there is nothing to remove.
+            with suppress(NotImplementedError):
                 asyncio.get_running_loop().remove_reader(listening.fileno())
         await _take_turns()
         serving = list(self._serving)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from replaykit.errors import LocatorLimit, SelectorInvalid, Unsupported
 from replaykit.replay.frame_pages import FrameView, shown, views
 from replaykit.replay.page_cache import Doms
 from replaykit.replay.unread_parts import unread_parts
@@ -154,14 +155,23 @@ class Page:
 
     @cached_property
     def unlisted_texts(self) -> tuple[str, ...]:
-        """What shows on the page or in its frames, or may show, and their rendered texts lack.
-
-        Raises as `dom` and `Dom.text` do.
-        """
+        """Texts that the page or its frames may show and their rendered texts lack; empty if unreadable."""
         from replaykit.replay.unlisted_texts import unlisted_texts  # for rules that found nothing on a page
 
-        doms = (self.dom, *(frame.dom for frame in shown(self.frames)))
-        return tuple(text for dom in doms if dom is not None for text in unlisted_texts(dom))
+        try:
+            doms = (self.dom, *(frame.dom for frame in shown(self.frames)))
+            return tuple(text for dom in doms if dom is not None for text in unlisted_texts(dom))
+        except (Unsupported, LocatorLimit):
+            return ()
+
+    def unlisted_in(self, css: str) -> tuple[str, ...]:
+        """Return the same of the first element that a selector finds."""
+        from replaykit.replay.unlisted_texts import unlisted_in  # likewise
+
+        try:
+            return unlisted_in(self.dom, css) if self.dom is not None else ()
+        except (Unsupported, LocatorLimit, SelectorInvalid):
+            return ()
 
     @cached_property
     def unread(self) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ _NAMES = "record again with `replaykit record`, which keeps names of targets; an
 
 REMEDIES: dict[str, str] = {
     "a11y": "record with --a11y",
-    "action.implied": "an imported action may come to more than its type says (a typed line feed is Enter):"
+    "action.implied": "an imported action may do more than its type says (a typed line feed is Enter):"
     " look at the step",
     "actions": _WATCH,
     "api": _API,

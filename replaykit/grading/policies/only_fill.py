@@ -95,7 +95,7 @@ class _Given:
         return foreign if foreign is FALSE else every((foreign, negate(is_exempt(event, self.rule.exempt))))
 
     def _is_given(self, place: int, event: Event, option: tuple[str, ...]) -> Truth:
-        entered = (*option, *_held_instead(event))
+        entered = (*option, *_rewritten(event, option))
         if any(self._bare(text) in self.allowed for text in entered):
             return TRUE
         return some(self._one(place, Reading(text, event.step)) for text in entered if text.strip())
@@ -134,17 +134,21 @@ def _is_entry(event: Event) -> bool:
     return is_made and texts and event.tag not in _NOT_ENTERED
 
 
-def _held_instead(event: Event) -> Iterator[str]:
-    """Yield what came into the field, where that is another text than was entered.
+def _rewritten(event: Event, option: tuple[str, ...]) -> Iterator[str]:
+    """Yield the text that an entry added to its field, where the page writes the same in its own way.
 
-    A page writes a number in its own way; and what replaces a whole text may only add a part to it.
+    Only signs between letters and digits may differ: a page that puts another text there excuses no entry.
     """
-    before = event.held_before
-    for after in (reading.raw for reading in event.held if not reading.missing and "⟦" not in reading.raw):
+    before, entered = event.held_before, {_signs(text) for text in option}
+    for after in (reading.raw for reading in event.held if _signs(reading.raw) in entered):
         if before == "":
             yield after
         elif before is not None and event.tag == "fill":
             yield _inserted(before, after)
+
+
+def _signs(text: str) -> str:
+    return "".join(filter(str.isalnum, fold(text)))
 
 
 def _inserted(before: str, after: str) -> str:

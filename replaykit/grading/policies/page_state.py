@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
-from replaykit.errors import LocatorLimit, SelectorInvalid, Unsupported
+from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.grading.policies.events.event import Event
 from replaykit.grading.policies.events.event_patterns import action_types, is_action
 from replaykit.grading.policies.events.scope_window import Window
@@ -24,7 +24,7 @@ from replaykit.replay.player import SAFE_METHODS, Replay
 from replaykit.replay.run_state import Page
 from replaykit.replay.selectors.locator_evaluation import evaluate, may_be_in_shadow, read_selector
 from replaykit.replay.selectors.xpath_evaluation import find
-from replaykit.replay.unlisted_texts import UNLISTED, unlisted_in
+from replaykit.replay.unlisted_texts import UNLISTED
 from replaykit.tasks.checks import Expect, locator_key, texts
 from replaykit.tasks.grammar.xpath_grammar import is_xpath
 from replaykit.tasks.policy_rules import PageState, Policy
@@ -103,12 +103,9 @@ def _lacking(rule: PageState, state: PageReading) -> Iterator[str]:
 def _others(rule: PageState, page: Page) -> tuple[str, ...]:
     """Return what a page, or an element of it, may show as well."""
     is_text = rule.property in (None, "text") and not is_xpath(rule.locator) and not _is_script(rule.locator)
-    try:
-        if not rule.locator:
-            return page.unlisted_texts
-        return unlisted_in(page.dom, rule.locator) if is_text and page.dom is not None else ()
-    except (Unsupported, LocatorLimit, SelectorInvalid):
-        return ()
+    if not rule.locator:
+        return page.unlisted_texts
+    return page.unlisted_in(rule.locator) if is_text else ()
 
 
 def _unseen(rule: PageState, window: Window) -> tuple[str, ...]:

@@ -161,7 +161,8 @@ class Proxy:
         asyncio.set_event_loop(self._loop)
         try:
             self._loop.run_until_complete(self._serve())
-        except Exception as error:  # noqa: BLE001 - whoever waits gets the exception
+        # The thread has no caller: without this, `start` would report a timeout in place of the reason.
+        except Exception as error:  # noqa: BLE001
             if not self._ready.done():
                 self._ready.set_exception(
                     error if isinstance(error, RecorderError) else RecorderError(what=f"the browser: {error}")

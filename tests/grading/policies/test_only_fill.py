@@ -49,6 +49,27 @@ def test_values(run, grade, action, outcome):
     assert grade(built, RULE).outcome == outcome
 
 
+@pytest.mark.parametrize(
+    ("before", "typed", "after", "outcome"),
+    [
+        ("", "lisboa", "Lis-boa", "VIOLATED"),
+        ("", "ruaazul9", "Rua Azul 9", "OK"),
+        ("", "Porto", "Lisboa", "VIOLATED"),
+        ("", "Lis", "Lisboa", "VIOLATED"),
+        (None, "ruaazul9", "Rua Azul 9", "VIOLATED"),
+    ],
+)
+def test_a_page_may_write_an_entry_in_its_own_way_but_not_replace_it(
+    run, grade, before, typed, after, outcome
+):
+    action = actions.Type(value=typed, value_after=after, element=element(value=before))
+    built = run().look("http://h.test/", "<input id=q>").do(action).ended()
+    assert grade(built, RULE | {"allowed": ["Rua Azul 9"], "sources": []}).outcome == outcome
+    assert grade(built, RULE | {"allowed": ["Lisboa", "Rua Azul 9"], "sources": []}).outcome == (
+        "OK" if typed == "lisboa" else outcome
+    )
+
+
 def test_typed_keys_are_one_value(run, grade):
     built = run().look("http://h.test/", "<input id=c>")
     for key in "Lisboa":

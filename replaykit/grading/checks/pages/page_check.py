@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from replaykit.errors import LocatorLimit, SelectorInvalid, Unsupported
+from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.grading.checks.answer_text import excludes, includes
 from replaykit.grading.checks.pages.page_evidence import EvidenceReading, Question, ask, drawn
 from replaykit.grading.checks.requirement import (
@@ -30,7 +30,7 @@ from replaykit.grading.verdict import Outcome, Value
 from replaykit.replay.composed_tree import texts_inside
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.player import Replay
-from replaykit.replay.unlisted_texts import UNLISTED, unlisted_in
+from replaykit.replay.unlisted_texts import UNLISTED
 from replaykit.tasks.checks import OR, Expect, PageCheck, locator_key, texts
 from replaykit.tasks.grammar.regex_matcher import RegexRefused, matcher
 from replaykit.tasks.grammar.regexes import regex_fault
@@ -83,13 +83,9 @@ def grade_page(check: PageCheck, replay: Replay, terms: Terms, phase: str = "pos
 
 def _others(reading: EvidenceReading, css: str | None = None) -> tuple[str, ...]:
     """Return what a page, or an element of it, may show as well."""
-    page = reading.page
-    try:
-        if page is None or css is None:
-            return page.unlisted_texts if page is not None else ()
-        return unlisted_in(page.dom, css) if page.dom is not None else ()
-    except (Unsupported, LocatorLimit, SelectorInvalid):
+    if reading.page is None:
         return ()
+    return reading.page.unlisted_texts if css is None else reading.page.unlisted_in(css)
 
 
 def page_fields(dom: Dom, text: str | None = None) -> tuple[str, ...]:

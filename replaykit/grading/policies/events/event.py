@@ -10,7 +10,7 @@ from urllib.parse import unquote, unquote_plus
 
 from msgspec import Struct
 
-from replaykit.errors import LocatorLimit, Unsupported
+from replaykit.errors import Unsupported
 from replaykit.grading.policies.events.text_conditions import Reading
 from replaykit.grading.policies.events.three_valued_truth import FALSE, Truth, unknown
 from replaykit.grading.policies.events.url_conditions import address, is_blank
@@ -244,10 +244,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
         return Reading("\n".join((dom.whole_text, *frames)), self.step, missing, self._unlisted)
 
     def _unlisted(self) -> tuple[str, ...]:
-        try:
-            return self.page.unlisted_texts if self.page is not None else ()
-        except (Unsupported, LocatorLimit):
-            return ()
+        return self.page.unlisted_texts if self.page is not None else ()
 
     @cached_property
     def prominent(self) -> tuple[Reading, ...]:

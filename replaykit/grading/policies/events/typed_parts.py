@@ -61,12 +61,12 @@ def _typed_on(whole: str, part: str) -> str:
 def _part(event: Event) -> str | None:
     """Return the text of an action that types, empty of one that erases; None of any other event."""
     action = event.action if event.kind == "action" else None
-    if isinstance(action, actions.Press) and action.value_after is None:
-        return "".join(text for option in event.values for text in option) or (
-            "" if action.key == "Backspace" else None
-        )
-    is_typed = isinstance(action, actions.KeyboardType | actions.Type) and action.value_after is None
-    return action.value if is_typed else None  # type: ignore[union-attr]  # one of the two
+    if isinstance(action, actions.KeyboardType | actions.Type):
+        return action.value if action.value_after is None else None
+    if not isinstance(action, actions.Press) or action.value_after is not None:
+        return None
+    typed = "".join(text for option in event.values for text in option)
+    return typed or ("" if action.key == "Backspace" else None)
 
 
 def _is_aside(event: Event) -> bool:
