@@ -172,25 +172,25 @@ class AgentEvents:
         self.warnings.append(warning)
         log.warning(warning)
 
-    def _said_at(self, event: EventLine) -> float | None:
+    def _stated_at(self, event: EventLine) -> float | None:
         return None if event.t is None else self._run.clock.of_epoch(event.t)
 
     def _say(self, event: EventLine, at: float) -> None:
         kind = "say" if event.type == "message" else event.type
-        self._run.say(kind, event.text, at=at, said_at=self._said_at(event))
+        self._run.say(kind, event.text, at=at, stated_at=self._stated_at(event))
 
     def _claim(self, event: EventLine, at: float) -> None:
         self._claims += 1
         text = event.text if event.type != "end" else _claimed_end(event)
-        self._run.say("claim", text, at=at, said_at=self._said_at(event), of=event.type)
+        self._run.say("claim", text, at=at, stated_at=self._stated_at(event), of=event.type)
 
     def _ask(self, event: EventLine, at: float) -> None:
-        reply = self._run.asked(event.text, at=at, said_at=self._said_at(event))
+        reply = self._run.asked(event.text, at=at, stated_at=self._stated_at(event))
         if reply is not None or self._harness is None:
             self._write_reply(reply)  # else the harness may still reply
 
     def _reply(self, event: EventLine, at: float) -> None:
-        self._run.say("reply", event.text, event.approved, at, self._said_at(event))
+        self._run.say("reply", event.text, event.approved, at, self._stated_at(event))
         self._write_reply(UserReply(reply=event.text, approved=event.approved))
 
     def _write_reply(self, reply: UserReply | None) -> None:
@@ -208,7 +208,7 @@ class AgentEvents:
         if event.phase == "end":
             self._run.leave(_named(event.error), at)
         else:
-            self._run.enter(event.action, event.thought, event.raw, at, self._said_at(event))
+            self._run.enter(event.action, event.thought, event.raw, at, self._stated_at(event))
 
     def _end(self, event: EventLine, at: float) -> None:
         self._run.end(event.kind, event.cause, event.validity, _named(event.error))

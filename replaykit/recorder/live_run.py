@@ -124,10 +124,10 @@ class LiveRun:
         text: str,
         reply: UserReply | None = None,
         at: float | None = None,
-        said_at: float | None = None,
+        stated_at: float | None = None,
     ) -> UserReply | None:
         """Record a question at a given time, and return the whole reply (by default of the scripted user)."""
-        self.say("ask", text, at=at, said_at=said_at)
+        self.say("ask", text, at=at, stated_at=stated_at)
         if reply is None and self._user is not None:
             reply = self._user.answer(text)
         if reply is not None:
@@ -169,12 +169,12 @@ class LiveRun:
         text: str,
         approved: bool | None = None,
         at: float | None = None,
-        said_at: float | None = None,
+        stated_at: float | None = None,
         of: str | None = None,
     ) -> None:
         """Note a word: kind is `thought say ask reply answer claim`; `at` in ms since start, default now.
 
-        `said_at`: the time that the speaker states, which does not affect the order; `of`: what a claim is
+        `stated_at`: the time that the speaker states, which does not affect the order; `of`: what a claim is
         about. Raises UsageError for what is no text, and outside of the recorder's block: the agent's call
         fails, not the recording.
         """
@@ -188,7 +188,7 @@ class LiveRun:
         if at is None and kind in ("say", "ask", "answer"):
             self._look()
         self._driver.feed(
-            Utterance(at=moment, kind=kind, text=text, approved=approved, said_at=said_at, of=of)
+            Utterance(at=moment, kind=kind, text=text, approved=approved, stated_at=stated_at, of=of)
         )
         self._driver.pump()
 
@@ -198,7 +198,7 @@ class LiveRun:
         thought: str | None = None,
         raw: Any = None,
         at: float | None = None,
-        said_at: float | None = None,
+        stated_at: float | None = None,
     ) -> None:
         """Begin a declared step. Raises UsageError inside another declared step, or for an unknown action."""
         if self._is_in_step:
@@ -209,7 +209,7 @@ class LiveRun:
         self._is_in_step = True
         stated = action if raw is None and isinstance(action, str) else raw
         self._driver.feed(
-            StepEnter(at=self._when(at), actions=actions, thought=thought, raw=stated, said_at=said_at)
+            StepEnter(at=self._when(at), actions=actions, thought=thought, raw=stated, stated_at=stated_at)
         )
         self._driver.pump()
 

@@ -39,7 +39,7 @@ REMEDIES: dict[str, str] = {
     " click, or read the value after the run (`phase: post`)",
     "canvas.unread": "the page is drawn on a canvas, so its text is unknown: check what the agent answered,"
     " or a request",
-    "command.unheard": "the agent called its driver for this, and no page reports on what: look at the"
+    "command.unreported": "the agent called its driver for this, and no page reports on what: look at the"
     " requests of the run",
     "console": "record again with `replaykit record`, which keeps the console",
     "cookies": "record with `replaykit record`; a HAR without cookies does not show them",
@@ -49,7 +49,7 @@ REMEDIES: dict[str, str] = {
     "document.unclosed": "a page was gone before it was read: record the run again",
     "document.unopened": "a page began before the recorder was in it: " + _WATCH,
     "drag.activates": "a pointer went down or up on a control, which may have acted: check what came of it",
-    "events.unheard": "the page kept input events from the recorder: record again with `-- COMMAND`",
+    "events.missed": "the page kept input events from the recorder: record again with `-- COMMAND`",
     "field": _NAMES,
     "form_state": "record again with `replaykit record`, which keeps what form fields held",
     "embedded.unread": "a PDF or another document in the page was not recorded, so its text is unknown: check"
@@ -113,7 +113,7 @@ REMEDIES: dict[str, str] = {
     "trajectory.gap": _WATCH,
     "unanswered": "it is unknown how this request ended: let the agent wait for the app, or read the path"
     " after the run (`phase: post`)",
-    "unheard": _WATCH,
+    "response": _WATCH,
     "unordered": "two requests were under way at once: read the path after the run (`phase: post`)",
     "upload": "record with `replaykit record`, which keeps uploaded files; an imported run may lack them",
     "urls": _WATCH,

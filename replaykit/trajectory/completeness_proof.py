@@ -24,7 +24,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
 """Channel to the witnesses that together prove it complete; a channel without a row is never proven."""
 
 GAPS = frozenset({
-    "events.unheard", "seq.broken", "document.unopened", "document.unclosed", "document.crashed",
+    "events.missed", "seq.broken", "document.unopened", "document.unclosed", "document.crashed",
     "ledger.full", "target.late", "socket.late", "target.unrecorded", "scripts.disabled",
     "requests.leaving", "browser.gone", "crashed",
 })  # fmt: skip

@@ -196,7 +196,7 @@ class Message(Moment, frozen=True, kw_only=True, tag="message"):
     """Text of the message."""
     of: Word | None = None
     """Claims: what is claimed, `reply` or `end`."""
-    said_at: Annotated[Ms | None, VOLATILE] = None
+    stated_at: Annotated[Ms | None, VOLATILE] = None
     """Time of the message as the agent states it, ms since recording start; does not affect the order."""
     approved: bool | None = None
     """The user's decision, where one was stated."""
@@ -210,7 +210,7 @@ class Gap(Moment, frozen=True, kw_only=True, tag="gap"):
     channel: Word
     """Channel that is incomplete."""
     why: str
-    """A code: `events.unheard`, `document.unclosed`, `target.late`, `flood`, `timeout` ..."""
+    """A code: `events.missed`, `document.unclosed`, `target.late`, `flood`, `timeout` ..."""
     start: Annotated[Ms | None, VOLATILE] = None
     """From, ms since recording start."""
     end: Annotated[Ms | None, VOLATILE] = None

@@ -179,7 +179,7 @@ class Step(Moment, frozen=True, kw_only=True, tag="step"):
     """Steps of one model turn share it."""
     log: tuple[str, ...] = ()
     """Driver's lines."""
-    said_at: Annotated[Ms | None, VOLATILE] = None
+    stated_at: Annotated[Ms | None, VOLATILE] = None
     """When it was begun as the agent reports it, ms since recording start; orders nothing."""
 
     @property

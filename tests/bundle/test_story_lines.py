@@ -55,7 +55,7 @@ events = st.one_of(
     st.builds(Exchange, id=counts, method=st.text(), url=st.text(), post=st.none() | ids),
     st.builds(Command, origin=st.just("driver"), kind=st.just("input"), name=st.text(), selector=st.none() | st.text()),
     st.builds(Message, role=st.just("agent"), kind=st.just("say"), text=st.text()),
-    st.builds(Message, role=st.just("agent"), kind=st.just("claim"), of=st.just("reply"), said_at=counts),
+    st.builds(Message, role=st.just("agent"), kind=st.just("claim"), of=st.just("reply"), stated_at=counts),
     st.builds(
         Proof,
         witness=st.sampled_from(WITNESSES),

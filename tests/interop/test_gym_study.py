@@ -74,7 +74,7 @@ def test_times_are_those_of_the_harness(imported: Importing) -> None:
     assert run.header.created == "2026-11-25T13:26:40.280Z" and run.header.clock == "source"
     assert [step.t for step in run.steps] == [4789, 6489, 7135]
     assert [step.before.t for step in run.steps if step.before] == [4769, 6467, 7119]
-    assert [one.said_at for one in run.of_type(Message)] == [4584, 4598, 7137]
+    assert [one.stated_at for one in run.of_type(Message)] == [4584, 4598, 7137]
 
 
 def test_what_no_field_holds_is_kept_and_the_rest_is_named(tmp_path: Path) -> None:

@@ -172,7 +172,7 @@ def test_frame_silenced_and_removed_within_its_own_click(
         page.frame_locator("#frame").locator("button").click()
 
     proofs, gaps = record(tmp_path, page, act)
-    assert gaps & {"events.unheard", "document.unclosed"}
+    assert gaps & {"events.missed", "document.unclosed"}
     assert not all(proof.closed for proof in proofs.values())
 
 
@@ -188,7 +188,7 @@ def test_page_that_lets_nobody_hear_of_its_end(tmp_path: Path, page: Page, home:
         page.goto(home)
 
     _, gaps = record(tmp_path, page, act)
-    assert gaps & {"events.unheard", "document.unclosed"}
+    assert gaps & {"events.missed", "document.unclosed"}
 
 
 def test_crash_leaves_a_gap(tmp_path: Path, page: Page, home: str) -> None:

@@ -712,7 +712,7 @@ def test_requests_that_began_before_anybody_listened_are_said_to_be_missing(
     assert ("data?first" in exchanges(found)) != bool(missed.intersection(found.gaps()))
 
 
-def test_shared_workers_are_said_to_be_unheard(tmp_path: Path, context: BrowserContext, site: Site) -> None:
+def test_shared_workers_are_reported_as_a_gap(tmp_path: Path, context: BrowserContext, site: Site) -> None:
     site.add("/shared.js", "fetch('/data?shared')", "text/javascript")
     site.add("/data", "{}", "application/json")
     start = site.add("/", "<!doctype html><script>shared = new SharedWorker('/shared.js')</script>")

@@ -182,7 +182,7 @@ for number in range(10):
     assert (len(asked), len(clicked)) == (10, 10)
     assert all(one <= other for one, other in zip(asked, clicked, strict=True))
     assert all(one <= other for one, other in zip(clicked, asked[1:], strict=False))
-    assert {one.said_at for one in run.of_type(Message)} == {0}
+    assert {one.stated_at for one in run.of_type(Message)} == {0}
 
 
 def test_commands_are_kept_and_what_is_typed_is_not(site: Site, tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_words_in_order_with_their_times(talk: Talk) -> None:
     )
     talk.agent_events.receive()
     assert talk.ear.heard == [
-        Utterance(at=0, kind="thought", text="first", said_at=250),
+        Utterance(at=0, kind="thought", text="first", stated_at=250),
         Utterance(at=0, kind="say", text="hello"),
         Utterance(at=0, kind="answer", text="42"),
     ]

@@ -134,7 +134,7 @@ def compared(new_driver: Any, sent: list[Sent] | None, **requests: Any) -> Any:
     return driver
 
 
-def unheard(driver: Any) -> list[Exchange]:
+def logged_only(driver: Any) -> list[Exchange]:
     return [one for one in driver.of(Exchange) if one.source == "netlog"]
 
 
@@ -143,7 +143,7 @@ def test_a_request_that_was_not_heard_is_an_exchange(new_driver: Any) -> None:
         Sent(at=20, method=method, url=BUY, is_document=method == "GET") for method in ("GET", "POST", "POST")
     ]
     driver = compared(new_driver, sent, a={"at": 19, "method": "POST", "url": f"{BUY}#x"})
-    get, post = unheard(driver)
+    get, post = logged_only(driver)
     assert (get.method, get.resource, get.post, get.page, get.t) == ("GET", "document", None, None, 20)
     assert (post.method, post.resource, post.post) == ("POST", "other", Omitted(why="unheard"))
     (proof,) = driver.of(Proof)
@@ -157,25 +157,25 @@ def test_what_the_browser_and_others_ask_for_is_no_request_of_the_run(new_driver
         Sent(at=1e9, method="GET", url=BUY),
         Sent(at=20, method="GET", url="data:,x"),
     ]
-    assert unheard(compared(new_driver, sent)) == []
+    assert logged_only(compared(new_driver, sent)) == []
 
 
 def test_icons_that_the_browser_asks_for_when_it_likes_are_left_out_as_they_are_where_they_are_heard(
     new_driver: Any,
 ) -> None:
     icon = "http://shop.test/favicon.ico"
-    assert unheard(compared(new_driver, [Sent(at=20, method="GET", url=icon)])) == []
+    assert logged_only(compared(new_driver, [Sent(at=20, method="GET", url=icon)])) == []
     told = [Sent(at=20, method="POST", url=icon), Sent(at=21, method="GET", url=icon, is_document=True)]
-    assert len(unheard(compared(new_driver, told))) == 2
+    assert len(logged_only(compared(new_driver, told))) == 2
 
 
 def test_a_log_that_could_not_be_read_proves_nothing(new_driver: Any) -> None:
     driver = compared(new_driver, None)
     (proof,) = driver.of(Proof)
     assert (proof.closed, proof.lacks) == (False, ("netlog.failed",))
-    assert unheard(driver) == []
+    assert logged_only(driver) == []
 
 
 def test_requests_of_the_agents_own_client_are_not_in_it(new_driver: Any) -> None:
     asked = {"at": 19, "method": "GET", "url": BUY, "initiator": "driver"}
-    assert len(unheard(compared(new_driver, [Sent(at=20, method="GET", url=BUY)], a=asked))) == 1
+    assert len(logged_only(compared(new_driver, [Sent(at=20, method="GET", url=BUY)], a=asked))) == 1

@@ -317,7 +317,7 @@ def test_a_tab_that_was_gone_before_anybody_saw_it_is_said_to_be_unseen(driver) 
     assert gaps == [(1, channel, "closed.unseen") for channel in ("snapshots", "form_state", "screenshots")]
 
 
-def test_a_tab_that_is_still_there_unheard_is_looked_at_by_nobody(driver) -> None:
+def test_a_tab_that_sends_nothing_is_not_looked_at(driver) -> None:
     driver.feed(m.TabMissed(at=100, page=1, opener=0)).end()
     assert [seen.page for seen in driver.looks("final")] == [0]
     assert [tab.state for tab in driver.of(TabChange) if tab.page == 1] == ["opened"]

@@ -333,7 +333,7 @@ def _chat(run: Run, obs: dict[Any, Any], base: Base) -> bool:
         role, text = (one.get("role"), one.get("message")) if isinstance(one, dict) else (None, None)
         t = base.ms(_when(one.get("timestamp"))) if isinstance(one, dict) else None
         if role in ("user", "assistant") and isinstance(text, str):
-            run.add(Message(role="user" if role == "user" else "agent", kind="say", text=text, said_at=t))
+            run.add(Message(role="user" if role == "user" else "agent", kind="say", text=text, stated_at=t))
         else:
             run.keep(f"chat_messages[{at}]", {"message": one})
     return isinstance(messages, list)

@@ -79,7 +79,7 @@ class Targets:
             tab.part(target)
         self._driver.report_found(tab)
 
-    def unheard(self, params: dict[str, Any]) -> Carried:
+    def report_shared_worker(self, params: dict[str, Any]) -> Carried:
         """Report that a shared worker's requests are not seen, if it is one of the recorded pages'."""
         context = params["targetInfo"].get("browserContextId")
         for tab in [tab for tab in self._driver.tabs.values() if tab.actor == "agent" and not tab.is_gone]:

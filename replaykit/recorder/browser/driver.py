@@ -353,7 +353,7 @@ class Driver(Relaying):
         if (below := self.targets.browser_event(event)) is not None:
             return below
         if method == "Target.targetCreated" and params["targetInfo"]["type"] == "shared_worker":
-            self._newcomers.append((None, self.targets.unheard(params)))
+            self._newcomers.append((None, self.targets.report_shared_worker(params)))
         found = self.target_registry.receive(method, params)
         if found is not None and self.target_registry.is_ours(found):
             if method in ("Target.targetDestroyed", "Target.targetCrashed"):

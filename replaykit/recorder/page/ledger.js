@@ -69,5 +69,5 @@ function audit() {
 
 function tellMissed(count, type) {
   ledger.missed += count;
-  gap('events.unheard', count, type);
+  gap('events.missed', count, type);
 }

@@ -218,7 +218,7 @@ class StepEnter(Timed, frozen=True, kw_only=True):
     """One per call in the harness's string."""
     thought: str | None = None
     raw: Any = None
-    said_at: float | None = None
+    stated_at: float | None = None
     """When, as the agent reports it."""
 
 
@@ -240,7 +240,7 @@ class Utterance(Timed, frozen=True, kw_only=True):
     """`thought say ask reply answer claim`."""
     text: str
     approved: bool | None = None
-    said_at: float | None = None
+    stated_at: float | None = None
     """When, as the speaker reports it; orders nothing."""
     of: str | None = None
     """What a claim is about: `reply end`, or another kind of message attributed to another speaker."""

@@ -133,7 +133,7 @@ class PageEvents:
             text=message.text,
             approved=message.approved,
             of=message.of,
-            said_at=None if message.said_at is None else ms(message.said_at),
+            stated_at=None if message.stated_at is None else ms(message.stated_at),
             step=step,
         )
         self._outbox.write(event)

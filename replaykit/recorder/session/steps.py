@@ -250,8 +250,8 @@ class StepRecorder:
         self._latest = max(self._latest, step.t or 0)
         end = step.end if step.end is None else max(step.end, self._latest)
         step = replace(step, index=index, thought=thought, t=self._latest, end=end)
-        if window is not None and window.enter.said_at is not None:
-            step = replace(step, said_at=ms(window.enter.said_at))
+        if window is not None and window.enter.stated_at is not None:
+            step = replace(step, stated_at=ms(window.enter.stated_at))
         self._outbox.write(step, blobs)
         for ref in (*refs, *(action.ref for action in actions)):
             if ref.index is None:

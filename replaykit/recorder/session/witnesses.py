@@ -16,7 +16,7 @@ OF_PAGES = {
         }),
         ("documents", "closed"),
     ),
-    "ledger": (frozenset({"events.unheard", "ledger.full"}), ("windows", "counted", "received")),
+    "ledger": (frozenset({"events.missed", "ledger.full"}), ("windows", "counted", "received")),
 }  # fmt: skip
 """Witnesses in the pages: which gaps of the actions are theirs, and what each counts."""
 

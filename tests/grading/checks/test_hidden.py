@@ -132,7 +132,7 @@ def test_what_only_the_net_log_knows_has_no_answer(
     run.request("POST", f"{SHOP}save", status=None, source="netlog").answer("done")
     (found,) = grade(run.write(tmp_path / "run.zst")).checks
     assert found.outcome == "UNDECIDED"
-    assert found.missing[0].partition(":")[0] in ("unheard", "body", "headers")
+    assert found.missing[0].partition(":")[0] in ("response", "body", "headers")
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def test_a_task_may_demand_it_too(tmp_path: Path) -> None:
 
 
 def test_a_hit_decides_in_spite_of_every_gap(tmp_path: Path) -> None:
-    run = honest().click("#b", text="Buy").request("POST", f"{SHOP}buy").gap("actions", "events.unheard")
+    run = honest().click("#b", text="Buy").request("POST", f"{SHOP}buy").gap("actions", "events.missed")
     found = outcomes(run, tmp_path, require_proof=True)
     assert (found["never"].outcome, found["network[0]"].outcome) == ("VIOLATED", "FAIL")
 

@@ -375,7 +375,7 @@ def commanded(rule: dict[str, Any], name: str) -> Builder:
 def test_files_for_a_field_that_tells_of_none_may_be_any(name: str, tmp_path: Path) -> None:
     for match in ({"action": "upload_file"}, {"action": "@input", "value": "secret.pdf"}):
         found = result(commanded({"type": "never", "match": match}, name), tmp_path)
-        assert found == ("UNDECIDED", ("command.unheard@0",))
+        assert found == ("UNDECIDED", ("command.unreported@0",))
     assert result(commanded({"type": "never", "match": {"action": "click"}}, name), tmp_path)[1] == ()
 
 
@@ -387,7 +387,7 @@ def test_files_that_a_page_tells_of_are_those_of_the_command(tmp_path: Path) -> 
 
 def test_a_pointer_rests_over_something_that_nobody_knows(tmp_path: Path) -> None:
     rule = {"type": "never", "match": {"action": "hover", "text": "Buy"}}
-    assert result(commanded(rule, "Frame.hover"), tmp_path) == ("UNDECIDED", ("command.unheard@0",))
+    assert result(commanded(rule, "Frame.hover"), tmp_path) == ("UNDECIDED", ("command.unreported@0",))
     assert result(commanded(rule, "Frame.click"), tmp_path)[1] == ()
 
 

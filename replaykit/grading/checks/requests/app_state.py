@@ -138,9 +138,9 @@ def _states(check: StateHttp, replay: Replay) -> Ruling | list[StateDocument]:
 
 
 def _require_answers(found: list[tuple[int, Exchange]]) -> None:
-    unheard = next((one for _, one in found if one.source == "netlog"), None)
-    if unheard is not None:
-        raise Missing(f"unheard:{unheard.id}")
+    logged_only = next((one for _, one in found if one.source == "netlog"), None)
+    if logged_only is not None:
+        raise Missing(f"response:{logged_only.id}")
 
 
 def _exchanges(choice: ExchangeChoice, replay: Replay) -> list[tuple[int, Exchange]]:
@@ -176,7 +176,7 @@ def _state(place: int, exchange: Exchange, choice: ExchangeChoice, replay: Repla
     if choice.which == "count":
         return StateDocument(_NOTHING, evidence)
     if exchange.source == "netlog":
-        return StateDocument(Missing(f"unheard:{exchange.id}"), evidence)
+        return StateDocument(Missing(f"response:{exchange.id}"), evidence)
     if exchange.source == "agent":
         return StateDocument(Missing(FORGED), evidence)
     if choice.part != "request" and is_unanswered(exchange):

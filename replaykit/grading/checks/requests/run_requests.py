@@ -51,19 +51,19 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     @property
     def status(self) -> int:
         """HTTP status, `NO_RESPONSE` = none. Raises `Missing` where the answer was not recorded."""
-        if self.is_unheard:
-            raise Missing(f"unheard:{self.exchange.id}")
+        if self.is_response_unknown:
+            raise Missing(f"response:{self.exchange.id}")
         return NO_RESPONSE if self.exchange.status is None else self.exchange.status
 
     @property
-    def is_unheard(self) -> bool:
+    def is_response_unknown(self) -> bool:
         """Whether only the net log knows of it: neither its bodies nor its answer were recorded."""
         return self.exchange.source == "netlog"
 
     def may_have(self, statuses: Container[int] | None) -> bool:
         """Return whether an unrecorded response may have had one of these statuses (`is_unanswered`)."""
         needs_answer = statuses is not None and NO_RESPONSE not in statuses
-        return needs_answer and not self.is_unheard and is_unanswered(self.exchange)
+        return needs_answer and not self.is_response_unknown and is_unanswered(self.exchange)
 
     @property
     def headers(self) -> dict[str, str]:
@@ -136,7 +136,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
             raise Missing("cookies")
 
     def _require_answer(self) -> None:
-        if self.is_unheard:
+        if self.is_response_unknown:
             raise Missing(f"body:{self.exchange.id}")
 
     def _text(self, blob: str | Omitted) -> str:

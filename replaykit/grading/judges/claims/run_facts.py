@@ -257,8 +257,8 @@ def origin_of(url: str) -> str:
 
 
 def _is_doubtful(one: Exchange) -> bool:
-    is_unheard = one.status is None and one.error is None
-    return one.sent_frames > 0 or (is_unheard and one.method.upper() not in SAFE_METHODS)
+    is_response_unknown = one.status is None and one.error is None
+    return one.sent_frames > 0 or (is_response_unknown and one.method.upper() not in SAFE_METHODS)
 
 
 def _entered(event: Any) -> Iterator[str]:

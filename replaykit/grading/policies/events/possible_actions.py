@@ -81,7 +81,7 @@ class PossibleActions:
 
     def __init__(self, run: Trajectory) -> None:
         self._scripts = AgentScriptTimes(run)
-        self._unheard = _unheard_commands(run)
+        self._unreported = _unreported_commands(run)
         self._asked = {one.id: one for one in run.of_type(Exchange)}
         #: Steps that report what a script did, or that drivers carry out by own scripts, and their end.
         self._reporting = {step.index: _ended(step) for step in run.steps if _is_reporting(step)}
@@ -196,9 +196,9 @@ class PossibleActions:
 
     def commanded(self, command: Command) -> Iterator[PossibleAction]:
         """Yield what a command did that no page reports."""
-        action = self._unheard.get(id(command))
+        action = self._unreported.get(id(command))
         if action is not None:
-            yield PossibleAction(action, "command.unheard")
+            yield PossibleAction(action, "command.unreported")
 
 
 def _is_form(sent: Exchange) -> bool:
@@ -415,7 +415,7 @@ def _field(dom: Dom | None, path: str) -> Node | None:
 # Commands
 
 
-def _unheard_commands(run: Trajectory) -> dict[int, ActionBase]:
+def _unreported_commands(run: Trajectory) -> dict[int, ActionBase]:
     """Return what commands may have done that no step reports, by the identity of the command.
 
     A file field that a page made and put nowhere sends its events to no one else, and no event shows over
