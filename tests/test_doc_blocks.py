@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
@@ -97,14 +98,15 @@ def done(script: str, **known: Any) -> dict[str, Any]:
 
 
 def test_the_files_of_the_page_on_tasks_load(folder: Path) -> None:
-    suite, checks, user = blocks("tasks.md", "yaml")
+    suite, user = blocks("tasks.md", "yaml")
     (folder / "suite.yaml").write_text(suite, "utf-8")
     (folder / "user.yaml").write_text(user, "utf-8")
     (task,) = load_tasks(folder / "suite.yaml")
     assert (task.id, len(task.policies), len(task.checks)) == ("order-total", 1, 1)
-    (folder / "checks.yaml").write_text(f"id: every-type\nintent: Go.\n{checks}", "utf-8")
-    (task,) = load_tasks(folder / "checks.yaml")
-    assert {type(check) for check in task.checks} == set(get_args(Check)) - {PageImages}
+    written = {"id": "every-type", "intent": "Go.", "checks": list(examples("tasks.md", "`type`"))}
+    (folder / "checks.json").write_text(json.dumps(written))
+    (task,) = load_tasks(folder / "checks.json")
+    assert {type(check) for check in task.checks} == set(get_args(Check))
     reply = load_user(folder / "user.yaml").answer("May I refund it?")
     assert reply is not None and reply.approved is True
 
@@ -118,21 +120,21 @@ def test_the_page_on_tasks_names_every_field() -> None:
 
 
 def test_the_policies_of_their_page_load(folder: Path) -> None:
-    listed, rules = blocks("policies.md", "yaml")
-    (folder / "policies.yaml").write_text(f"schema: replaykit.policies/1\npolicies:\n{listed}", "utf-8")
+    (listed,) = blocks("policies.md", "yaml")
+    (folder / "policies.yaml").write_text(listed, "utf-8")
     assert [policy.id for policy in load_policies(folder / "policies.yaml")] == [
         "ask-before-refund",
         "badge-stays-inside",
     ]
-    kinds = {type(msgspec.convert(rule, Rule)) for rule in yaml.safe_load(rules)}
-    assert kinds == set(get_args(Rule))
+    rules = list(examples("policies.md", "`type`"))
+    assert {type(msgspec.convert(rule, Rule)) for rule in rules} == set(get_args(Rule))
     written = [
-        {"id": f"p{n}", "dimension": "strict_execution", "rule": r}
-        for n, r in enumerate(yaml.safe_load(rules))
+        {"id": f"p{n}", "dimension": "strict_execution", "rule": rule}
+        for n, rule in enumerate(rules)
+        if rule["type"] != "stwab"  # a record is long
     ]
-    written = [one for one in written if one["rule"]["type"] != "stwab"]  # a record is long
     (folder / "rules.json").write_text(json.dumps({"schema": "replaykit.policies/1", "policies": written}))
-    assert len(load_policies(folder / "rules.json")) == len(kinds) - 1
+    assert len(load_policies(folder / "rules.json")) == len(written)
 
 
 def test_the_page_on_policies_names_every_field() -> None:
@@ -148,6 +150,15 @@ TABLE = re.compile(r"^\|.*\|\n\|[ |-]+\|\n((?:\|.*\|\n)+)", re.MULTILINE)
 def cells(row: str) -> list[str]:
     """The cells of a row of a table; a bar in code is escaped."""
     return [cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]]
+
+
+def examples(page: str, head: str) -> Iterator[Any]:
+    """The examples of the table whose first column has this head, as a task file would give them."""
+    found = TABLE.finditer((ROOT / "docs" / page).read_text("utf-8"))
+    (rows,) = [rows for first, _, *rows in (one[0].splitlines() for one in found) if cells(first)[0] == head]
+    for row in rows:
+        written = yaml.safe_load(cells(row)[-1].strip("`").replace("\\|", "|"))
+        yield json.loads(json.dumps(written, default=str))
 
 
 @pytest.mark.parametrize("name", ["tasks.md", "policies.md", "judges.md"])
@@ -197,11 +208,8 @@ def test_every_word_of_a_file_has_a_row_with_its_meaning(words: str) -> None:
     ],
 )
 def test_the_examples_of_a_table_load(page: str, head: str, kind: Any) -> None:
-    found = TABLE.finditer((ROOT / "docs" / page).read_text("utf-8"))
-    (rows,) = [rows for first, _, *rows in (one[0].splitlines() for one in found) if cells(first)[0] == head]
-    for row in rows:
-        written = yaml.safe_load(cells(row)[-1].strip("`").replace("\\|", "|"))
-        assert msgspec.convert(json.loads(json.dumps(written, default=str)), kind) is not None
+    for written in examples(page, head):
+        assert msgspec.convert(written, kind) is not None
 
 
 def test_the_page_on_policies_lists_what_each_group_and_kind_has() -> None:
@@ -213,7 +221,7 @@ def test_the_page_on_policies_lists_what_each_group_and_kind_has() -> None:
 def test_the_settings_of_the_page_on_judges_load(folder: Path) -> None:
     (folder / "ours.txt").write_text("Judge.")
     (folder / "system.txt").write_text("Judge.")
-    (folder / "user.txt").write_text("{{task}}\n{{images}}\n")
+    (folder / "user.txt").write_text(block("docs/judging.md", "The task: ").text)
     (folder / "helper_functions.py").write_text(COMPARING)
     found = {}
     for text in blocks("judging.md", "yaml"):
@@ -228,9 +236,9 @@ def test_the_settings_of_the_page_on_judges_load(folder: Path) -> None:
             assert build_judge(settings, "strict").needs
         found[text.split()[1].strip(":")] = settings.protocol
     assert found == {
-        "last.yaml": "webvoyager",
         "ours.yaml": "custom",
         "panel.yaml": "panel",
+        "hotel.yaml": "webvoyager",
         "checks.yaml": "checks",
     }
 

@@ -156,7 +156,28 @@ _RATES = {
     "none_active": "every policy was dormant in every run",
 }
 
-SECTIONS = {"check": _CHECKS, "policy": _POLICIES, "judge": _JUDGES, "rate": _RATES}
+_OUTCOMES = {
+    "ABSTAIN": "the judge gave no verdict",
+    "DORMANT": "the policy never applied in this run",
+    "ERROR": "this could not be graded, or the judge could not be asked; it never counts as a pass",
+    "FAIL": "the requirement does not hold",
+    "FAILURE": "the judge decided that the task was not done",
+    "NOT_EVALUATED": "judges were switched off",
+    "OK": "the policy applied to the run and was kept",
+    "PASS": "the requirement holds",
+    "SUCCESS": "the judge decided that the task was done",
+    "UNDECIDED": "the bundle does not show it: `missing` of the report names the evidence, and"
+    " `replaykit explain` how to record it",
+    "VIOLATED": "the policy was broken at least once; each violation has evidence",
+}
+
+SECTIONS = {
+    "outcome": _OUTCOMES,
+    "check": _CHECKS,
+    "policy": _POLICIES,
+    "judge": _JUDGES,
+    "rate": _RATES,
+}
 """Kind of a result to its words; a word may mean different things of two kinds."""
 
 _NOT_A = "not_a_"

@@ -366,6 +366,9 @@ def load_policies(path: str | Path) -> tuple[Policy, ...]:
 
 def _policies(path: Path, named_by: Path | None = None) -> tuple[Policy, ...]:
     plain = _parse(path, "policy file", named_by)
+    if isinstance(plain, list):
+        reason = f"a list; name it `policies:` below a first line `schema: {POLICIES}`"
+        raise _error(path, [FieldFault("$", reason)])
     if isinstance(plain, dict) and (missing := _layout_faults(plain, path, POLICIES)):
         raise _error(path, missing)
     written, wrong = read_fields(plain, PolicyFile)

@@ -30,7 +30,7 @@ SHARED = Path(os.environ.get("REPLAYKIT_SHARED_DATA", ROOT / "../shared/data"))
 PUBLIC = SHARED / "webvoyager" / "runs"
 RUNS = ("order-total--good", "order-total--stops_early")
 BLOCK = r"(## {}\n.*?\n```\n)(\$ .*?)```"
-MADE, REAL = "Change a judge and compare", "The same on public runs"
+SHOWN = "Change a judge and compare"
 
 LAST = """protocol: webvoyager
 images: last:1
@@ -77,11 +77,10 @@ class Confessed(AnthropicClient):
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make a folder with two runs in the layout of WebVoyager, and the file of the changed judge."""
+    """Make a folder with two runs in the layout of WebVoyager."""
     for name in RUNS:
         recorded = ROOT / "recordings" / "conformance" / f"{name}.zst"
         assert run_cli(["export", "webvoyager", str(recorded), "-o", str(tmp_path / "results" / name)]) == 0
-    (tmp_path / "last.yaml").write_text(LAST)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("replaykit.grading.judge_runs.judge_run.Transports", ByHand)
     return tmp_path
@@ -91,7 +90,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def public(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Make a folder with the public runs, and the file of the changed judge; a server says what was written."""
     (tmp_path / "results").symlink_to(PUBLIC.resolve(), target_is_directory=True)
-    (tmp_path / "ours.yaml").write_text(OURS)
+    (tmp_path / "hotel.yaml").write_text(OURS)
     (tmp_path / "ours.txt").write_text(HOUSE_RULE)
     monkeypatch.chdir(tmp_path)
     with Server(_from_paper) as server:
@@ -104,18 +103,11 @@ def public(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         yield tmp_path
 
 
-def test_an_old_run_is_judged_twice_and_compared(
-    place: Path, capfd: pytest.CaptureFixture[str], update_goldens: bool
-) -> None:
-    _walk(MADE, capfd, update_goldens)
-    assert (place / "after.json").exists()
-
-
 @pytest.mark.skipif(not PUBLIC.is_dir(), reason="no public WebVoyager runs (REPLAYKIT_SHARED_DATA)")
 def test_public_runs_are_judged_twice_and_compared(
     public: Path, capfd: pytest.CaptureFixture[str], update_goldens: bool
 ) -> None:
-    _walk(REAL, capfd, update_goldens)
+    _walk(capfd, update_goldens)
     replies = [entry for tape in public.glob("runs/*.jsonl") for entry in read_tape(tape).entries]
     assert [entry.origin for entry in replies] == ["synthetic"] * 8
     assert "== regressed: Booking--1\n" in PAGE.read_text()
@@ -123,17 +115,17 @@ def test_public_runs_are_judged_twice_and_compared(
 
 def test_the_page_shows_the_files_of_the_changed_judges() -> None:
     page = PAGE.read_text()
-    assert all(text in page for text in (LAST, OURS, HOUSE_RULE))
+    assert all(text in page for text in (OURS, HOUSE_RULE))
 
 
 def test_the_quickstart_shows_the_end_of_a_walk() -> None:
     quickstart = (ROOT / "docs" / "quickstart.md").read_text()
-    walks = [_shown(name)[2] for name in (MADE, REAL)]
-    assert any(walk[walk.index("$ replaykit diff") :] in quickstart for walk in walks)
+    walk = _shown()[2]
+    assert walk[walk.index("$ replaykit diff") :] in quickstart
 
 
 def test_the_quickstart_s_commands_are_a_walk(place: Path) -> None:
-    (place / "ours.yaml").write_text(LAST)
+    (place / "hotel.yaml").write_text(LAST)
     lines = block("docs/quickstart.md", "replaykit import webvoyager results -o").text.splitlines()
     assert [_code(line) for line in lines] == [0, 0, 0, 0, 1, 0]  # the other judge lets one run fail
     before, after = ((place / f"{name}.json").read_bytes() for name in ("before", "after"))
@@ -183,9 +175,9 @@ ASKED = {
 """Words of each task."""
 
 
-def _walk(name: str, capfd: pytest.CaptureFixture[str], update_goldens: bool) -> None:
+def _walk(capfd: pytest.CaptureFixture[str], update_goldens: bool) -> None:
     """Do what the page shows, and expect what it shows."""
-    shown = _shown(name)
+    shown = _shown()
     capfd.readouterr()
     said = "\n".join(_said(line, capfd) for line in shown[2].splitlines() if line.startswith("$ "))
     if update_goldens:
@@ -193,8 +185,8 @@ def _walk(name: str, capfd: pytest.CaptureFixture[str], update_goldens: bool) ->
     assert PAGE.read_text()[shown.start(2) :].startswith(said + "```")
 
 
-def _shown(name: str) -> re.Match[str]:
-    shown = re.search(BLOCK.format(name), PAGE.read_text(), re.DOTALL)
+def _shown() -> re.Match[str]:
+    shown = re.search(BLOCK.format(SHOWN), PAGE.read_text(), re.DOTALL)
     assert shown is not None
     return shown
 

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 import replaykit
 from replaykit.cli.main import cli
 from replaykit.grading import judge_rates, metrics
+from replaykit.grading.verdict import JudgeOutcome, Outcome, PolicyOutcome
 from replaykit.report.reasons import SECTIONS, reason_text, reason_words
 from replaykit.report.remedies import REMEDIES
 
@@ -42,7 +43,13 @@ ELSEWHERE = {
     "Scored",
     "Dialog",
 }
-HEADINGS = {"check": "Checks", "policy": "Policies", "judge": "Judges", "rate": "Rates that are null"}
+HEADINGS = {
+    "outcome": "Outcomes",
+    "check": "Checks",
+    "policy": "Policies",
+    "judge": "Judges",
+    "rate": "Rates that are null",
+}
 
 
 def files(kind: str) -> Iterator[Path]:
@@ -112,6 +119,12 @@ def test_reasons_of_rates_that_are_null_have_sentences() -> None:
         judge_rates.TWO_RUBRICS,
     }
     assert words == set(SECTIONS["rate"])
+
+
+def test_each_outcome_has_a_sentence() -> None:
+    assert set(SECTIONS["outcome"]) == {*Outcome, *PolicyOutcome, *JudgeOutcome}
+    shown = CliRunner().invoke(cli, ["explain", "UNDECIDED"])
+    assert shown.output.startswith("UNDECIDED (outcome): the bundle does not show it")
 
 
 def test_sentences_are_plain() -> None:

@@ -66,6 +66,12 @@ def test_policies_may_live_in_their_own_file(tmp_path: Path) -> None:
     assert [p.id for p in load_policies(tmp_path / "p.json")] == ["p"]
 
 
+def test_a_list_of_policies_without_its_first_line_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "p.yaml").write_text("- {id: p, dimension: user_consent, rule: {type: informational}}\n")
+    with pytest.raises(TaskError, match="`policies:` below a first line"):
+        load_policies(tmp_path / "p.yaml")
+
+
 def test_toml_and_json_and_one_task_alone(tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text('schema = "replaykit.suite/1"\n[[tasks]]\nid = "a"\nintent = "b"\n')
     (tmp_path / "t.json").write_text('{"id": "a", "intent": "b"}')
