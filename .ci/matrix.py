@@ -28,7 +28,7 @@ UNKNOWN = re.compile(
     r"|No matching distribution found|Failed to fetch|error sending request|Could not find a version"
     r"|has no usable wheels|only has (pre-releases|the following)|timed out"
 )
-"""What a resolver says of a package that the index does not hold, or that needs a build."""
+"""Words of a resolver about a package that the index does not hold, or that needs a build."""
 
 
 class Row(NamedTuple):

@@ -212,7 +212,7 @@ class FrozenFile(NamedTuple):
     """How a frozen file is made."""
 
     what: str
-    """What it is, in words."""
+    """Content of the file, in words."""
     make: Callable[[], bytes]
     """Returns its bytes."""
     story_as: str = ""

@@ -162,7 +162,7 @@ class Browser:
         self.pipe = pipe
         """Where to read its messages and where to write; whoever uses them closes them."""
         self.notice = NO_SANDBOX if _is_root() else None
-        """What the user should know about this start."""
+        """A note for the user about this start."""
         self._started = started
 
     @property

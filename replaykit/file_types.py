@@ -1,4 +1,4 @@
-"""What a file is that was named in the place of another: errors name what was found."""
+"""Recognition of files that were named in the place of another: errors name what was found."""
 
 from __future__ import annotations
 

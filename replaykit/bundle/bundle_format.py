@@ -14,7 +14,7 @@ from replaykit.file_types import kind_of_bytes
 from replaykit.patterns import lazy_pattern
 
 Layout: TypeAlias = Literal["journal", "sealed"]
-"""What a file is: being recorded, or finished."""
+"""State of a file: being recorded, or finished."""
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 
@@ -43,7 +43,7 @@ _MEDIA_TYPE_MAX = 127
 
 # `opaque` is compressed already: its level costs next to nothing.
 JOURNAL_LEVELS = {"opaque": -5, "pixels": 1, "text": 2, "story": 2}
-"""What the step path can afford."""
+"""Compression levels that are fast enough while steps are recorded."""
 
 # 1.4 Sealed: at the end
 

@@ -19,7 +19,7 @@ from replaykit.errors import BlobMissing, DigestMismatch
 
 
 class Tables(NamedTuple):
-    """What opening a bundle found out."""
+    """Tables of a file, as opening it found them."""
 
     layout: Layout
     """Journal or sealed."""

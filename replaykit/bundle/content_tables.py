@@ -12,7 +12,7 @@ from replaykit.bundle.bundle_format import Limits, Place
 from replaykit.bundle.records import PRIVATE, FrameRecord, records
 
 Group: TypeAlias = Literal["blobs", "story", "private"]
-"""What a data frame holds; a frame holds one group, private records aside."""
+"""Kind of content of a data frame; a frame holds one group, private records aside."""
 
 _GROUPS: dict[str, Group] = {"blob": "blobs", "header": "story", "event": "story"}
 
@@ -48,7 +48,7 @@ class Contents:
         return self._hash.hexdigest()
 
     def add(self, number: int, raw: bytes, place: Place) -> Group:
-        """Take in the records of frame `number` and return what it holds.
+        """Add the records of frame `number`; return the group that it holds.
 
         Raises BundleDamaged, UnknownRecordKind and LimitExceeded; the tables are unusable afterwards.
         """

@@ -56,7 +56,7 @@ class References:
         self._lines = 0
 
     def add(self, line: bytes) -> None:
-        """Take in the next story line."""
+        """Add the next story line."""
         for match in _ID.finditer(line):
             id = match[1].decode()
             if id in self.last:

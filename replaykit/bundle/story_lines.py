@@ -25,7 +25,7 @@ from replaykit.trajectory.scalars import WORD
 from replaykit.trajectory.step import Event, Header, Probe, Step
 
 Line: TypeAlias = Header | Event | Unknown
-"""Whatever a story line can hold."""
+"""Any line of a story."""
 
 
 class _Tagged(Struct):

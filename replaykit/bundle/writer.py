@@ -35,7 +35,9 @@ from replaykit.errors import BundleBusy, BundleWriteError, EventInvalid, OutputE
 from replaykit.trajectory.step import Header, Step
 
 Durability: TypeAlias = Literal["process", "power"]
-"""What a commit survives: the death of the process (page cache), or a power cut (one fdatasync each)."""
+"""Event that a commit survives: the death of the process (page cache), or a power cut (one fdatasync each).
+
+"""
 
 NewBlob: TypeAlias = tuple[str, str, bytes]
 """Id, media type, payload."""
@@ -66,7 +68,7 @@ class SealResult(Struct, frozen=True, kw_only=True):
 
 
 class _Totals(NamedTuple):
-    """What a journal holds: one commit over a limit would make all that was recorded unreadable."""
+    """Sizes of a journal so far: one commit over a limit would make all that was recorded unreadable."""
 
     size: int = 0
     frames: int = 1

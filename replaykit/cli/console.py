@@ -1,4 +1,4 @@
-"""What commands share: options, and what they say on the side.
+"""Options and notices that commands share.
 
 Progress and notices go to stderr, only where somebody looks.
 """

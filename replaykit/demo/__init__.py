@@ -1,1 +1,1 @@
-"""What `replaykit demo` needs beside the package."""
+"""Files that `replaykit demo` needs in addition to the package."""

@@ -16,7 +16,7 @@ WORDS = (
     "verify you are human", "are you a robot", "not a robot", "unusual traffic", "checking your browser",
     "press and hold", "complete the captcha", "access to this page has been denied", "just a moment",
 )  # fmt: skip
-"""What such walls say, where the status of the document is 403, 429 or 503."""
+"""Phrases of such walls, where the status of the document is 403, 429 or 503."""
 
 _WALLS = (403, 429, 503)
 _DOWN = 500

@@ -10,4 +10,4 @@ SIDE_EFFECT = "S1"
 """Code of the finding that is a side effect."""
 
 DEFAULT = ("success", "check", "policy")
-"""What a gate fails on by default."""
+"""Kinds of results on which a gate fails by default."""

@@ -1,4 +1,4 @@
-"""What a summary says of each judge: counts, rates, votes, members, criteria."""
+"""Summary of each judge: counts, rates, votes, members, criteria."""
 
 from __future__ import annotations
 

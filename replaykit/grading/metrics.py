@@ -44,7 +44,7 @@ TIERS = ((Fraction(5, 100), "low"), (Fraction(15, 100), "medium"), (Fraction(1),
 """Largest risk ratio of each tier."""
 
 VALIDITIES = ("valid", "blocked", "site_down", "session_lost", "other")
-"""What a harness may say of a run; other words count as the last."""
+"""Words of a harness about the validity of a run; other words count as the last."""
 
 NONE_GRADED = "none_graded"
 """Why a rate is null: not one run could be graded."""

@@ -1,4 +1,4 @@
-"""What checks and judges ask a model, and what comes back: values, no transport."""
+"""Requests of checks and judges to a model, and its replies: values, no transport."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
     effort: str | None = None
     """Effort asked for."""
     oversized_image: str = "error"
-    """What the provider does with a screenshot that is too large: `error`, or `downsize`, which is keyed."""
+    """The provider's way with a screenshot that is too large: `error`, or `downsize`, which is keyed."""
     is_repeated: bool = False
     """The same is asked several times, for votes: the provider may keep what it read; not part of the key."""
     is_shared: bool = False

@@ -1,4 +1,4 @@
-"""What one run contributes to each rate: C, A, F, K of `docs/metrics.md`, and what is made of them."""
+"""Contribution of one run to each rate: C, A, F, K of `docs/metrics.md`, and the rates made of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NO, YES = WHOLE = Fraction(0), Fraction(1)
 
 
 class Score(NamedTuple):
-    """What one run contributes to a rate."""
+    """Contribution of one run to a rate."""
 
     value: Fraction
     """With everything undecided taken as unfavourable."""
@@ -43,7 +43,7 @@ LOST: Scores = dict.fromkeys(RATES, Score(NO, YES, True))
 
 
 class _Facts(NamedTuple):
-    """What a run's scores rest on: few runs differ in it, so those that do not share their scores."""
+    """Facts on which a run's scores rest: few runs differ in them, so the others share their scores."""
 
     done: Outcome | None
     """Outcome of its checks."""

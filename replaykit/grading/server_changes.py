@@ -1,4 +1,4 @@
-"""What a run changed on servers: accepted requests, except queries and beacons without content.
+"""Changes of a run on servers: accepted requests, except queries and beacons without content.
 
 A request changes something if its method is not GET, HEAD or OPTIONS and its status is 2xx or 3xx.
 """

@@ -1,4 +1,4 @@
-"""What grading returns: outcomes with evidence, one verdict per run, one report for many runs.
+"""Results of grading: outcomes with evidence, one verdict per run, one report for many runs.
 
 All of it is a tree that the garbage collector does not need to visit (`gc=False`).
 """
@@ -96,7 +96,7 @@ class Evidence(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     locator: str | None = None
     """Locator of the element that was read on the page."""
     tier: str | None = None
-    """What read the page: `live` browser, `static` snapshot or offline `chromium`."""
+    """Reader of the page: `live` browser, `static` snapshot or offline `chromium`."""
     browser: str | None = None
     """Version of the browser, if `tier` is `chromium`."""
     strength: str | None = None
@@ -106,9 +106,9 @@ class Evidence(Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     snapshot: str | None = None
     """Blob id of the page's snapshot."""
     expected: Value | None = None
-    """What the task requires."""
+    """Value that the task requires."""
     found: Value | None = None
-    """What the bundle shows."""
+    """Value that the bundle shows."""
     excerpt: str | None = None
     """Text around the match."""
     note: str | None = None
@@ -360,7 +360,7 @@ class Verdict(Struct, frozen=True, kw_only=True, gc=False):
     reward: float = 0.0
     """1.0 if `success` is PASS, otherwise 0.0."""
     findings: tuple[RunFinding, ...] = ()
-    """What went wrong in the run, in order of steps. No outcome depends on it."""
+    """Faults of the run, in order of steps. No outcome depends on them."""
     first_failure: FirstFailure | None = None
     """If `success` is FAIL: where the run went wrong; null if no detector found it."""
     error: ErrorInfo | None = None

@@ -88,7 +88,7 @@ class LoopbackHandler(BaseHTTPRequestHandler, ABC):
 
     @property
     def response(self) -> bytes:
-        """What is sent."""
+        """Bytes to send."""
         return self._sent.getvalue()
 
     @abstractmethod

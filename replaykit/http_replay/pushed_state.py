@@ -19,7 +19,7 @@ LOOKED_MAX = 50
 """Requests of a kind to one path that are looked at, the last ones."""
 
 UNREAD = object()
-"""What stands for a body that is no JSON."""
+"""Mark of a body that is no JSON."""
 
 
 class PushedState(Struct, frozen=True, kw_only=True):
@@ -28,7 +28,7 @@ class PushedState(Struct, frozen=True, kw_only=True):
     exchange: Exchange
     """The request."""
     sent: Any
-    """What it sent, `UNREAD` where that is no JSON."""
+    """Body of the request, `UNREAD` where that is no JSON."""
 
 
 class Replied(Struct, frozen=True, kw_only=True):
@@ -37,7 +37,7 @@ class Replied(Struct, frozen=True, kw_only=True):
     exchange: Exchange | None
     """The request; None of a probe."""
     body: Any
-    """What was answered, `UNREAD` where that is no JSON."""
+    """Body of the response, `UNREAD` where that is no JSON."""
 
 
 def parsed(body: bytes | None) -> Any:

@@ -1,4 +1,4 @@
-"""What a bundle answers to a request: the newest recorded reply that nothing can have changed since."""
+"""Answer of a bundle to a request: the newest recorded reply that nothing can have changed since."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _Key = tuple[str, tuple[tuple[str, str], ...]]
 
 
 class HttpReply(Struct, frozen=True, kw_only=True):
-    """What is sent back."""
+    """A reply to send."""
 
     status: int
     """HTTP status."""

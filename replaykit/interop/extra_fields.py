@@ -1,4 +1,4 @@
-"""What a source holds beyond the fields that an importer reads: kept under its path."""
+"""Data of a source beyond the fields that an importer reads: kept under its path."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ LEVELS_MAX = 16
 
 
 class Listing(NamedTuple):
-    """What there is in one folder, sorted."""
+    """Contents of one folder, sorted."""
 
     path: Path
     """The folder."""

@@ -36,7 +36,7 @@ LOOK_MAX = 1000
 """Files of a folder that are looked at to say what it is."""
 
 MISSING = "missing"
-"""What is found where there is no such path."""
+"""Layout of a path that does not exist."""
 
 
 class FoundRun(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 FETCH = "run `git lfs pull` in its repository to fetch the file itself"
-"""What to do."""
+"""Advice for such a pointer."""
 
 # The second one is from before version 1.0, when Git LFS was called Hawser.
 _BEGINNINGS = (b"version https://git-lfs.github.com/spec/", b"version https://hawser.github.com/spec/")

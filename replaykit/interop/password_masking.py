@@ -326,7 +326,7 @@ _STORED = re.compile(
     r"(['\"`])([^'\"`\n]{4,4096})\4"
     r"|((?:local|session)Storage\.(\w{1,128})\s*=\s*)(['\"`])([^'\"`\n]{4,4096})\8"
 )
-"""What a script puts into the storage of a page: by a call, by a key, by a property."""
+"""Forms in which a script writes to the storage of a page: by a call, by a key, by a property."""
 
 _CURL_USER = re.compile(r"(\s(?:-u|--user)[ =]['\"]?[^\s:'\"]{1,128}:)([^\s'\"]{1,1024})")
 _CURL_COOKIE = re.compile(

@@ -1,4 +1,4 @@
-"""What importers and exporters say of themselves, and where they live."""
+"""Facts about importers and exporters, and where they live."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from replaykit.interop.imported_run import Options, Run
 from replaykit.trajectory.step import CHANNELS
 
 FACTS = ("task", "answer", "times")
-"""What is listed of a format beside its channels."""
+"""Facts that are listed of a format in addition to its channels."""
 
 RECORDED, PARTIAL, ABSENT, OPTIONAL = "R", "P", "-", "o"
 """Letters of the capability table: all of it, some of it, none, only with an option or an optional part."""
@@ -24,7 +24,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
     """One run found under a path."""
 
     name: str
-    """What its bundle is called, without ending."""
+    """Name of its bundle, without ending."""
     root: Path
     """Folder or archive that holds it."""
     file: str = ""
@@ -32,7 +32,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
     parts: tuple[tuple[str, int, int], ...] = ()
     """Rows of tables that it is made of: file, start and end."""
     shown: str = ""
-    """What people see instead of its path, where that is of an unpacked archive."""
+    """Text for people in the place of its path, where that is of an unpacked archive."""
 
 
 def flag(option: str) -> str:

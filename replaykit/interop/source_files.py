@@ -39,10 +39,10 @@ _END_SIZE = 22
 _END_SEARCH = 65_535 + _END_SIZE
 
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""What writers of traces and HAR files use; others bring decoders with failures of their own."""
+"""Methods of the writers of traces and HAR files; others bring decoders with failures of their own."""
 
 ZSTANDARD = 93
-"""What Inspect uses; `zipfile` knows it from Python 3.14 on, so that it is decoded here."""
+"""Method of Inspect; `zipfile` knows it from Python 3.14 on, so that it is decoded here."""
 
 _LOCAL = b"PK\x03\x04"
 _LOCAL_SIZE = 30

@@ -320,7 +320,7 @@ _HISTORY: dict[Any, Callable[[], actions.Action]] = {
     "forward": actions.GoForward,
     "reload": actions.Reload,
 }
-"""What Anthropic's browser gets in the place of an address."""
+"""Words of Anthropic's browser in the place of an address."""
 
 
 def _drag(args: Arguments) -> actions.Action:

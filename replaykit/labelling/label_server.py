@@ -51,7 +51,7 @@ _ASSETS: Mapping[str, tuple[str, tuple[tuple[str, str], ...]]] = {
 
 
 class PostedLabel(Struct, frozen=True, forbid_unknown_fields=True):
-    """What the page posts of one run."""
+    """Label that the page posts for one run."""
 
     label: LabelAnswer
     """Whether the run succeeded."""
@@ -76,7 +76,7 @@ class LabelPage:
 
     @property
     def url(self) -> str:
-        """What a browser opens."""
+        """Address for a browser."""
         return f"http://{HOST}:{self.port}/{self.token}/"
 
     def close(self) -> None:

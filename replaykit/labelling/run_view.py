@@ -1,4 +1,4 @@
-"""What a person sees of a run to label it: task, steps, answer and pages, and no verdict of anybody."""
+"""View of a run for labelling: task, steps, answer and pages, and no verdict."""
 
 from __future__ import annotations
 

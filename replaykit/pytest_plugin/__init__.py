@@ -114,10 +114,10 @@ class BundleItem(pytest.Item):
 
 
 GradeBundle = Callable[..., "Verdict"]
-"""What the fixture `grade_bundle` gives."""
+"""Type of the fixture `grade_bundle`."""
 
 RecordPage = Callable[..., AbstractContextManager["Recorder"]]
-"""What the fixture `record_page` gives."""
+"""Type of the fixture `record_page`."""
 
 
 @pytest.fixture

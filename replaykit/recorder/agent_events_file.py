@@ -1,4 +1,4 @@
-"""What agent and harness report through files: JSON lines that they append, read while the agent runs.
+"""Reports of agent and harness through files: JSON lines that they append, read while the agent runs.
 
 The agent reports on itself: `thought message ask answer step`, and `end` for an end of its own. What it says
 of others, a `reply` of the user or an end that somebody else caused, is kept as a claim. The harness's file,
@@ -131,7 +131,7 @@ class AgentEvents:
         )
 
     def receive(self, *, is_last: bool = False) -> None:
-        """Take in all lines that are complete; the last time, an unfinished one too."""
+        """Read all lines that are complete; the last time, an unfinished one as well."""
         self.listen(is_last=is_last)
         while self._received:
             self._receive_line(self._received.popleft())

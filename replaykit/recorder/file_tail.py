@@ -44,7 +44,7 @@ class GrowingFile:
 
     def __init__(self, path: Path) -> None:
         self.faults: list[str] = []
-        """What the file did that no file of lines does, each once."""
+        """Faults that no file of lines has, each once."""
         self.number = 0
         """Lines read."""
         self._path = path

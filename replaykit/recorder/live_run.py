@@ -37,7 +37,7 @@ class Ended(Struct, frozen=True, kw_only=True):
 
 
 class LiveRun:
-    """What an agent, or the harness around it, may say during a recording."""
+    """Interface of an agent, or of the harness around it, during a recording."""
 
     def __init__(self, driver: Driver, user: User | None) -> None:
         self._driver = driver
@@ -47,7 +47,7 @@ class LiveRun:
         self.speech_counts: dict[str, int] = {}
         """Counts of lines in event files, and of lines that were not written by their speaker."""
         self.failure: BaseException | None = None
-        """What the agent raised, where it ended with an exception."""
+        """Exception with which the agent ended."""
         self._answer: str | None = None
         self._is_in_step = False
 

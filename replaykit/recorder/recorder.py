@@ -76,7 +76,7 @@ _A = TypeVar("_A", bound="AsyncPage | AsyncContext | AsyncBrowser")
 
 
 class _Recording(LiveRun):
-    """What both recorders share: the file, the session's start, the seal."""
+    """Common parts of both recorders: the file, the session's start, the seal."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class _Recording(LiveRun):
         self.path = Path(path)
         """The bundle."""
         self.result: SealResult | None = None
-        """What was sealed, once it is."""
+        """The sealed file, once it is sealed."""
         self.ended: Ending | None = None
         """How the run ended, once it has."""
         self._settings = as_settings(options)

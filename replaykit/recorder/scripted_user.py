@@ -14,7 +14,7 @@ from replaykit.tasks.yaml_text import parsed_yaml, words_of
 
 
 class UserReply(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the user says."""
+    """One reply of the user."""
 
     reply: str
     """In words."""

@@ -1,4 +1,4 @@
-"""What a recording is given: options of the caller, and what they make of header, page script and probes."""
+"""Settings of a recording: options of the caller, and the header, page script and probes made of them."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     traceparent: str | None = None
     """W3C trace context that the run belongs to; default: the variable `REPLAYKIT_TRACEPARENT`."""
     durability: Literal["process", "power"] = "process"
-    """What every commit survives: the end of this process, or of the machine."""
+    """Event that every commit survives: the end of this process, or of the machine."""
     force: bool = False
     """Replace an existing file."""
 

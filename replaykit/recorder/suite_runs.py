@@ -33,7 +33,7 @@ NAME_MAX = 120
 """Characters of a task id that a file name holds."""
 
 FOR_ALL = (AgentError, MissingExtra, NoBrowser, UsageError)
-"""What would fail every other run as well."""
+"""Errors that would fail every other run as well."""
 
 log = logging.getLogger("replaykit.recorder")
 
@@ -42,7 +42,7 @@ class SuiteRun(Struct, frozen=True, kw_only=True):
     """One attempt at one task."""
 
     task: Task
-    """What the agent is asked."""
+    """Task of the agent."""
     trial: int
     """From 1."""
     path: Path
@@ -50,7 +50,7 @@ class SuiteRun(Struct, frozen=True, kw_only=True):
 
 
 class SuiteResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What came of one attempt; also a line of the log."""
+    """Result of one attempt; also a line of the log."""
 
     task: str
     """Id."""
@@ -69,7 +69,7 @@ class SuiteResult(Struct, frozen=True, kw_only=True, omit_defaults=True):
     error: str | None = None
     """Why nothing was recorded, or why the agent crashed."""
     notices: tuple[str, ...] = ()
-    """What the user should know."""
+    """Notes for the user."""
 
 
 class TaskChoice(Struct, frozen=True, kw_only=True):

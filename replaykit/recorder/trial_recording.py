@@ -20,12 +20,12 @@ _PAGE = "<!doctype html><title>Try</title><button>Here</button>"
 
 
 class Tried(Struct, frozen=True, kw_only=True):
-    """What came of it."""
+    """Result of the trial."""
 
     environment: Environment
     """Driver and browser, with their versions."""
     fault: str | None = None
-    """What is wrong, in words; None = the click was recorded."""
+    """Fault in words; None = the click was recorded."""
 
 
 def try_recording() -> Tried:

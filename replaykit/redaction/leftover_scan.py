@@ -1,4 +1,4 @@
-"""What a bundle still holds: every string and key of its lines, every payload that is no pixels."""
+"""Contents of a bundle that may hold a secret: every string and key, every payload except pixels."""
 
 from __future__ import annotations
 

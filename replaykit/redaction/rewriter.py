@@ -25,7 +25,7 @@ from replaykit.trajectory.step import Derivation, Header
 _S = TypeVar("_S", bound=Struct)
 
 WITHHELD = Omitted(why="withheld")
-"""What stands for a payload that may hold a secret. No digest: it would confirm a guess."""
+"""Mark of a payload that may hold a secret. No digest: it would confirm a guess."""
 
 _LISTS = frozenset({"sheets"})
 _BLOBS = frozenset({"snapshot", "screenshot", "clean", "a11y", "post", "body"})
@@ -33,7 +33,7 @@ _BLOBS = frozenset({"snapshot", "screenshot", "clean", "a11y", "post", "body"})
 
 
 class Rewriting:
-    """What becomes of every blob and every line of a bundle. `is_strict`: secrets or patterns were named."""
+    """Rewritten blobs and lines of a bundle. `is_strict`: secrets or patterns were named."""
 
     def __init__(self, bundle: Bundle, redactor: Redactor, *, is_strict: bool) -> None:
         self._bundle = bundle

@@ -65,7 +65,7 @@ class Dom:
 
     @cached_property
     def live_values(self) -> tuple[str, ...]:
-        """What fields hold other than their document gave them, in all trees; masked ones are left out."""
+        """Values of fields that differ from their document, in all trees; masked ones are left out."""
         if not self._prefilter.may_hold_values:
             return ()
         states = self.snapshot.state.values()

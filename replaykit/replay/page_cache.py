@@ -19,7 +19,7 @@ CACHE_BYTES = 3 * 2**20
 
 
 class Blobs(Protocol):
-    """What this part needs of a bundle's contents."""
+    """Interface of a bundle's contents for this part."""
 
     def __contains__(self, id: object) -> bool: ...
 

@@ -1,4 +1,4 @@
-"""What others make of an object that never changes, made once and kept with it."""
+"""Values computed from an object that never changes, made once and kept with it."""
 
 from __future__ import annotations
 

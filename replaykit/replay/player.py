@@ -35,7 +35,7 @@ _Caused = TypeVar("_Caused", Message, Dialog, Navigation, Exchange)
 
 
 class Recording(Blobs, Protocol):
-    """What a replay reads: a story and its blobs. A bundle is one."""
+    """Interface of the input of a replay: a story and its blobs. A bundle is one."""
 
     @property
     def trajectory(self) -> Trajectory:

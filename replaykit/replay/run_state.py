@@ -1,4 +1,4 @@
-"""What was recorded at one moment: a page, and the state of the run around one step."""
+"""The recorded state at one moment: a page, and the state of the run around one step."""
 
 from __future__ import annotations
 
@@ -237,7 +237,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def line(self) -> str:
-        """What was done, in one line: `<button> Pay -> CLICK`; a failed or unseen action says so."""
+        """The action in one line: `<button> Pay -> CLICK`, with a note if it failed or was not seen."""
         return render_step(self.step)
 
     @property

@@ -1,4 +1,4 @@
-"""What shows on a page and is in no recording: its text is unknown, so no text is proven to be absent.
+"""Visible parts of a page that no recording holds: no text is proven to be absent from such a page.
 
 Own module: `run_state` knows pages and frames, and no elements.
 """

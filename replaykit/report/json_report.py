@@ -49,7 +49,7 @@ def _frame(report: Report, kinds: Iterable[str]) -> bytes:
 
 
 MADE_BY = "`replaykit grade RUNS -o report.json` writes one"
-"""What to do where a file is not a report."""
+"""Advice where a file is not a report."""
 
 
 def _missing(verdict: Verdict) -> Iterator[str]:

@@ -20,7 +20,7 @@ TEXT_MAX = 4000
 """Characters of one message: whoever shows it in a table is not helped by more."""
 
 _ILLEGAL = lazy_pattern("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML 1.0 cannot hold, not even escaped."""
+"""Characters that XML 1.0 cannot hold, not even escaped."""
 
 _FAILED = ("FAIL", "VIOLATED", "FAILURE")
 _UNDECIDED = ("UNDECIDED", "ABSTAIN")

@@ -1,4 +1,4 @@
-"""What a notebook shows of verdicts, reports and bundles: HTML with inline styles, no script and no address.
+"""Cards of verdicts, reports and bundles for notebooks: HTML with inline styles, no script and no address.
 
 Everything recorded is escaped: a notebook runs what it is given.
 """

@@ -1,4 +1,4 @@
-"""What would have recorded evidence that is missing: one plain sentence for each kind of code."""
+"""How to record evidence that is missing: one plain sentence for each kind of code."""
 
 from __future__ import annotations
 

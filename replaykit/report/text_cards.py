@@ -1,4 +1,4 @@
-"""What `print` shows of a verdict and of a report: a few lines, what is not well first."""
+"""Text of a verdict and of a report for `print`: a few lines, with what failed first."""
 
 from __future__ import annotations
 

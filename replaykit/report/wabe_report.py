@@ -81,7 +81,7 @@ def _digest(path: str | Path) -> Iterable[str]:
 
 
 class _OwnResult(NamedTuple):
-    """What a run states about itself: an imported one, in the words of its own file."""
+    """Verdict of a run about itself: an imported one, in the words of its own file."""
 
     actions: tuple[str, ...] = ()
     thoughts: tuple[str, ...] = ()

@@ -40,11 +40,11 @@ element => ({
   value: ['button', 'submit', 'reset'].includes(element.type) ? element.getAttribute('value') ?? '' : '',
 })
 """
-"""What an element is now. Nothing of the recording is in it."""
+"""Script that describes an element as it is now. Nothing of the recording is in it."""
 
 
 class FoundElement(Struct, frozen=True, kw_only=True):
-    """What became of a target."""
+    """Result of looking for a target."""
 
     state: Literal["found", "moved", "changed", "missing"]
     """`moved`: elsewhere, by its role and name. `changed`: another element stands in its place."""
@@ -53,7 +53,7 @@ class FoundElement(Struct, frozen=True, kw_only=True):
     before: str = ""
     """Of a changed or moved one: what it was, or where."""
     after: str = ""
-    """What it is now, or where."""
+    """Its present description, or its place."""
 
 
 def look(page: Page, element: Element) -> FoundElement:

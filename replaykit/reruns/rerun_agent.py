@@ -61,7 +61,7 @@ class Walk:
 
     def __init__(self, plan: RerunPlan, places: Addresses, patience: float) -> None:
         self.outcomes: list[StepOutcome] = []
-        """What became of each step, up to the one where the walk ended."""
+        """Outcome of each step, up to the one where the walk ended."""
         self._plan, self._places, self._patience = plan, places, patience
         self._tabs: list[Page] = []
         self._dialogs: list[Dialog] = []

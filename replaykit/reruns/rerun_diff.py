@@ -30,7 +30,7 @@ KINDS = ("target", "action", "url", "dialog", "text", "place")
 """Everything in which two runs may differ."""
 
 GATED = ("target", "action", "url", "dialog")
-"""What counts as a divergence unless --fail-on names others."""
+"""Kinds that count as a divergence unless --fail-on names others."""
 
 Text = Literal["same", "differs", "unknown"]
 Kind = Literal["target", "action", "url", "dialog", "text", "place"]

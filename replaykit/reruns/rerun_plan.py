@@ -1,4 +1,4 @@
-"""What of a recorded run can be done once more, step by step, and why the rest cannot."""
+"""Steps of a recorded run that can be repeated, one by one, and the reason why the rest cannot."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class Move(Struct, frozen=True, kw_only=True):
     leads_to: str | None
     """Live URL at which its tab is due after the action; None = not known."""
     actions: tuple[actions.Action, ...]
-    """What to do, in order; values of secrets filled in."""
+    """Actions to repeat, in order; values of secrets filled in."""
     files: tuple[Path, ...] = ()
-    """What an upload among them chooses."""
+    """Files that an upload among them chooses."""
     dialogs: tuple[Dialog, ...]
     """Native dialogs that came up, and how they were answered."""
     skipped: str | None = None
@@ -70,7 +70,7 @@ class RerunPlan(Struct, frozen=True, kw_only=True):
 
 
 class RerunInputs(Struct, frozen=True, kw_only=True):
-    """What the recording does not hold: texts that are secret, contents of files."""
+    """Inputs that the recording does not hold: texts that are secret, contents of files."""
 
     secrets: Mapping[str, str] = {}
     """Id of a declared secret to its value."""

@@ -1,4 +1,4 @@
-"""What became of a recorded step on a live page."""
+"""Outcome of a recorded step on a live page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ attempted; `not_reached`: the walk had ended before."""
 
 
 class StepOutcome(Struct, frozen=True, kw_only=True):
-    """What became of one step on the live page."""
+    """Outcome of one step on the live page."""
 
     step: int
     """Index of the recorded step."""
@@ -21,6 +21,6 @@ class StepOutcome(Struct, frozen=True, kw_only=True):
     why: str | None = None
     """In words, unless it is done as recorded."""
     before: str | None = None
-    """What the target was, or where."""
+    """The target as recorded, or its place."""
     after: str | None = None
-    """What it is now."""
+    """The target as it is now."""

@@ -15,7 +15,9 @@ MEMBERS_MAX = 1000
 ZIP_FAILURES = (
     zipfile.BadZipFile, zlib.error, RuntimeError, EOFError, ValueError, OSError, MemoryError,
 )  # fmt: skip
-"""What `zipfile` raises for damaged members; RuntimeError also for encryption and unknown methods."""
+"""Exceptions that `zipfile` raises for damaged members; RuntimeError also for encryption and unknown methods.
+
+"""
 
 _ZLIB_OR_GZIP = 32 + zlib.MAX_WBITS
 

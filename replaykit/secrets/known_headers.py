@@ -25,7 +25,7 @@ class KnownHeaders:
         self._parts: set[int] = set()
 
     def set_by(self, response: Headers) -> None:
-        """Take in the cookies that a response sets."""
+        """Record the cookies that a response sets."""
         for name, value in response:
             if name.lower() == "set-cookie":
                 self._learn(("cookie", value.partition(";")[0].strip()))

@@ -44,7 +44,7 @@ from replaykit.trajectory.step import Header
 _S = TypeVar("_S", bound=Struct)
 
 _TOKEN = lazy_pattern(r"⟦(?:(?:secret|pattern):[A-Za-z_][\w.-]{0,63}|masked|header(?::known)?|cut:\d+)⟧")
-"""What stands for a secret."""
+"""Mark in the place of a secret."""
 
 _TEXTUAL = ("text/", "application/javascript", "application/xml", "application/ecmascript", "image/svg+xml")
 _URL = lazy_pattern(r"[A-Za-z][A-Za-z0-9+.-]*:/?/?\S*[?#;&]\S+$")

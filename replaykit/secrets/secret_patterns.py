@@ -1,4 +1,4 @@
-"""What is secret by its look or by its name, whoever declared it."""
+"""Secrets known by their look or by their name, whoever declared them."""
 
 from __future__ import annotations
 

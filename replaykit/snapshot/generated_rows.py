@@ -19,7 +19,7 @@ GENERATED_CUT = "generated_cut"
 
 
 class Generated(NamedTuple):
-    """What a style sheet does with the text of an element."""
+    """Effect of a style sheet on the text of an element."""
 
     number: int
     """Element number."""

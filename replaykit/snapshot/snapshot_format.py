@@ -1,4 +1,4 @@
-"""What a snapshot is (`application/x-replaykit-dom`, version 1): tokens in a file, columns in memory.
+"""Format of a snapshot (`application/x-replaykit-dom`, version 1): tokens in a file, columns in memory.
 
 A snapshot is four lines of JSON (head, tokens, style, box); docs/snapshot-format.md names every token.
 """
@@ -82,8 +82,9 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
     generated: list[tuple[int, int, str]] | msgspec.UnsetType = msgspec.UNSET
     """Texts that style sheets show before and after the content of elements; unset = no such texts."""
     flags: list[str] = []
-    """What is missing or unusual: `no_box no_style cut generated_cut main_world`; `composed`: texts were
-    compared."""
+    """Missing or unusual parts: `no_box no_style cut generated_cut main_world`; `composed`: texts were
+    compared.
+    """
 
 
 class Inner(msgspec.Struct, frozen=True, kw_only=True):

@@ -112,7 +112,8 @@ class HtmlTarget(Written, frozen=True, kw_only=True):
     url: str = "last"
     """URL of the page: `last`, a URL, or `func:NAME(...)`."""
     locator: str = ""
-    """What is read: empty = the source of the page; `document....`, `[...document....`, or `func:NAME(...)`.
+    """Value to read: empty = the source of the page; `document....`, `[...document....`, or `func:NAME(...)`.
+
     """
     prep_actions: tuple[str, ...] = ()
     """JavaScript that runs before the value is read."""
@@ -177,7 +178,7 @@ class CheckFault(Struct, frozen=True, kw_only=True):
     path: str
     """Where: `$.checks[0].targets[1].locator`."""
     message: str
-    """What is wrong."""
+    """Fault in words."""
     is_error: bool = True
     """False: it works under a condition that the message names, such as a value read while recording."""
 
@@ -207,7 +208,7 @@ class ProbePage(Struct, frozen=True, kw_only=True):
     prep: tuple[str, ...] = ()
     """JavaScript run before the reads."""
     reads: tuple[ProbeRead, ...] = ()
-    """What to read."""
+    """Values to read."""
 
 
 class ProbeHttp(Struct, frozen=True, kw_only=True):

@@ -27,16 +27,16 @@ class FieldFault(NamedTuple):
     path: str
     """Where it is: `$.tasks[0].checks[1]`."""
     reason: str
-    """What is wrong, with the nearest accepted name where a name is wrong."""
+    """Fault in words, with the nearest accepted name where a name is wrong."""
 
 
 class ReadFields(NamedTuple, Generic[_Kind]):
-    """What a value holds of a struct."""
+    """Result of reading a value as a struct."""
 
     value: _Kind | None
     """The struct without the parts that are wrong; None where nothing is left of it."""
     faults: list[FieldFault]
-    """What is wrong, in the order of reading."""
+    """Faults, in the order of reading."""
 
 
 def field_fault(error: msgspec.ValidationError, plain: Any, kind: type) -> FieldFault:

@@ -119,8 +119,8 @@ class JudgeSettings(Written, frozen=True, kw_only=True):
     the default) or fails the run (`fail`).
     """
     oversized_image: Literal["error", "downsize"] = "error"
-    """What happens to a screenshot that is too large for the model: `error` refuses it, `downsize` reduces
-    it.
+    """Treatment of a screenshot that is too large for the model: `error` refuses it, `downsize` reduces it.
+
     """
     members: "tuple[str | JudgeSettings, ...]" = ()
     """Of `panel`: 2 to 9 judges, by protocol name or with their own settings."""

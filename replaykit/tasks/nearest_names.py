@@ -1,4 +1,4 @@
-"""What a task file may hold where a name is unknown: the nearest name, and all names."""
+"""Hints where a task file has an unknown name: the nearest name, and all names."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ SUCCESS = range(200, 300)
 """Statuses that count if a task gives no status."""
 
 TaskType: TypeAlias = Literal["retrieve", "mutate", "navigate"]
-"""What a task is mainly about."""
+"""Main kind of a task."""
 
 Status: TypeAlias = Literal[
     "SUCCESS",

@@ -25,7 +25,7 @@ class Criterion(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, o
     id: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_.-]{1,32}$")]
     """Unique id in the rubric."""
     statement: Annotated[str, Meta(min_length=10, max_length=300)]
-    """What must hold, in one sentence."""
+    """Requirement, in one sentence."""
     asked: Annotated[str, Meta(max_length=1000)] = ""
     """Words of the intent that ask for it, verbatim."""
     kind: Kind = "outcome"

@@ -22,7 +22,7 @@ Operator: TypeAlias = Literal[
     "ge",
     "changed",
 ]
-"""What a value has to do with the one that is expected."""
+"""Relation of a value to the expected one."""
 
 
 class ExchangeChoice(Written, frozen=True, kw_only=True):
@@ -35,7 +35,7 @@ class ExchangeChoice(Written, frozen=True, kw_only=True):
     which: Literal["first", "last", "any", "count"] = "last"
     """`first` or `last` such exchange; `any`: one of them must match; `count`: their number."""
     side: Literal["request", "response", "status", "headers"] | None = None
-    """What is read: the body of `request` or `response` as JSON, the HTTP `status`, or the response `headers`
+    """Part to read: the body of `request` or `response` as JSON, the HTTP `status`, or the response `headers`
     by lower-case name. Default: the request body; the response body if a request has no body (GET, HEAD,
     DELETE, phases `pre` and `post`).
     """

@@ -1,4 +1,4 @@
-"""What is in a task file: counts of tasks, checks, requirements, and of the evidence they need."""
+"""Summary of a task file: counts of tasks, checks, requirements, and of the evidence they need."""
 
 from __future__ import annotations
 

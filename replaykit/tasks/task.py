@@ -40,15 +40,15 @@ class Task(Written, frozen=True, kw_only=True, dict=True):
     id: str
     """Unique id in the suite."""
     intent: str
-    """What the agent is asked to do."""
+    """Request of the user to the agent."""
     start_urls: tuple[str, ...] = ()
     """Pages that are opened before the agent begins, one tab for each."""
     sites: tuple[str, ...] = ()
     """Names of the sites that the task uses."""
     checks: tuple[Check, ...] = ()
-    """What must hold after the run."""
+    """Requirements after the run."""
     policies: tuple[Policy, ...] = ()
-    """What must hold during the run."""
+    """Limits during the run."""
     allow: tuple[AllowedChange, ...] = ()
     """Requests that may change something: `grade --side-effects` does not list them."""
     judge: str | JudgeSettings | None = None
@@ -96,7 +96,7 @@ class AgentTask(Struct, frozen=True, kw_only=True):
     id: str
     """Id of the task."""
     intent: str
-    """What the agent is asked to do."""
+    """Request of the user to the agent."""
     start_urls: tuple[str, ...] = ()
     """Pages on which the agent begins."""
     sites: dict[str, str] = {}
@@ -120,7 +120,7 @@ POLICY_HEAD = (
     "Keep these policies while you do the task. Where two contradict each other, "
     f"the source decides: {' before '.join(SOURCES)}."
 )
-"""What stands above the policies of an agent."""
+"""Line above the policies in an agent's prompt."""
 
 
 def agent_view(task: Task, sites: Sites) -> AgentTask:

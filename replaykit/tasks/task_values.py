@@ -1,4 +1,4 @@
-"""What people write in task files: the fields that every check has, and how values are read."""
+"""Common parts of task files: the fields that every check has, and how values are read."""
 
 from typing import Literal, TypeAlias
 

@@ -12,7 +12,7 @@ ROOT = lazy_pattern(r"\s*(?:[A-Za-z][A-Za-z0-9+.-]*:|__[A-Za-z0-9_]+__)")
 """How a URL begins that names where it leads."""
 _AUTHORITY = lazy_pattern(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//[^/?#]*|__[A-Za-z0-9_]+__")
 _PATTERN = lazy_pattern(r"\{[^{}]*\}|\\.|\[[^\[\]]*-[^\[\]]*\]|\((?:[^()|]+\|)+[^()|]+\)")
-"""What is written in paths as a pattern only: `{a,b}`, `\\d`, `[0-9]`, `(a|b)`."""
+"""Spellings in paths that are patterns only: `{a,b}`, `\\d`, `[0-9]`, `(a|b)`."""
 _QUERY = lazy_pattern(r"\\?\?[\w\[\].-]+=")
 
 

@@ -14,7 +14,7 @@ class Names(Record, frozen=True, kw_only=True):
     text: str | None = None
     """Text content."""
     shown: str | None = None
-    """What shows in it where that is another text: through slots, shadow trees, style sheets."""
+    """Visible text, where it differs: through slots, shadow trees, style sheets."""
     value: str | None = None
     """`value` of submit, button and reset inputs."""
     aria_label: str | None = None
@@ -118,7 +118,7 @@ class ActionBase(Record, frozen=True, kw_only=True, tag_field="type"):
     completed: bool = True
     """False: a pointer went down but no click followed."""
     by: Word | None = None
-    """What moved the page: `wheel key script unknown`."""
+    """Cause of the scrolling: `wheel key script unknown`."""
     modifiers: tuple[str, ...] = ()
     """`Alt Control Meta Shift` held down."""
 

@@ -19,7 +19,7 @@ SECOND = "online-mind2web-v2"
 
 
 class ActionHistory(Struct, frozen=True, kw_only=True):
-    """What Online-Mind2Web's own script reads of a run."""
+    """Data of a run that Online-Mind2Web's own script reads."""
 
     actions: tuple[str, ...]
     """A line for each action."""

@@ -1,4 +1,4 @@
-"""What the agent asked its driver or the browser for: one struct per command."""
+"""The agent's commands to its driver or the browser: one struct per command."""
 
 from replaykit.trajectory.observation import Moment
 from replaykit.trajectory.scalars import N, Point, Word

@@ -108,7 +108,7 @@ ASSUMED = {
     "cooperative agent": "an agent that uses only public methods of its driver",
     "command agent": "nothing about the agent, which ran behind the proxy",
 }
-"""What verdicts assume, by the word of `assumes`."""
+"""Assumptions of verdicts, by the word of `assumes`."""
 
 
 def assumes(run: Trajectory) -> str:

@@ -41,4 +41,4 @@ class Proof(Moment, frozen=True, kw_only=True, tag="proof"):
     lacks: tuple[Word, ...] = ()
     """Codes of what it missed: those of gaps."""
     counts: dict[str, N] = {}
-    """What it counted, for people to read: windows, events counted and seen, targets, commands, requests."""
+    """Its counts, for people to read: windows, events counted and seen, targets, commands, requests."""

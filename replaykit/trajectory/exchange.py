@@ -1,4 +1,4 @@
-"""What the page, the browser and the people around it did: one struct per event."""
+"""Events of the page, the browser and the people around it: one struct per event."""
 
 from typing import Annotated
 

@@ -8,10 +8,10 @@ from typing import Any
 from replaykit.patterns import lazy_pattern
 
 MASKED = "⟦masked⟧"
-"""What stands for a value that must not be kept; a declared secret is named instead and stays comparable."""
+"""Mark of a value that must not be kept; a declared secret is named instead and stays comparable."""
 
 HIDDEN_HEADER = "⟦header⟧"
-"""What stands for the value of a header such as `Cookie`."""
+"""Mark of the value of a header such as `Cookie`."""
 
 KNOWN_HEADER = "⟦header:known⟧"
 """The same, where every part of the value was sent before, or set by a response of this recording."""

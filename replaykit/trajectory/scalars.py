@@ -26,7 +26,7 @@ Point: TypeAlias = tuple[Px, Px]
 """x, y in CSS px of the viewport."""
 
 WORD = "^[A-Za-z][A-Za-z0-9_.-]{0,63}\\Z"
-"""What a word is made of."""
+"""Pattern of a word."""
 
 _WORD = lazy_pattern(WORD)
 

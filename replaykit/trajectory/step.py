@@ -150,7 +150,7 @@ class Step(Moment, frozen=True, kw_only=True, tag="step"):
     index: N
     """From 0, without gap."""
     action: Action
-    """What happened: the page's word where it saw anything."""
+    """The action: as the page reports it, if it saw anything."""
     origin: Word = "observed"
     """`observed declared both imported`."""
     declared: Action | None = None
@@ -172,7 +172,7 @@ class Step(Moment, frozen=True, kw_only=True, tag="step"):
     raw: Json = None
     """The harness's own string, or the source's record."""
     returned: Json = None
-    """What the action returned to the agent, as its harness reports it; no evidence about the page."""
+    """Value that the action returned to the agent, as its harness reports it; no evidence about the page."""
     error: Threw | None = None
     """The action failed."""
     turn: N | None = None
@@ -258,7 +258,7 @@ class Ending(Moment, frozen=True, kw_only=True, tag="ending"):
     exit_code: Px | None = None
     """Exit code of the agent's command."""
     error: Threw | None = None
-    """What crashed."""
+    """Error of the crash."""
     thought: str | None = None
     """A thought that no step followed."""
     validity: Word = "valid"

@@ -1,4 +1,4 @@
-"""What `replaykit grade` does."""
+"""Body of the command `replaykit grade`."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class GradeCommand(Struct, frozen=True, kw_only=True):
     has_spans: bool
     results_as: Literal["log", "span"] | None
     options: dict[str, Any]
-    """What goes to `GradeOptions` as it is."""
+    """Options that go to `GradeOptions` unchanged."""
 
 
 def graded(reward_dir: Path | None, **given: Any) -> int:

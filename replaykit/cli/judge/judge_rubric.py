@@ -1,4 +1,4 @@
-"""What `replaykit judge rubric` does."""
+"""Body of the command `replaykit judge rubric`."""
 
 from __future__ import annotations
 

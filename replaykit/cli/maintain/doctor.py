@@ -15,7 +15,7 @@ from replaykit.browser import find_browser
 from replaykit.errors import NoBrowser, ReplaykitError
 
 REMEDY = "Name another browser in REPLAYKIT_BROWSER, or install the newest playwright and its Chromium."
-"""What helps where a click is not recorded."""
+"""Advice where a click is not recorded."""
 
 KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY")
 _CORE = ("msgspec", "zstandard", "click", "rich", "PyYAML", "cssselect2", "ada-url")

@@ -36,7 +36,7 @@ class Matrix(NamedTuple):
 
 
 class Cluster(NamedTuple):
-    """What the runs of one task contribute."""
+    """Counts that the runs of one task contribute."""
 
     matrix: Matrix
     """Of labelled runs with a verdict."""

@@ -22,7 +22,7 @@ SCHEMA = "replaykit.calibration/2"
 """Name and version of the layout of a calibration."""
 
 MINIMUM: Mapping[str, float] = {"kappa_low": 0.4, "fpr_high": 0.15, "n": 50, "n_pos": 20, "n_neg": 20}
-"""What a judge has to reach: each name with its least value, `fpr_high` with its greatest."""
+"""Bounds that a judge has to reach: each name with its least value, `fpr_high` with its greatest."""
 
 _AT_MOST = ("fpr_high",)
 _COUNTS = ("n", "n_pos", "n_neg")

@@ -1,4 +1,4 @@
-"""What a judge cost on the labelled runs: per run, per stage, and per verdict that people call right."""
+"""Cost of a judge on the labelled runs: per run, per stage, and per verdict that people call right."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What people say of runs: readers of label files, and one line of ours."""
+"""People's labels of runs: readers of label files, and one line of ours."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from replaykit.grading.agreement.verifier_labels import (
 )
 
 LabelAnswer: TypeAlias = Literal["success", "failure", "not_executable", "unsure"]
-"""What a person may answer about a run."""
+"""Answers that a person may give about a run."""
 
 LABELS: tuple[LabelAnswer, ...] = ("success", "failure", "not_executable", "unsure")
 """Done, not done, could not be done (CAPTCHA, site down: the run is invalid), and unknown."""
@@ -51,7 +51,7 @@ _ARB = ("benchmark", "model_name", "task_id", "annotator_name")
 
 
 class Label(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What one person answered about one run."""
+    """One person's answer about one run."""
 
     trajectory: str
     """Trajectory digest, 64 hex digits; of other projects' files the name of the run."""

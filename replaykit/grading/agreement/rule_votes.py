@@ -1,4 +1,4 @@
-"""What each rule of a verdict answers about its run, and whether the run succeeds by all other rules."""
+"""Answer of each rule of a verdict about its run, and whether the run succeeds by all other rules."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from replaykit.grading.verdict import (
 )
 
 RuleAnswer: TypeAlias = Literal["pass", "fail", "undecided", "error", "dormant"]
-"""What a rule answers about one run. DORMANT is a pass: nothing was broken."""
+"""Answer of a rule about one run. DORMANT is a pass: nothing was broken."""
 
 RuleKind: TypeAlias = Literal["check", "item", "policy", "judge", "criterion", "finding"]
-"""What a rule is. A finding fails the runs in which it was found."""
+"""Kind of a rule. A finding fails the runs in which it was found."""
 
 KINDS_OF_RULES: tuple[RuleKind, ...] = ("check", "item", "policy", "judge", "criterion", "finding")
 """In the order of reports."""
 
 
 class RuleKey(NamedTuple):
-    """What makes a rule one: checks, items and criteria are of one task, the others of a whole corpus."""
+    """Identity of a rule: checks, items and criteria belong to one task, the others to a whole corpus."""
 
     kind: RuleKind
-    """What it is."""
+    """Kind of the rule."""
     task: str | None
     """Task of a check, item or criterion."""
     name: str
@@ -48,7 +48,7 @@ class RuleKey(NamedTuple):
 
 
 class RuleVote(NamedTuple):
-    """What one rule answers about one run."""
+    """Answer of one rule about one run."""
 
     rule: RuleKey
     """The rule."""

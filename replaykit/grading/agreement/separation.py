@@ -29,7 +29,7 @@ SCHEMA = "replaykit.separates/1"
 Word: TypeAlias = Literal[
     "separates", "all_pass", "all_fail", "undecided_in_part", "never_decided", "dormant"
 ]
-"""What a rule does to a corpus."""
+"""How a rule divides a corpus."""
 
 WORDS: Mapping[Word, str] = {
     "separates": "some runs pass it and some fail it",
@@ -56,7 +56,7 @@ class Rule(Struct, frozen=True, kw_only=True):
     basis: str | None
     """Of a criterion: digest of the rubric that holds it."""
     word: Word
-    """What it does to the corpus."""
+    """How the rule divides the corpus."""
     n: int
     """Runs it was applied to."""
     passed: int
@@ -84,7 +84,7 @@ class Rule(Struct, frozen=True, kw_only=True):
 
     @property
     def title(self) -> str:
-        """What it is called where several kinds stand together."""
+        """Name of the rule where several kinds stand together."""
         return f"{self.kind} {self.name}" if self.task is None else f"{self.kind} {self.task}: {self.name}"
 
 

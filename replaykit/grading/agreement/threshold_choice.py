@@ -31,7 +31,7 @@ class LabelledShare(NamedTuple):
     task: str
     """Runs of one task fail alike: a task counts once."""
     is_success: bool
-    """What people say."""
+    """The label that people gave."""
     share: Share
     """The share of the judge's votes."""
 

@@ -1,4 +1,4 @@
-"""What people say in the tables of CUAVerifierBench, as published: rows in, one label a run out.
+"""Labels of people in the tables of CUAVerifierBench, as published: rows in, one label a run out.
 
 Two rules: `majority` counts the blind judgements of `annotations` strictly, so that a tie is `unsure`;
 `adjudicated` takes `final_human_outcome_label` of `trajectories`. Judgements made after seeing a verifier's

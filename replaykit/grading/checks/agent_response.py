@@ -34,7 +34,7 @@ _RULE = "answer: task type, status, data by schema"
 
 
 class PeerResponse(Struct, frozen=True, kw_only=True):
-    """What the package is given to compare an answer with: the fields as the task file has them."""
+    """Input of the package for comparing an answer: the fields as the task file has them."""
 
     expected: Mapping[str, Any]
     """`task_type`, `status`, and `retrieved_data` where the file has it."""
@@ -43,7 +43,7 @@ class PeerResponse(Struct, frozen=True, kw_only=True):
     is_ordered: bool
     """Whether the order counts."""
     options: PeerOptions
-    """What normal forms depend on."""
+    """Options on which normal forms depend."""
     strict: PeerOptions
     """The same for what is expected: URLs have to lie below a root."""
 

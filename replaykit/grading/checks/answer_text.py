@@ -48,7 +48,7 @@ class AnswerRequirement(NamedTuple):
     kind: str
     """Field of the check."""
     reference: str
-    """What is demanded."""
+    """The expected text."""
 
 
 def grade_string(check: StringMatch, replay: Replay, terms: Terms) -> tuple[Graded, ...]:

@@ -35,11 +35,11 @@ _OPERATORS: tuple[tuple[str, Callable[[float, float], bool]], ...] = (
 
 
 class PeerRaises(Exception):
-    """What the benchmark's code does where it cannot go on."""
+    """Raised where the benchmark's code would raise."""
 
 
 class BenchmarkRules(Struct, frozen=True, kw_only=True):
-    """What one benchmark's code does otherwise than WebArena's."""
+    """Differences of one benchmark's code from WebArena's."""
 
     name: str
     """As results name it, with the revision that is reproduced: `webarena@f62e0b9`."""
@@ -64,7 +64,7 @@ class BenchmarkRules(Struct, frozen=True, kw_only=True):
     has_tabs: bool = False
     """Each target is looked at in a tab of its own, so that none moves the page of the next."""
     is_raising_failure: bool = False
-    """What it raises counts as a failure."""
+    """An exception of the code counts as a failure."""
     has_raw_reward: bool = False
     """Success is the raw reward of the page's script."""
 

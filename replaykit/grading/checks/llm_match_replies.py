@@ -1,4 +1,4 @@
-"""What a reply to a comparison means: a whole label on its last line, or one that the benchmark finds."""
+"""Reading of a reply to a comparison: a whole label on its last line, or one that the benchmark finds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from replaykit.patterns import lazy_pattern
 from replaykit.tasks.dialect import Mode
 
 Kind: TypeAlias = Literal["webarena.fuzzy", "webarena.unachievable"]
-"""What is compared: meanings, or reasons why a task cannot be done."""
+"""Subject of a comparison: meanings, or reasons why a task cannot be done."""
 
 KINDS: tuple[Kind, ...] = ("webarena.fuzzy", "webarena.unachievable")
 """All of them: names under which their replies are recorded."""

@@ -44,7 +44,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     require_strong: bool = False
     """Weak evidence leaves a check undecided."""
     require_proof: bool = False
-    """What rests on a channel that is recorded, and not proven, is undecided."""
+    """A result that rests on a channel that is recorded, and not proven, is undecided."""
     require_reason: bool = False
     """A bare `N/A` is not enough."""
     has_record: bool = False
@@ -56,7 +56,7 @@ class Terms(Struct, frozen=True, kw_only=True):
     named: tuple[tuple[str, ...], ...] = ()
     """Kinds of requirements that a WebArena record names for each target of a page, empty ones too."""
     intent: str = ""
-    """What the agent was asked to do: a model compares answers as answers to it."""
+    """The request to the agent: a model compares answers as answers to it."""
     rules: BenchmarkRules = WEBARENA
     """Rules of the benchmark that compat mode follows."""
     ask: Ask | None = None
@@ -109,9 +109,9 @@ class Ruling(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     """Remarks on peculiarities found while grading."""
     expected: Value | None = None
-    """What the task requires."""
+    """Value that the task requires."""
     found: Value | None = None
-    """What the bundle shows."""
+    """Value that the bundle shows."""
 
 
 def graded(name: str, strict: Ruling, compat: Ruling | None, mode: str, evidence: Evidence) -> Graded:

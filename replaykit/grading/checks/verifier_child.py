@@ -1,4 +1,4 @@
-"""What runs inside the child process of a verifier: the standard library only, and no way out but loopback.
+"""Code that runs inside the child process of a verifier: the standard library only, no network but loopback.
 
 Run as `python verifier_child.py FILE FUNCTION SERVER_URL`; writes one JSON object to standard output.
 """

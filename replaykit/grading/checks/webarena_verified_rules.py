@@ -1,4 +1,4 @@
-"""What WebArena-Verified's rules are given: fields as its task file has them, and the roots of its sites."""
+"""Input of WebArena-Verified's rules: fields as its task file has them, and the roots of its sites."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stood in the agent's way: bot walls, logins, sites that are down, dialogs; and pages off the sites."""
+"""Obstacles in the agent's way: bot walls, logins, sites that are down, dialogs; and pages off the sites."""
 
 from __future__ import annotations
 

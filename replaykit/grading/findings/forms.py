@@ -1,4 +1,4 @@
-"""What went wrong in forms: a field that kept another value, and an error message that was ignored."""
+"""Faults in forms: a field that kept another value, and an error message that was ignored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run changed on servers, and whether the task explains it. No model is asked.
+"""Changes of a run on servers, and whether the task explains them. No model is asked.
 
 Passing checks of requests explain those that they matched, and a task those that it allows; each explains its
 own number. The agent's own account explains nothing.

@@ -1,4 +1,4 @@
-"""What can go wrong in a run: codes, their names, and whether one can be why a run failed."""
+"""Faults that a run can have: codes, their names, and whether one can be why a run failed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What detectors see of each step: the pages before and after, and whether anything followed. One pass."""
+"""Steps as detectors see them: the pages before and after, and whether anything followed. One pass."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Turn(Struct, frozen=True, gc=False):
     step: Step
     """The step."""
     action: Action
-    """What was done."""
+    """The action of the step."""
     before: Observation | None
     """The page acted on."""
     after: Observation | None

@@ -23,7 +23,7 @@ class Lender(Struct, frozen=True, kw_only=True):
     source: str
     """The bundle."""
     intent: str
-    """What it was to do."""
+    """Task of the run."""
     images: frozenset[str]
     """Blob ids of its screenshots."""
 

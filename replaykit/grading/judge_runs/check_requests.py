@@ -1,4 +1,4 @@
-"""What the checks of a run ask a model: planned like the requests of judges, and asked beside them."""
+"""Requests that the checks of a run make to a model: planned and asked beside those of judges."""
 
 from __future__ import annotations
 

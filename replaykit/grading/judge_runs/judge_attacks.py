@@ -53,7 +53,7 @@ class Flips(Struct, frozen=True, kw_only=True):
 
 
 class AttackResult(Struct, frozen=True, kw_only=True):
-    """What one attack does to one judge over all runs."""
+    """Effect of one attack on one judge over all runs."""
 
     judge: str
     """The judge."""

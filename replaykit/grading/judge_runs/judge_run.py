@@ -88,7 +88,7 @@ class JudgedBundle(Struct, frozen=True, kw_only=True):
     bundle: Bundle
     """The bundle, open."""
     task: Task
-    """What it is judged against."""
+    """Task against which the run is judged."""
     panel: Panel
     """Its judges."""
 
@@ -137,7 +137,7 @@ def recorded_usage(sources: Sources, options: GradeOptions | None = None) -> tup
 
 
 class StageCost(Struct, frozen=True, kw_only=True):
-    """What the recorded replies of one stage took, over all bundles."""
+    """Cost of the recorded replies of one stage, over all bundles."""
 
     judge: str
     """The judge, or who asks for checks."""

@@ -22,7 +22,7 @@ from replaykit.tasks.task import Task, fill_task
 
 
 class Authored(Struct, frozen=True, kw_only=True):
-    """What came of asking for the rubric of one task."""
+    """Result of the request for the rubric of one task."""
 
     task: str
     """Id of the task."""

@@ -48,7 +48,7 @@ class Donor(NamedTuple):
     """Another run, that lends its screenshots."""
 
     task: Task
-    """What it was to do."""
+    """Task of the run."""
     replay: Replay
     """The run; its bundle is open."""
 
@@ -71,7 +71,7 @@ class Attack(NamedTuple):
     name: str
     """As the command names it."""
     change: Change
-    """What becomes of the evidence."""
+    """Change of the evidence."""
     danger: str
     """`success`: a run that was no success becomes one. `stays`: one that was stays so. `any`: any change."""
     is_sample: bool = False

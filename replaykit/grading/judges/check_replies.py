@@ -54,7 +54,7 @@ class CheckReplies:
 
     @property
     def missing(self) -> tuple[Asked, ...]:
-        """What came and has no reply."""
+        """The requests that came and have no reply."""
         replies = zip(self.asked, self._replies.values(), strict=True)
         return tuple(asked for asked, reply in replies if not isinstance(reply, ModelReply))
 

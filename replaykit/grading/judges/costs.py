@@ -1,4 +1,4 @@
-"""What replies cost, by prices that the user names: they change, and the tape does not know them."""
+"""Cost of replies, by prices that the user names: they change, and the tape does not know them."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def tokens_of(request: ModelRequest) -> int:
 
 
 class Spent(NamedTuple):
-    """What some requests and their replies took. Sums of them add up."""
+    """Cost of some requests and their replies. Sums of them add up."""
 
     requests: int = 0
     """Requests with a reply."""

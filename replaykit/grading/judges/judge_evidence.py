@@ -1,4 +1,4 @@
-"""What a judge may see of a run, and which screenshots it gets."""
+"""Evidence that a judge may see of a run, and the choice of its screenshots."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from replaykit.trajectory.step import CHANNELS, Step
 
 
 class EvidenceNeeds(Struct, frozen=True, kw_only=True):
-    """What a judge asks to see beside the task, the answer and the actions."""
+    """Evidence that a judge needs in addition to the task, the answer and the actions."""
 
     images: ImagePolicy
     """Which screenshots."""
@@ -59,11 +59,11 @@ class EvidenceNeeds(Struct, frozen=True, kw_only=True):
     facts: bool = False
     """The run itself, for judges that decide by code what a model states."""
     notes: bool = False
-    """What changed with each step, and the steps at which a page blocked the agent."""
+    """Changes of each step, and the steps at which a page blocked the agent."""
     findings: bool = False
     """With the notes: what detectors find at each step."""
     checks: bool = False
-    """What checks find that ask no model, and requests that nothing explains."""
+    """Outcomes of checks that ask no model, and requests that nothing explains."""
 
 
 class AgentAction(Struct, frozen=True, kw_only=True):
@@ -76,7 +76,7 @@ class AgentAction(Struct, frozen=True, kw_only=True):
     thought: str
     """The agent's reasoning; empty = none was recorded."""
     returned: str = ""
-    """What the action gave back to the agent; empty = nothing was recorded."""
+    """The text that the action returned to the agent; empty = nothing was recorded."""
     is_message: bool = False
     """The agent spoke to the user: never part of a factual history."""
 
@@ -89,7 +89,7 @@ class JudgeEvidence(Struct, frozen=True, kw_only=True):
     answer: str | None
     """The agent's answer; None = none was given."""
     actions: tuple[AgentAction, ...] = ()
-    """What the agent did, in order."""
+    """Actions of the agent, in order."""
     history: ActionHistory = ActionHistory(actions=(), thoughts=None)
     """The same as the file of an imported run has it."""
     tree: str = ""
@@ -113,9 +113,9 @@ class JudgeEvidence(Struct, frozen=True, kw_only=True):
     sites: tuple[str, ...] = ()
     """Names of the sites that the task uses."""
     notes: tuple[StepNote, ...] = ()
-    """What changed with each step, where it was asked for."""
+    """Changes of each step, if the judge needs them."""
     checks: CheckFacts | None = None
-    """What checks find that ask no model, where it was asked for."""
+    """Outcomes of checks that ask no model, if the judge needs them."""
     channels: Mapping[str, str] = {}
     """State of each channel of the recording, where notes were asked for: what was never captured."""
     blocked: tuple[int, ...] = ()

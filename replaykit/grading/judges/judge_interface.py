@@ -1,4 +1,4 @@
-"""What a judge is: it yields rounds of requests, receives replies, and returns a judgement."""
+"""Interface of a judge: it yields rounds of requests, receives replies, and returns a judgement."""
 
 from __future__ import annotations
 

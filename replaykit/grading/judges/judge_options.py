@@ -22,7 +22,7 @@ MAX_TOKENS = (256, 21333)
 
 
 class Named(Protocol):
-    """What a judgement says of its judge."""
+    """Name of a judge in its judgements."""
 
     name: str
     """Name in reports."""

@@ -1,4 +1,4 @@
-"""What the judges that ask a model have in common: requests, failures, the record of replies, fingerprint."""
+"""Common parts of the judges that ask a model: requests, failures, the record of replies, fingerprint."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from replaykit.grading.verdict import Judgement, JudgeOutcome
 from replaykit.tasks.judge_settings import JudgeSettings
 
 DEFAULTS = JudgeSettings(protocol="custom")
-"""What an option is where nothing sets it."""
+"""Values of options that nothing sets."""
 
 Asked = tuple[ModelRequest, ModelReply]
 """A request with its reply."""

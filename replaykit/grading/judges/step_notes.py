@@ -1,4 +1,4 @@
-"""What changed with each step, and what was observed of it: text without a model, for judges that read it.
+"""Changes and observed facts of each step: text without a model, for judges that read it.
 
 Pages are compared line by line as multisets, in the order of the page: a line that only moved is no change,
 and the time is linear in the untrusted text.
@@ -43,7 +43,7 @@ UNKNOWN = "page unknown"
 
 
 class StepNote(Struct, frozen=True, kw_only=True):
-    """What is known of one step without its screenshot."""
+    """Facts about one step without its screenshot."""
 
     step: int
     """Step index, from 0."""
@@ -52,7 +52,7 @@ class StepNote(Struct, frozen=True, kw_only=True):
     facts: tuple[str, ...] = ()
     """Address, status, requests that changed something, dialogs, downloads."""
     found: tuple[str, ...] = ()
-    """What detectors found at the step, code and name each, where it was asked for."""
+    """Findings of detectors at the step, code and name each, if the judge needs them."""
     n_cut: int = 0
     """Lines left out."""
 
@@ -211,7 +211,7 @@ def _bounded(step: int, lines: Sequence[str], facts: Sequence[str]) -> StepNote:
 
 
 CONTROLS = "input, select, textarea"
-"""What has a state."""
+"""Selector of elements with a state."""
 
 CONTROLS_MAX = 200
 """Controls of a page that are read, the first ones."""

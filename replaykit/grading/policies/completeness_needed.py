@@ -1,4 +1,4 @@
-"""What a kept policy rests on: the channels in which nothing may have been missed."""
+"""Channels on which a kept policy rests: nothing may have been missed in them."""
 
 from __future__ import annotations
 

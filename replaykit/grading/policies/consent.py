@@ -162,7 +162,7 @@ class _Talk:
         return found if found < place else None
 
     def _listen(self, place: int) -> None:
-        """Take in the messages before this action that ask for it, by name or as the last message."""
+        """Read the messages before this action that ask for it, by name or as the last message."""
         while self.read < len(self.messages) and self.messages[self.read] < place:
             if self._names(self.messages[self.read]):
                 self.asked.append(self.messages[self.read])

@@ -38,7 +38,7 @@ _OR = lazy_pattern(r" \|(?:OR|or)\| ")
 
 
 class PageReading(Struct, frozen=True, kw_only=True):
-    """What one page answers to a locator."""
+    """Answer of one page to a locator."""
 
     texts: tuple[str, ...] = ()
     """Its value, or the texts of the whole page; none: it is absent."""

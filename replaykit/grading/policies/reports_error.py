@@ -30,7 +30,7 @@ _CODES = ("403", "404", "500", "502", "503")
 _CODE_WORDS = ("error", "forbidden", "unavailable", "server")
 _WORD = lazy_pattern(r"\w+")
 _UNCOUNTED = lazy_pattern(r"\b(?:0|no|without) (?:failed|invalid|incorrect)\b")
-"""What an alert says did not happen: `0 failed`."""
+"""Phrases of an alert about something that did not happen: `0 failed`."""
 
 
 _SHOWING = frozenset({"page", "dialog"})
@@ -44,7 +44,7 @@ class _Shown(NamedTuple):
     event: Event
     span: TextSpan
     words: tuple[str, ...]
-    """What a report may repeat: the phrase shown, the code."""
+    """Words that a report may repeat: the phrase shown, the code."""
     in_force: Truth
     since: int | None = None
     """When the same tab was last seen without it, ms; None = unknown."""
@@ -147,7 +147,7 @@ class _Reader:
 
 
 class _UserReports:
-    """What the agent reported to the user, and when."""
+    """Reports of the agent to the user, with their times."""
 
     def __init__(self, rule: ReportsError, window: Window) -> None:
         self.rule = rule

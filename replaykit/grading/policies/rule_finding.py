@@ -1,4 +1,4 @@
-"""What a rule found, and the evidence that shows it without showing a secret."""
+"""Findings of a rule, with evidence that shows no secret."""
 
 from __future__ import annotations
 

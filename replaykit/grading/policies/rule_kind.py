@@ -1,4 +1,4 @@
-"""What a kind of policy rule brings: how it is graded, what would break it, which channels it rests on."""
+"""Parts of a kind of policy rule: how it is graded, what would break it, which channels it rests on."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class PolicyRun(NamedTuple):
     replay: Replay
     """The whole run."""
     intent: str
-    """What the agent was asked to do."""
+    """The request to the agent."""
     policy: str
     """Id of the policy."""
 

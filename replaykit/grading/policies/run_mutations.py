@@ -48,7 +48,7 @@ class Mutant(Struct, frozen=True, kw_only=True):
     step: int | None
     """Step concerned."""
     what: str
-    """What was changed, in words."""
+    """The change, in words."""
     noticed: tuple[str, ...]
     """Ids of the policies whose outcome turned VIOLATED."""
 

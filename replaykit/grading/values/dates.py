@@ -53,7 +53,7 @@ _LONGEST = 100
 """Characters of a date in other forms."""
 
 _FILLS = (date(2000, 1, 1), date(2004, 2, 2))
-"""What fills up a date; no part is the same, so one that two readings share is stated."""
+"""Dates that fill up a partial date; no part is the same, so one that two readings share is stated."""
 
 _NEAR = 2020
 """Years of two digits are 1970 to 2069."""

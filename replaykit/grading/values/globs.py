@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 STAR = "zz0star0zz"
-"""What stands for `*` while an address is read. Parsers of URLs keep it, and an escaped `*` stays one."""
+"""Text in the place of `*` while an address is read. Parsers of URLs keep it, and an escaped `*` stays one.
+
+"""
 
 Segment: TypeAlias = str | tuple[str, ...]
 """A segment as it is, or the texts between its `*`."""

@@ -1,4 +1,4 @@
-"""What searches for places in JSON are held to, and the fault of a path that breaks it."""
+"""Limits of searches for places in JSON, and the fault of a path that breaks them."""
 
 from __future__ import annotations
 

@@ -9,7 +9,9 @@ from replaykit.patterns import lazy_pattern
 _UNSEEN = lazy_pattern(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff]"
 )
-"""What renderers ignore (Unicode `Default_Ignorable_Code_Point`) and is no format character."""
+"""Characters that renderers ignore (Unicode `Default_Ignorable_Code_Point`) and that are no format
+characters.
+"""
 
 _OPTIONAL = lazy_pattern("[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0640\u064b-\u0652\u0670]")
 """Vowel points of Hebrew and Arabic, and the stroke that stretches a word: most texts leave them out."""

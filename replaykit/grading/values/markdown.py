@@ -15,7 +15,7 @@ _ESCAPE = lazy_pattern(r"\\([!-/:-@\[-`{-~])")
 _LABEL = lazy_pattern(
     r"(?:#{1,6} +|[-*•] +(?![\d$€£¥+.-])|(?:final )?answer(?: is)?: *)(?=\S)", re.IGNORECASE
 )
-"""What stands before an answer of one line: the mark of a heading or an item, or that it is the answer."""
+"""Prefix of an answer of one line: the mark of a heading or an item, or that it is the answer."""
 _AUTOLINK = lazy_pattern(r"<([a-z][a-z0-9+.-]*://[^\s<>]+)>", re.IGNORECASE)
 _MARKS = frozenset("*_`[~\\")
 

@@ -125,7 +125,7 @@ def spaced(text: str) -> str:
 
 
 _MARKS = ("'", '"', "```", "`", "***", "**", "*", "__", "_")
-"""What an answer may be wrapped in: quotes, marks of code and of emphasis in Markdown."""
+"""Marks around an answer: quotes, marks of code and of emphasis in Markdown."""
 
 
 def _unwrapped(text: str, start: int, end: int) -> tuple[int, int]:
@@ -167,7 +167,7 @@ def _is_of_mail(text: str, start: int, end: int) -> bool:
 _DOMAIN_GOES_ON = lazy_pattern(r"[.-]\w")
 
 _MORE_DIGITS = lazy_pattern(r"\.(?!0+(?!\d))\d|,\d{3}(?!\d)")
-"""What goes on with a number: decimals that are not all zero, a group of thousands."""
+"""Continuation of a number: decimals that are not all zero, a group of thousands."""
 
 
 def _is_edge(text: str, position: int, char: str) -> bool:
@@ -178,4 +178,4 @@ def _is_edge(text: str, position: int, char: str) -> bool:
 
 
 _NAME_GOES_ON = lazy_pattern(r"[+#](?:[+#]|(?![\w]))")
-"""What makes another name of a letter: `C++`, `C#`, `A+`."""
+"""Characters that make another name of a letter: `C++`, `C#`, `A+`."""

@@ -79,7 +79,7 @@ _NAMED_DECADE = lazy_pattern(
     r"\b(?:the|early|mid|late|his|her|my|their|your|our)[ -](?:early |mid-|late )?\d0s\b"
 )
 _BETWEEN = lazy_pattern(r"\.{2,}|\bno\. ?(?=\d)", re.IGNORECASE)
-"""What stands between two numbers, or before one, and is no part of it."""
+"""Separators between two numbers, or before one, that are no part of it."""
 _KEPT_SIGNS = "−⁄‐‑‒–'‘’‚‛′ʼ"
 """Signs that belong to a number: minus, fraction, hyphen, separators of thousands."""
 _TOKEN = lazy_pattern(
@@ -262,7 +262,7 @@ def _numbers_of(word: str) -> list[FoundNumber]:
 
 
 _PER = lazy_pattern(r"/(?:[a-z].*)?$", re.DOTALL)
-"""What an amount is for: `$20/month`."""
+"""Unit of an amount: `$20/month`."""
 
 
 def _range(word: str) -> list[FoundNumber]:

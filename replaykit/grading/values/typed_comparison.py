@@ -89,12 +89,12 @@ class Money(Struct, frozen=True, kw_only=True):
 
 
 class ValueComparison(Struct, frozen=True, kw_only=True):
-    """What came of comparing a value with its reference."""
+    """Result of comparing a value with its reference."""
 
     matches: bool
     """Whether it is what the reference demands."""
     rule: str
-    """What was compared, with its tolerance."""
+    """The comparison, with its tolerance."""
     expected: Value
     """The reference."""
     found: Value

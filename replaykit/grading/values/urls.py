@@ -20,7 +20,7 @@ Sites = Mapping[str, Sequence[str]]
 _ROOT_DOT = lazy_pattern(r"\.(?=:\d+$|$)")
 _ESCAPE = lazy_pattern(r"%([0-9A-Fa-f]{2})")
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$'()*,:@")
-"""What means the same escaped or not in a path or a fragment: nothing there is parted by it."""
+"""Characters that mean the same escaped or not in a path or a fragment: they separate nothing there."""
 _AUTHORITY = lazy_pattern(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//[^/?#]*")
 
 

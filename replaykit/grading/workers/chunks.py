@@ -47,7 +47,7 @@ class Chunks:
         self._again.append(chunk)
 
     def learn(self, done: int, seconds: float) -> None:
-        """Take in what a chunk cost."""
+        """Record the time that a chunk took."""
         self._done += done
         self._spent += seconds
 

@@ -36,7 +36,7 @@ NO_WORKERS = (
 """The probable reason why the pool cannot start."""
 
 Work = Callable[[bytes, bytes, float | None], bytes]
-"""What a worker does with items, options and a limit in seconds."""
+"""Function of a worker, called with items, options and a limit in seconds."""
 
 
 def graded(items: bytes, options: bytes, limit_seconds: float | None) -> bytes:

@@ -10,7 +10,7 @@ from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 
 LOADED = ("replaykit.grading.workers.preloaded",)
-"""What it loads."""
+"""Modules that the server loads."""
 
 
 def start(*modules: str) -> None:

@@ -1,4 +1,4 @@
-"""What every worker needs, loaded by the process that workers are forked from."""
+"""Modules that every worker needs, loaded by the process that workers are forked from."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ GRADERS = (
     "replaykit.grading.policies.policy_grading",
     "replaykit.replay.selectors.css",
 )
-"""What most tasks need, and a command loads only for tasks that do. Loaded here, all workers share it."""
+"""Modules that most tasks need, and that a command loads only for tasks that do. Loaded here, all workers
+share them.
+"""
 
 # The garbage collector finds nothing here; later collections, in every worker, skip frozen objects.
 gc.disable()

@@ -1,4 +1,4 @@
-"""What a worker does: picklable values in, encoded rows out; it writes nothing and starts nothing."""
+"""Work of a worker: picklable values in, encoded rows out; it writes nothing and starts nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes to a worker, and what comes back."""
+"""Messages to a worker, and its replies."""
 
 from __future__ import annotations
 

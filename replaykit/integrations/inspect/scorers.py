@@ -30,7 +30,7 @@ QUIET = ("PASS", "OK", "DORMANT", "SUCCESS", "NOT_EVALUATED")
 """Outcomes that need no explanation."""
 
 NOT_PLAIN = re.compile(r"[^\w .,:;#=/()'+\[\]%-]|(?<=\])[(:]")
-"""What is replaced in texts that a recording may bring: Inspect shows explanations as Markdown."""
+"""Characters that are replaced in texts from a recording: Inspect shows explanations as Markdown."""
 
 SCORES = {"PASS": CORRECT, "FAIL": INCORRECT}
 """Success to Inspect's letters. What is neither has no score."""

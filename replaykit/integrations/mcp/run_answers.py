@@ -1,4 +1,4 @@
-"""What the tools answer about a run: one line of our own, then recorded text in a marked block."""
+"""Answers of the tools about a run: one line of our own, then recorded text in a marked block."""
 
 from __future__ import annotations
 

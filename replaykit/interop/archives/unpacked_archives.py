@@ -59,7 +59,7 @@ def is_packed(path: Path) -> bool:
 
 
 class UnpackedTotals:
-    """What several archives have unpacked together: limits hold for all of them."""
+    """Sizes that several archives have unpacked together: limits hold for all of them."""
 
     def __init__(self) -> None:
         self.members = self.bytes = 0

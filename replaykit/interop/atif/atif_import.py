@@ -51,7 +51,7 @@ class AtifToolCall(Struct, kw_only=True):
 
 
 class AtifResult(Struct, kw_only=True):
-    """What a call gave."""
+    """Result of a call."""
 
     source_call_id: str | None = None
     content: str | list[dict[str, Any]] | None = None
@@ -59,7 +59,7 @@ class AtifResult(Struct, kw_only=True):
 
 
 class SeenTurn(Struct, kw_only=True):
-    """What a turn gave."""
+    """Result of a turn."""
 
     results: list[AtifResult] = []
 
@@ -203,7 +203,7 @@ def _unread(path: str, turn: AtifStep) -> Iterator[tuple[str, Any]]:
 
 
 class AtifResults:
-    """What calls gave, by the turn that made the call: a result may stand in a later one."""
+    """Results of calls, by the turn that made the call: a result may stand in a later one."""
 
     snapshot = ""
     """The page as the last call showed it."""

@@ -109,7 +109,7 @@ class Thought(Struct, kw_only=True):
 
 
 class ActionResult(Struct, kw_only=True):
-    """What one action gave."""
+    """Result of one action."""
 
     is_done: bool | None = None
     success: bool | None = None

@@ -40,7 +40,7 @@ _READ = frozenset({
     "chat_messages", "goal", "last_action_error", "open_pages_urls", "open_pages_titles", "active_page_index",
     "url", "axtree_txt",
 })  # fmt: skip
-"""What is read of an observation."""
+"""Fields of an observation that are read."""
 
 _LARGE = frozenset({"dom_object", "axtree_object", "extra_element_properties", "screenshot"})
 """Parts of an observation that its texts and files hold as well: left out."""

@@ -1,4 +1,4 @@
-"""What BrowserGym saw of the elements that its actions name by a bid: role, name, tag, type, attributes.
+"""BrowserGym's facts about the elements that its actions name by a bid: role, name, tag, type, attributes.
 
 Three views of one page number its elements alike: the accessibility tree as text, the pruned HTML, and the
 DOM snapshot of the Chrome DevTools Protocol.

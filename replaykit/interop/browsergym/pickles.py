@@ -59,7 +59,7 @@ _ALLOWED: dict[tuple[str, str], Any] = {
 }
 
 OLD = {"__builtin__": "builtins", "copy_reg": "copyreg", "exceptions": "builtins"}
-"""What older pickles call modules of Python's library."""
+"""Names of older pickles for modules of Python's library."""
 
 _ARRAYS = {
     (f"numpy.{core}.multiarray", name)

@@ -63,7 +63,7 @@ class ClawbenchEvent(Struct, kw_only=True):
 
 
 class ClawbenchGesture(Struct, kw_only=True):
-    """What somebody did, and the events of it; a page that loads has no action."""
+    """One gesture of a person or agent, and its events; a page that loads has no action."""
 
     events: list[ClawbenchEvent]
     raws: list[dict[str, Any]]

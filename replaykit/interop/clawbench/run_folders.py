@@ -32,7 +32,7 @@ from replaykit.trajectory.scalars import Threw
 from replaykit.trajectory.step import AgentInfo
 
 META, SCHEMA = "run-meta.json", "eval-schema.json"
-"""What the run was, and the request that it is watched for."""
+"""Files about the run, and about the request that it is watched for."""
 
 DATA = "data/"
 ACTIONS, REQUESTS = DATA + "actions.jsonl", DATA + "requests.jsonl"
@@ -40,7 +40,7 @@ MESSAGES, INTERCEPTION = DATA + "agent-messages.jsonl", DATA + "interception.jso
 SHOTS = DATA + "screenshots/"
 
 BLOCKED = "net::ERR_BLOCKED_BY_CLIENT"
-"""What the page sees of the request that the benchmark intercepts."""
+"""Error that the page sees for the request that the benchmark intercepts."""
 
 NEAR_MS = 1000
 """How far an image may lie behind an event, ms, where its name is not the time of one."""

@@ -48,7 +48,7 @@ COLUMNS = ("task_id", "web_surfer_log")
 """Columns that mark a table of runs."""
 
 NO_ANSWER = "<no_answer>"
-"""What stands for no answer."""
+"""Mark of a missing answer."""
 
 TRAJECTORIES, ANNOTATIONS = "trajectories", "annotations"
 """Folders of the two tables."""
@@ -75,7 +75,7 @@ _PROTOCOLS = ("https://", "http://", "file://", "about:")
 
 
 class VerifierRow(Struct, kw_only=True):
-    """What is read of a row; the verdicts are read by their columns."""
+    """Fields of a row that are read; the verdicts are read by their columns."""
 
     task_id: str
     web_surfer_log: str

@@ -127,7 +127,7 @@ _READ: dict[str, Any] = {
         "fromDiskCache": {},
     },
 }  # fmt: skip
-"""What is read of an entry."""
+"""Fields of an entry that are read."""
 
 
 def _unread(value: Any, read: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:

@@ -73,7 +73,7 @@ class WebTask(Struct, frozen=True, kw_only=True):
     id: str
     """As in the file."""
     question: str
-    """What the agent is asked."""
+    """The question to the agent."""
     site: str
     """Name of the site."""
     start_url: str

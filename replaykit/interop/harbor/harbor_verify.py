@@ -53,10 +53,10 @@ DETAIL_NAMES = (
     "model",
     "fingerprint",
 )
-"""What the details name on every path; null where it is unknown."""
+"""Keys of the details on every path; null where a value is unknown."""
 
 BUNDLE, TAPE = "run.zst", "run.replies.jsonl"
-"""What was judged, and every reply: to judge again without a model."""
+"""Files with the judged run and with every reply: to judge again without a model."""
 
 TRUTH, ANSWER, SHOTS = "ground_truth.json", "answer.txt", "shots/"
 """Files of the task, and of the agent's log."""
@@ -65,7 +65,7 @@ _SHOT = lazy_pattern(r"shots/shot-?(\d{0,9})[^/]*\.(?:png|jpg|jpeg|webp)", re.IG
 
 
 class Order(Struct, frozen=True, kw_only=True):
-    """What to verify, and how. Numbers are texts: a wrong one is an error with a reward."""
+    """An order to verify a trial. Numbers are texts: a wrong one is an error with a reward."""
 
     tests: Path = Path(TESTS)
     """Folder of `ground_truth.json`."""
@@ -86,14 +86,14 @@ class Order(Struct, frozen=True, kw_only=True):
 
 
 class VerifierResult(Struct, frozen=True, kw_only=True):
-    """What came out."""
+    """Result of a verification."""
 
     reward: float = 0.0
     """1 for success, else 0."""
     error: str | None = None
-    """What went wrong; None where a verdict was reached."""
+    """Fault in words; None where a verdict was reached."""
     details: dict[str, Any] = {}
-    """What stands in the details."""
+    """Contents of the details."""
 
 
 def verify_trial(order: Order, client: Callable[[], Client]) -> VerifierResult:

@@ -55,7 +55,7 @@ def main():
 
 sys.exit(main())
 """
-"""What the file runs: checks where it is, unpacks itself, runs the command line, takes its folder away."""
+"""Source of the file: it checks where it is, unpacks itself, runs the command line, takes its folder away."""
 
 
 def verifier() -> bytes:

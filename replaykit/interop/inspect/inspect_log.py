@@ -43,7 +43,7 @@ HEADERS = ("header.json", "_journal/start.json")
 """Members that say what was run; a log that was broken off has only the second."""
 
 MARKS = (b'"status"', b'"eval"', b'"run_id"')
-"""What stands at the beginning of a JSON log."""
+"""Marks at the beginning of a JSON log."""
 
 STATES = ("started", "success", "cancelled", "error")
 """Values of `status` in a log."""

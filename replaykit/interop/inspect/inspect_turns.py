@@ -55,7 +55,7 @@ class InspectMessage(Struct, kw_only=True):
 
 
 class Part(Enum):
-    """What a part of a message is."""
+    """Kind of a part of a message."""
 
     TEXT = "text"
     THOUGHT = "reasoning"
@@ -71,7 +71,7 @@ class Whole(NamedTuple):
 
 
 class InspectResult(Struct, kw_only=True):
-    """What a call gave."""
+    """Result of a call."""
 
     function: str
     returned: Any
@@ -80,7 +80,7 @@ class InspectResult(Struct, kw_only=True):
 
 
 class CallResults:
-    """What calls gave, by their ids; where models use an id again, in the order of the calls."""
+    """Results of calls, by their ids; where models use an id again, in the order of the calls."""
 
     tree = ""
     """The page as the tool `web_browser` showed it last."""

@@ -29,10 +29,10 @@ from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.scalars import Blob, Threw
 
 RESULT = "result.json"
-"""What marks a result folder."""
+"""File that marks a result folder."""
 
 _SEEACT = "confirmed_task"
-"""What SeeAct calls the task."""
+"""SeeAct's name of the task."""
 
 SHOTS = "trajectory/"
 """Folder of its images."""

@@ -98,7 +98,7 @@ class TraceCall(Struct, kw_only=True):
 
     @property
     def method(self) -> str:
-        """What was called."""
+        """Name of the called method."""
         return text(self.begin.get("method"))
 
     @property

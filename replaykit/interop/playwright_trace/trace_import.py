@@ -56,7 +56,7 @@ _LEVELS = {
 
 
 class Sidecar(Struct, kw_only=True):
-    """What a trace cannot hold."""
+    """Facts that a trace cannot hold."""
 
     task: dict[str, Any] | None = None
     answer: str | None = None
@@ -238,7 +238,9 @@ _WEB = ("http:", "https:")
 
 
 _DRESS = ("stylesheet", "script", "image", "font", "media")
-"""What pages are made of: kept even if it was fetched before a chunk began, which is no action of the run."""
+"""Resources of which pages are made: kept even if fetched before a chunk began, which is no action of the
+run.
+"""
 
 
 def _exchanges(run: Run, trace: Trace, steps: TraceSteps) -> tuple[list[Exchange], bool, bool]:

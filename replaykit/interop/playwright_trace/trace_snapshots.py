@@ -52,7 +52,7 @@ class Built(Struct, frozen=True, kw_only=True):
     passwords: tuple[str, ...]
     """Values that were masked."""
     fields: tuple[str, ...]
-    """What those values may be called where they are sent."""
+    """Names that those values may have where they are sent."""
     is_whole: bool
     """False: a reference leads nowhere."""
 

@@ -33,7 +33,7 @@ _PAGE_EVENTS = ("close", "accept", "dismiss")
 """Methods whose page an event names."""
 
 _PASSWORD = lazy_pattern("passw(or)?d|passphrase|passcode|pwd", re.IGNORECASE)
-"""What selectors of password fields hold: by type, by name, or by label."""
+"""Marks of selectors of password fields: by type, by name, or by label."""
 
 _AT = ("action", "before")
 """Phases of the page acted on, the nearest to the action first."""

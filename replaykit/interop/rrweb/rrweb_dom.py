@@ -49,7 +49,7 @@ class RrwebNode(Struct, kw_only=True, eq=False):
     parent: RrwebNode | None = None
     is_svg: bool = False
     data: dict[str, Any] = {}
-    """What a document and a doctype say of themselves."""
+    """Properties of a document and of a doctype."""
     value: str | None = None
     """Live value, where an input event held it."""
     checked: bool | None = None

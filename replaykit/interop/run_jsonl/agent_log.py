@@ -197,7 +197,7 @@ def _is_line(line: bytes) -> bool:
 
 
 KINDS_OF_LINES = ("user", "assistant", "tool_result", "final")
-"""What a line may be."""
+"""Kinds of lines."""
 
 
 IMPORTER = Importer(

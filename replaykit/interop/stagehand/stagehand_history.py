@@ -1,4 +1,4 @@
-"""What Stagehand keeps in memory and people save: `stagehand.history`, and what `agent.execute` returns."""
+"""Data that Stagehand keeps in memory and people save: `stagehand.history`, the result of `agent.execute`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from replaykit.trajectory.redaction_marks import MASKED
 from replaykit.trajectory.scalars import Threw
 
 METHODS = ("act", "extract", "observe", "navigate", "agent")
-"""What an entry of a history may be of."""
+"""Methods that an entry of a history may name."""
 
 
 def is_history(plain: Any) -> bool:

@@ -26,7 +26,7 @@ _ENDINGS = {"complete": "answered", "aborted": "stopped", "stalled": "stopped", 
 
 
 class StagehandProbe(Struct, kw_only=True):
-    """What the harness saw after a step."""
+    """Observation of the harness after a step."""
 
     url: str | None = None
     screenshotPath: str | None = None
@@ -34,7 +34,7 @@ class StagehandProbe(Struct, kw_only=True):
 
 
 class ToolOutput(Struct, kw_only=True):
-    """What a tool gave back."""
+    """Output of a tool."""
 
     ok: bool | None = None
     result: Any = None
@@ -42,7 +42,7 @@ class ToolOutput(Struct, kw_only=True):
 
 
 class StagehandEvidence(Struct, kw_only=True):
-    """What the model was given."""
+    """Evidence that the model was given."""
 
     modalities: list[Any] = []
 
@@ -59,7 +59,7 @@ class One(Struct, kw_only=True):
 
 
 class StagehandTask(Struct, kw_only=True):
-    """What was asked; the rubric and the expected answer are kept where no judge reads them."""
+    """Task of a run; the rubric and the expected answer are kept where no judge reads them."""
 
     id: str
     instruction: str | None = None

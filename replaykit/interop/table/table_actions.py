@@ -23,14 +23,14 @@ _ARGUMENTS = ("arguments", "args", "params", "parameters", "input", "kwargs", "a
 
 
 class ActionCell(NamedTuple):
-    """What a row holds of its action."""
+    """Cells of a row about its action."""
 
     action: Any
     """The cell of the action itself."""
     target: Any = None
-    """What it was done to: a text, or an object."""
+    """Target of the action: a text, or an object."""
     value: Any = None
-    """What was typed, chosen, or gone to."""
+    """Text typed, option chosen, or address visited."""
     point: Any = None
     """Where, px: a pair, or an object of x and y."""
 

@@ -37,7 +37,7 @@ ENDINGS = ("answered", "stopped", "max_steps", "timeout", "crashed", "unknown")
 """Kinds of endings that a table may name."""
 
 VALIDITIES = ("valid", "blocked", "site_down", "session_lost", "other")
-"""What a table may say of the worth of a run."""
+"""Words of a table for the validity of a run."""
 
 SECONDS, MILLISECONDS = (1e9, 1e11), (1e12, 1e14)
 """Numbers that are times since 1970, in s and in ms: 2001 to 5138."""
@@ -64,7 +64,7 @@ def read(run: Run, candidate: Candidate) -> None:
 
 
 class _Faults:
-    """What reading a table raises, as an error that names the file."""
+    """Errors of reading a table, with the name of the file."""
 
     def __init__(self, run: Run, name: str) -> None:
         self._run, self._name = run, name

@@ -49,7 +49,7 @@ _PART = lazy_pattern(r"(.+?)-\d{5}(-of-\d{5})?")
 
 
 class RowShape(Struct, frozen=True):
-    """What the rows of a table are."""
+    """Shape of the rows of a table."""
 
     kind: str
     run: Mapping[str, Any]

@@ -42,7 +42,7 @@ Rows = list[tuple[str, dict[str, Any]]]
 
 
 class TableStep(Struct, kw_only=True):
-    """What a table holds of one step: where it stands, and field to cell."""
+    """Cells of a table about one step: where it stands, and field to cell."""
 
     place: str
     cells: dict[str, Any]

@@ -30,7 +30,7 @@ Status = Literal[
 
 
 class WrittenAnswer(Struct, kw_only=True):
-    """What an agent answers; `performed_operation` is the old name of `task_type`."""
+    """Answer of an agent; `performed_operation` is the old name of `task_type`."""
 
     task_type: TaskType
     status: Status

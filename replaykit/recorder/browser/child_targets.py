@@ -41,7 +41,7 @@ class Child(Struct, frozen=True, kw_only=True):
 
 
 class Targets:
-    """What one driver has to do about them."""
+    """Targets of one driver."""
 
     def __init__(self, driver: TabKeeper) -> None:
         self._driver = driver
@@ -61,7 +61,7 @@ class Targets:
             yield self._joining(tab, self._children.pop(child.id))
 
     def browser_event(self, event: dict[str, Any]) -> CdpTab | None:
-        """Take in what the browser's own session reports of targets; returns the tab that they are below."""
+        """Handle a report of the browser's own session about targets; return the tab that they are below."""
         handle = _HANDLERS.get(event["method"])
         # Where targets wait for the recorder, nothing below them is under way: their sessions ask for it.
         return handle(self, event) if handle is not None and self._driver.is_searching else None
@@ -74,7 +74,7 @@ class Targets:
                     self._miss(tab, target)
 
     def part(self, tab: CdpTab) -> None:
-        """Take in that all targets below a tab went with it."""
+        """Forget all targets below a tab that is gone."""
         for target in tab.targets.values():
             tab.part(target)
         self._driver.report_found(tab)

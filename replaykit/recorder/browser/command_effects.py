@@ -1,4 +1,4 @@
-"""What carrying out a command needs of a driver, and the questions that all commands share.
+"""Interface of a driver for commands, and the questions that all commands share.
 
 A command is a generator: it yields effects, a driver performs them, blocking or awaiting, and sends back what
 came of it. Failures come in as `CommandRefused`, and go out as the same where the command cannot go on.
@@ -131,13 +131,13 @@ class Job:
 
     def __init__(self, carried: Carried) -> None:
         self.effect: Effect | None = None
-        """What it waits for; None: it is over."""
+        """The effect that it waits for; None: it is over."""
         self.value: Any = None
-        """What it returned."""
+        """Its return value."""
         self.error: str | None = None
         """Word of `CommandReply.error`, where it could not be carried out."""
         self.fault: Exception | None = None
-        """What went wrong in the recorder itself."""
+        """Fault of the recorder itself."""
         self._carried = carried
 
     def step(self, answer: Any = None, refused: CommandRefused | None = None) -> Effect | None:

@@ -1,4 +1,4 @@
-"""What both drivers share: tabs, the session, the sink. A driver carries out commands and decides nothing.
+"""Common parts of both drivers: tabs, session, sink. A driver carries out commands and decides nothing.
 
 Errors here must not reach the agent: they are logged, and the recording gets a gap.
 """
@@ -72,7 +72,7 @@ class Driver(Relaying):
     ) -> None:
         super().__init__()
         self.log = DriverLog(self, is_sync=is_sync)
-        """What the agent asks its driver for."""
+        """The agent's calls of its driver."""
         self.clock = clock or Clock()
         """The recording's clock."""
         self.tabs: dict[int, CdpTab] = {}
@@ -83,11 +83,11 @@ class Driver(Relaying):
         """The first thing that went wrong in the recorder itself."""
         self.script = script
         self.names = names or InjectedNames()
-        """What the script calls what it needs."""
+        """Names that the script uses for the objects that it needs."""
         self.has_network = has_network
         self.commands = Commands(self.tabs, self.clock)
         self.requests = DriverRequests(self.clock, is_on=has_network)
-        """What the driver's own events report of requests."""
+        """Requests that the driver's own events report."""
         self.queue: list[Command] = []
         self.is_attaching = False
         self.is_searching = False
@@ -344,7 +344,7 @@ class Driver(Relaying):
     # Tabs that the browser reports
 
     def browser_event(self, event: dict[str, Any]) -> CdpTab | None:
-        """Take in an event of the browser's own session; returns the tab that speaks, if any."""
+        """Handle an event of the browser's own session; return the tab that it comes from, if any."""
         method, params = event["method"], event.get("params") or {}
         if method == RECEIVED:
             if (tab := self.wired(params["sessionId"])) is not None:

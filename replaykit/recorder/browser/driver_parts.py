@@ -1,4 +1,4 @@
-"""What the parts of a driver ask of the driver that they belong to."""
+"""Interfaces of a driver for the parts that belong to it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class SessionFeed(Protocol):
 
 
 class TabKeeper(SessionFeed, Protocol):
-    """What the targets below tabs need to know of the tabs, and of the browser's own session."""
+    """Facts about tabs, and the browser's own session, for the targets below tabs."""
 
     @property
     def tabs(self) -> Mapping[int, CdpTab]:

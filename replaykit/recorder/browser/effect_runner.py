@@ -41,12 +41,12 @@ if TYPE_CHECKING:
 
 
 class PlaywrightApi(Struct, frozen=True, kw_only=True):
-    """What the two APIs of Playwright have of their own."""
+    """Parts of Playwright's APIs that differ between sync and async."""
 
     name: str
     """`sync` or `async`."""
     kinds: tuple[type, ...]
-    """What can be recorded: its Page, BrowserContext, Browser."""
+    """Classes that can be recorded: its Page, BrowserContext, Browser."""
     error: type[Exception]
     late: type[Exception]
     """Its TimeoutError."""

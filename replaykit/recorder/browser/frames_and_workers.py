@@ -49,7 +49,7 @@ POLL_MS = 10
 
 
 class LastWords(Struct, frozen=True, kw_only=True):
-    """What a document says when it is asked for its closing message; the rest is in its messages."""
+    """Reply of a document to the request for its closing message; the rest is in its messages."""
 
     sent: int
     """Messages that it has sent."""

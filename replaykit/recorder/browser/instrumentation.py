@@ -32,7 +32,7 @@ def following(tab: CdpTab) -> dict[str, Any]:
 
 
 class Armed(Struct, frozen=True, kw_only=True):
-    """What arming a tab has found out."""
+    """Facts found while a tab was instrumented."""
 
     armed_after_ms: int
     """Age of its document when the script came in, ms."""
@@ -47,7 +47,7 @@ class Armed(Struct, frozen=True, kw_only=True):
     timezone: str = ""
     """Browser time zone."""
     urls: tuple[str, ...] = ()
-    """What its document has asked for so far, itself included."""
+    """URLs that its document has requested so far, itself included."""
 
 
 def arm(tab: CdpTab, script: str, clock: Clock, *, has_network: bool) -> Generator[Effect, Any, Armed]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, CDPSession, Page
 
     Target: TypeAlias = Page | BrowserContext | Browser
-    """What can be recorded."""
+    """Objects that can be recorded."""
 
 Method: TypeAlias = Callable[..., Any]
 """A method of one of the agent's objects."""

@@ -22,7 +22,7 @@ _ARRIVALS = frozenset({"Page.frameNavigated", "Page.domContentEventFired", "Page
 
 
 class Holding:
-    """What is held back, by target; `late` is called where a page could not be held long enough."""
+    """Pages that are held back, by target; `late` is called where a page could not be held long enough."""
 
     def __init__(self, clock: Callable[[], float], late: Callable[[str], None]) -> None:
         self.is_holding = False

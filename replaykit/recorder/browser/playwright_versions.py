@@ -1,4 +1,4 @@
-"""What differs between releases of Playwright: deadlines of CDP calls, events of sessions, a lost process."""
+"""Differences between releases of Playwright: deadlines of CDP calls, events of sessions, a lost process."""
 
 from __future__ import annotations
 

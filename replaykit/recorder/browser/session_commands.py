@@ -65,7 +65,7 @@ class Commands:
         self.net_log: NetLog | None = None
         """Of the browser, where it writes one."""
         self.watching = Watching()
-        """What the witnesses in the pages have missed so far."""
+        """Gaps of the witnesses in the pages so far."""
 
     def start(self, command: Command) -> Carried:
         """Return the generator that carries the command out; nothing happens before its first step."""

@@ -22,7 +22,9 @@ FOUND = {
     "discover": True,
     "filter": [{"type": kind} for kind in ("page", "shared_worker", "iframe", "worker")],
 }
-"""What the browser is to report: pages, workers that no page holds, and what is below frames and workers."""
+"""Targets that the browser is to report: pages, workers that no page holds, and what is below frames and
+workers.
+"""
 
 
 class FoundPage(Struct, kw_only=True, eq=False):
@@ -41,7 +43,7 @@ class FoundPage(Struct, kw_only=True, eq=False):
     closed_at: float | None = None
     """When it was gone, ms."""
     tab: CdpTab | None = None
-    """What is recorded of it."""
+    """Its recorded tab."""
 
 
 class TargetRegistry:
@@ -55,7 +57,7 @@ class TargetRegistry:
         self._found: dict[str, FoundPage] = {}
 
     def receive(self, method: str, params: dict[str, Any]) -> FoundPage | None:
-        """Take in an event; returns the page that it is about, if it is one."""
+        """Handle an event; return the page that it is about, if it is one."""
         about = params.get("targetInfo", params)
         found = self._found.get(about.get("targetId", ""))
         if method == "Target.targetCreated" and found is None and about.get("type") == "page":

@@ -39,7 +39,7 @@ ENDINGS = ("pagehide", "unload", "visibilitychange", "freeze")
 
 
 class InjectedNames(Struct, frozen=True):
-    """What the recorder calls what it puts into pages; every recording draws names of its own."""
+    """The recorder's names for what it puts into pages; every recording draws names of its own."""
 
     world: str = WORLD
     """The isolated world that the script runs in."""
@@ -90,7 +90,7 @@ PENDING_MAX = 8
 
 
 class PageOptions(Struct, frozen=True, kw_only=True):
-    """What the script has to know about this recording."""
+    """Facts about this recording that the script needs."""
 
     mask: tuple[str, ...] = ()
     """CSS selectors whose subtrees are masked."""
@@ -107,7 +107,7 @@ class PageOptions(Struct, frozen=True, kw_only=True):
     question: str = QUESTION
     """Name of the event that asks the page's own world."""
     label: str = msgspec.field(default_factory=lambda: secrets.token_hex(16))
-    """What the script is called on a call stack."""
+    """Name of the script on a call stack."""
 
 
 class PageNode(Struct, frozen=True, kw_only=True):
@@ -141,7 +141,7 @@ class PageEvent(Struct, frozen=True, kw_only=True):
     node: PageNode | None = None
     """The control's place in the latest push; absent = not in it."""
     data: dict[str, Any] = {}
-    """What the event's type adds."""
+    """Fields of the event's type."""
 
 
 class PagePush(Struct, frozen=True, kw_only=True):
@@ -198,7 +198,7 @@ class PageFrame(Struct, frozen=True, kw_only=True):
     path: tuple[N, ...]
     """Frame ordinals from the pushing document: which frame element of each document, in document order."""
     url: str = ""
-    """What its owner element asks for; the frame may be elsewhere by now."""
+    """URL that its owner element requests; the frame may be elsewhere by now."""
     id: str = ""
     """The browser's id of the frame; empty = the page does not know it yet."""
     origin: tuple[int, int] = (0, 0)

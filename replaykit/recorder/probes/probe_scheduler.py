@@ -61,7 +61,7 @@ class ProbeScheduler:
             self._at, self._tab = reply.at, None
 
     def pushed(self, message: SnapshotPushed) -> None:
-        """Take in what a frame shows of the page that is open for a probe."""
+        """Handle a frame's snapshot of the page that is open for a probe."""
         if self._tab is not None and self._tab.page == message.page:
             self._capture.take(self._tab, message.push, message.at, self._tab.document, message.source)
 

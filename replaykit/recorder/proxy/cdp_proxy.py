@@ -129,7 +129,7 @@ class Proxy:
             self._loop.call_soon_threadsafe(call, *arguments)
 
     def call(self, names: InjectedNames) -> None:
-        """Take in what the recorder calls what it puts into pages, before it does."""
+        """Record the recorder's names for what it puts into pages, before it does."""
         self._soon(self._board.call, names)
 
     def hold(self) -> None:

@@ -75,13 +75,13 @@ class Switchboard(Holding):
         self.on_close: Callable[[int], None] = lambda client: None
 
     def call(self, names: InjectedNames) -> None:
-        """Take in what the recorder calls what it puts into pages."""
+        """Record the recorder's names for what it puts into pages."""
         self._names = self._secrecy.names = names
 
     # Clients
 
     def join(self, client: int, target: str | None = None) -> None:
-        """Take in a client, with a session of the browser, or of one target."""
+        """Add a client, with a session of the browser, or of one target."""
         self._early[client] = []
         method, params = "Target.attachToBrowserTarget", {}
         if target is not None:
@@ -138,7 +138,7 @@ class Switchboard(Holding):
     # From clients
 
     def from_client(self, client: int, data: bytes) -> None:
-        """Take in what a client says."""
+        """Handle bytes of a client."""
         if client in self._early:
             self._early[client].append(data)
             return
@@ -284,7 +284,7 @@ class Switchboard(Holding):
     # From the browser
 
     def from_browser(self, data: bytes) -> None:
-        """Take in what the browser says."""
+        """Handle bytes of the browser."""
         wire = wires.decode(data)
         if wire.id is not UNSET:
             self._answered(wire)

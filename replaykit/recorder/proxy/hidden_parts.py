@@ -1,4 +1,4 @@
-"""What agents may not reach: the recorder's worlds, their objects and scripts, and its tabs."""
+"""Browser parts that agents may not reach: the recorder's worlds, their objects and scripts, and its tabs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the switchboard handles: protocol messages, sessions of clients, and what is known of targets."""
+"""Values of the switchboard: protocol messages, sessions of clients, and facts about targets."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class PendingRequest(Struct):
 
 
 class TargetPlace(Struct):
-    """What is known of one target."""
+    """Facts about one target."""
 
     is_armed: bool = False
     due: float = 0.0

@@ -37,7 +37,7 @@ class Proxied:
         self.net_log = running.net_log
         """The browser's log of all its requests."""
         self.notice = running.notice
-        """What the user should know about the start of the browser."""
+        """A note for the user about the start of the browser."""
         self._proxy = Proxy(
             running.pipe,
             before=self._before,

@@ -24,7 +24,7 @@ _MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 
 class BadFrame(Exception):
-    """What came is no frame of a client, or is too long."""
+    """Raised for bytes that are no frame of a client, or too long."""
 
 
 class WebSocketFrame(Struct, frozen=True):

@@ -67,7 +67,7 @@ class Merged(Struct, frozen=True, kw_only=True):
     """One step's actions."""
 
     action: Action
-    """What happened."""
+    """The action that happened."""
     origin: str
     """`declared both`."""
     declared: Action | None = None

@@ -67,7 +67,7 @@ class ActionTracker:
         """Called when any action begins."""
 
     def message(self, message: PageMessage) -> None:
-        """Take in a DOM event."""
+        """Handle a DOM event."""
         tab = self._tabs.get(message.page)
         if tab is None:
             return
@@ -151,7 +151,7 @@ class ActionTracker:
         return self.begin(tab, at, is_gesture=False)
 
     def done(self, action: DeclaredAction, tab: Tab) -> None:
-        """Take in an action that is over."""
+        """Record the end of an action."""
         self._steps.done(action)
         self._observations.watch(tab, action.ref)
 

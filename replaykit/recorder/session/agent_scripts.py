@@ -48,7 +48,7 @@ class AgentScripts:
         """All commands of the agent are logged."""
 
     def asked(self, message: ScriptAsked) -> None:
-        """Take in that a script is about to run."""
+        """Record that a script is about to run."""
         span = ScriptSpan(page=message.page, is_apart=message.is_apart, begin=message.at)
         self._spans[message.number] = span
         # A script that still runs is never forgotten, however many ended after it.
@@ -57,7 +57,7 @@ class AgentScripts:
             del self._spans[number]
 
     def ended(self, message: ScriptEnded) -> None:
-        """Take in that a script has run, or has failed."""
+        """Record that a script has run, or has failed."""
         span = self._spans.get(message.number)
         if span is not None:
             span.end = message.at

@@ -1,4 +1,4 @@
-"""What a harness says that the agent does: actions as structs, as plain values, or as BrowserGym's strings.
+"""Actions as a harness declares them: as structs, as plain values, or as BrowserGym's strings.
 
 The strings are calls with literal arguments (`click('a51')`), parsed and never run; what is not such a call,
 or no call that is known, becomes an unknown action with the whole text. Names and arguments:

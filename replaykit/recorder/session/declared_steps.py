@@ -28,7 +28,7 @@ class DeclaredAction(Struct, frozen=True, kw_only=True):
     page: int | None
     """Tab ordinal."""
     action: Action
-    """What was done."""
+    """The action of the step."""
     at: float
     """Start, ms."""
     end: float
@@ -38,7 +38,7 @@ class DeclaredAction(Struct, frozen=True, kw_only=True):
     before: Observation | None = None
     """The page acted on."""
     blobs: tuple[Blob, ...] = ()
-    """What it refers to."""
+    """Payloads that it refers to."""
     url: str | None = None
     """URL right after the action."""
     tabs: tuple[TabView, ...] = ()
@@ -48,7 +48,7 @@ class DeclaredAction(Struct, frozen=True, kw_only=True):
 
 
 class DeclaredWindow:
-    """What the harness declared, from enter to exit."""
+    """A harness's declarations, from enter to exit."""
 
     def __init__(self, enter: StepEnter, page: int | None) -> None:
         self.enter = enter
@@ -58,7 +58,7 @@ class DeclaredWindow:
         """Nothing may be added any more."""
         self.exit: StepExit | None = None
         self.thoughts: tuple[Utterance, ...] = ()
-        """What was thought before it ended, and has no step yet."""
+        """Thoughts before its end that have no step yet."""
         self.actions: list[DeclaredAction] = []
         self.begun: list[StepRef] = []
         self.ref = StepRef(enter.at, page)

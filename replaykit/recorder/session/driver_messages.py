@@ -1,4 +1,4 @@
-"""What drivers report to the session, and what the session asks of drivers: nothing here reaches a file.
+"""Messages of drivers to the session, and its commands to drivers: nothing here reaches a file.
 
 All `at` are ms since recording start on the driver's clock. A command with an `id` gets exactly one
 `CommandReply`.
@@ -32,7 +32,7 @@ MAIN: Source = ("", 0)
 
 
 class Timed(Struct, frozen=True, kw_only=True):
-    """What all inputs say: when."""
+    """An input with its time."""
 
     at: float
 
@@ -45,7 +45,7 @@ class OfTab(Timed, frozen=True, kw_only=True):
 
 
 class OfDocument(OfTab, frozen=True, kw_only=True):
-    """What the script in a document says, by the page's own time."""
+    """An input from the script in a document, by the page's own time."""
 
     document: int
     """Document ordinal within the tab."""
@@ -199,7 +199,7 @@ class CommandReply(Timed, frozen=True, kw_only=True):
 
     id: int
     value: Any = None
-    """What the command's docstring says."""
+    """Value as the command's docstring describes it."""
     error: str | None = None
     """`timeout dialog_open gone failed`."""
 
@@ -243,7 +243,7 @@ class Utterance(Timed, frozen=True, kw_only=True):
     stated_at: float | None = None
     """When, as the speaker reports it; orders nothing."""
     of: str | None = None
-    """What a claim is about: `reply end`, or another kind of message attributed to another speaker."""
+    """Subject of a claim: `reply end`, or another kind of message attributed to another speaker."""
 
 
 class End(Timed, frozen=True, kw_only=True):
@@ -287,7 +287,7 @@ class Disarm(Struct, frozen=True, kw_only=True):
 
 
 class WithReply(Struct, frozen=True, kw_only=True):
-    """What all commands with a reply say: their id."""
+    """A command with a reply: its id."""
 
     id: int
 

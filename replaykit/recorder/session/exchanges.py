@@ -71,7 +71,7 @@ class Request:
         self.is_complete = False
         """Nothing more arrives, except what the request sent."""
         self.is_asked = False
-        """What it sent is being asked for."""
+        """Its request body is being fetched."""
         self.sent: int | None = None
         """Bytes of what it sent, as far as they are known."""
         self.is_on_wire = False
@@ -96,7 +96,7 @@ class Network:
         self._headers = KnownHeaders()
 
     def requested(self, message: Requested, ref: StepRef | None) -> None:
-        """Take in a request; one that a redirect caused ends the one before."""
+        """Record a request; one that a redirect caused ends the one before."""
         # The driver's own requests never pass through the browser, so its log cannot confirm them.
         if message.initiator != "driver":
             self._observed[message.method, message.url.partition("#")[0]] += 1
@@ -134,7 +134,7 @@ class Network:
                 self._write(source)
 
     def answered(self, message: Answered) -> None:
-        """Take in that the agent itself answers a request: one that was reported, or is about to be."""
+        """Record that the agent itself answers a request: one that was reported, or is about to be."""
         live = (request for request in reversed(self._requests.values()) if not request.is_over)
         found = next((request for request in live if _is_answer(message, request.exchange)), None)
         if found is None:
@@ -143,13 +143,13 @@ class Network:
             found.exchange = replace(found.exchange, source="agent")
 
     def asked(self, message: HandshakeSent) -> None:
-        """Take in the headers with which a WebSocket asked for its connection."""
+        """Record the headers with which a WebSocket asked for its connection."""
         request = self._requests.get(message.request)
         if request is not None and not request.is_over:
             request.exchange = replace(request.exchange, request_headers=message.headers)
 
     def responded(self, message: Responded) -> None:
-        """Take in a response's head."""
+        """Record a response's head."""
         request = self._requests.get(message.request)
         if request is None or request.is_over:
             return
@@ -174,7 +174,7 @@ class Network:
         )
 
     def finished(self, message: Finished) -> int | None:
-        """Take in the end of a response; returns the tab that waited for it."""
+        """Record the end of a response; return the tab that waited for it."""
         request = self._end(message.request, message.at)
         if request is None:
             return None
@@ -192,14 +192,14 @@ class Network:
         return request.page
 
     def framed(self, message: WebSocketMessage) -> None:
-        """Take in a message of a WebSocket."""
+        """Record a message of a WebSocket."""
         request = self._requests.get(message.request)
         if request is not None and not request.is_over:
             side = request.went if message.is_sent else request.came
             self._kept += side.take(message.text, message.size, BODIES_MAX - self._kept)
 
     def failed(self, message: Failed) -> int | None:
-        """Take in that a request failed; returns the tab that waited for it."""
+        """Record that a request failed; return the tab that waited for it."""
         request = self._end(message.request, message.at)
         if request is None:
             return None

@@ -1,4 +1,4 @@
-"""What the session gives out: events in writing, commands that get replies, and what waits for a step.
+"""Output of the session: events in writing, commands that get replies, and what waits for a step.
 
 An event may name a step that is not over yet. It waits here and is written as soon as the step has its index;
 readers sort events by time, so the order of lines is free.
@@ -184,7 +184,7 @@ class Started(Struct, frozen=True, kw_only=True):
     counts: bool
     """Whether the end waits for it."""
     token: object
-    """What it is about, for `hurry`."""
+    """Subject of the command, for `hurry`."""
 
 
 class Flows:

@@ -1,4 +1,4 @@
-"""What else a page or the people around it do: dialogs, console lines, downloads, messages."""
+"""Other events of a page or of the people around it: dialogs, console lines, downloads, messages."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class PageEvents:
         """The latest answer."""
 
     def dialog_opened(self, message: DialogOpened, ref: StepRef | None) -> None:
-        """Take in a dialog; it is written when it closes."""
+        """Record a dialog; it is written when it closes."""
         # A tab shows one dialog at a time: the end of an older one was missed.
         self._end_dialog(message.page)
         dialog = Dialog(
@@ -96,7 +96,7 @@ class PageEvents:
         self._outbox.write(event, ref=ref)
 
     def download(self, message: DownloadChanged, ref: StepRef | None) -> None:
-        """Take in a download; it is written when it is over."""
+        """Record a download; it is written when it is over."""
         event, begun = self._downloads.get(message.guid, (None, ref))
         if event is None:
             event = Download(t=ms(message.at), page=message.page, url=message.url)
@@ -173,7 +173,7 @@ class DownloadRequests:
         self._asked_at: dict[str, float] = {}
 
     def asked(self, message: Requested) -> None:
-        """Take in a request that the browser reported."""
+        """Record a request that the browser reported."""
         # Taken out and put back, so that the first to be forgotten is the oldest.
         self._asked_at.pop(_plain(message.url), None)
         self._asked_at[_plain(message.url)] = message.at

@@ -1,4 +1,4 @@
-"""What the browser reports of requests and sockets."""
+"""The browser's reports of requests and sockets."""
 
 from __future__ import annotations
 

@@ -60,11 +60,11 @@ class RunEnding:
         """When the agent got the browser, ms."""
 
     def witnessed(self, message: Witnessed) -> None:
-        """Take in what a witness says at the end."""
+        """Record the final report of a witness."""
         self._testimonies[message.witness] = message
 
     def logged(self, message: Logged) -> None:
-        """Take in what the driver saw of requests."""
+        """Record the requests that the driver saw."""
         self._network.compare(message.sent, self.begun_at, message.at)
 
     def run(self, end: End, gone: list[Tab]) -> Flow:

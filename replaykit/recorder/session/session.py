@@ -48,7 +48,7 @@ AGENT_UTTERANCES = frozenset({"say", "ask", "answer"})
 
 
 class SessionOptions(Struct, frozen=True, kw_only=True):
-    """What shapes a recording."""
+    """Options of a recording."""
 
     has_screenshots: bool = True
     """Whether screenshots are taken."""

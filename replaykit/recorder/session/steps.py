@@ -117,7 +117,7 @@ class StepRecorder:
         return ref
 
     def done(self, action: DeclaredAction) -> None:
-        """Take in an action that is over; outside of windows it is a step when its turn comes."""
+        """Record that an action is over; outside of windows it is a step when its turn comes."""
         windows = (one for one in self._line if isinstance(one, DeclaredWindow) and action.ref in one.begun)
         window = next(windows, None)
         if window is not None:

@@ -77,12 +77,12 @@ class TabLifecycle:
         self._gone_at = -inf
 
     def commanded(self, message: Commanded) -> None:
-        """Take in a command of the agent: what it closes has not crashed."""
+        """Record a command of the agent: a tab that it closes has not crashed."""
         if message.name in _ONE | _MANY and not message.refused:
             self._asked.append(message)
 
     def opened(self, message: TabOpened, *, is_begun: bool) -> Tab:
-        """Take in a tab. One without opener, after the first, is the agent's action."""
+        """Add a tab. One without opener, after the first, is the agent's action."""
         is_first = not self._tabs.all
         self.confirm(message.at)
         tab = self._tabs.add(message.page, message.url, message.opener)
@@ -114,7 +114,7 @@ class TabLifecycle:
         return tab
 
     def missed(self, message: TabMissed, *, is_begun: bool) -> None:
-        """Take in a tab that was never listened in: where it was is known at best, all else is missing."""
+        """Record a tab that was never observed: at best its address is known, all else is missing."""
         opening = TabOpened(
             at=message.at,
             page=message.page,
@@ -134,7 +134,7 @@ class TabLifecycle:
             self.closed(TabClosed(at=message.closed_at, page=tab.page), was_received=False)
 
     def closed(self, message: TabClosed, *, was_received: bool = True) -> None:
-        """Take in that a tab is gone. Whether an action, the page or the end did it shows later."""
+        """Record that a tab is gone. Whether an action, the page or the end did it shows later."""
         tab = self._tabs.get(message.page)
         if tab is None or not tab.is_open:
             return None
@@ -158,7 +158,7 @@ class TabLifecycle:
         return None
 
     def crashed(self, message: TabCrashed) -> None:
-        """Take in that a tab died."""
+        """Record that a tab crashed."""
         tab = self._tabs.get(message.page)
         if tab is None or not tab.is_open:
             return

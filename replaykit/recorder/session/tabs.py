@@ -75,7 +75,7 @@ class Tab:
         self.last_words: PushedSnapshot | None = None
         """A last look that the driver took before the tab was closed."""
         self.snapshots = SnapshotHistory()
-        """What its documents have shown."""
+        """Snapshots of its documents."""
         self.frame_origins = FrameOrigins(self.snapshots)
         self.changes = FieldChanges()
         """Fields that changed without an event, until an observation reports them."""
@@ -119,7 +119,7 @@ class Tabs:
         """So it has in those of the recorder's own tabs, where it looks at pages for checks."""
 
     def add(self, page: int, url: str, opener: int | None) -> Tab:
-        """Take in a new tab; one that is known stays as it is."""
+        """Add a new tab; one that is known stays as it is."""
         tab = self._tabs.setdefault(page, Tab(page, url, opener))
         tab.forged_after = -1 if self.is_forged else tab.forged_after
         if self.active is None:

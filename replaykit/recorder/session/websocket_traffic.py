@@ -1,4 +1,4 @@
-"""What went over a WebSocket, kept one way at a time."""
+"""Traffic of a WebSocket, kept one way at a time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Side:
         self._kept = 0
 
     def take(self, text: str | None, size: int, room: int) -> int:
-        """Take in a message, `None` = no text; returns how many bytes of the `room` it takes."""
+        """Record a message, `None` = no text; return how many bytes of the `room` it takes."""
         self.count += 1
         self.size += size
         if text is None:

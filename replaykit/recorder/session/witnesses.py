@@ -1,4 +1,4 @@
-"""What witnesses outside the pages report to the session: the agent's commands, and a final report each."""
+"""Reports of witnesses outside the pages to the session: the agent's commands, and a final report each."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Logged(Struct, frozen=True, kw_only=True):
 
 
 class Witnessed(Struct, frozen=True, kw_only=True):
-    """What a witness saw is complete, or what it lacks; comes before `End`."""
+    """Final report of a witness: complete, or with what it lacks; comes before `End`."""
 
     at: float
     witness: str
@@ -88,13 +88,13 @@ class Witnessed(Struct, frozen=True, kw_only=True):
 
 
 class Watching:
-    """What the witnesses in the pages have missed."""
+    """Gaps of the witnesses in the pages."""
 
     def __init__(self) -> None:
         self._missed: set[str] = set()
 
     def take(self, gaps: Iterable[tuple[str, str, int]]) -> None:
-        """Take in gaps: channel, reason, count."""
+        """Add gaps: channel, reason, count."""
         self._missed |= {why for channel, why, _ in gaps if channel == "actions"}
 
     def of(self, witness: str, at: float, counts: Mapping[str, int]) -> Witnessed:

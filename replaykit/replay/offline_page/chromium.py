@@ -199,7 +199,7 @@ def shared() -> Chromium:
 
 
 class _Answers:
-    """What a page's requests get: its own document once; no one goes anywhere else; all else is refused.
+    """Answers to a page's requests: its own document once; everything else is refused.
 
     Frames that the page cannot read get documents of their own, while they are built.
     """

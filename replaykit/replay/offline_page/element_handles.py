@@ -27,14 +27,14 @@ READS = words(
     is_visible text_content
     """
 )
-"""What may be asked of one element."""
+"""Methods of one element that are answered."""
 
 FINDS = words(
     """
     get_by_alt_text get_by_label get_by_placeholder get_by_role get_by_test_id get_by_text get_by_title
     """
 )
-"""What gives a locator, beside `locator`."""
+"""Methods that give a locator, in addition to `locator`."""
 
 STYLED = lazy_pattern(
     r"^(all_inner_texts|get_by_role|inner_text|is_hidden|is_visible)$|:visible\b|(^|>>)\s*(role|visible)="

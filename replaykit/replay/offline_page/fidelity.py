@@ -44,9 +44,9 @@ class Disagreement(Struct, frozen=True, kw_only=True):
     is_blank: bool
     """Whether they differ in white space only."""
     live: str | None = None
-    """What the live page answered; None where no one asked it."""
+    """Answer of the live page; None where no one asked it."""
     static: str | None = None
-    """What static reading answers; None where it cannot."""
+    """Answer of static reading; None where it cannot answer."""
     chromium: str | None = None
     """Answer of the offline browser; None if it cannot answer, or is missing."""
 

@@ -26,11 +26,11 @@ APART = "sandbox allow-scripts"
 """Policy of a document that would else be of its page's origin; what inspects it is no script of the page."""
 
 FOUND = "(report) => ({lost: report.lost, count: report.count, modes: report.modes})"
-"""What a report states of a document that was built."""
+"""Script that reports on a document that was built."""
 
 
 SHOWN = "(report, numbers) => numbers.map((number) => report.element(number)?.innerText ?? '')"
-"""What elements of such a document show."""
+"""Script that lists what elements of such a document show."""
 
 
 class Skeleton(Struct, frozen=True, kw_only=True):

@@ -280,7 +280,7 @@ class OfflineContext:
 
 
 class _History:
-    """What is recorded, what was asked of it, and the browser that shows it."""
+    """Recorded pages, the questions asked of them, and the browser that shows them."""
 
     def __init__(self, replay: Replay, require_strong: bool, chromium: Chromium | None) -> None:
         self.replay = replay

@@ -1,4 +1,4 @@
-"""What a browser needs to build a recorded page again: tokens, style sheets, pointer, size of the window."""
+"""Data from which a browser rebuilds a recorded page: tokens, style sheets, pointer, size of the window."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Blueprint(Struct, frozen=True, kw_only=True):
 
     @property
     def plan(self) -> dict[str, Any]:
-        """What the script in the page is given."""
+        """Input of the script in the page."""
         return {
             "tokens": self.tokens,
             "sheets": [msgspec.to_builtins(sheet) for sheet in self.sheets],

@@ -22,7 +22,7 @@ class PageQuestion(Struct, frozen=True, kw_only=True):
 
     @property
     def call(self) -> str:
-        """What the page is asked to evaluate."""
+        """Expression that the page is asked to evaluate."""
         if self.selector is not None:
             return f"__replaykit_ask.property({json.dumps(self.selector)}, {json.dumps(self.read)})"
         if is_xpath(self.locator):

@@ -29,7 +29,7 @@ _SVG_TEXTS = words("text tspan textPath foreignObject")
 
 
 class Inside(NamedTuple):
-    """What an element means for what is directly inside of it."""
+    """Effect of an element on its direct content."""
 
     state: int = SHOWN
     """`SHOWN`; or `SKIPPED`, `UNBOXED`: so is everything inside."""

@@ -26,7 +26,7 @@ Item = str | int
 """A text, or a number of line breaks that are requested."""
 
 MARKS = ("\u27e6masked\u27e7", "\u27e6cut:")
-"""What stands for a text that was masked; what ends a text that was cut."""
+"""Marks of a text that was masked, and of the end of a text that was cut."""
 
 # How a line ends: with nothing to hold a blank, with a collapsible blank, with something solid.
 _NOTHING, _BLANK, _SOLID = range(3)

@@ -1,4 +1,4 @@
-"""What the entries of a snapshot's palette of styles say about boxes."""
+"""Boxes, by the entries of a snapshot's palette of styles."""
 
 from __future__ import annotations
 

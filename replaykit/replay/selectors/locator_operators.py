@@ -1,4 +1,4 @@
-"""What locators make of values: sums, truth, arrays of what lists hold, numbers read from texts."""
+"""Values of locators: sums, truth, arrays of what lists hold, numbers read from texts."""
 
 from __future__ import annotations
 

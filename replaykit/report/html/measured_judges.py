@@ -21,9 +21,9 @@ class JudgeMeasures(Struct, frozen=True, kw_only=True):
     """Measurements of judges that stand beside a report."""
 
     attacks: tuple[AttackResult, ...] = ()
-    """What `judge sensitivity --attacks` counted."""
+    """Counts of `judge sensitivity --attacks`."""
     calibration: Mapping[str, Measured] = {}
-    """What `agree -o` found: fingerprint to figures."""
+    """Figures of `agree -o`: fingerprint to figures."""
 
 
 def measured_judges(measures: JudgeMeasures, report: Report) -> dict[str, Any]:

@@ -30,7 +30,7 @@ DEPTH_MAX = 4
 
 
 class PageKey(NamedTuple):
-    """What a drawn page is made of."""
+    """Identity of a drawn page."""
 
     id: str
     """Snapshot blob."""

@@ -84,7 +84,7 @@ class Sketch(Struct, frozen=True, kw_only=True):
 
 
 class Styles:
-    """What is recorded of how elements are shown."""
+    """Recorded styles of elements."""
 
     def __init__(self, shot: Snapshot) -> None:
         self._of = shot.style

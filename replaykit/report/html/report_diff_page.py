@@ -22,7 +22,7 @@ class Linked(NamedTuple):
     """A pair that differs, and where its runs are."""
 
     pair: Pair
-    """What differs."""
+    """The pair that differs."""
     before: int
     """Place of the earlier run; that of the later one where they are the same run."""
     after: int
@@ -45,7 +45,7 @@ class Gradings(Struct, frozen=True, kw_only=True):
     flow: Mapping[str, int] = {}
     """How many pairs went from which success to which: `PASS FAIL`."""
     comparison: Comparison | None = None
-    """What lies between the reports; None = one report."""
+    """Comparison of the reports; None = one report."""
 
     def differing(self) -> frozenset[int]:
         """Return the runs of pairs that differ."""

@@ -31,7 +31,7 @@ EVIDENCE_MAX = 64 * 2**20
 
 
 class HtmlOptions(Struct, frozen=True, kw_only=True):
-    """What goes into a report."""
+    """Contents of a report."""
 
     most: int | None = EVIDENCE_MAX
     """Bytes of screenshots and pages; None = all. Runs that ask to be looked at come first."""

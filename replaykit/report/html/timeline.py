@@ -1,4 +1,4 @@
-"""What happened around the actions of a run, as data: words, requests, console lines, events, probes."""
+"""Events around the actions of a run, as data: words, requests, console lines, events, probes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What attacks do to judges, as a table."""
+"""Effects of attacks on judges, as a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What judges found, in lines: criteria of `rubric` with process and share, needs and claims of `claims`."""
+"""Findings of judges, in lines: criteria of `rubric` with process and share, needs and claims of `claims`."""
 
 from __future__ import annotations
 

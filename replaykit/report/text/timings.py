@@ -1,4 +1,4 @@
-"""What grading took, beside the report: no two runs of it are alike."""
+"""Duration of grading, beside the report: no two runs of it are alike."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from replaykit.report.report_output import write_file
 
 
 class Timing(Struct, frozen=True, kw_only=True):
-    """What one bundle took when it was graded; with `--resume` that may have been earlier."""
+    """Duration of grading one bundle; with `--resume` that may have been earlier."""
 
     source: str
     """Path or URL."""

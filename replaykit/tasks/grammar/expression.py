@@ -1,4 +1,4 @@
-"""What a locator means once it is parsed: values, what is asked of them, and the names it may use."""
+"""Meaning of a parsed locator: values, what is asked of them, and the names it may use."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Arrow(Struct, frozen=True, tag=True):
     parameter: str
     """Name of the value given."""
     body: Expression
-    """What becomes of it."""
+    """Expression for each item."""
 
 
 class Either(Struct, frozen=True, tag=True):
@@ -113,7 +113,7 @@ class Choice(Struct, frozen=True, tag=True):
     """`condition ? yes : no`."""
 
     condition: Expression
-    """What decides."""
+    """The condition."""
     yes: Expression
     """Where it is truthy."""
     no: Expression
@@ -133,7 +133,7 @@ class Numeral(Struct, frozen=True, tag=True):
     name: str
     """`parseFloat parseInt`."""
     source: Expression
-    """What is read as a number."""
+    """Text that is read as a number."""
 
 
 class Body(Struct, frozen=True, tag=True):
@@ -142,16 +142,16 @@ class Body(Struct, frozen=True, tag=True):
     bindings: tuple[tuple[str, Expression], ...]
     """Names with their values, in order."""
     result: Expression
-    """What is returned."""
+    """The value returned."""
 
 
 class Attempt(Struct, frozen=True, tag=True):
     """`try { body } catch { otherwise }`."""
 
     body: Body
-    """What is tried."""
+    """The part that is tried."""
     otherwise: Body
-    """What counts where it throws."""
+    """The part that counts where it throws."""
 
 
 Expression: TypeAlias = (

@@ -64,7 +64,7 @@ _REFUSED = {
     "isvisible": "an element that is not shown has no text: property: text, with `not_empty: true`",
     "enabled": 'property: disabled, with `equals: "false"`',
 }
-"""What no selector is read with, to the way to say it."""
+"""Properties that no selector is read with, to the way to write them."""
 
 _NAME = lazy_pattern(r"[^\s\"'<>/=.()\[\]]+")
 _CAPITAL = lazy_pattern(r"[a-z][A-Z]")

@@ -43,7 +43,7 @@ class _Op(NamedTuple):
     kind: str
     """`one zero split look atom end`."""
     test: Any = None
-    """What has to match here; of `look` and `atom` the program inside."""
+    """Condition that must match here; of `look` and `atom` the program inside."""
     next: int = 0
     """Where it goes on."""
     other: int = 0

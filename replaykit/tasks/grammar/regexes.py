@@ -51,7 +51,7 @@ def _too_large(pattern: str) -> str | None:
 
 
 class _Shape(NamedTuple):
-    """What a repeat of a part of a regular expression depends on."""
+    """Facts on which a repeat of a part of a regular expression depends."""
 
     repeats: bool = False
     """Something in it repeats without bound, or nearly so."""

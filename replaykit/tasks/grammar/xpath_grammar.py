@@ -84,7 +84,7 @@ class XPathStep(Struct, frozen=True):
     test: str
     """A name, `*`, or one of `NODE_TESTS` with `()`."""
     predicates: tuple[XPath, ...] = ()
-    """What nodes must fulfil, one after the other."""
+    """Conditions on nodes, one after the other."""
 
 
 class Path(Struct, frozen=True, tag=True):
@@ -95,9 +95,9 @@ class Path(Struct, frozen=True, tag=True):
     steps: tuple[XPathStep, ...]
     """In order."""
     start: XPath | None = None
-    """What yields the nodes to begin with, instead."""
+    """Expression that yields the nodes to begin with, instead."""
     predicates: tuple[XPath, ...] = ()
-    """What the nodes of `start` must fulfil."""
+    """Conditions on the nodes of `start`."""
 
 
 XPath: TypeAlias = XPathValue | Function | Operation | Path

@@ -16,7 +16,7 @@ from replaykit.tasks.dialect import Mode
 from replaykit.trajectory.observation import Read
 
 PREFIX = "func:"
-"""What marks a call."""
+"""Prefix of a call."""
 
 POST_URL = "reddit_get_post_url"
 """The only helper that needs nothing but its argument."""

@@ -41,7 +41,7 @@ _UNSEEN = frozenset({"script", "style", "noscript", "template"})
 
 
 class Fields(Struct, frozen=True, kw_only=True):
-    """What strict rules compare: one value, or the texts of a whole page."""
+    """Values that strict rules compare: one value, or the texts of a whole page."""
 
     texts: tuple[str, ...]
     """Of a page: title, rendered text, then values and attributes."""

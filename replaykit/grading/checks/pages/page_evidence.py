@@ -35,7 +35,7 @@ _INCOMPLETE = lazy_pattern(r"⟦cut:\d+⟧\Z|⟦masked⟧")
 
 
 class Question(Struct, frozen=True, kw_only=True):
-    """What is asked of which page."""
+    """One question about one page."""
 
     url: str
     """`last` or a URL."""
@@ -52,7 +52,7 @@ class Question(Struct, frozen=True, kw_only=True):
 
 
 class EvidenceReading(Struct, frozen=True, kw_only=True):
-    """What the evidence shows, or why it shows nothing."""
+    """The value that the evidence shows, or the reason why it shows none."""
 
     evidence: Evidence
     """Where it comes from."""

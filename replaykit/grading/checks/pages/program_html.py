@@ -53,7 +53,7 @@ class Content(NamedTuple):
     kind: str
     """Field of the target."""
     reference: str
-    """What is demanded."""
+    """The expected text."""
 
 
 def grade_html(

@@ -26,7 +26,7 @@ _HIDDEN = "⟦"
 
 
 NO_RESPONSE = -1
-"""What WebArena-Verified calls the status of a request without a response."""
+"""WebArena-Verified's status of a request without a response."""
 
 
 class Missing(Exception):

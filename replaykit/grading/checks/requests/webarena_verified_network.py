@@ -36,7 +36,7 @@ class PeerRule(Struct, frozen=True, kw_only=True):
     is_navigation: bool
     """The task is a navigation."""
     options: PeerOptions
-    """What normal forms depend on; what was found need not lie below any root."""
+    """Options on which normal forms depend; what was found need not lie below any root."""
     strict: PeerOptions
     """The same for what is expected."""
 

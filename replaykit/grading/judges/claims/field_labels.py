@@ -13,7 +13,7 @@ from replaykit.grading.values.typed_comparison import compare, detect
 from replaykit.replay.dom import Node
 
 CONTROLS = "input, select, textarea"
-"""What a value is entered into."""
+"""Selector of elements into which a value is entered."""
 
 
 class LabelPlace(NamedTuple):

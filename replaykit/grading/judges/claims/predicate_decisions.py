@@ -41,7 +41,7 @@ EVIDENCE_MAX = 3
 
 
 class ClaimFinding(StrEnum):
-    """What a recording shows about a predicate, a need or a claim."""
+    """Finding of a recording about a predicate, a need or a claim."""
 
     CONTRADICTED = "CONTRADICTED"
     """It shows the opposite."""
@@ -65,7 +65,7 @@ class Decision(Struct, frozen=True, kw_only=True):
 
 
 class Subject(Struct, frozen=True, kw_only=True):
-    """What a predicate is about."""
+    """Subject of a predicate."""
 
     facts: RunFacts
     """The run."""

@@ -46,7 +46,7 @@ class ValueShown(ClaimPredicate, frozen=True, kw_only=True, tag="value"):
     value: Text
     """The value."""
     kind_of: Kind = field(name="as", default="auto")
-    """What the value is compared as."""
+    """Type as which the value is compared."""
     op: Op = "equals"
     """Numbers may be bounds."""
     where: Where = "final"
@@ -127,7 +127,7 @@ class Count(ClaimPredicate, frozen=True, kw_only=True, tag="count"):
     """How often something was done."""
 
     of: Literal["acts", "requests"]
-    """What is counted: actions, or requests that changed something."""
+    """Events that are counted: actions, or requests that changed something."""
     match: Text
     """Words of the action, or a URL or path with `*` and `**`."""
     op: Literal["exactly", "at_least", "at_most"] = "exactly"
@@ -171,7 +171,7 @@ class ClaimItem(Struct, frozen=True, kw_only=True):
     how: Literal["all", "any"] = "all"
     """Whether all predicates have to hold, or one."""
     predicates: tuple[AnyPredicate, ...] = ()
-    """What is asked of the recording; empty = the item could not be read."""
+    """Conditions on the recording; empty = the item could not be read."""
 
 
 class ClaimItems(Struct, frozen=True, kw_only=True):

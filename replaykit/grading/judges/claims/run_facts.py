@@ -1,4 +1,4 @@
-"""What predicates are decided on: honest pages of the sites, what the agent entered, what servers took."""
+"""Facts that decide predicates: honest pages of the sites, entries of the agent, accepted requests."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ class RunFacts:
 
     @cached_property
     def entries(self) -> tuple[EnteredText, ...]:
-        """What the agent typed, chose or put into a URL."""
+        """Texts that the agent typed, chose or put into a URL."""
         found: list[EnteredText] = []
         for place, event in enumerate(self.replay.trajectory.events):
             folded = (fold(text[:ENTRY_MAX]) for text in _entered(event))

@@ -1,4 +1,4 @@
-"""What a recording only seems to show: tautologies, echoes of what the agent entered, loose quotes."""
+"""Evidence that only seems to show something: tautologies, echoes of what the agent entered, loose quotes."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ BATCH_MAX = 256 * 2**20
 """Bytes of the results of a batch, as sent and decompressed."""
 
 HEADERS = {"accept-encoding": "gzip, deflate"}
-"""What a client may be sent: both are decompressed in bounded pieces."""
+"""Encodings that a client accepts: both are decompressed in bounded pieces."""
 
 _PIECE = 64 * 1024
 

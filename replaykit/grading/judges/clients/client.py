@@ -1,4 +1,4 @@
-"""What a transport is: it carries one request to a model and brings back a reply or a failure, as values."""
+"""Interface of a transport: it carries one request to a model and returns a reply or a failure, as values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Images: TypeAlias = Mapping[str, bytes]
 
 
 class ClientAnswer(Struct, frozen=True, kw_only=True):
-    """What came of a request."""
+    """Answer of a transport to a request."""
 
     reply: ModelReply | ReplyFailure
     """The reply, or why it is missing."""

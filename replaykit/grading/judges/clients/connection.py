@@ -1,4 +1,4 @@
-"""What calls to models have in common: a client that is made late, their deadline, their provenance."""
+"""Common parts of calls to models: a client that is made late, their deadline, their provenance."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from replaykit.grading.judges.clients.client import ClientAnswer
 from replaykit.grading.model_request import ModelReply
 
 MARK = "[credential]"
-"""What stands in the place of a credential."""
+"""Mark in the place of a credential."""
 
 _SHORTEST = 6
 

@@ -1,4 +1,4 @@
-"""What the exceptions of the SDKs, and of the HTTP layer under them, mean: failures as values."""
+"""Meaning of the exceptions of the SDKs, and of the HTTP layer under them: failures as values."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ MEDIA_TYPES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
 class ScreenshotLimits(Struct, frozen=True, kw_only=True):
-    """What one request of a provider may hold."""
+    """Limits of one request to a provider."""
 
     images: int
     """Screenshots."""

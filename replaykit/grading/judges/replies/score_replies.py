@@ -33,7 +33,7 @@ _BULLET = lazy_pattern(r"\n[ ]*(?:\d{1,3}[.)]|[-•])?[ ]*\Z")
 
 
 class Scored(Struct, frozen=True, kw_only=True):
-    """What a reply states about one screenshot."""
+    """Score that a reply states for one screenshot."""
 
     score: int | None
     """1 to 5; None = no score can be read."""

@@ -39,7 +39,7 @@ _HEDGE = lazy_pattern(
 
 
 class Parsed(Struct, frozen=True, kw_only=True):
-    """What a reply states."""
+    """Verdict that a reply states."""
 
     outcome: JudgeOutcome
     """SUCCESS, FAILURE or ABSTAIN."""
@@ -48,7 +48,7 @@ class Parsed(Struct, frozen=True, kw_only=True):
     contradiction: bool = False
     """An earlier verdict of the reply is the opposite."""
     extra: dict[str, Any] = {}
-    """What else the reply states: side effects, optimality, looping, a score."""
+    """Other statements of the reply: side effects, optimality, looping, a score."""
 
     def report(self) -> dict[str, Any]:
         """Return what a judgement keeps of it."""

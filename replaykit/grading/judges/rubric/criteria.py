@@ -35,7 +35,7 @@ class Criteria(Struct, frozen=True, kw_only=True):
     """A rubric held against the intent."""
 
     rubric: Rubric
-    """What is judged by."""
+    """Criteria of the judgement."""
     n_phantom: int = 0
     """Outcome criteria whose words are not in the intent: they became process criteria of weight 0."""
     overlap: tuple[tuple[str, str], ...] = ()

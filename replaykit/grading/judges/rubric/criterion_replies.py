@@ -1,4 +1,4 @@
-"""What a model states about each criterion in its JSON reply: read strictly, and held against what it saw."""
+"""Statements of a model about each criterion, in its JSON reply, compared with what it was shown."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WORDS_MAX = 300
 """Characters that are kept of what the model saw."""
 
 BLOCKERS = ("captcha", "login_wall", "site_down", "not_available", "dialog", "other")
-"""What may stand in an agent's way."""
+"""Obstacles that may stand in an agent's way."""
 
 CODES = (
     "A1", "A2", "A3", "A4", "B1", "B2", "B3", "B4", "B5", "C1", "C2", "C3", "C4",
@@ -37,7 +37,7 @@ _MET = {"yes": Met.YES, "no": Met.NO, "cannot_tell": Met.CANNOT_TELL}
 
 
 class Shown(Struct, frozen=True, kw_only=True):
-    """What one request let a model see."""
+    """Evidence that one request showed to a model."""
 
     n_steps: int
     """Steps of the run."""
@@ -52,7 +52,7 @@ class Shown(Struct, frozen=True, kw_only=True):
 
 
 class ReadItem(Struct, frozen=True, kw_only=True):
-    """What was read of one criterion."""
+    """Statement of a reply about one criterion."""
 
     id: str
     """Of the criterion."""
@@ -65,15 +65,15 @@ class ReadItem(Struct, frozen=True, kw_only=True):
     steps: tuple[int, ...] = ()
     """Steps cited."""
     seen: str = ""
-    """What the model saw there."""
+    """The model's description of what it saw."""
     blocker: str = ""
-    """What stood in the way, where the agent could not have met it."""
+    """The obstacle, if the agent could not have met the criterion."""
     excused: str = ""
     """Who stated that the agent could not have met it: `detected`, `judged`; empty = it could."""
 
     @property
     def reading(self) -> CriterionReading:
-        """What the verdict is folded from."""
+        """Reading from which the verdict is folded."""
         return CriterionReading(verdict=self.verdict, applies=self.applies, excused=bool(self.excused))
 
 

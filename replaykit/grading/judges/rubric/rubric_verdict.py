@@ -23,11 +23,11 @@ class Met(StrEnum):
     NO = "NO"
     """It does not hold."""
     CANNOT_TELL = "CANNOT_TELL"
-    """What was recorded does not show it."""
+    """The recording does not show whether the criterion is met."""
 
 
 class CriterionReading(Struct, frozen=True, kw_only=True):
-    """What is known of one criterion."""
+    """Reading of one criterion."""
 
     verdict: Met
     """Whether it holds."""

@@ -25,7 +25,7 @@ VERSION = 1
 """Of the file's layout."""
 
 KEY_PREFIX = b"replaykit.judge/1\n"
-"""What a key's digest begins with."""
+"""Beginning of the text whose digest is the key."""
 
 LINE_MAX = 4 * 2**20
 """Bytes of a line."""

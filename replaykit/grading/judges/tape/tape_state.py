@@ -1,4 +1,4 @@
-"""What lies on the tape of a bundle: how much of it still answers."""
+"""State of the tape of a bundle: how much of it still answers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from replaykit.grading.judges.judge_config import is_foreign, tape_of
 
 
 class TapeState(Struct, frozen=True, kw_only=True):
-    """What a look at a tape found."""
+    """Result of reading a tape."""
 
     name: str = ""
     """File name; empty where it cannot be read."""

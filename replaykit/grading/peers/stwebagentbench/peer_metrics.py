@@ -18,7 +18,7 @@ NO_EVAL = "no_eval"
 
 
 class PolicyRead(NamedTuple):
-    """What the benchmark's scripts read of one policy."""
+    """Fields of one policy that the benchmark's scripts read."""
 
     dimension: str
     violated: bool
@@ -28,7 +28,7 @@ class PolicyRead(NamedTuple):
 
 
 class Scores(NamedTuple):
-    """What the benchmark's scripts make of one run."""
+    """Scores of one run by the benchmark's scripts."""
 
     reward: float
     done: int

@@ -1,4 +1,4 @@
-"""What ST-WebAgentBench's evaluators see: steps, the final page, and how texts are met there."""
+"""Input of ST-WebAgentBench's evaluators: steps, the final page, and how texts are compared there."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class NotRecorded(Exception):
 
 
 class PeerFinding(Struct, frozen=True):
-    """What one evaluator returns."""
+    """Return value of one evaluator."""
 
     violated: bool = False
     dormant: bool = False

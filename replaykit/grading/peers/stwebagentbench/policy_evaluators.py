@@ -19,7 +19,7 @@ EVALUATORS: dict[str, Evaluator] = {**page_evaluators.EVALUATORS, **step_evaluat
 
 
 class PeerReport(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the benchmark reports of one policy."""
+    """The benchmark's report of one policy."""
 
     violated: bool
     """Broken."""

@@ -69,7 +69,7 @@ class _Size(NamedTuple):
 
     @property
     def unit(self) -> tuple[float, float]:
-        """What has to agree where values are added."""
+        """Parts that must agree where values are added."""
         return self.power, self.bits
 
 

@@ -27,7 +27,7 @@ _SPELLED = {
 }  # fmt: skip
 """Signs that the package spells in another way than the tables here."""
 _UNKNOWN = "[?]"
-"""What the tables have for signs that they do not know; the package drops them."""
+"""Mark of the tables for signs that they do not know; the package drops them."""
 
 
 def is_pattern(value: Any) -> bool:

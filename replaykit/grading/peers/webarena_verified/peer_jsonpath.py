@@ -16,7 +16,9 @@ _OWN = lazy_pattern(
       | (?P<both>&)""",
     re.VERBOSE,
 )
-"""What `jsonpath-ng` writes in another way, or does not know: `.[0]`, `&`; `&&`, `||`, several indices."""
+"""Spellings that `jsonpath-ng` writes in another way, or does not know: `.[0]`, `&`; `&&`, `||`, several
+indices.
+"""
 
 
 def find_as_peer(path: str, document: Any) -> list[Any]:

@@ -17,7 +17,7 @@ NESTING_MAX = 900
 
 
 class PeerFault(Exception):
-    """What makes the package give up: its verdict is an error."""
+    """Raised where the package gives up: its verdict is an error."""
 
 
 def read_list(

@@ -36,7 +36,7 @@ _CURRENCY = Decimal("0.1")
 
 
 class PeerOptions(Struct, frozen=True, kw_only=True):
-    """What normal forms depend on."""
+    """Options on which normal forms depend."""
 
     derender: Derender | None = None
     """Puts the name of a site in the place of its roots; None where texts keep them."""

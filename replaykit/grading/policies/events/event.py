@@ -96,7 +96,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def known(self) -> dict[str, Any]:
-        """What was found out about it, by what was asked: every policy asks again."""
+        """Facts found about the event, by question: every policy asks again."""
         return {}
 
     @cached_property
@@ -176,13 +176,13 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def held(self) -> tuple[Reading, ...]:
-        """What the field held afterwards, where the action edited its text."""
+        """Values of the field afterwards, where the action edited its text."""
         after = getattr(self.action, "value_after", None)
         return (Reading(after, self.step),) if isinstance(after, str) else ()
 
     @property
     def held_before(self) -> str | None:
-        """What the field held when the action began."""
+        """Value of the field when the action began."""
         element = self.element or Element()
         return element.text if element.value is None and has_lines(element) else element.value
 

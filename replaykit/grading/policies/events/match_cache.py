@@ -44,7 +44,7 @@ class Track:
 
     @property
     def codes(self) -> tuple[str, ...]:
-        """What would decide the open ones."""
+        """Codes of the evidence that would decide the open ones."""
         return (*(code for hit in self.possible for code in hit.truth.missing), *self.hidden)
 
     def at_stake(self, window: Window) -> Truth:
@@ -81,5 +81,5 @@ def track_of(match: Match | tuple[Match, ...], window: Window, *, done: bool) ->
 
 
 def _done(match: Match) -> Match:
-    """What has to be done has to succeed, unless the match sets `failed`."""
+    """Return the match for an action that is required: it has to succeed, unless the match sets `failed`."""
     return replace(match, failed=False) if match.failed is None else match

@@ -1,4 +1,4 @@
-"""What the agent may have done that no event of a page reports: by a script, or by a command of its driver.
+"""Actions that the agent may have taken unreported by any page: by a script, or by a driver command.
 
 A page may have done the same by itself, so nothing of this is certain. Where the commands of the agent were
 logged, and it had run no script, it was the page.
@@ -25,7 +25,7 @@ from replaykit.trajectory.scalars import Omitted
 from replaykit.trajectory.step import Step, Trajectory
 
 _EFFECT_MS = 200
-"""What a step leads to in its own task comes at most so long after it."""
+"""Time after a step within which the effects of its own task arrive, ms."""
 
 _STACKED = ("evaluated", "agent")
 """Initiators for which the call stack names a script of an agent."""
@@ -69,7 +69,7 @@ class PossibleAction(NamedTuple):
 
     action: ActionBase
     code: str
-    """What is missing to know it, without the step."""
+    """Code of the missing evidence, without the step."""
     page: Page | None = None
     """The page that it was done on."""
     is_by_value: bool = False
@@ -177,7 +177,7 @@ class PossibleActions:
         return (self._scripts.came_last if is_direct else self._scripts.came_alone)(tab, at)
 
     def opened(self, tab: TabChange) -> None:
-        """Take in which tab opened another."""
+        """Record which tab opened another."""
         if tab.opener is not None and tab.page is not None:
             self._openers[tab.page] = tab.opener
 

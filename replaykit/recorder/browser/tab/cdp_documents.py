@@ -61,11 +61,11 @@ class LiveDocuments:
         """Documents opened, and those that are over; windows, and input events counted and seen in them."""
 
     def begun(self, via: Via, frame: str, at: float) -> None:
-        """Take in that there is a document in a frame."""
+        """Record that there is a document in a frame."""
         self._shown.setdefault((via, frame), LiveDocument(sure_at=at))
 
     def committed(self, via: Via, frame: str, at: float) -> None:
-        """Take in that a frame has another document.
+        """Record that a frame has another document.
 
         If our world still exists, so does the window with its ledger. Then an empty document was filled, or a
         document came out of the browser's cache and its script reported before this event.
@@ -76,7 +76,7 @@ class LiveDocuments:
             self.begun(via, frame, at)
 
     def opened(self, place: Place, frame: str, message: PageOpen, at: float) -> None:
-        """Take in the opening message of a document."""
+        """Handle the opening message of a document."""
         spot = (place[0], frame)
         document = self._shown.setdefault(spot, LiveDocument())
         if not document.role:
@@ -87,13 +87,13 @@ class LiveDocuments:
             self._miss("document.unopened")
 
     def reported(self, place: Place) -> None:
-        """Take in that a document reports something: no closing before that is its last."""
+        """Record that a document reports something: no closing before that is its last."""
         document = self._document_at(place)
         if document is not None:
             document.is_closed = document.is_over
 
     def closed(self, place: Place, message: PageClose, at: float) -> None:
-        """Take in a closing."""
+        """Handle a closing message."""
         document = self._document_at(place)
         if document is not None:
             document.is_closed, document.sure_at = True, at
@@ -104,22 +104,22 @@ class LiveDocuments:
             )
 
     def left(self, place: Place) -> None:
-        """Take in that a world of ours is gone."""
+        """Record that a world of ours is gone."""
         spot = self._speakers.get(place)
         if spot is not None:
             self._end(spot)
 
     def detached(self, via: Via, frame: str) -> None:
-        """Take in that a frame is gone from a target."""
+        """Record that a frame is gone from a target."""
         self._end((via, frame))
 
     def gone(self, via: Via) -> None:
-        """Take in that a target, and all below it, is gone."""
+        """Record that a target, and all below it, is gone."""
         for spot in [spot for spot in self._shown if spot[0][: len(via)] == via]:
             self._end(spot)
 
     def crashed(self, via: Via) -> None:
-        """Take in that a target and all targets below it crashed.
+        """Record that a target and all targets below it crashed.
 
         Last messages of their documents are lost.
         """
@@ -138,13 +138,13 @@ class LiveDocuments:
         return [one.place for one in own if one.place is not None]
 
     def answered(self, place: Place) -> None:
-        """Take in that a document has sent its closing message."""
+        """Record that a document has sent its closing message."""
         document = self._document_at(place)
         if document is not None:
             document.is_over = True
 
     def finish(self) -> None:
-        """Take in that the recording is over: what has not been closed by now never will be."""
+        """End the recording: documents that have not closed by now never will."""
         for spot in list(self._shown):
             self._end(spot)
 

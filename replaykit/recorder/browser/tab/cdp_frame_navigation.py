@@ -57,7 +57,7 @@ class Moves:
         )
 
     def removed(self, via: Via, frame: str) -> None:
-        """Take in that a frame is about to go: what it sends then arrives where the page around it stays."""
+        """Record that a frame is about to go: its messages then arrive where the page around it stays."""
         if self._is_moving(frame):
             self._leave(via, frame)
         else:
@@ -141,7 +141,7 @@ class Moves:
         return frame is not None
 
     def _begin(self, frame: Params, url: str, kind: str | None) -> None:
-        """Take in that the main frame has another document."""
+        """Record that the main frame has another document."""
         tab = self._tab
         tab.loader, tab.url = frame["loaderId"], url
         tab.document += 1

@@ -69,10 +69,10 @@ class Target(Struct, kw_only=True, eq=False):
 
 
 class TargetFacts(Struct, frozen=True, kw_only=True):
-    """What a target says of itself."""
+    """A target's report about itself."""
 
     urls: list[str] = []
-    """What it has asked for so far."""
+    """URLs that it has requested so far."""
     is_loaded: bool = False
     """Of a frame: its document is all there."""
 
@@ -124,7 +124,7 @@ class FrameTree:
         self.owned.clear()
 
     def attach(self, frame: str, parent: str | None) -> None:
-        """Take in a frame; one that is known keeps its place among its siblings."""
+        """Add a frame; one that is known keeps its place among its siblings."""
         self._parents.setdefault(frame, parent)
 
     def detach(self, frame: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""What else a tab reports: dialogs, console lines, downloads."""
+"""Other reports of a tab: dialogs, console lines, downloads."""
 
 from __future__ import annotations
 

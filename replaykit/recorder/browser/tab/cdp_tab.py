@@ -60,7 +60,7 @@ class CdpTab(TabState):
         self._reports = Reports(self, clock)
 
     def seat(self, tree: Params, via: Via = ()) -> None:
-        """Take in a frame tree (`Page.getFrameTree`), before any event."""
+        """Add the frames of a frame tree (`Page.getFrameTree`), before any event."""
         frame = tree["frame"]
         if not via:
             self.frames.begin(frame["id"])
@@ -71,7 +71,7 @@ class CdpTab(TabState):
         self._seat_children(tree, frame.get("parentId"))
 
     def own(self, frame: str, text: str | None) -> None:
-        """Take in that the document around a frame knows whose it is, and where its last snapshot has it."""
+        """Record that the document around a frame knows its owner, and where its last snapshot has it."""
         self.frames.owned.add(frame)
         node = json.loads(text) if text else None
         if node is None:
@@ -84,14 +84,14 @@ class CdpTab(TabState):
         )
 
     def meet(self, target: Target) -> None:
-        """Take in what a target has reported of its requests, now that its frames are known."""
+        """Handle what a target has reported of its requests, now that its frames are known."""
         target.is_known = True
         held, target.held = target.held, []
         for method, params in held:
             self.found += self.network.translate(method, params, target.via)
 
     def looked_into(self, target: Target, facts: TargetFacts) -> None:
-        """Take in what a target says of itself, and what of that no one has recorded."""
+        """Record a target's report about itself, and the part of it that no one has recorded."""
         late = self.network.late(target.via, facts.urls)
         if facts.is_loaded:
             self.found += self._loaded({}, target.via)
@@ -106,14 +106,14 @@ class CdpTab(TabState):
             self.miss_requests(target, 1)
 
     def miss(self, about: Params, at: float) -> None:
-        """Take in a child target (`Target.TargetInfo`) that was gone before the recorder could attach."""
+        """Record that a child target (`Target.TargetInfo`) was gone before the recorder could attach."""
         target = target_of((), {"sessionId": "", "targetInfo": about})
         target.met_at, target.is_existing = at, target.id in self.predecessors
         self.census.seen += 1
         self.part(target)
 
     def part(self, target: Target) -> None:
-        """Take in that a target is gone: one that ran and was not listened to may have done anything."""
+        """Record that a target is gone: one that ran unobserved may have done anything."""
         if target.is_held or target.is_existing or self.actor != "agent":
             return
         if not (target.is_armed or target.id in self.frames.speakers):
@@ -125,7 +125,7 @@ class CdpTab(TabState):
             self._miss_all(target)
 
     def note(self, method: str, params: Params) -> None:
-        """Take in what is needed to speak to the tab, from an event that is translated later."""
+        """Note what is needed to address the tab, from an event that is translated later."""
         if method in _NOTED:
             self.is_noting = True
             for _ in self.translate(method, params):

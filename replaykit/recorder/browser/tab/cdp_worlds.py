@@ -48,7 +48,7 @@ class Context(Struct, frozen=True, kw_only=True):
     document: int
     """Document ordinal of the tab when it appeared."""
     source: Source = MAIN
-    """What it says comes from there."""
+    """Source of its messages."""
     origin: str = ""
     """Origin of the document that it was made for."""
 

@@ -63,7 +63,7 @@ class LeaveListeners:
             self._doubted.add(spot)
 
     def looked(self, spot: Spot, events: set[str]) -> None:
-        """Take in what events a document listens for at its window and at itself."""
+        """Record the events that a document listens for at its window and at itself."""
         self._listening.discard(spot)
         self._doubted.discard(spot)
         if self.is_on and events & set(ENDINGS):

@@ -1,4 +1,4 @@
-"""What is known of one tab: the state that the parts which read its events share."""
+"""State of one tab, shared by the parts that read its events."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from replaykit.recorder.session.navigation.tab_history import TabHistory
 
 
 class Requests(Protocol):
-    """What navigations ask of the requests of a tab."""
+    """Interface of the requests of a tab for its navigations."""
 
     def settle(self, request: str) -> Iterator[Input]:
         """Let a response go that still waits for its wire headers."""
@@ -26,7 +26,7 @@ class Requests(Protocol):
 
 
 class Navigations(Protocol):
-    """What requests ask of the navigations of a tab."""
+    """Interface of the navigations of a tab for its requests."""
 
     @property
     def is_leaving(self) -> bool:
@@ -91,7 +91,7 @@ class TabState:
         self.frames = FrameTree()
         """Its frames."""
         self.names = names or InjectedNames()
-        """What the recorder calls what it puts into pages."""
+        """The recorder's names for what it puts into pages."""
         self.holds = holds
         """Targets below it wait for the recorder before they run."""
         self.is_doubled = is_doubled
@@ -111,9 +111,9 @@ class TabState:
         self.leave_listeners = LeaveListeners(self.frames)
         """Which of them listen for their end."""
         self.is_noting = False
-        """What is translated now is translated once more later."""
+        """Events translated now are translated once more later."""
         self.found: list[Input] = []
-        """What commands have found out, for the session; the driver takes it out."""
+        """Findings of commands, for the session; the driver takes them out."""
         self.gaps: list[tuple[str, str, int]] = []
         """Channel, reason, count of what could not be had; the driver takes them out."""
 
@@ -136,7 +136,7 @@ class TabState:
             self.gaps.append(("network", LATE, count))
 
     def take_facts(self, push: PagePush, frame: str) -> None:
-        """Take in what a snapshot of a frame says of the page: its size, and where frames stand."""
+        """Record facts about the page from a snapshot of a frame: its size, and where frames stand."""
         if frame == self.frames.main:
             self.viewport = push.viewport or self.viewport
         for one in push.frames:

@@ -95,7 +95,7 @@ class _Funnel:
 
 
 class DriverLog:
-    """What one recording learns of its agent's commands."""
+    """The agent's commands, as one recording learns of them."""
 
     def __init__(self, driver: SessionFeed, *, is_sync: bool) -> None:
         self._driver = driver
@@ -185,7 +185,7 @@ class DriverLog:
         return self._funnel.logs if self._funnel is not None else []
 
     def receive(self, object: Any, method: str, params: Params) -> None:
-        """Take in a command that is about to be sent; errors here do not reach the agent."""
+        """Record a command that is about to be sent; errors here do not reach the agent."""
         self._last = self._script = None
         self._run_in = None
         kind = DRIVER_KINDS.get(method)
@@ -204,7 +204,7 @@ class DriverLog:
                 self._driver.failed("actions", error)
 
     def follow(self, method: str, reply: Any) -> None:
-        """Take in the results of a driver's request, which may create objects, and the end of its script."""
+        """Record the results of a driver's request, which may create objects, and the end of its script."""
         future = getattr(reply, "future", reply)
         if method == "newRequest" and self._base:
             future.add_done_callback(partial(self._based, self._base))

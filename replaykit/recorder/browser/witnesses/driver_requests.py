@@ -23,7 +23,7 @@ REQUESTS_MAX = 50_000
 
 
 class DriverRequests:
-    """What the contexts of one recording's pages have asked for since they were attached."""
+    """Requests of the contexts of one recording's pages since they were attached."""
 
     def __init__(self, clock: Clock, *, is_on: bool = True) -> None:
         self.is_whole = True

@@ -47,7 +47,7 @@ class Sent(Struct, frozen=True, kw_only=True):
     page: int | None = None
     """Tab ordinal, where it is known."""
     post: bytes | None = None
-    """What it sent, where it is known."""
+    """Body of the request, where it is known."""
 
 
 class NetLog:

@@ -33,5 +33,5 @@ class Census(Struct, kw_only=True):
 
     @property
     def counts(self) -> dict[str, int]:
-        """What it counted, by name."""
+        """Counts of the census, by name."""
         return {"seen": self.seen, "armed": self.armed, "held": self.held, "late": self.late}

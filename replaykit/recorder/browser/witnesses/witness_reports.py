@@ -1,4 +1,4 @@
-"""What the witnesses beside the pages say at the end: commands, census, requests that the driver saw."""
+"""Final reports of the witnesses outside pages: commands, census, requests that the driver saw."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Reporter(SessionFeed, Protocol):
 
     @property
     def requests(self) -> DriverRequests:
-        """What the driver's own events report of requests."""
+        """Requests that the driver's own events report."""
 
     @property
     def acted_at(self) -> Mapping[int | None, float]:

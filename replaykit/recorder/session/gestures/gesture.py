@@ -1,4 +1,4 @@
-"""What all gestures share: an action in the making, from its first event to the last that belongs to it.
+"""Common parts of all gestures: an action in the making, from its first event to the last that belongs to it.
 
 Each kind absorbs the events that are its own (`take`), says when it can wait no longer (`deadline`) and what
 it turned out to be (`results`). Times are ms since recording start, on the page's clock.
@@ -31,7 +31,7 @@ class FinishedGesture(Struct, frozen=True, kw_only=True):
     """One action, complete except for its place in a snapshot."""
 
     action: Action
-    """What was done; `element.node` is not filled yet."""
+    """The action; `element.node` is not filled yet."""
     at: float
     """Start, ms."""
     end: float

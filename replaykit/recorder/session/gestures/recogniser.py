@@ -40,7 +40,7 @@ from replaykit.trajectory.action import Action, UploadFile
 from replaykit.trajectory.observation import Stale
 
 REACTION_MAX = 1000.0
-"""What a page does by itself within these ms of a trusted event is its reaction, no action."""
+"""Time after a trusted event, ms: what a page does by itself within it is its reaction, no action."""
 
 BUSY_MAX = 60_000.0
 """Time in ms after which a page will not report any more that it has handled an event."""
@@ -74,7 +74,7 @@ class Acted(Struct, frozen=True, kw_only=True):
     serial: int
     """Which gesture of this tab; a gesture may turn out to be two actions."""
     action: Action
-    """What was done; `element.node` is not filled yet."""
+    """The action; `element.node` is not filled yet."""
     at: float
     """Start, ms."""
     end: float
@@ -154,7 +154,7 @@ class Recogniser:
         return self.flush() if self._open is not None and now > self._open.deadline else []
 
     def rest(self, source: Source, at: float) -> list[Notice]:
-        """Take in that a document has handled all that it reported, or is no more."""
+        """Record that a document has handled all that it reported, or is no more."""
         if self._busy is not None and self._busy[0] == source:
             self._busy = None
         gesture = self._open

@@ -29,13 +29,13 @@ class HistoryAttribution:
         self._doubts: dict[int, tuple[PendingNavigation, int]] = {}
 
     def called(self, message: HistoryCall) -> None:
-        """Take in that the agent calls its driver."""
+        """Record a call of the agent to its driver."""
         tab = self._tabs.get(message.page)
         if tab is not None:
             tab.is_travelling = not message.is_over
 
     def receive(self, message: PageMessage, pending: PendingNavigation | None) -> bool:
-        """Take in a message of the tab of `pending`; returns whether it is about the history only."""
+        """Handle a message of the tab of `pending`; return whether it is about the history only."""
         tab = self._tabs.get(message.page)
         if tab is None or message.source != MAIN:
             return message.event.name in ("arrived", "travelled")

@@ -22,7 +22,7 @@ HISTORY = frozenset({"historyDifferentDocument", "historySameDocument", "restore
 
 
 class Sign(Struct, frozen=True, kw_only=True):
-    """What is known of a navigation."""
+    """Facts about a navigation."""
 
     type: str | None = None
     """Of `Page.frameStartedNavigating`."""

@@ -72,18 +72,18 @@ class NavigationTracker:
         """The agent calls the driver that reports here."""
 
     def navigated(self, message: Navigated) -> None:
-        """Take in a stage of a navigation."""
+        """Record a stage of a navigation."""
         tab = self._tabs.get(message.page)
         handler = _STAGES.get(message.stage)
         if tab is not None and handler is not None and not message.frame:
             handler(self, tab, message)
 
     def travel(self, message: HistoryCall) -> None:
-        """Take in that the agent asks its driver to go back or forward."""
+        """Record that the agent asks its driver to go back or forward."""
         self._travelling.called(message)
 
     def receive(self, message: PageMessage) -> bool:
-        """Take in a message of a page; returns whether it is about navigations only."""
+        """Handle a message of a page; return whether it is about navigations only."""
         return self._travelling.receive(message, self._pending.get(message.page))
 
     def settle(self, until: float) -> None:

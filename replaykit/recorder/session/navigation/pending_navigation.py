@@ -39,13 +39,13 @@ class PendingNavigation:
         self.is_done = False
         """That action is over."""
         self.action: Action = Goto(url=message.url)
-        """What it was, as far as is known when it begins."""
+        """Its action, as far as is known when it begins."""
         self.before: Observation | None = None
         self.blobs: list[Blob] = []
         self.is_late = False
         """It began while no one knew whose it was."""
         self.left: PushedSnapshot | None = None
-        """What the page showed then."""
+        """Snapshot of the page at that moment."""
         self.after: StepRef | None = None
         """The action that it is an effect of, if it is the page's."""
 
@@ -79,6 +79,6 @@ class PendingNavigation:
         )
 
     def take_call(self, tab: Tab, message: Navigated) -> None:
-        """Take in that the agent has asked its driver to go there; one call goes to one place."""
+        """Record that the agent has asked its driver to go there; one call goes to one place."""
         if tab.is_travelling and (self.type or message.navigation_type) in HISTORY:
             self.is_asked, tab.is_travelling = True, False

@@ -17,7 +17,7 @@ class TabHistory:
         self._at = -1
 
     def read(self, urls: list[str], at: int) -> None:
-        """Take in what the browser says that the history is."""
+        """Record the history as the browser reports it."""
         self._urls, self._at = list(urls), at
 
     def committed(self, url: str, kind: str | None) -> None:

@@ -35,7 +35,7 @@ class FieldChanges:
         self._reported = (-inf, -inf)
 
     def take(self, shown: PushedSnapshot) -> None:
-        """Take in a snapshot."""
+        """Keep the changed fields of a snapshot."""
         self._found.extend(FieldChange(shown.at, shown, row) for row in shown.push.changed[:CHANGES_MAX])
 
     def until(self, shown: PushedSnapshot, at: float) -> tuple[Row, ...]:

@@ -54,11 +54,11 @@ class PendingObservation(Struct, kw_only=True, eq=False):
     shown: PushedSnapshot
     """Its snapshot."""
     seen: Observation
-    """What is known so far."""
+    """The observation so far."""
     blobs: list[Blob]
-    """What it refers to."""
+    """Payloads that it refers to."""
     asks_frames: bool = False
-    """What other frames show may be older than the page around them."""
+    """Snapshots of other frames may be older than the page around them."""
     is_superseded: bool = False
     """A later look takes the screenshot."""
 
@@ -85,7 +85,7 @@ class ObservationScheduler:
         """When a page was looked at last because somebody spoke, ms."""
 
     def pushed(self, message: SnapshotPushed, ref: StepRef | None) -> None:
-        """Take in a snapshot; at rest it shows what the action `ref` led to."""
+        """Handle a snapshot; at rest it shows what the action `ref` led to."""
         tab = self._tabs.get(message.page)
         if tab is None:
             return
@@ -102,13 +102,13 @@ class ObservationScheduler:
             self._look(tab, tab.latest, ref, message.at)
 
     def left(self, message: FrameLeft) -> None:
-        """Take in that a frame's document is no more."""
+        """Record that a frame's document is no more."""
         tab = self._tabs.get(message.page)
         if tab is not None:
             tab.snapshots.leave(message.source, message.at, message.why)
 
     def owned(self, message: FrameOwned) -> None:
-        """Take in whose frame an element holds."""
+        """Record which element holds a frame."""
         tab = self._tabs.get(message.page)
         if tab is not None:
             tab.snapshots.own(message.source, message.node, message.id)

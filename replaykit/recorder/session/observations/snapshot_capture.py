@@ -1,4 +1,4 @@
-"""What a page looks like: snapshots, screenshots and reads asked of it, and the observations they make."""
+"""Appearance of a page: snapshots, screenshots and reads asked of it, and the observations they make."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class SnapshotCapture:
     def take(
         self, tab: Tab, push: PagePush, at: float, document: int, source: Source = MAIN
     ) -> PushedSnapshot:
-        """Take in a snapshot of a tab, without secrets."""
+        """Keep a snapshot of a tab, without secrets."""
         clean = self._outbox.redactor.text
         # Texts of pages may hold lone surrogates, which UTF-8 cannot encode.
         blob = self._outbox.blob(MEDIA_TYPE, push.snapshot.encode("utf-8", "replace"))

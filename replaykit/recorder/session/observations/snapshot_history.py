@@ -1,4 +1,4 @@
-"""What the documents of one tab have shown: the main frame, and every frame that reports for itself.
+"""Snapshots of the documents of one tab: the main frame, and every frame that reports for itself.
 
 An action ends some time after it began, and its page may have changed meanwhile. So the visible page is
 looked up by time. Frames are found by the browser's ids, which a page's snapshot gives to the elements that
@@ -79,7 +79,7 @@ class SnapshotHistory:
         return bool(self._frames)
 
     def add(self, shown: PushedSnapshot) -> None:
-        """Take in a snapshot."""
+        """Add a snapshot."""
         if shown.source == MAIN:
             self._main.append(shown)
             return
