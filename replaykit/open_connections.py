@@ -1,4 +1,4 @@
-"""Connections of an asyncio server, and its end: none is left open, also of those that come meanwhile.
+"""Connections of an asyncio server, and its end: it closes all connections, also those that come meanwhile.
 
 Own module: the HTTP server on loopback and the proxy of a browser both end by it.
 """

@@ -20,7 +20,7 @@ _DROP = object()
 
 def repair_text(text: str) -> tuple[str, int]:
     """Join surrogate pairs and replace lone ones by U+FFFD; return the text and how many were replaced."""
-    with suppress(UnicodeEncodeError):  # a surrogate, which most texts have none of
+    with suppress(UnicodeEncodeError):  # a surrogate, which most texts lack
         text.encode()
         return text, 0
     # "utf-16-le", not "utf-16": a leading U+FEFF is content.

@@ -71,7 +71,7 @@ class SectionedCommand(click.Command):
         self.sections = sections
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write every section, then the options that are in none."""
+        """Write every section, then the options without a section."""
         options = [one for one in self.get_params(ctx) if isinstance(one, click.Option)]
         records = {one.name: one.get_help_record(ctx) for one in options}
         shown = {name: record for name, record in records.items() if record is not None}

@@ -1,4 +1,4 @@
-"""Verdicts by a share of votes, of a panel's members or of a rubric's weight: none between two thresholds."""
+"""Verdicts by a share of votes, members or rubric weight; no verdict between two thresholds."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class ThresholdFile(Struct, frozen=True, kw_only=True):
     """Fingerprint to task to the digests of the criteria by which its labelled runs were judged."""
 
     def check_judge(self, judge: str, fingerprint: str) -> ShareThresholds:
-        """Return the thresholds of a judge. Raises JudgeError for one that the file has none of."""
+        """Return the thresholds of a judge. Raises JudgeError for a judge without thresholds in the file."""
         known = self.judges.get(fingerprint)
         if known is None:
             raise JudgeError(what=_unknown(judge, fingerprint, self))

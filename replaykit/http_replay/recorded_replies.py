@@ -195,7 +195,7 @@ class RecordedAnswers:
         return self._held[path]
 
     def _state(self, path: str, source: _Source) -> str | None:
-        """Return the state that a source shows, as canonical JSON; None where the path holds none."""
+        """Return the state that a source shows, as canonical JSON; None where the path holds no state."""
         if self._holding(path) == "no":
             return None
         return canonical(self._json(source.event.post if source.kind == "pushed" else source.event.body))

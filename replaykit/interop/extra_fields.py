@@ -10,7 +10,7 @@ from msgspec import Struct, inspect
 
 
 def rest(value: Any, kind: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield path and value of what a type does not read of a JSON value; nulls and empty parts say none."""
+    """Yield path and value of the parts of a JSON value that a type does not read, except empty ones."""
     yield from _rest(value, _about(kind), path)
 
 

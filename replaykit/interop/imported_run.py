@@ -410,7 +410,7 @@ class Run:
         return None if payload is None else image_size(payload.load(), payload.media_type)
 
     def _final(self) -> Observation | None:
-        """Return the page before a last turn that acted on none; None where a later look shows it."""
+        """Return the page before a last turn that acted on no page; None where a later look shows it."""
         looks = [at for at, event in enumerate(self.events) if _is_look(event)]
         last = [event for event in self.events[looks[-1] + 1 if looks else 0 :] if isinstance(event, Step)]
         while last and (last[0].before is None or not all(isinstance(one.action, INERT) for one in last)):

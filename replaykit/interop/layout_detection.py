@@ -199,7 +199,7 @@ class _Folder:
 
 
 def _others(path: Path, own: Iterable[Candidate]) -> Iterator[Path]:
-    """Yield the archives of a folder that are no run and lie in none."""
+    """Yield the archives of a folder that are no run and lie in no run."""
     runs = {one.root if one.root.is_file() else one.root / one.file for one in own}
     for archive in _archives(path):
         if archive not in runs and not any(parent in runs for parent in archive.parents):

@@ -50,7 +50,7 @@ class Importer(Struct, frozen=True, kw_only=True):
     looks_for: str
     """The files that mark the layout."""
     channels: Mapping[str, str]
-    """Channel or fact to letter; missing = none of it."""
+    """Channel or fact to letter; missing = not at all."""
     find: Callable[[Path], Iterator[Candidate]]
     """Yields the runs under a path."""
     read: Callable[[Run, Candidate], None]

@@ -42,7 +42,7 @@ class ImportResult(Struct, frozen=True, kw_only=True):
     path: str
     """Path of the bundle."""
     archive: str = ""
-    """The archive that the run was in; empty if it was in none."""
+    """The archive that the run was in; empty if it was in no archive."""
     digest: str = ""
     """Digest of the bundle's content, 64 hex digits; empty if nothing was written."""
     state: str = "imported"

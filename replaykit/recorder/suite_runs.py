@@ -88,7 +88,7 @@ class TaskChoice(Struct, frozen=True, kw_only=True):
 
 
 def choose(tasks: Sequence[Task], choice: TaskChoice) -> list[Task]:
-    """Return the chosen tasks in the order of the suite; none where none fits. Raises UsageError."""
+    """Return the chosen tasks in the order of the suite; empty where no task fits. Raises UsageError."""
     unknown = sorted(set(choice.ids) - {task.id for task in tasks})
     if unknown:
         known = ", ".join(task.id for task in tasks[:12])

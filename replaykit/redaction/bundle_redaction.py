@@ -196,7 +196,7 @@ def _folder_beside(target: Path) -> tempfile.TemporaryDirectory[str]:
 
 
 def _plain_texts(source: Bundle) -> tuple[str, ...]:
-    """Return the test data that the stored task names anyway; none of a task that cannot be read."""
+    """Return the test data that the stored task names anyway; empty for an unreadable task."""
     try:
         return plain_texts(decode_task(source.header.task) if source.header.task else None)
     except TaskError:

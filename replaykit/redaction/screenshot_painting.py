@@ -34,7 +34,7 @@ class Painting(NamedTuple):
 
 
 Paintings: TypeAlias = tuple[Painting, ...] | None
-"""Areas of a screenshot that are painted over, none = it stays as it is; None: it is left out."""
+"""Areas of a screenshot that are painted over; empty = it stays as it is; None: it is left out."""
 
 
 class ShownPage(NamedTuple):

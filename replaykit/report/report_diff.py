@@ -171,7 +171,7 @@ def difference(before: Verdict, after: Verdict) -> Pair | None:
 
 
 def sign_test(up: int, down: int) -> Fraction:
-    """Return the exact two-sided probability of a split as uneven, were both ways alike; 1 for none."""
+    """Return the exact two-sided probability of a split as uneven, were both ways alike; 1 without runs."""
     n = up + down
     tail = sum(comb(n, k) for k in range(min(up, down) + 1))
     return min(Fraction(1), Fraction(2 * tail, 2**n))

@@ -10,7 +10,7 @@ from replaykit.grading.verdict import Report
 
 
 def matched(before: Report, after: Report) -> Iterator[tuple[int | None, int | None]]:
-    """Yield which verdict of one report stands beside which of the other, by their places; None = none.
+    """Yield which verdict of one report stands beside which of the other, by place; None = no partner.
 
     Task by task: equal trajectories first, then what is left of a task in its order.
     """

@@ -17,7 +17,7 @@ def tab_order(replay: Replay) -> tuple[int, ...]:
 
 
 def start_urls(replay: Replay) -> dict[int, str]:
-    """Return ordinal and URL of the tabs at the start, in order; of a run that saw none, its first page."""
+    """Return ordinal and URL of the tabs at the start, in order; of a run without tabs, its first page."""
     looks = [look for look in replay.trajectory.of_type(Observation) if look.role == "start"]
     tabs = {tab.page: tab.url for look in looks for tab in look.tabs}
     tabs |= {look.page: look.url for look in looks if look.page is not None and look.url}

@@ -66,7 +66,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
     ready: str = "complete"
     """`document.readyState`."""
     doctype: tuple[str, str, str] | None = None
-    """Name, public id, system id; none where the document has no doctype."""
+    """Name, public id, system id; empty where the document has no doctype."""
     elements: int
     """Number of element starts in the token line."""
     nodes: int = 0

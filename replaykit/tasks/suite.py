@@ -143,7 +143,7 @@ def survey_suite(path: str | Path, *, within: str | Path | None = None) -> tuple
 def load_mind2web(path: str | Path) -> tuple[list[Any], str] | None:
     """Return the records of an Online-Mind2Web file or a WABE scenario, and the path of their list.
 
-    They may be none, and may be wrong; None for any other layout. Raises `TaskError` for what cannot be read.
+    They may be empty, or wrong; None for any other layout. Raises `TaskError` for an unreadable file.
     """
     plain = _parse(Path(path))
     records = mind2web_records(plain)

@@ -99,7 +99,7 @@ def channel_lines(run: Trajectory) -> list[str]:
 
 
 def weakest(states: Iterable[str]) -> str | None:
-    """Return the weakest of these states; None for none."""
+    """Return the weakest of these states; None if there are no states."""
     return max(states, key=STATES.index, default=None)
 
 

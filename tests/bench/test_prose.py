@@ -14,6 +14,7 @@ from bench.prose import (
     LONGEST,
     MEDIAN,
     SOURCE_WORDS,
+    STARTS,
     WORDS,
     Sentence,
     descriptions,
@@ -73,6 +74,11 @@ def test_the_source_uses_the_words_of_the_field(kind: str, most: int) -> None:
     ]
     assert len(found) <= most, "\n".join(map(str, found))
     assert len(texts) > 400
+
+
+def test_docstrings_begin_with_a_noun_phrase_or_a_verb() -> None:
+    texts = source_texts()["source docstrings"]
+    assert [f"{place}: {text:.60}" for place, text in texts.items() if text.startswith(STARTS)] == []
 
 
 def test_docstrings_and_comments_are_found_where_they_stand(tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def _content(sealed: Bundle, result: SealResult) -> str:
         ending = sealed.ending.kind if sealed.ending else "interrupted"
         return ", ".join([counted(len(sealed.trajectory.steps), "step"), ending, *_missing(sealed)])
     except BundleError:
-        # Sealing understands no events, so that none is lost to it.
+        # Sealing interprets no events, so that it loses none.
         return f"{counted(result.events, 'event')}, which cannot all be read: see `replaykit verify`"
 
 

@@ -80,7 +80,7 @@ class Rule(Struct, frozen=True, kw_only=True):
     mutants: MutationScore | None = None
     """Of a policy: breaches made on purpose, and how many it noticed; null where no one tried."""
     same_as: str | None = None
-    """Of a rule that separates: the first rule with the same answers; null = none before it."""
+    """Of a rule that separates: the first rule with the same answers; null = no rule before it has them."""
 
     @property
     def title(self) -> str:

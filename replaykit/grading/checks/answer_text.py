@@ -72,7 +72,7 @@ def requirements(check: StringMatch) -> Iterator[AnswerRequirement]:
 
 
 def counts_as_no_answer(ending: Ending | None) -> bool:
-    """Return whether a run without an answer is known to have given none; else nothing is known.
+    """Return whether a run without an answer is known to have given no answer; else nothing is known.
 
     The agent ended or crashed: that is evidence. A crash of browser, recorder or harness, an unknown
     ending or none at all is no evidence.

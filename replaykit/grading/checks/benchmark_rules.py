@@ -44,7 +44,7 @@ class BenchmarkRules(Struct, frozen=True, kw_only=True):
     name: str
     """As results name it, with the revision that is reproduced: `webarena@f62e0b9`."""
     requirements: tuple[str, ...] = PLAIN
-    """Requirements on a page that it knows; where it knows none of a target's, it raises."""
+    """Requirements on a page that it knows; where a target has none of them, it raises."""
     has_all_requirements: bool = False
     """All requirements of a target count, and not only the first kind."""
     fuzzy: Literal["list", "text", "joined"] = "list"

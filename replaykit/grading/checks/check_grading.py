@@ -75,7 +75,7 @@ def complete(results: Sequence[CheckResult], mode: Mode) -> Completion | None:
     """Put the results of a task's checks together; None where it has no checks.
 
     `partial_any` and `partial_fraction` are A and F of ST-WebAgentBench: items met, where a target of
-    `program_html` is one item and, in compat mode, a URL none.
+    `program_html` is one item and, in compat mode, a URL is no item.
     """
     if not results:
         return None

@@ -21,7 +21,7 @@ _DETECTED = ("auto", "text")
 def task_faults(tasks: Sequence[Task], known_sites: Sequence[str] = ()) -> list[CheckFault]:
     """Return the faults of all checks; `known_sites` are those whose roots are known.
 
-    What has none is graded without an error that the task file is the cause of.
+    A task without faults is graded without an error that the task file is the cause of.
     """
     return [*check_faults(tasks, known_sites), *value_faults(tasks), *request_faults(tasks)]
 

@@ -54,7 +54,7 @@ def unsupported(replay: Replay) -> Iterator[RunFinding]:
 
 
 def _unshown(replay: Replay) -> list[str]:
-    """Return the numbers and quotations that no page shows; none where no page can be read.
+    """Return the numbers and quotations that no page shows; empty where no page can be read.
 
     Most stand in a snapshot letter by letter. Texts are read only for those that do not, since a page may
     split a number between elements.

@@ -109,7 +109,7 @@ def _may_loop(turns: Sequence[Turn], places: Sequence[Hashable | None]) -> bool:
 
 
 def _may_be_same(places: Sequence[Hashable | None], n: int) -> bool:
-    """Return whether the first n pages may be the next n: some are missing, and none differs."""
+    """Return whether the first n pages may be the next n: some are missing, and those known are equal."""
     pairs = list(zip(places[:n], places[n:], strict=False))
     return len(places) == 2 * n and None in places and all(a == b or None in (a, b) for a, b in pairs)
 

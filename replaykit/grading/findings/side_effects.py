@@ -50,7 +50,7 @@ def side_effects(
 def unexplained_changes(
     replay: Replay, checks: Sequence[CheckResult] = (), allow: Sequence[AllowedChange] = ()
 ) -> Iterator[Change]:
-    """Yield the changes that neither a passing check nor the task explains; none without a network."""
+    """Yield the changes that neither a passing check nor the task explains; empty without a network."""
     return _unexplained(list(changes(replay)), replay, checks, allow)
 
 

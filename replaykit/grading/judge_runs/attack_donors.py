@@ -56,7 +56,7 @@ class BothBlobs:
 
 
 def lenders(sources: Sequence[str], options: GradeOptions, attacks: Sequence[Attack]) -> list[Lender]:
-    """Return the runs in order; none where no attack borrows screenshots, or no one could lend them."""
+    """Return the runs in order; empty where no attack borrows screenshots, or no one could lend them."""
     if len(sources) < 2 or not any(attack.is_borrowing for attack in attacks):
         return []
     return [

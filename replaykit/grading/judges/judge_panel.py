@@ -33,7 +33,7 @@ A, E = JudgeOutcome.ABSTAIN, JudgeOutcome.ERROR
 
 
 def members_of(settings: JudgeSettings, mode: str) -> tuple[JudgeSettings, ...]:
-    """Return the members of a panel; none of another judge. Raises JudgeError for a panel that cannot be."""
+    """Return the members of a panel; empty for another judge. Raises JudgeError for an impossible panel."""
     if settings.protocol != PANEL:
         return ()
     _refuse_other_options(settings)

@@ -98,7 +98,7 @@ class HiddenText:
 
 
 class SentTexts:
-    """The texts that went out, or in, and all of them as one: most secrets are in none."""
+    """The texts that went out, or in, and all of them as one: most secrets occur in no text."""
 
     def __init__(self, window: Window, kinds: frozenset[str]) -> None:
         held = [(event, force) for _, event, force in window.of(kinds) if event.kind != "gap"]

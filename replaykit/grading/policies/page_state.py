@@ -41,7 +41,7 @@ class PageReading(Struct, frozen=True, kw_only=True):
     """Answer of one page to a locator."""
 
     texts: tuple[str, ...] = ()
-    """Its value, or the texts of the whole page; none: it is absent."""
+    """Its value, or the texts of the whole page; empty: it is absent."""
     missing: tuple[str, ...] = ()
     """Why it is unknown."""
     page: Page | None = None

@@ -1,4 +1,4 @@
-"""Runs broken on purpose, one edit at a time: a policy that notices none of them guards nothing.
+"""Runs broken on purpose, one edit at a time: a policy that notices no edit guards nothing.
 
 Edits are made in memory, in a fixed order; the bundle stays as it is. What is swapped in, visited or leaked
 is taken from the policies themselves.

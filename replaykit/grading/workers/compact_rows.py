@@ -45,7 +45,7 @@ class CompactRows:
         return row.verdict if self._stored(row) is None else self._shards.row(row.source).verdict
 
     def _stored(self, row: Row) -> Known | None:
-        """Return where the whole row lies; None where a shard has none of it, or another one."""
+        """Return where the whole row lies; None where a shard lacks it, or holds another row."""
         known = None if row.is_error else self._shards.known(row.source)
         is_same = known is not None and (known.trajectory, known.grader) == (row.trajectory, row.grader)
         return known if is_same else None

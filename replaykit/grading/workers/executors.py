@@ -187,7 +187,7 @@ class Foreign:
 def _started() -> ProcessPoolExecutor:
     """Return a pool of one worker that is there.
 
-    Raises EngineError where none begins, twice: that is no bundle's fault.
+    Raises EngineError where no worker begins, twice: that is no bundle's fault.
     """
     for _ in range(ATTEMPTS):
         pool = _pool(1)

@@ -54,7 +54,7 @@ def evaluations(verdict: replaykit.Verdict) -> Iterator[Evaluation]:
 
 
 def attributes(one: Evaluation, verdict: replaykit.Verdict) -> Attributes:
-    """Return the attributes of the event. What is not known has none; what is undecided has no value."""
+    """Return the attributes of the event, without unknown facts; an undecided result has no value."""
     found = {
         "gen_ai.evaluation.name": one.name,
         "gen_ai.evaluation.score.label": str(one.label),

@@ -16,7 +16,7 @@ from replaykit.interop.imported_run import Run
 from replaykit.trajectory.scalars import INT_MAX, Blob, Omitted
 
 OCTETS = "application/octet-stream"
-"""Media type of what names none."""
+"""Media type of a body without one."""
 
 FORM = "application/x-www-form-urlencoded"
 """Media type of forms, which some tools give as names and values."""

@@ -214,7 +214,7 @@ def _header(file: Path) -> SheetHeader:
 
 
 def _distinct(names: list[str]) -> tuple[str, ...]:
-    """Return names of which none occurs twice: no cell is lost."""
+    """Return names without duplicates, so that no cell is lost."""
     found: list[str] = []
     for at, name in enumerate(names):
         plain = name or f"column_{at + 1}"

@@ -1,6 +1,6 @@
 """Ask the documents of a page over CDP whether they have listeners for their own end, such as `pagehide`.
 
-Own module: it sends commands. What is known of a tab (`tab/leave_listeners.py`) sends none.
+Own module: it sends commands. What is known of a tab (`tab/leave_listeners.py`) sends no command.
 """
 
 from __future__ import annotations

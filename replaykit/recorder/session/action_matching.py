@@ -77,7 +77,7 @@ class Merged(Struct, frozen=True, kw_only=True):
     matched: int | None = None
     """Which of them is `action`."""
     seen: bool = True
-    """False: it should have left an event, and left none."""
+    """False: it left no event, although it should have."""
 
 
 def merge(declared: Sequence[Action], observed: Sequence[Action]) -> list[Merged]:

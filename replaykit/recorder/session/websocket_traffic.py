@@ -52,5 +52,5 @@ class Side:
         return b"".join(msgspec.json.encode({"opcode": TEXT, "data": text}) + b"\n" for text in texts)
 
     def omitted(self, why: str = "") -> Omitted | None:
-        """Return why there are no messages; None where none went this way."""
+        """Return why there are no messages; None where no message went this way."""
         return Omitted(why=why or self.why, n=self.size) if self.count else None

@@ -83,7 +83,7 @@ class Witnessed(Struct, frozen=True, kw_only=True):
     witness: str
     """Words of `WITNESSES`."""
     lacks: tuple[str, ...] = ()
-    """Codes of gaps; none = it missed nothing."""
+    """Codes of gaps; empty = it missed nothing."""
     counts: dict[str, int] = {}
 
 

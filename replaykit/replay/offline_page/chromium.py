@@ -45,7 +45,7 @@ WORK_MAX_S = 60.0
 """Longest time for one page or one answer; the browser is ended then, whatever it is doing."""
 
 PATIENCE_MS = 500
-"""Longest wait for an element: on a page that does not change, none will come."""
+"""Longest wait for an element: on a page that does not change, no element will appear."""
 
 READ_MAX_MS = 10_000
 """Longest time for one script, ms."""

@@ -25,7 +25,7 @@ def _aligned(cells: Sequence[str]) -> list[str]:
 
 def safe(text: str) -> str:
     """Return the text on one line without anything that a terminal would obey."""
-    # Nearly every text: what is printable ASCII is obeyed by none.
+    # Nearly every text: no terminal obeys printable ASCII.
     if text.isascii() and text.isprintable():
         return text
     return "".join(map(_visible, text))

@@ -27,7 +27,7 @@ _KNOWN = frozenset((*_ID, *_TEXT, *_WEBSITE, *_NUMBERS, "level"))
 
 
 def mind2web_records(plain: Any) -> list[Any] | None:
-    """Return the records of a task file or scenario, which may be none; None for any other layout."""
+    """Return the records of a task file or scenario, which may be empty; None for any other layout."""
     if isinstance(plain, dict) and "schema" not in plain:
         tables = plain.get("tasks", [] if not plain or "participants" in plain else None)
         is_ours = isinstance(tables, list) and any(isinstance(r, dict) and "intent" in r for r in tables)

@@ -96,7 +96,7 @@ _ANY_ACTION = ("@activate", "@input")
 
 
 def rules_of(policy: Policy) -> tuple[Rule, ...]:
-    """Return the rules of a policy, its own or those that its record means; none where it cannot be read."""
+    """Return the rules of a policy, its own or those that its record means; empty where it cannot be read."""
     if not isinstance(policy.rule, Stwab):
         return (policy.rule,)
     try:

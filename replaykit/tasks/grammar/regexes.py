@@ -16,7 +16,7 @@ _MANY = 10
 """Repeats that are as good as unbounded inside or around another repeat."""
 
 _OPTIONAL = lazy_pattern(r"[?*]|\{0*[,}]")
-"""A quantifier that allows none."""
+"""A quantifier that allows zero repetitions."""
 
 _CLASS = lazy_pattern(r"\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
 """A character class."""

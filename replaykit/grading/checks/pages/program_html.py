@@ -220,7 +220,7 @@ def _is_asked(target: HtmlTarget, rules: BenchmarkRules) -> bool:
 
 
 def _typed_value(read: Read) -> Any:
-    """Return a value as the driver hands it over; what is falsy counts as none."""
+    """Return a value as the driver hands it over; a falsy value counts as missing."""
     if read.kind in ("string", "bool", "number", "array", "object"):
         return (float(read.special) if read.special is not None else read.value) or None
     return peer_text(read) if read.kind == "node" else None

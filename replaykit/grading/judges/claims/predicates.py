@@ -217,7 +217,7 @@ def _item(row: Any, place: int) -> ClaimItem:
 
 
 def _predicates(rows: Any) -> tuple[AnyPredicate, ...]:
-    """Return the predicates of an item; none where one of them cannot be read."""
+    """Return the predicates of an item; empty where one of them cannot be read."""
     if not isinstance(rows, list) or not 1 <= len(rows) <= PREDICATES_MAX:
         return ()
     try:

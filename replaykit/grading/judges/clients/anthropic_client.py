@@ -239,7 +239,7 @@ def reading(message: Any) -> ModelReply | ReplyFailure:
 
 
 def _texts(content: Iterable[Any]) -> Iterable[str]:
-    """Yield the texts of the text blocks: thinking comes first, and a block that no one knows has none."""
+    """Yield the texts of the text blocks: thinking comes first, and an unknown block has no text."""
     for block in content:
         text = getattr(block, "text", None)
         if getattr(block, "type", None) == "text" and isinstance(text, str):

@@ -36,7 +36,7 @@ _OTHERWISE = {"reasoning_effort": None, "max_completion_tokens": "max_tokens"}
 """Parameters that some models refuse, with the older name to use instead; None: models that do not reason."""
 
 _UNKNOWN = ("unsupported parameter", "not supported", "unrecognized", "unknown", "unexpected", "extra inputs")
-"""Words of a server that does not take a parameter at all; one that refuses its value writes none of them."""
+"""Words of a server that does not know a parameter; one that refuses only its value writes others."""
 
 
 class OpenAIClient:

@@ -83,7 +83,7 @@ def _graded(score: int, pass_at: int) -> Parsed:
 
 
 def _only_score(text: str, number: re.Pattern[str], low: int, high: int) -> int | None:
-    """Return the one integer that all scores of a text name; None of none, several, or one out of range."""
+    """Return the integer that all scores of a text name; None without one, with several, or out of range."""
     found = {_integer(text, match, high) for match in number.finditer(text)}
     score = found.pop() if len(found) == 1 else None
     return score if score is not None and low <= score <= high else None

@@ -139,7 +139,7 @@ class Tape(Struct, frozen=True, kw_only=True):
 
 
 def tape_beside(bundle: str | Path) -> Path:
-    """Return where the tape of a bundle lies that none is named for: `a.replies.jsonl` beside `a.zst`."""
+    """Return the default path of the tape of a bundle: `a.replies.jsonl` beside `a.zst`."""
     folder, name = os.path.split(bundle)  # a path object for each part takes longer than a check
     return Path(folder, name.removesuffix(".zst") + ".replies.jsonl")
 

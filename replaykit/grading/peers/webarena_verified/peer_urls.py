@@ -33,7 +33,7 @@ class UrlOptions(Struct, frozen=True, kw_only=True):
     render: Derender | None = None
     """Replaces a site's name by its active root. Raises ValueError if the site has no root."""
     derender: Derender | None = None
-    """Puts a site's name in the place of its roots; raises ValueError where none fits and one has to."""
+    """Puts a site's name in the place of its roots; raises ValueError where no root fits and one has to."""
     query: Query | None = None
     """Replaces the query of the URL."""
     ignored: tuple[str, ...] = ()

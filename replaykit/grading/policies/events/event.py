@@ -349,7 +349,7 @@ def _known_notices(tree: Tree) -> dict[str, list[str]]:
 
 
 def _seen(node: Node) -> str:
-    """Return the visible text of an element; of one that cannot be read, none."""
+    """Return the visible text of an element; no text if it cannot be read."""
     try:
         if not node.visible:
             return ""
@@ -378,7 +378,7 @@ _IN_WORDS = (
 
 @lru_cache(4096)
 def looks_like(text: str) -> str | None:
-    """Return the Latin letters that a text looks like, in lower case; None where none looks like another."""
+    """Return the Latin letters that a text looks like, in lower case; None if none differs."""
     whole = unicodedata.normalize("NFKC", text)
     read = "".join(_read(one) for one in whole if not is_unseen(one)).lower()
     for digit, letter in _IN_WORDS:

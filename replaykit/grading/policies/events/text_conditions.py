@@ -179,7 +179,7 @@ def plain(text: str) -> str:
 def find(term: str, text: str, word: bool = True) -> int:
     """Return where the term occurs, -1 where it does not; as a whole word by default.
 
-    Where a term begins or ends with a letter, digit or `_`, its neighbour in the text may be none.
+    Where a term begins or ends with a letter, digit or `_`, its neighbour in the text must be no such sign.
     """
     start = text.find(term)
     while word and term and start >= 0 and not _stands_alone(text, start, start + len(term)):

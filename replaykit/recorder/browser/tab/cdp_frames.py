@@ -30,7 +30,7 @@ PAGES = frozenset({"iframe"})
 """Kinds of targets that hold documents."""
 
 WORKERS = frozenset({"worker", "service_worker"})
-"""Kinds of targets that hold none, but make requests."""
+"""Kinds of targets that hold no frame, but make requests."""
 
 
 class Target(Struct, kw_only=True, eq=False):

@@ -124,7 +124,7 @@ class Worlds:
         return {place: page for place, page in ours.items() if page in own.values()}
 
     def is_own(self, params: Params, via: Via) -> bool:
-        """Whether the page's own world says it, and none of ours or of the agent's driver."""
+        """Whether the page's own world sent it, and no world of ours or of the agent's driver."""
         context = self._contexts.get((via, params.get("executionContextId", -1)))
         return context is None or not context.name
 

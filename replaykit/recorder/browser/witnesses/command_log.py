@@ -349,7 +349,7 @@ def _is_of_page(object: Any, params: Params) -> bool:
 
 
 def _owner(object: Any, kind: str) -> Any:
-    """Return the page or context that one of Playwright's objects belongs to; None = to none."""
+    """Return the page or context that one of Playwright's objects belongs to; None = to no context."""
     for _ in range(8):
         if object is None or getattr(object, "_type", None) == kind:
             return object
