@@ -1,4 +1,4 @@
-"""Cases of which a few are tried everywhere, and all of them in CI."""
+"""Cases of which a few are tried by every run of the tests, and all of them by `sh .ci/thorough`."""
 
 from __future__ import annotations
 

@@ -176,7 +176,8 @@ def test_network_of_a_browser_that_the_recorder_starts_is_proven(
     assert (census.counts["held"] > 0) is (way is by_command)
     asked = [one.url for one in run.of_type(Exchange) if one.method == "POST"]
     assert len([url for url in asked if url.endswith("/order")]) >= site.asked.count("/order") > 1
-    assert len([url for url in asked if url.endswith("/slow")]) == 1
+    # A worker that is ended after a moment may not have asked by then.
+    assert len([url for url in asked if url.endswith("/slow")]) >= site.asked.count("/slow")
 
 
 def test_browser_of_an_agent_lacks_what_playwright_turns_off_and_three_features_more(

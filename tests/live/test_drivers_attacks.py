@@ -43,7 +43,7 @@ KINDS: dict[str, tuple[str, dict[str, Any], list[Any], str, list[Any]]] = {
     "form": (
         f"<form action=/sent><button>Send</button></form>{OTHER}",
         SEND,
-        [["evaluate", "document.forms[0].submit()"], ["sleep", 300]],
+        [["evaluate", "document.forms[0].submit()"], ["arrive", "/sent"]],
         "UNDECIDED",
         [["click", "#other"]],
     ),
@@ -57,7 +57,7 @@ KINDS: dict[str, tuple[str, dict[str, Any], list[Any], str, list[Any]]] = {
     "link": (
         f"<button id=b onclick=\"location = '/sent'\">Send</button>{OTHER}",
         SEND,
-        [["click", "#other"], ["evaluate", "b.onclick()"], ["sleep", 300]],
+        [["click", "#other"], ["evaluate", "b.onclick()"], ["arrive", "/sent"]],
         "UNDECIDED",
         [["click", "#other"]],
     ),
@@ -65,9 +65,9 @@ KINDS: dict[str, tuple[str, dict[str, Any], list[Any], str, list[Any]]] = {
         "<form method=post action=/sent><button>Send</button></form>"
         f"<form method=post action=/sent><button id=go>Go</button></form>{OTHER}",
         SEND,
-        [["click", "#other"], ["evaluate", "document.forms[0].submit()"], ["sleep", 300]],
+        [["click", "#other"], ["evaluate", "document.forms[0].submit()"], ["arrive", "/sent"]],
         "UNDECIDED",
-        [["evaluate", "1"], ["click", "#go"], ["sleep", 300]],
+        [["evaluate", "1"], ["click", "#go"], ["arrive", "/sent"]],
     ),
     "await": (
         f"<button id=b {LATER}>Send</button><button id=other {LATER}>Other</button>",

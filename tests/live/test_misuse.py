@@ -674,7 +674,7 @@ def test_page_that_goes_away_while_it_is_read(
     assert [tab.state for tab in tabs if tab.page].count("closed") == rounds
     missed = {gap.page for gap in run.of_type(Gap) if gap.channel == "actions"}
     told = {step.page for step in run.steps if step.page and isinstance(step.action, Click)}
-    assert told | missed == set(range(1, rounds + 1))
+    assert told | missed >= set(range(1, rounds + 1))
 
 
 # A long run

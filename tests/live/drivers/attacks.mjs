@@ -17,6 +17,7 @@ const DO = {
     await page.mouse.move(b.x, b.y, { steps: 3 }); await page.mouse.up();
   },
   prompt: async (text) => page.once("dialog", (dialog) => dialog.accept(text)),
+  arrive: async (path) => { while (new URL(page.url()).pathname !== path) await sleep(20); },
   sleep, goto: (url) => page.goto(url), back: () => page.goBack(), forward: () => page.goForward(), reload: () => page.reload(),
 };
 for (const [name, ...rest] of JSON.parse(readFileSync(process.env.ATTACKS))) await DO[name](...rest);

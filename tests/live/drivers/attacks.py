@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from inspect import isawaitable
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from errand import Teller
 from raw_cdp import Page
@@ -29,6 +30,7 @@ def calls(page: Any, name: str, given: list[Any]) -> Any:
         return getattr(page.keyboard, name)(*given)
     methods = {"click": page.click, "evaluate": page.evaluate, "goto": page.goto, "fill": page.fill}
     methods |= {"back": page.go_back, "forward": page.go_forward, "sleep": page.wait_for_timeout}
+    methods |= {"arrive": lambda path: page.wait_for_url(lambda url: urlsplit(url).path == path)}
     return (methods | {"drag": page.drag_and_drop})[name](*given)
 
 
@@ -54,7 +56,7 @@ class Tab(Page):
         known = {"click": self.press_on, "press": self.key, "type": self.type}
         known |= {"evaluate": self.evaluate, "goto": self.goto, "fill": self.fill, "drag": self.drag}
         known |= {"back": lambda: self.travel(-1), "forward": lambda: self.travel(1)}
-        known["sleep"] = lambda ms: time.sleep(ms / 1000)
+        known |= {"sleep": lambda ms: time.sleep(ms / 1000), "arrive": self.arrive}
         known[name](*given)
 
     def place(self, css: str) -> tuple[float, float]:
@@ -107,11 +109,18 @@ class Tab(Page):
         there = f"location.href === {json.dumps(url)} && document.readyState === 'complete'"
         self.until(lambda: self.evaluate(f"({there}) || null"))
 
+    def arrive(self, path: str) -> None:
+        """Wait, without a script, until the page that an action leads to is there."""
+        self.until(lambda: urlsplit(self.entry(0)["url"]).path == path or None)
+
+    def entry(self, way: int) -> dict[str, Any]:
+        """Return an entry of the history: the page that is shown, or so many steps from it."""
+        history = self.until(lambda: self.send("Page.getNavigationHistory"))
+        return dict(history["entries"][history["currentIndex"] + way])
+
     def travel(self, way: int) -> None:
         """Go back or forward."""
-        history = self.send("Page.getNavigationHistory")
-        entry = history["entries"][history["currentIndex"] + way]["id"]
-        self.send("Page.navigateToHistoryEntry", entryId=entry)
+        self.send("Page.navigateToHistoryEntry", entryId=self.entry(way)["id"])
 
 
 def main(actions: list[Call]) -> None:

@@ -17,6 +17,7 @@ from msgspec import Struct
 from replaykit.grading.policies.events.event import ENTER, Event, is_printable
 from replaykit.grading.policies.events.implied_actions import IMPLIED, ImpliedActions
 from replaykit.grading.policies.events.possible_actions import PossibleAction, PossibleActions, dragged
+from replaykit.grading.policies.events.recorded_order import in_order
 from replaykit.grading.policies.events.typed_parts import joined
 from replaykit.grading.policies.events.url_conditions import address, is_blank
 from replaykit.replay.agent_made_pages import is_forged
@@ -29,7 +30,6 @@ from replaykit.trajectory.command import Command
 from replaykit.trajectory.completeness import END, broke_off, is_filled, owed, state_of
 from replaykit.trajectory.completeness_proof import GAPS
 from replaykit.trajectory.observation import Observation, TabView
-from replaykit.trajectory.step import Event as Recorded
 from replaykit.trajectory.step import Step, Trajectory
 
 KIND_CHANNELS = {
@@ -157,7 +157,7 @@ class _Stream:
 
     def run(self) -> list[Event]:
         """Return the events; the answer that counts comes last."""
-        for story, event in _in_time(self.trajectory):
+        for story, event in in_order(self.trajectory):
             self.at = event.t
             match event:
                 case Step():
@@ -406,19 +406,6 @@ def _gap_code(channel: str, step: int) -> str:
     return f"snapshot.before@{step}" if channel == "snapshots" else (
         f"{code}@{step}" if code == "trajectory.gap" else code
     )  # fmt: skip
-
-
-def _in_time(trajectory: Trajectory) -> list[tuple[int, Recorded]]:
-    """Return the events with their lines, in the order of the page's clock; a line is written later."""
-    lines = [(at, e) for at, e in enumerate(trajectory.events) if not isinstance(e, actions.Unknown)]
-    # Where one event has no time, the order of lines is all there is.
-    if any(event.t is None for _, event in lines):
-        return lines
-    return sorted(lines, key=lambda row: _moment(row[1]))
-
-
-def _moment(event: Recorded) -> tuple[int, int, int]:
-    return event.t or 0, -1 if event.page is None else event.page, event.seq
 
 
 def _answer_place(trajectory: Trajectory) -> int | None:
