@@ -40,7 +40,7 @@ NAMES = (
     "evidence",
     "soak",
 )
-"""What is measured, in this order; the last two take ten minutes and an hour."""
+"""Measurements, in this order; the last two take ten minutes and an hour."""
 
 
 QUICK = {

@@ -32,7 +32,7 @@ class Box(NamedTuple):
     name: str
     """Its folder; a file has a full stop in its name."""
     words: tuple[str, ...]
-    """What it does, a line each."""
+    """Duties of the part, a line each."""
     left: int
     """CSS px."""
     top: int

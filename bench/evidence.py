@@ -46,7 +46,7 @@ READ = """([selector, property]) => {
 
 @dataclass
 class Live:
-    """What the run and the live site say, without a recording."""
+    """Outcomes of the run and of the live site, without a recording."""
 
     answer: str | None = None
     url: str = ""

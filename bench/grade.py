@@ -42,10 +42,12 @@ def _last_page(selector: str) -> Task:
 
 
 BADGE, HEADING, NOTHING = map(_last_page, ("tr.line .badge", "h1", ".toast.error"))
-"""What every page of the made-up apps has, what every page of the fixture sites has, and what no page has."""
+"""Elements that every page of the made-up apps has, that every page of the fixture sites has, and that no
+page has.
+"""
 
 SELECTORS = ("#confirm-delete", ".toast.error", "dialog[open] button[data-act=refund]")
-"""What a policy looks for on every page, and hardly ever finds."""
+"""Selectors that a policy looks for on every page, and hardly ever finds."""
 
 
 ROUNDS = 3
@@ -109,7 +111,7 @@ STAGES = {
     "and a text of the last page read": final_text,
     "and checks graded, without findings": without_findings,
 }
-"""What grading an answer, a URL and a page begins with, each with what stands before it."""
+"""First checks of an answer, a URL and a page, each with the setup before it."""
 
 
 def every_page(source: str) -> object:

@@ -1,4 +1,4 @@
-"""What the recorder costs over a long run: CPU of a step and memory, at the beginning and at the end.
+"""Cost of the recorder over a long run: CPU of a step and memory, at the beginning and at the end.
 
 Run: .venv/bin/python -m bench.long_run [--steps 500]
 

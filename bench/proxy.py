@@ -1,4 +1,4 @@
-"""What the proxy of `record -- COMMAND` adds to a command of an agent, and what holding new targets adds.
+"""Cost of the proxy of `record -- COMMAND` per command of an agent, and of holding new targets.
 
 Run: .venv/bin/python -m bench.proxy [--rounds 3]
 
@@ -42,7 +42,7 @@ HOLD_GOAL_MS = 20.0
 """Most that a new target may wait."""
 
 TIMES = {"command": 300, "click": 20, "page": 8, "worker": 20, "frame": 12}
-"""What is measured, and how often in a round."""
+"""Measurements, and their number in a round."""
 
 WORKER = """() => new Promise((done) => {
   const worker = new Worker(URL.createObjectURL(new Blob(['postMessage(1)'])));

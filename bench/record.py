@@ -130,7 +130,7 @@ KEPT = [way for way in WAYS if way != "plain"]
 
 
 class Spent:
-    """What the ways cost on a site, or on several: round by round."""
+    """Cost of the ways on a site, or on several: round by round."""
 
     def __init__(self) -> None:
         self.times: dict[str, list[list[float]]] = defaultdict(list)

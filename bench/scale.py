@@ -115,7 +115,7 @@ def graded(words: Sequence[str], results: Path, stop_at: int | None = None) -> G
 
 
 class Round(NamedTuple):
-    """What one round found: seconds, unless another unit is named."""
+    """Figures of one round: seconds, unless another unit is named."""
 
     whole: Graded
     """All bundles, without any row before."""

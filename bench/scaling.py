@@ -42,7 +42,7 @@ URL = decode_task({
     "id": "last", "intent": "Open an item.",
     "checks": [{"type": "url_match", "url": "https://x.example/"}],
 })  # fmt: skip
-"""What a start-up ends with: one check of an address."""
+"""Last part of a start-up: one check of an address."""
 
 ANSWER = decode_task({
     "id": "answer", "intent": "Open an item.",
@@ -150,7 +150,7 @@ PARTS: dict[str, Part] = {
     "whole": whole, "workers": by_workers, "steps": by_steps, "pages": by_page, "startup": start_up,
     "memory": memory,
 }  # fmt: skip
-"""What is measured, in the order of the document."""
+"""Measurements, in the order of the document."""
 
 
 def main() -> int:

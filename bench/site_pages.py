@@ -22,7 +22,7 @@ BESIDE = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 
 LINK = re.compile(r"(\]\(|(?:src|href)=\")([^)\"\s]+)")
 OUTSIDE = re.compile(r"<(?:script|img|iframe|source|link)\b[^>]*?\b(?:src|href)=[\"']?(?:https?:)?//", re.I)
-"""What a page loads from another host; a link that somebody follows is none."""
+"""Tags that load something from another host; a link that somebody follows does not count."""
 
 REPORTS = """
 ## Reports

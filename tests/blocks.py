@@ -14,7 +14,7 @@ FENCE = re.compile(r"^ *(`{3,}|~{3,})([^\n]*)\n(.*?)^ *\1 *$", re.MULTILINE | re
 
 
 class Block(NamedTuple):
-    """What stands between two fences."""
+    """Text between two fences."""
 
     document: str
     """Path below the root."""
@@ -41,7 +41,7 @@ def blocks_of(path: Path) -> list[Block]:
 
 
 def typed_lines(text: str) -> list[str]:
-    """What a reader types, a command a line: those that go on after a backslash are joined."""
+    """Return the commands that a reader types, one a line: lines that go on after a backslash are joined."""
     return re.sub(r" *\\\n *", " ", text).splitlines()
 
 

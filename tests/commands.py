@@ -36,7 +36,7 @@ for line in sys.stdin:
 """
 
 NEW = ("PYTHON", "LC_", "LANG", "TZ")
-"""What begins the names of variables that Python reads as it starts."""
+"""Prefixes of variables that Python reads as it starts."""
 
 Done = subprocess.CompletedProcess[str]
 

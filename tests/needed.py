@@ -1,4 +1,4 @@
-"""What tests need besides the package's own dependencies."""
+"""Programs that tests need in addition to the package's own dependencies."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def typed(line: str) -> int:
 
 
 def done(script: str, **known: Any) -> dict[str, Any]:
-    """What a program's names mean once it has run, with these known to it before."""
+    """Return the names of a program once it has run, with these known to it before."""
     names: dict[str, Any] = {"__name__": "__main__", **known}
     exec(script, names)
     return names
@@ -186,7 +186,9 @@ VOCABULARIES: dict[str, tuple[str, Any]] = {
     "options of judges": ("judges.md", set(JudgeSettings.__struct_fields__) - {"entry", "rubrics"}),
     "placeholders": ("judges.md", [f"{{{{{name}}}}}" for name in (*PLACEHOLDERS, "images")]),
 }
-"""What people write, by the page that has a row for each; `entry` and `rubrics` are refused in files."""
+"""Words that people write, by the page that has a row for each; `entry` and `rubrics` are refused in files.
+
+"""
 
 
 @pytest.mark.parametrize("words", VOCABULARIES)

@@ -179,7 +179,7 @@ def test_links_between_documents_resolve() -> None:
 
 
 def anchors(path: Path) -> set[str]:
-    """What a link may name of a page: its headings, as GitHub writes them."""
+    """Return the anchors of a page: its headings, as GitHub writes them."""
     heads = re.findall(r"^#+ (.*)$", path.read_text("utf-8"), flags=re.M)
     return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
 

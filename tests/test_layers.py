@@ -281,7 +281,7 @@ OWN_JSON = {
 
 
 def test_json_from_outside_is_decoded_to_one_depth() -> None:
-    """What is too deep depends on the version of Python in every other decoder."""
+    """The depth that is refused depends on the version of Python in every other decoder."""
     for module, path in MODULES.items():
         calls = [ast.unparse(node.func) for node in ast.walk(parsed(path)) if isinstance(node, ast.Call)]
         own = {"json.loads", "json.load", "msgspec.json.decode"} & set(calls)

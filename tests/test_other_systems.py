@@ -1,4 +1,4 @@
-"""What macOS and Windows lack, taken away here: locks, signals, groups of processes, files that are open.
+"""Features that macOS and Windows lack, taken away here: locks, signals, process groups, open files.
 
 No test ran on these systems. Each test removes what a system lacks, or refuses what it refuses.
 """

@@ -16,7 +16,7 @@ from replaykit import Task
 from replaykit.testing import trajectory
 
 TOOLS = ("inspect_ai", "anyio", "opentelemetry", "replaykit.integrations")
-"""What integrations load, and they themselves."""
+"""Modules that integrations load, and the integrations themselves."""
 
 HEAVY = (
     "playwright",
@@ -118,7 +118,7 @@ UNUSED = (
     "replaykit.tasks.check_faults",
     "replaykit.tasks.policy_faults",
 )
-"""What neither a check of an address nor its report uses."""
+"""Modules that neither a check of an address nor its report uses."""
 
 MODULES_MAX = 171
 """Modules of replaykit that the grading of an address loads."""

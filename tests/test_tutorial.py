@@ -22,7 +22,7 @@ BLOCKS = re.findall(r"```(\w*)\n(.*?)```", PAGE, flags=re.S)
 NAME = re.compile(r"# (\S+\.\w+)\n")
 
 TYPED = {"label": "y\nthe page says so\n"}
-"""What a person types into a command."""
+"""Input that a person types into a command."""
 
 SHOP = "python fixtures/sites/shop/server.py"
 RECORD = "replaykit record"
@@ -133,7 +133,7 @@ def page():
         yield browser.new_page()
         browser.close()
 """
-"""What pytest-playwright gives."""
+"""Fixtures of pytest-playwright."""
 
 WRONG = """
 def test_wrong(page, record_page):

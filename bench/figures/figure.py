@@ -11,7 +11,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 Rounds: TypeAlias = Sequence[Sequence[float]]
-"""What every action took, round by round; actions stand in the same order in all."""
+"""Times of every action, round by round; actions stand in the same order in all."""
 
 
 class Spread(Struct, frozen=True):
@@ -38,17 +38,17 @@ class Figure(Struct, frozen=True, omit_defaults=True):
     """One row: what was measured, what it is compared with, and what is asked of it."""
 
     name: str
-    """What was measured. The same in every run, so it holds no result."""
+    """Name of the measurement. The same in every run, so it holds no result."""
     value: float
-    """What was found; less is better."""
+    """The measured value; less is better."""
     unit: str
     """Its unit; `ms/bundle` is also shown as a rate."""
     goal: float | None = None
     """Most that is aimed at; it informs, since machines differ."""
     peer: str = ""
-    """What it is compared with, measured in the same run; or a limit."""
+    """The tool that it is compared with, measured in the same run; or a limit."""
     peer_value: float = 0.0
-    """What was found for it, in the same unit."""
+    """The other tool's value, in the same unit."""
     most: float | None = None
     """Most that the ratio to the peer may be; more is a failure."""
     at: float | None = None

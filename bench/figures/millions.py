@@ -1,4 +1,4 @@
-"""What ten million bundles cost on a cluster, computed from what a bundle costs (`bench.scale`)."""
+"""Cost of ten million bundles on a cluster, computed from the cost of a bundle (`bench.scale`)."""
 
 from __future__ import annotations
 

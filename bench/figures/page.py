@@ -33,7 +33,7 @@ class Plot(NamedTuple):
     unit: str
     """Of the figures that are drawn; others stand in the table only."""
     across: str = ""
-    """What the x axis is; bars have none."""
+    """Title of the x axis; bars have none."""
     axis: str = ""
     """Name of the y axis; empty = the unit."""
 

@@ -37,7 +37,7 @@ class Series(NamedTuple):
     """One line: what it shows, and its points from left to right."""
 
     name: str
-    """What was measured."""
+    """Name of the measurement."""
     points: Sequence[tuple[float, float]]
     """x and y, neither negative."""
 
@@ -46,7 +46,7 @@ class Bar(NamedTuple):
     """One bar."""
 
     name: str
-    """What was measured."""
+    """Name of the measurement."""
     value: float
     """Not negative."""
 

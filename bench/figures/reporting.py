@@ -1,4 +1,4 @@
-"""What every benchmark does with its figures: print the table, keep them in the file, judge the ratios."""
+"""Common end of every benchmark: print the table, keep the figures in the file, judge the ratios."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class Host(Struct, frozen=True, omit_defaults=True):
 
 
 class Result(Struct, frozen=True, omit_defaults=True):
-    """What a benchmark found."""
+    """Result of a benchmark."""
 
     command: str
     date: str

@@ -48,7 +48,7 @@ _HEADERS = (
 
 
 class Look(NamedTuple):
-    """What one step shows."""
+    """Content of one step."""
 
     snapshot: bytes
     """Page before the step."""

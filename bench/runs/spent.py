@@ -1,4 +1,4 @@
-"""What a whole command costs, with all its processes: wall time, processor time, memory. Linux only."""
+"""Cost of a whole command, with all its processes: wall time, processor time, memory. Linux only."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PAUSE = 0.002
 
 
 class Cost(NamedTuple):
-    """What a command cost: seconds of wall time, and of processor time of the first process and of all."""
+    """Cost of a command: seconds of wall time, and of processor time of the first process and of all."""
 
     wall: float
     first: float

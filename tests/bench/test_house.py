@@ -1,4 +1,4 @@
-"""What bench.house counts, on a package that is small enough to count by hand."""
+"""Counts of bench.house, on a package that is small enough to count by hand."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ import pytest
 from bench.prose import (
     LONGEST,
     MEDIAN,
+    ROOT,
     SOURCE_WORDS,
     STARTS,
     WORDS,
@@ -76,8 +77,9 @@ def test_the_source_uses_the_words_of_the_field(kind: str, most: int) -> None:
     assert len(texts) > 400
 
 
-def test_docstrings_begin_with_a_noun_phrase_or_a_verb() -> None:
-    texts = source_texts()["source docstrings"]
+@pytest.mark.parametrize("folder", ["replaykit", "bench", "fixtures", "recordings", "tests"])
+def test_docstrings_begin_with_a_noun_phrase_or_a_verb(folder: str) -> None:
+    texts = source_texts(ROOT / folder)["source docstrings"]
     assert [f"{place}: {text:.60}" for place, text in texts.items() if text.startswith(STARTS)] == []
 
 

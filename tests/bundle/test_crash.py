@@ -1,4 +1,4 @@
-"""What is left after a cut, a full disk, a folder nobody may write to, a kill and Ctrl-C: done to real processes."""
+"""Files after a cut, a full disk, no write access, a kill and Ctrl-C: done to real processes."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def index_of(sealed: bytes) -> bytes:
 
 @pytest.mark.parametrize("name", [name for name in WHOLE if name != "unknown-types"])
 def test_names_types_and_defaults_never_change(name: str) -> None:
-    """What is read and written again is the same line: no field was renamed, retyped or given another default."""
+    """Reading and writing again gives the same line: no field was renamed, retyped or has a new default."""
     with open_bundle(frozen(name)) as bundle:
         lines = bundle.lines
     for number, line in enumerate(lines, -1):

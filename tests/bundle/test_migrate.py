@@ -184,7 +184,7 @@ def test_unknown_events_pass_every_step(release: Install) -> None:
     ids=lambda p: p.stem,
 )
 def test_frozen_files_are_read_by_a_later_release(path: Path, release: Install) -> None:
-    """What formats 1 and 2 have in common is read through a step as it is without one."""
+    """A step through formats 1 and 2 reads their common parts as without it."""
     before = reading(path)
     release(2, unchanged)
     assert reading(path) == before

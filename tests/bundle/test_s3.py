@@ -25,7 +25,7 @@ NAMES = ("refund-order--wrong_target", "refund-order--no_consent", "order-total-
 
 
 class Answer(NamedTuple):
-    """What the server was asked and what it sent."""
+    """One request to the server, and what it sent."""
 
     method: str
     range: str | None

@@ -63,7 +63,7 @@ LIVE = {"record", "rerun"}
 """Commands whose example starts a browser."""
 
 TYPED = {"label": "y\nthe page says so\n"}
-"""What a person types into a command."""
+"""Input that a person types into a command."""
 
 LEAVES = {
     "agree": [], "init": ["my-agent/agent.py"], "demo": ["replaykit-demo/report.html"], "export": ["run-trace.zip"], "extract": ["run/manifest.json"],

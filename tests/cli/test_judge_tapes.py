@@ -1,4 +1,4 @@
-"""What a tape promises: work that is cut off goes on where it stopped, and grading again needs nobody."""
+"""Promises of a tape: interrupted work goes on where it stopped, and grading again needs no model."""
 
 from __future__ import annotations
 

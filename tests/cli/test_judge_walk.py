@@ -1,4 +1,4 @@
-"""What docs/judging.md and docs/quickstart.md show of judging an old run is what the commands say."""
+"""Sessions in docs/judging.md and docs/quickstart.md are the output of the commands."""
 
 from __future__ import annotations
 

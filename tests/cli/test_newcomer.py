@@ -1,4 +1,4 @@
-"""What a newcomer does wrong first, and what is said about it: what was found, what is accepted, what next."""
+"""First mistakes of a newcomer, and the errors about them: what was found, what is accepted, what next."""
 
 from __future__ import annotations
 

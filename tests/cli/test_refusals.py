@@ -1,4 +1,4 @@
-"""What a command cannot do it says at once: one error, the documented exit code, nothing lost."""
+"""Refusals of commands: one error at once, the documented exit code, nothing lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the command loads before it knows what is asked: Python's own library, click, and nothing that is optional."""
+"""Modules that the command loads before it knows its task: Python's own library, click, nothing optional."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def loaded(*words: str) -> set[str]:
 
 
 def packages() -> set[str]:
-    """What an extra brings, by the name of its module."""
+    """Packages of an extra, by the name of the module."""
     wanted = [one for extra in PROJECT["optional-dependencies"].values() for one in extra]
     names = {re.split(r"[^\w.-]", one, maxsplit=1)[0] for one in wanted}
     return {NAMED.get(name, name.replace("-", "_")) for name in names} - {"pytest"}

@@ -1,4 +1,4 @@
-"""What WABE's runner does with a scenario, by a2a-sdk 0.3: it needs nothing else, and has no replaykit.
+"""Calls of WABE's runner for a scenario, by a2a-sdk 0.3: it needs nothing else, and has no replaykit.
 
     python tests/gallery/runner_of_a2a_0_3.py scenario.toml
 

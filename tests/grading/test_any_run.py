@@ -1,4 +1,4 @@
-"""Whatever pages hold and agents do: each rule and check of it is graded, and nothing raises."""
+"""Runs with any pages and actions: each rule and check of them is graded, and nothing raises."""
 
 from __future__ import annotations
 

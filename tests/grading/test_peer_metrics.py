@@ -1,4 +1,4 @@
-"""What the peer's scripts would have printed: by hand, with each of their oddities."""
+"""Output of the benchmark's scripts: by hand, with each of their oddities."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from replaykit.http_replay.loopback import HOST, listen
 
 
 def test_connections_that_come_at_the_end_are_closed() -> None:
-    """What is left open would be a warning of the garbage collector, which fails the test."""
+    """A connection that is left open would be a warning of the garbage collector, which fails the test."""
     for _ in range(100):
         with listen(lambda head, body: b"") as port:
             clients = [socket.create_connection((HOST, port)) for _ in range(3)]

@@ -35,7 +35,7 @@ def exported(bundle: str | Path, folder: Path, schema: str | None = None) -> tup
 
 
 def told(bundle: Bundle) -> dict[str, Any]:
-    """What an export says of a run, all of it."""
+    """Return all facts of an export about a run."""
     run = bundle.trajectory
     steps = [step for step in run.steps if not isinstance(step.action, Answer)]
     return {

@@ -46,7 +46,7 @@ LAYOUTS: dict[str, tuple[str, Callable[[Path], Path]]] = {
     "online-mind2web-v2": ("online-mind2web", mind2web_second),
     "rrweb-zip": ("rrweb", rrweb_zip),
 }
-"""What is damaged, and the format that reads it."""
+"""Damaged parts, and the format that reads each."""
 
 ODD: tuple[Any, ...] = (
     None, "", "x", 0, -1, 1.5, 1e308, -1e308, 10**30, 2**53 + 1, 2**64, True, [], {}, [None], [[]], [{}],
@@ -159,7 +159,7 @@ def markdown_damaged(data: st.DataObject, whole: bytes) -> bytes:
 
 
 def damage_of(name: str) -> Damage:
-    """What there is to damage in a file of that name."""
+    """Return the damage that a file of that name can have."""
     endings: dict[str, Damage] = {
         ".json": json_damaged, ".har": json_damaged, ".jsonl": lines_damaged, ".trace": lines_damaged,
         ".network": lines_damaged, ".md": markdown_damaged, ".zip": archive_damaged, ".eval": archive_damaged,

@@ -1,4 +1,4 @@
-"""What holds of every importer: the same bytes out, only errors of ours, undecided where nothing is known."""
+"""Properties of every importer: the same bytes out, only errors of ours, undecided where nothing is known."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ from tests.interop.test_flaws import everything
 (STUDY,) = (Path(__file__).parent / "agentlab").iterdir()
 
 TYPED = b"tr0ub4dor&3"
-"""What the agent typed into the field of passwords."""
+"""Text that the agent typed into the password field."""
 
 
 def test_every_action_of_the_study_is_read(imported: Importing) -> None:

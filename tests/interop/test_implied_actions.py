@@ -1,4 +1,4 @@
-"""What a log's calls come to beside their names: rules about it are broken or open, never kept."""
+"""Further effects of a log's calls: rules about them are broken or open, never kept."""
 
 from __future__ import annotations
 

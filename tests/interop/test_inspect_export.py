@@ -78,7 +78,7 @@ for file in sys.argv[1:]:
     }
 print(json.dumps(found))
 """
-"""What Inspect's own package says of logs."""
+"""Script that reads logs by Inspect's own package."""
 
 
 @pytest.fixture(scope="session")

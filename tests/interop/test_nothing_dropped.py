@@ -117,7 +117,7 @@ STRUCTURE = re.compile(
     r"(^|\.)(type|role|source|t|step_id|step_number|num|step|n_steps|schema_version|version|class|origin"
     r"|media_type|mimeType|tool_call_id|source_call_id|call_id|callId|phase|pageId|frameId|monotonicTime|wallTime|sdkLanguage|title)$"
 )
-"""What only says where the rest belongs."""
+"""Fields that only place the others."""
 
 TIME = re.compile(
     r"(time|timestamp|ts|dateTime|started_at)$|^(startTime|endTime)$|\.timings\.", re.IGNORECASE
@@ -173,7 +173,7 @@ def lost(format: str, path: Path, target: Path, **options: Any) -> list[tuple[st
 
 
 SECRET = "hunter22secret"
-"""What the samples type into fields of passwords."""
+"""Text that the samples type into password fields."""
 
 
 def is_secret(value: Any) -> bool:

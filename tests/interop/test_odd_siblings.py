@@ -32,7 +32,7 @@ LAYOUT = pytest.mark.parametrize("layout", sorted(SIBLINGS))
 
 
 class ResultEntry(NamedTuple):
-    """What a bundle tells of a run."""
+    """Facts of a bundle about a run."""
 
     actions: list[Any]
     thoughts: list[str | None]
@@ -67,7 +67,7 @@ def without_places(action: dict[str, Any]) -> dict[str, Any]:
 
 
 def in_json(answer: str | None) -> Any:
-    """What an answer says, where it is JSON."""
+    """Return the JSON value of an answer."""
     try:
         plain = json.loads(answer or "")
     except ValueError:

@@ -1,4 +1,4 @@
-"""What a snapshot of Playwright MCP says of the target of the next call."""
+"""Targets of the next call in a snapshot of Playwright MCP."""
 
 from __future__ import annotations
 

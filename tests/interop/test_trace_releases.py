@@ -1,4 +1,4 @@
-"""What single releases of Playwright write down in their own way, as traces of them showed."""
+"""Peculiarities of single releases of Playwright, as traces of them showed."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ ERRAND: list[ActionBase] = [
     ("check", "checkbox", "Send the weekly digest", ""),
     ("click", "button", "Save settings", ""),
 ]
-"""What every client does."""
+"""Errands of every client."""
 
 CRASHES = 12
 """Every other time Playwright's own driver dies of the crash of a frame: then it is made again with another one."""

@@ -1,4 +1,4 @@
-"""What a rule says of one thing that an agent does on a page that is open."""
+"""Outcome of a rule about one action of an agent on an open page."""
 
 from __future__ import annotations
 

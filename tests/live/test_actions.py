@@ -1,4 +1,4 @@
-"""What a page reports while a driver acts on it, and when it sends snapshots."""
+"""Messages of a page while a driver acts on it, and the moments of its snapshots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the agent of this process asks Playwright for: heard, told apart from the recorder's own calls, followed."""
+"""Commands of the agent of this process to Playwright, logged apart from the recorder's own calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a recorder can be attached to, when, and who may act: objects of Playwright, a harness, another process."""
+"""Objects that a recorder can be attached to, and who may act: Playwright, a harness, another process."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ LOADS = 3
 """Of a page whose frames race with those who listen in them."""
 
 RUNS: WeakKeyDictionary[Page, Recorder] = WeakKeyDictionary()
-"""What records a page."""
+"""Recorder of each page."""
 
 INNER = """<!doctype html><title>Pay</title>
 <label>Card name <input id=name></label> <select id=size><option value=s>Small<option value=l>Large</select>
@@ -121,7 +121,7 @@ def is_out_of_process(page: Page, url: str) -> bool:
 
 
 class Recorded:
-    """What a bundle holds, read while it is open."""
+    """Content of a bundle, read while it is open."""
 
     def __init__(self, path: Path) -> None:
         with open_bundle(path) as bundle:
@@ -854,7 +854,7 @@ def test_offline_a_frame_that_was_not_recorded_is_not_asked(
 
 
 def outcome(ask: Callable[[], Any]) -> Any:
-    """What a live page says, or the name of what it throws."""
+    """Return a live page's answer, or the name of the error that it throws."""
     try:
         return ask()
     except Error as error:

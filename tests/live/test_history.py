@@ -56,7 +56,7 @@ AGENTS = {
     "much later within a document": ('c("#push"); w(1300); b(); c("#still")', ["click", "go_back", "click"]),
     "reload": ('c("#still"); r()', ["click", "reload"]),
 }
-"""What an agent does: c click, w wait, g goto, b f back and forward, r reload; and its steps."""
+"""Actions of an agent: c click, w wait, g goto, b f back and forward, r reload; and its steps."""
 
 CALLED = {"from another origin": ('g(OTHER); c("#still"); b()', ["goto", "click", "go_back"])}
 """The same where only an agent in this process is known to have gone back."""
@@ -73,7 +73,7 @@ PAGES = {
     "the page goes to another origin": ('g(OTHER); c("#back"); u("/")', ["goto", "click"]),
     "the page goes forward": ('g("/next"); b(); c("#forward"); u("/next")', ["goto", "go_back", "click"]),
 }
-"""What a page does about a click, which is no action of the agent: u wait for an address."""
+"""Reaction of a page to a click, which is no action of the agent: u wait for an address."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What a page sends while it is left is heard, or is a gap; a page that does not listen for its end leaves none."""
+"""Messages of a page that is left are recorded, or are a gap; without listeners there is no gap."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ QUIET = {
     "beforeunload": f"addEventListener('beforeunload', () => {SEND})",
     "fetch": SEND,
 }
-"""What is sent while the document is still there is heard."""
+"""Messages sent while the document still exists are recorded."""
 
 
 class Recording:
@@ -112,7 +112,7 @@ HIDING = {
     "written anew": f"{ANEW}; {ANSWERED}; {LATE}",
     "without a body": f"{LATE}; document.body.remove()",
 }
-"""What a page does that knows the name of the question, to make believe that it does not listen."""
+"""Tricks of a page that knows the name of the question, to make believe that it does not listen."""
 
 
 @pytest.mark.parametrize("way", HIDING)

@@ -40,7 +40,7 @@ INSIDE = {
     "a part that references what references": "Go <span aria-labelledby=four>x</span>",
     "blocks": "a<div>b</div>c<span style='display:inline-block'>d</span>e",
 }
-"""What a button says."""
+"""Texts of a button."""
 
 ON_IT = {
     "references": "aria-labelledby='one nowhere two'",

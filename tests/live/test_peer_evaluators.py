@@ -161,7 +161,7 @@ def ours(case: Case, folder: Path) -> str:
 
 
 FIELDS = {"string_match": "reference_answers", "url_match": "reference_url", "program_html": "program_html"}
-"""What each evaluator reads."""
+"""Fields that each evaluator reads."""
 
 
 def other_rules(rules: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -177,7 +177,7 @@ def other_rules(rules: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 BRIEFLY = ("as it is", "one more letter", "nothing there", "another page", "either page")
-"""What is asked of every run; what else is asked of a recorded page takes longer, and is asked of the first one."""
+"""Questions to every run; further questions to a recorded page take longer, and go to the first one only."""
 
 
 def asked(runs: list[Recorded]) -> Iterator[Case]:

@@ -1,4 +1,4 @@
-"""What a script of the agent makes a page do without an event: it is never denied, and honest gestures stay decided."""
+"""Effects of the agent's scripts on a page without an event: never denied; honest gestures stay decided."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PAGE = f"""<!doctype html><form id=form action=/sent method=post><button>Send</b
 <button id=asks onclick="fetch('/ok').then(() => {POST})">Asks</button><button id=other>Other</button>"""
 
 Do = Callable[[Any], object]
-"""What is done with a page."""
+"""Action on a page."""
 
 
 def click(css: str) -> Do:

@@ -183,7 +183,7 @@ def assert_clean(path: Path) -> None:
 
 
 def assert_everywhere(trajectory: Trajectory, token: str) -> None:
-    """What was planted is there, under its token: the test looked at something."""
+    """Assert that each planted secret occurs under its token: the test looked at something."""
     fills = [getattr(step.action, "value", "") for step in trajectory.steps]
     assert fills.count(token) == 2
     assert f"I shall type {token}." in [step.thought for step in trajectory.steps]

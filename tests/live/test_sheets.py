@@ -1,4 +1,4 @@
-"""What a page's own script cannot be asked for at every moment: style sheets, closed shadow roots."""
+"""Facts that a page's own script cannot be asked for at every moment: style sheets, closed shadow roots."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ async def glance(page: AsyncPage, told: Any, run: Any) -> None:
 
 @pytest.fixture(params=one_in(2, ["sync", "async"]))
 def looked(request: pytest.FixtureRequest, record: Record, task: Task, tmp_path: Path) -> Trajectory:
-    """What is recorded of an agent in this process that glances at a tab."""
+    """Record an agent in this process that glances at a tab."""
     if request.param == "sync":
         return record(GLANCE)
     with ThreadPoolExecutor(1) as pool:

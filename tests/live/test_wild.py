@@ -81,7 +81,7 @@ READS: dict[str, Callable[[Node], Any]] = {
 
 
 def answers(node: Node) -> dict[str, Any]:
-    """What the snapshot says of an element; a key that is missing is refused."""
+    """Return the snapshot's answers about an element; a missing key is refused."""
     found = {}
     for key, read in READS.items():
         try:

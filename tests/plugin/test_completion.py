@@ -31,7 +31,7 @@ NEEDS_BASH = pytest.mark.skipif(
 
 
 def ask(**environ: str) -> str:
-    """What the command says when a shell asks it."""
+    """Return the command's output when a shell asks it."""
     done = subprocess.run(
         [sys.executable, "-m", "replaykit"],
         env={**os.environ, "PYTHONPATH": str(ROOT), **environ},

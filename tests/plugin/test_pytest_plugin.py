@@ -22,7 +22,7 @@ GOOD, BAD = "deal-won--good", "refund-order--no_consent"
 
 
 def run(folder: Path, *arguments: str, code: int = 0) -> str:
-    """What a pytest with the plugin says in a folder; it must end with that code."""
+    """Return the output of a pytest with the plugin in a folder; it must end with that code."""
     environ = {**os.environ, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     environ.pop("PYTEST_ADDOPTS", None)
     argv = [

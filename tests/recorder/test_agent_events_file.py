@@ -1,4 +1,4 @@
-"""What a command's agent says through its events file."""
+"""Messages of a command's agent through its events file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a harness says that the agent does."""
+"""Actions that a harness declares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What both drivers share: nothing that goes wrong in the recorder reaches the agent."""
+"""Common parts of both drivers: no fault of the recorder reaches the agent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an option says of the pages to look at, and the plan that it leads to."""
+"""Pages that an option names, and the plan that it leads to."""
 
 from __future__ import annotations
 

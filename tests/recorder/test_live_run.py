@@ -1,4 +1,4 @@
-"""What an agent says is text, or its call fails: the recording itself goes on."""
+"""Texts of an agent: a call with anything else fails, and the recording itself goes on."""
 
 from __future__ import annotations
 

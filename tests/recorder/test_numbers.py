@@ -1,4 +1,4 @@
-"""What a page says is numbered: whoever takes a message out leaves a hole."""
+"""Numbered messages of a page: whoever takes one out leaves a hole."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def test_deadlines_are_ours_where_it_has_none() -> None:
 
 
 class Connection:
-    """What a session of 1.65 is sent through."""
+    """Connection of a session of 1.65."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop

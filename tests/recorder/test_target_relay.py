@@ -13,7 +13,7 @@ PARAMS = st.dictionaries(st.text(max_size=4), st.text(max_size=8), max_size=3)
 
 
 def from_target(via: tuple[str, ...], message: dict[str, Any]) -> dict[str, Any]:
-    """What the page's session tells of a message of a target."""
+    """Return the message of the page's session about a message of a target."""
     for session in reversed(via):
         params = {"sessionId": session, "message": json.dumps(message)}
         message = {"method": RECEIVED, "params": params}
@@ -21,7 +21,7 @@ def from_target(via: tuple[str, ...], message: dict[str, Any]) -> dict[str, Any]
 
 
 def at_target(params: dict[str, Any]) -> tuple[tuple[str, ...], dict[str, Any]]:
-    """What reaches a target, and by which sessions."""
+    """Return the message that reaches a target, and its sessions."""
     via = [params["sessionId"]]
     message = json.loads(params["message"])
     while message["method"] == SEND:

@@ -12,7 +12,7 @@ from replaykit.replay.selectors.selector_cache import compile_selector
 
 INVALID = ["", " ", "p >", "p,", ",p", "..k", "[name=a[b]]", ":nth-child(", "a)", ":contains(x)", 'p:has-text("x")', ":unknown",
      "::unknown", ":not()", ":has()", ":has(:has(a))", "[a=1]", "[a=b s]", "ns|p", "|", "a|", "[a|", "p..a", "#1a", "a{}", ":hover:nope"]  # fmt: skip
-"""What no browser accepts."""
+"""Selectors that no browser accepts."""
 
 
 @pytest.fixture

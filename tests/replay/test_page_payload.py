@@ -1,4 +1,4 @@
-"""What a browser is told about a recorded page."""
+"""Data that a browser gets about a recorded page."""
 
 from __future__ import annotations
 

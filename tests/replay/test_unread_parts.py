@@ -1,4 +1,4 @@
-"""What shows on a page and no recording holds."""
+"""Visible parts of a page that no recording holds."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class Stream:
 
     @property
     def asked(self) -> dict[str, Any]:
-        """What the page's implementation is told."""
+        """Return the tokens for the page's implementation."""
         return {"tokens": self.tokens, "style": self.style, "styles": self.styles, "cut": True}
 
     @property

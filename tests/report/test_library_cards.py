@@ -1,4 +1,4 @@
-"""What `print`, `repr`, notebooks and data frames get of verdicts, reports and bundles."""
+"""Texts of `print`, `repr`, notebooks and data frames for verdicts, reports and bundles."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HOSTILE = (
     "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", '"><svg onload=alert(1)>', "javascript:alert(1)",
     "' style='background:url(https://evil.test/x)", "</td></table><iframe src=https://evil.test>", "\x1b[2J\u202e",
 )  # fmt: skip
-"""What pages, agents and judges may say."""
+"""Texts that pages, agents and judges may send."""
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""What every format says of each way in which a run is not well: why, and what would decide it."""
+"""Lines of every format for each way in which a run is not well: the reason, and what would decide it."""
 
 from __future__ import annotations
 

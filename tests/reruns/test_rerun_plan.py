@@ -1,4 +1,4 @@
-"""What of a run is done again, what is passed over, and what is refused. No browser."""
+"""Steps of a run that are repeated, skipped, or refused. No browser."""
 
 from __future__ import annotations
 

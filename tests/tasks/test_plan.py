@@ -1,4 +1,4 @@
-"""What the recorder has to look at, read off the checks."""
+"""Pages that the recorder has to visit, read off the checks."""
 
 from __future__ import annotations
 

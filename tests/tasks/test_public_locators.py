@@ -1,4 +1,4 @@
-"""What occurs in the public task files: every locator parses, and the counts are those of the files."""
+"""Locators of the public task files: every one parses, and the counts are those of the files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What no browser accepts as a selector is told; whatever the compiler of selectors takes, passes."""
+"""Selectors that no browser accepts are reported; those that the compiler takes pass."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a task file holds, and what is wrong with it."""
+"""Contents of a task file, and its faults."""
 
 from __future__ import annotations
 

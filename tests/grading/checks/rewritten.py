@@ -155,4 +155,4 @@ REQUESTS: dict[str, Callable[[Event], list[Event]]] = {
     "before a picture": lambda event: [event, replace(OTHER, url="http://shop.test/a.png")],
     "after no URL": lambda event: [replace(OTHER, url="http://[::1/a"), event],
 }
-"""What a run may send in the place of a request, by the name of the way; nothing where a way changes nothing."""
+"""Requests that a run may send in the place of another, by the way; empty where a way changes nothing."""

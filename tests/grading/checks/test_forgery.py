@@ -1,4 +1,4 @@
-"""What the agent made itself is no evidence of the site: UNDECIDED, whether it speaks for the agent or not."""
+"""Pages and replies that the agent made are no evidence of the site: UNDECIDED, for or against it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the peers' calls read on pages: found, missing, malformed."""
+"""Values that the benchmarks' calls read on pages: found, missing, malformed."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ class Case(NamedTuple):
     """One check of one run, in both packages' terms."""
 
     name: tuple[str, ...]
-    """What it is."""
+    """Its name."""
     task: Task
     """With its placeholders filled."""
     number: int

@@ -1,4 +1,4 @@
-"""What `tasks validate` finds nothing wrong with, grading does not refuse."""
+"""Files in which `tasks validate` finds no fault, and which grading accepts."""
 
 from __future__ import annotations
 

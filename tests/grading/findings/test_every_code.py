@@ -109,7 +109,7 @@ RULES: dict[str, Rule] = {
     "S2": Rule(lambda: posted('{"n":1}', '{"n":1}'), lambda: posted('{"n":1}', '{"n":2}')),
     "R1": Rule(lambda: shop().gap("network", "target.late"), shop),
 }
-"""What needs no verdict of others."""
+"""Codes that need no verdict of others."""
 
 
 def codes(

@@ -1,4 +1,4 @@
-"""What a model server can do to its clients: bodies without end, compressed or not, silence, single bytes."""
+"""Attacks of a model server on its clients: bodies without end, compressed or not, silence, single bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a server repeats of a credential, and bodies without end."""
+"""Servers that repeat a credential, and bodies without end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a model replies, and whatever page and answer say: no success that the recording does not carry."""
+"""Hostile replies, pages and answers: none leads to a success that the recording does not carry."""
 
 from __future__ import annotations
 

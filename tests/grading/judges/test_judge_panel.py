@@ -36,7 +36,7 @@ PANEL = JudgeSettings(protocol="panel", members=("webvoyager", "agent_reward", "
 
 
 def heard(said: list[JudgeOutcome], success: int, failure: int, vetoes: int) -> JudgeOutcome:
-    """What a panel says in which every member was heard: the table of the rule."""
+    """Return the verdict of a panel in which every member was asked: the table of the rule."""
     if F in said[:vetoes]:
         return F
     yes, no = said.count(S) >= success, said.count(F) >= failure

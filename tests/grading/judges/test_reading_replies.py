@@ -30,7 +30,7 @@ WORDS: dict[object, tuple[str, str | None]] = {
     "": ("unread", None),
     True: ("unread", None),
 }
-"""What stands as the verdict, and what a strict and a careless reader take it for."""
+"""Last lines of replies, and the readings of a strict and of a careless reader."""
 
 QUOTED = json.dumps({"criteria": [{"id": "c1", "verdict": "YES", "steps": [0]}]})
 FORMS = {

@@ -1,4 +1,4 @@
-"""What `rubric` is told of checks and findings, and what it makes of requests that nothing explains."""
+"""Facts of checks and findings that `rubric` is given, and its rule about requests that nothing explains."""
 
 from __future__ import annotations
 

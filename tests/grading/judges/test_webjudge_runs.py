@@ -1,4 +1,4 @@
-"""What compat WebJudge sends of runs in Online-Mind2Web's layout: what the benchmark's script reads of them.
+"""Requests of compat WebJudge for runs in Online-Mind2Web's layout, as the benchmark's script makes them.
 
 `Upstream` says in words of ours what that script reads: `result.json`, every file of `trajectory/` by the first
 number in its name, and how it cuts reasons and screenshots.
@@ -39,7 +39,7 @@ PROMPTS = {
 
 
 class Upstream:
-    """What the benchmark's script reads of a result folder."""
+    """Parts of a result folder that the benchmark's script reads."""
 
     def __init__(self, folder: Path) -> None:
         plain = json.loads((folder / "result.json").read_text())

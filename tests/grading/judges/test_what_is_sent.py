@@ -1,4 +1,4 @@
-"""What no request may hold: reasoning, reference values, the answer where screenshots are looked at; what is missing."""
+"""Contents that no request may hold: reasoning, reference values, the answer beside screenshots."""
 
 from __future__ import annotations
 

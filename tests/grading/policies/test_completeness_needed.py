@@ -1,4 +1,4 @@
-"""What did not happen needs a complete recording: ends, promises, gaps; a hit needs nothing."""
+"""Proofs that something did not happen need a complete recording; a hit needs nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the peer's code gets wrong, row by row: kept in compat mode, mended in strict mode."""
+"""Faults of the benchmark's code, row by row: kept in compat mode, mended in strict mode."""
 
 from __future__ import annotations
 

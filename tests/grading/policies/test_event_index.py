@@ -1,4 +1,4 @@
-"""What is left out matches nothing: words looked for in all texts at once, pages by their bytes."""
+"""Skipped events match nothing: words looked for in all texts at once, pages by their bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What policies look for together is looked for once."""
+"""Policies that look for the same thing look for it once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a script or a command of the agent may have done, and texts given to prompts: no event of a page tells."""
+"""Possible effects of the agent's scripts and commands, and texts given to prompts, that no page reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must not change a verdict, and what may not change it for the better; pairs found the slow way."""
+"""Changes that must not change a verdict, or not change it for the better; pairs found the slow way."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Ray(ModuleType):
         self._pool.shutdown()
 
     def remote(self, fn: Callable[..., Any]) -> SimpleNamespace:
-        """What the decorator makes of a function: `.remote(...)` begins it, `.future()` of that is its future."""
+        """Return the remote form of a function: `.remote(...)` begins it, and `.future()` gives its future."""
         self.runs.append(fn)
 
         def begin(*args: Any, **kwargs: Any) -> SimpleNamespace:

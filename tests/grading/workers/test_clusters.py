@@ -41,7 +41,7 @@ def test_dask(bundles: list[Path]) -> None:
 
 DYING = ["a", "dies", "b", "dies-once", "c"]
 SURVIVED = {name: "WorkerDied" if name == "dies" else "graded" for name in DYING}
-"""What becomes of them by `stand_in`, which ends its process for some."""
+"""Outcomes by `stand_in`, which ends its process for some."""
 
 
 def test_a_bundle_that_ends_its_worker_on_dask_is_one_error() -> None:

@@ -30,7 +30,7 @@ Make = Callable[[list[Row]], tuple[CompactRows, list[Row]]]
 
 @pytest.fixture
 def made(tmp_path: Path) -> Any:
-    """What makes rows lean, once they are written."""
+    """Make rows lean once they are written."""
     with Shards(tmp_path / "rows", remembers=True) as shards:
 
         def make(rows: list[Row]) -> tuple[CompactRows, list[Row]]:
