@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.grading.policies.events.recorded_order import in_order
-from replaykit.trajectory.exchange import Navigation
+from replaykit.trajectory.action import Goto
+from replaykit.trajectory.exchange import Exchange, Navigation
 from replaykit.trajectory.observation import Observation
-from replaykit.trajectory.step import Event, Header, Trajectory
+from replaykit.trajectory.step import Event, Header, Step, Trajectory
 
 A, B = "http://h.test/a", "http://h.test/b"
 
@@ -39,6 +41,18 @@ def test_an_older_look_at_the_same_address_comes_before() -> None:
     # There and back: the first look at A is no sign of the second arrival.
     assert placed(went(10, A), went(100, B), went(500, A), look(50, A)) == [0, 3, 1, 2]
     assert placed(went(10, A), went(500, A), look(50, A)) == [0, 2, 1]
+
+
+def test_a_page_has_arrived_when_the_headers_of_its_document_have() -> None:
+    sent = Exchange(t=100, page=0, id=7, method="GET", url=B, received=120)
+    step = Step(t=150, page=0, index=0, action=Goto(url=A))
+    late = msgspec.structs.replace(went(500, B), exchange=7)
+    assert placed(went(10, A), late, step, sent) == [0, 3, 1, 2]
+
+
+def test_a_page_arrives_after_the_one_that_it_replaces() -> None:
+    early = Exchange(t=10, page=0, id=7, method="GET", url=B, received=20)
+    assert placed(early, went(100, A), msgspec.structs.replace(went(101, B), exchange=7)) == [0, 1, 2]
 
 
 def test_another_tab_that_shows_the_address_is_no_sign() -> None:
