@@ -33,6 +33,7 @@ from replaykit.recorder.browser.timeouts import CLOSING_MAX_S
 from replaykit.recorder.browser.witnesses.net_log import NetLog
 from replaykit.recorder.browser.witnesses.witness_reports import has_census
 from replaykit.recorder.live_run import LiveRun, named
+from replaykit.recorder.page.masked_fields import MaskedFields
 from replaykit.recorder.page.page_script import InjectedNames, PageOptions, page_script
 from replaykit.recorder.session.declared_actions import Utterance as Declared
 from replaykit.recorder.session.driver_messages import Begin, Speaking, Write
@@ -112,9 +113,14 @@ class _Recording(LiveRun):
 
     def _driver_options(self) -> dict[str, Any]:
         # No secret and no test data of a policy: an agent over CDP can read every script of its pages.
-        names = InjectedNames.drawn()
+        redactor = session_options(self._settings, self._task, self._secrets).redactor()
+        names = InjectedNames.drawn(MaskedFields(redactor.masked))
         page = PageOptions(
-            mask=self._settings.mask, binding=names.binding, api=names.api, question=names.question
+            mask=self._settings.mask,
+            binding=names.binding,
+            api=names.api,
+            question=names.question,
+            key=names.fields.key,
         )
         return {
             "opening": self._open,

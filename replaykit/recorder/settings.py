@@ -19,10 +19,10 @@ from replaykit.patterns import lazy_pattern
 from replaykit.recorder.evidence_pages import EvidencePages, as_evidence
 from replaykit.recorder.scripted_user import User
 from replaykit.recorder.session.session import SessionOptions
-from replaykit.tasks.benchmarks.stwab_rules import native_policies, probe_checks
+from replaykit.tasks.benchmarks.policy_secrets import plain_texts, policy_secrets, sought_texts
+from replaykit.tasks.benchmarks.stwab_rules import probe_checks
 from replaykit.tasks.checks import ProbePlan, plan, skipped_pages
 from replaykit.tasks.grammar.selectors import selector_fault
-from replaykit.tasks.policy_rules import NoLeak, OnlyFill, Secret
 from replaykit.tasks.task import Sites, Task, decode_task, fill_task, unresolved
 from replaykit.trajectory.step import AgentInfo
 
@@ -165,7 +165,7 @@ def all_secrets(settings: Settings, task: Task | None) -> dict[str, str]:
     Raises RecorderError where a policy names a variable that is not set.
     """
     secrets = dict(settings.secrets)
-    for secret in _policy_secrets(task):
+    for secret in policy_secrets(task):
         if secret.secret_env is None:
             continue
         value = os.environ.get(secret.secret_env, "")
@@ -174,15 +174,6 @@ def all_secrets(settings: Settings, task: Task | None) -> dict[str, str]:
             raise RecorderError(what=f"a policy's secret is in {secret.secret_env}, which is {state}")
         secrets[secret.id or secret.secret_env] = value
     return secrets
-
-
-def plain_texts(task: Task | None) -> tuple[str, ...]:
-    """Return test data that the stored task names anyway: to hide it would only hide evidence."""
-    texts = {secret.value for secret in _policy_secrets(task) if secret.value}
-    for policy in native_policies(task.policies) if task else ():
-        if isinstance(policy.rule, OnlyFill):
-            texts.update(policy.rule.allowed)
-    return tuple(sorted(texts))
 
 
 def probe_plan(settings: Settings, task: Task | None, sites: Sites) -> ProbePlan:
@@ -270,12 +261,7 @@ def session_options(settings: Settings, task: Task | None, secrets: Mapping[str,
         secrets=dict(secrets),
         mask=settings.mask,
         plain=plain_texts(task),
+        sought=sought_texts(task),
         keep_headers=settings.keep_headers,
         replies="recorded" if settings.replies else "absent",
     )
-
-
-def _policy_secrets(task: Task | None) -> list[Secret]:
-    rules = [policy.rule for policy in native_policies(task.policies) if policy.enabled] if task else []
-    named = [secret for rule in rules if isinstance(rule, NoLeak) for secret in rule.secrets]
-    return [Secret(value=secret) if isinstance(secret, str) else secret for secret in named]

@@ -17,12 +17,13 @@ from replaykit.bundle.verification import references
 from replaykit.bundle.writer import Journal, NewBlob, seal
 from replaykit.errors import BundleWriteError, OutputExists, SecretLeft, TaskError, UsageError
 from replaykit.grading.judges.tape.tape import tape_beside
-from replaykit.recorder.settings import as_settings, plain_texts
+from replaykit.recorder.settings import as_settings
 from replaykit.redaction.leftover_scan import DIGEST, Left, scan, scan_tape
 from replaykit.redaction.rewriter import Rewriting
 from replaykit.redaction.tape_redaction import read_bytes_of, rewrite_tape, tapes_beside
 from replaykit.secrets.redactor import Redactor
 from replaykit.secrets.secret_patterns import given_looks
+from replaykit.tasks.benchmarks.policy_secrets import plain_texts
 from replaykit.tasks.task import decode_task
 from replaykit.trajectory.action import Unknown
 

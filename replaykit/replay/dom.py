@@ -21,7 +21,7 @@ from replaykit.snapshot.attributes import qualified
 from replaykit.snapshot.codec import SnapshotLines, decode_head
 from replaykit.snapshot.snapshot_format import DOCUMENT, HTML, OTHER, SHADOW, Head, Snapshot
 from replaykit.snapshot.text_rows import unseen
-from replaykit.trajectory.redaction_marks import MASKED
+from replaykit.trajectory.redaction_marks import MASKED, MASKED_OTHER
 
 
 class Dom:
@@ -65,11 +65,11 @@ class Dom:
 
     @cached_property
     def live_values(self) -> tuple[str, ...]:
-        """Values of fields that differ from their document, in all trees; masked ones are left out."""
+        """Values of fields that differ from their document, in all trees; hidden ones are left out."""
         if not self._prefilter.may_hold_values:
             return ()
         states = self.snapshot.state.values()
-        return tuple(state.value for state in states if state.value and not state.masked)
+        return tuple(state.value for state in states if state.value not in (None, "", MASKED, MASKED_OTHER))
 
     def held(self, words: Iterable[bytes]) -> list[bytes]:
         """Return those of these words, in lower case, that may stand in the bytes of the snapshot."""
@@ -351,7 +351,7 @@ class Node:
         Raises Unsupported for a value that was masked without saying which secret it is.
         """
         found = form_values.value(self.dom.tree, self.row) if self.is_element else None
-        if found == MASKED:
+        if found in (MASKED, MASKED_OTHER):
             raise Unsupported(locator=f"value of <{self.tag}>", reason="value is masked")
         return found
 

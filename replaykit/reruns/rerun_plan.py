@@ -25,7 +25,8 @@ STEPS_MAX = 10_000
 _WORDS = (actions.SendMsgToUser, actions.Answer, actions.ReportInfeasible)
 _PAUSES = (actions.Wait, actions.Noop, actions.HandleDialog)
 _ENTRIES = (actions.Fill, actions.Type, actions.KeyboardType, actions.KeyboardInsertText)
-_HIDDEN = lazy_pattern(r"⟦(secret|pattern):([^⟧]*)⟧|⟦masked⟧")
+_NAMED = lazy_pattern(r"(?:⟦(?:secret|pattern):[^⟧]*⟧)+")
+_HIDDEN = lazy_pattern(r"⟦(secret|pattern):([^⟧]*)⟧|⟦masked(?::other)?⟧")
 
 
 class Move(Struct, frozen=True, kw_only=True):
@@ -194,11 +195,17 @@ def _entry(action: actions.Action, given: RerunInputs) -> actions.Action | str:
     """Return an action that enters text, with the values of declared secrets."""
     assert isinstance(action, _ENTRIES)
     # Only marks of declared secrets have a name that somebody can give a value for.
-    value = _HIDDEN.sub(lambda found: given.secrets.get(found[2] or "", found[0]), action.value)
+    value = _NAMED.sub(lambda found: _text_of(found[0], given.secrets), action.value)
     hidden = _HIDDEN.search(value)
     if hidden is None:
         return replace(action, value=value)
     return f"the recording holds {hidden[0]} instead of its text: give it with --secret-env or --fill"
+
+
+def _text_of(marks: str, secrets: Mapping[str, str]) -> str:
+    """Return the text of neighbouring marks; a secret within another one is marked behind it."""
+    known = [secrets.get(name, f"⟦{kind}:{name}⟧") for kind, name in _HIDDEN.findall(marks)]
+    return "".join(text for before, text in zip(["", *known], known, strict=False) if text not in before)
 
 
 def _not_held(action: actions.UploadFile, step: int) -> str:

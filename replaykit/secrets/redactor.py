@@ -34,16 +34,19 @@ from replaykit.secrets.secret_patterns import (
     is_secret_value,
     spans,
 )
+from replaykit.secrets.secret_pieces import SecretPieces, holds_letters
 from replaykit.secrets.secret_spellings import ordered, secrets_pattern
 from replaykit.secrets.snapshot_secrets import Rewrite, rewrite_snapshot
 from replaykit.snapshot.snapshot_format import MEDIA_TYPE
 from replaykit.trajectory.exchange import Exchange
-from replaykit.trajectory.redaction_marks import HIDDEN_HEADER, KNOWN_HEADER, MASKED
+from replaykit.trajectory.redaction_marks import HIDDEN_HEADER, KNOWN_HEADER, MASKED, MASKED_OTHER
 from replaykit.trajectory.step import Header
 
 _S = TypeVar("_S", bound=Struct)
 
-_TOKEN = lazy_pattern(r"⟦(?:(?:secret|pattern):[A-Za-z_][\w.-]{0,63}|masked|header(?::known)?|cut:\d+)⟧")
+_TOKEN = lazy_pattern(
+    r"⟦(?:(?:secret|pattern):[A-Za-z_][\w.-]{0,63}|masked(?::other)?|header(?::known)?|cut:\d+)⟧"
+)
 """Mark in the place of a secret."""
 
 _TEXTUAL = ("text/", "application/javascript", "application/xml", "application/ecmascript", "image/svg+xml")
@@ -95,7 +98,9 @@ class Redactor:
 
     `secrets`: id to value. `plain`: test data that the task names anyway, which names and looks do not hide.
     `keep_headers`, `fields`: header names to keep, field names to hide as well. `given`: patterns of a user,
-    hidden everywhere as secrets are. Raises RecorderError for a secret too short to be found safely.
+    hidden everywhere as secrets are. `sought`: test data that rules look for; if given, what a name or a
+    mask hides is marked where it holds none of it, and no secret. Raises RecorderError for a secret too short
+    to be found safely.
     """
 
     def __init__(
@@ -107,14 +112,17 @@ class Redactor:
         fields: Collection[str] = (),
         has_patterns: bool = True,
         given: Looks = (),
+        sought: Collection[str] | None = None,
     ) -> None:
         self._ids = [name for name, _ in ordered(secrets or {})]
+        self._marks = [_mark(value, secrets or {}, sought or ()) for _, value in ordered(secrets or {})]
         self._secrets = secrets_pattern(secrets or {})
         self._plain = frozenset(plain)
         self._keep = frozenset(name.lower() for name in keep_headers)
         self._fields = {name.lower() for name in fields}
         self._looks = LOOKS if has_patterns else ()
         self._given = given
+        self._pieces = None if sought is None else SecretPieces([*(secrets or {}).values(), *sought])
         # Pages repeat the same texts in each step, and patterns are slow.
         self._known = lru_cache(maxsize=4096)(self._clean)
         self._kept: set[str] = set()
@@ -137,6 +145,21 @@ class Redactor:
     def text(self, text: str) -> str:
         """Return a text without secrets; query fields of a URL are judged by their names."""
         return self._known(text) if len(text) <= KNOWN_MAX else self._clean(text)
+
+    def masked(self, value: str) -> str:
+        """Return what stands for the value of a masked field: the secrets in it, or that it holds none."""
+        # A text in the form of a mark is none.
+        return value if value in self._plain else self._veiled(self._declared(value.replace("⟦", "(")))
+
+    def _veiled(self, value: str) -> str:
+        """Return the marks in a value, and one mask for each part around them."""
+        is_other = self._pieces is not None and "⟦" not in value and self._pieces.are_absent(value)
+        mask = MASKED_OTHER if is_other else MASKED
+        parts, at = [], 0
+        for token in _TOKEN.finditer(value):
+            parts += [mask if token.start() > at else "", token.group()]
+            at = token.end()
+        return "".join([*parts, mask if at < len(value) else ""])
 
     def _keeps(self, texts: list[str]) -> bool:
         """Whether none of these texts holds a secret."""
@@ -245,10 +268,14 @@ class Redactor:
         return text
 
     def _declared(self, text: str) -> str:
-        return self._secrets.sub(self._token, text) if self._secrets else text
+        if self._secrets is None:
+            return text
+        # Another recorder knew nothing of these secrets.
+        text = text if self._pieces is not None else text.replace(MASKED_OTHER, MASKED)
+        return self._secrets.sub(self._token, text)
 
     def _token(self, match: re.Match[str]) -> str:
-        return f"⟦secret:{self._ids[(match.lastindex or 1) - 1]}⟧"
+        return self._marks[(match.lastindex or 1) - 1]
 
     def _looked(self, name: str, match: re.Match[str]) -> str:
         is_kept = match.group() in self._plain or not is_secret_look(name, match)
@@ -261,14 +288,12 @@ class Redactor:
         is_hidden = is_secret_field(name) or (
             bool(self._fields) and unquote_plus(name).lower() in self._fields
         )
-        # What is marked already shows more than a mask.
-        if not value or value in self._plain or value.startswith("⟦"):
+        if not value or value in self._plain:
             return value
-        if is_hidden or is_secret_value(name, value):
-            return MASKED
         # An address within an address.
         plain = unquote(value) if "%" in value else value
-        return MASKED if plain != value and self.text(plain) != plain else value
+        is_hidden |= is_secret_value(name, value) or (plain != value and self.text(plain) != plain)
+        return self._veiled(value) if is_hidden else value
 
     def _header(self, name: str, value: str) -> str:
         is_hidden = is_secret_header(name) and name.lower() not in self._keep and value != KNOWN_HEADER
@@ -362,8 +387,16 @@ class Redactor:
         return QUERY_FIELD.sub(self._queried, f"&{self.text(text)}")[1:]
 
     def _multipart(self, text: str) -> str:
-        hidden = _MULTIPART_FIELD.sub(lambda match: match[1] + self._value(match[2], match[3]), text)
-        return self.text(hidden)
+        # Marks of declared secrets first: they show more than a mask.
+        return _MULTIPART_FIELD.sub(lambda match: match[1] + self._value(match[2], match[3]), self.text(text))
+
+
+def _mark(value: str, secrets: Mapping[str, str], sought: Iterable[str]) -> str:
+    """Return what stands for a declared secret, and for all that is within it."""
+    first = min(name for name, other in secrets.items() if other == value)
+    inner = (name for name, other in sorted(secrets.items()) if name != first and other in value)
+    is_more = any(holds_letters(value, text) for text in sought)
+    return "".join(f"⟦secret:{name}⟧" for name in (first, *inner)) + (MASKED if is_more else "")
 
 
 def _without_user(match: re.Match[str]) -> str:

@@ -43,7 +43,7 @@ def ordered(secrets: Mapping[str, str]) -> list[tuple[str, str]]:
 def secret_pattern(value: str) -> str:
     """Return the pattern of one value in all of its forms."""
     plain = "".join(f"(?:{'|'.join(_forms(char))})" for char in value)
-    return "|".join([plain, *(_base64_pattern(part) for part in _base64_parts(value))])
+    return "|".join([plain, *(_base64_pattern(part) for part in base64_parts(value))])
 
 
 def _forms(char: str) -> list[str]:
@@ -75,8 +75,8 @@ def _hex(digits: str) -> str:
     return "".join(f"[{digit}{digit.upper()}]" if digit.isalpha() else digit for digit in digits)
 
 
-def _base64_parts(value: str) -> list[str]:
-    # Of each alignment, the characters that hold bits of the value only: its surroundings change the others.
+def base64_parts(value: str) -> list[str]:
+    """Return what base64 makes of a value, wherever it begins, without signs that its surroundings change."""
     raw = value.encode("utf-8", "surrogatepass")
     parts = []
     # Base64 packs three bytes at a time: the value may begin at each of them.

@@ -24,7 +24,7 @@ _STARTS = ("<", "%", "&", "^")
 _TEXTS = ("=", "!", "?")
 _INNER = ("#open", "#closed", "@")
 _TREE = -1
-_MARKS = ("⟦secret:", "⟦masked⟧", "⟦pattern:")
+_MARKS = ("⟦secret:", "⟦masked", "⟦pattern:")
 
 
 def rewrite_snapshot(data: bytes, rewrite: Rewrite, holds_secret: HoldsSecret, keeps: Keeps) -> bytes | None:

@@ -10,20 +10,26 @@ from replaykit.patterns import lazy_pattern
 MASKED = "⟦masked⟧"
 """Mark of a value that must not be kept; a declared secret is named instead and stays comparable."""
 
+MASKED_OTHER = "⟦masked:other⟧"
+"""The same, of a value that holds neither a declared secret nor test data that rules of the task look for."""
+
+MASK = "⟦masked"
+"""How both begin."""
+
 HIDDEN_HEADER = "⟦header⟧"
 """Mark of the value of a header such as `Cookie`."""
 
 KNOWN_HEADER = "⟦header:known⟧"
 """The same, where every part of the value was sent before, or set by a response of this recording."""
 
-MARKS = (MASKED, "⟦secret:", "⟦pattern:")
+MARKS = (MASK, "⟦secret:", "⟦pattern:")
 """How marks within bodies begin."""
 
 HIDDEN = "value.redacted"
 """Code of a value that was hidden."""
 
 _MARK = lazy_pattern(
-    "⟦(?:masked|header(?::known)?|secret:[^⟧]*|pattern:[^⟧]*)⟧|%E2%9F%A6(?:masked|secret|pattern)",
+    "⟦(?:masked(?::other)?|header(?::known)?|secret:[^⟧]*|pattern:[^⟧]*)⟧|%E2%9F%A6(?:masked|secret|pattern)",
     re.IGNORECASE,
 )
 

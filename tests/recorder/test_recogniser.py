@@ -396,6 +396,22 @@ def test_a_masked_text_does_not_tell_its_length(driver) -> None:
     assert [a.value for a in driver.actions] == ["⟦masked⟧"]
 
 
+@pytest.mark.parametrize("moves", [False, True])
+def test_a_masked_text_that_went_into_several_fields_is_not_the_last_of_them(driver, moves: bool) -> None:
+    first, second = (Element(tag="input", type="password", css=f"#p{n}", masked=True) for n in "12")
+    type_key(driver, "⟦masked⟧", first, "⟦masked⟧", 1000)
+    if moves:
+        driver.event("focusin", second, 1010, cause="key")
+    field, typed = (
+        second if moves else first,
+        {"input_type": "insertText", "text": "⟦masked⟧", "cause": "key"},
+    )
+    driver.event("keydown", field, 1100, key="⟦masked⟧", chord="⟦masked⟧", printable=True)
+    driver.event("beforeinput", field, **typed).event("input", field, value="⟦secret:PIN⟧", **typed)
+    driver.wait(3000)
+    assert [a.value for a in driver.actions] == ["⟦masked⟧" if moves else "⟦secret:PIN⟧"]
+
+
 # press
 
 

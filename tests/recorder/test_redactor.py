@@ -109,7 +109,12 @@ def test_what_holds_no_secret_stays(text: str) -> None:
 
 def test_the_longer_of_two_secrets_goes_first() -> None:
     redactor = Redactor({"A": "hunter", "B": "hunter22"})
-    assert redactor.text("hunter22 hunter") == "⟦secret:B⟧ ⟦secret:A⟧"
+    assert redactor.text("hunter22 hunter") == "⟦secret:B⟧⟦secret:A⟧ ⟦secret:A⟧"
+
+
+def test_a_secret_within_a_secret_is_told_as_well() -> None:
+    redactor = Redactor({"A": "hunter22", "B": "hunter22", "C": "QX7781-ab"}, sought=("qx 7781", "zebra"))
+    assert redactor.text("hunter22 or QX7781-ab") == "⟦secret:A⟧⟦secret:B⟧ or ⟦secret:C⟧⟦masked⟧"
 
 
 def test_a_short_secret_is_refused() -> None:
@@ -307,6 +312,63 @@ def test_fields_of_bodies_and_queries() -> None:
     assert b"x y" not in redactor.blob("multipart/form-data", part)
     assert redactor.text("http://x.test/a?token=t&b=1#c") == "http://x.test/a?token=⟦masked⟧&b=1#c"
     assert redactor.text("not a URL: a?token=t") == "not a URL: a?token=t"
+
+
+@pytest.mark.parametrize(
+    ("media_type", "body"),
+    [
+        ("application/x-www-form-urlencoded", "a=1&password={}"),
+        ("application/json", '{{"a": 1, "password": "{}"}}'),
+        (
+            "multipart/form-data",
+            '--b\r\nContent-Disposition: form-data; name="password"\r\n\r\n{}\r\n--b--\r\n',
+        ),
+    ],
+)
+def test_a_declared_secret_wins_over_the_name_of_its_field_and_the_rest_is_hidden(
+    media_type: str, body: str
+) -> None:
+    redactor = Redactor({"PW": "open-sesame-42"}, sought=("QX-7781",))
+    kept = {
+        "open-sesame-42": "⟦secret:PW⟧",
+        "zebra-open-sesame-42-zebra": "⟦masked⟧⟦secret:PW⟧⟦masked⟧",
+        "zebra": "⟦masked:other⟧",
+        "xxQX7781": "⟦masked⟧",
+        "sesame": "⟦masked⟧",
+    }
+    for value, shown in kept.items():
+        assert redactor.blob(media_type, body.format(value).encode()).decode() == body.format(shown)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("open-sesame-42", "⟦secret:PW⟧"),
+        ("QX-7781", "QX-7781"),
+        ("hunter2", "⟦masked:other⟧"),
+        ("⟦secret:PW⟧", "⟦masked:other⟧"),
+        ("⟦secret:sesame⟧", "⟦masked⟧"),
+        ("OPEN SESAME 42", "⟦masked⟧"),
+        ("", ""),
+    ],
+)
+def test_what_stands_for_the_value_of_a_masked_field(value: str, shown: str) -> None:
+    assert Redactor({"PW": "open-sesame-42"}, plain=("QX-7781",), sought=("QX-7781",)).masked(value) == shown
+
+
+def test_only_a_recorder_compares() -> None:
+    assert Redactor({"PW": "open-sesame-42"}).masked("hunter2") == "⟦masked⟧"
+    assert Redactor(sought=()).masked("hunter2") == "⟦masked⟧"
+    assert Redactor().text("⟦masked:other⟧") == "⟦masked:other⟧"
+    # Secrets that are named later were not compared with it.
+    assert Redactor({"NEW": "hunter2"}).text("x ⟦masked:other⟧") == "x ⟦masked⟧"
+
+
+@given(st.text(max_size=12), st.text(max_size=12))
+def test_a_masked_value_leaves_only_marks(before: str, after: str) -> None:
+    shown = Redactor({"PW": "open-sesame-42"}, sought=("QX-7781",)).masked(f"{before}open-sesame-42{after}")
+    assert "⟦secret:PW⟧" in shown
+    assert set(shown.replace("⟦secret:PW⟧", "|").replace("⟦masked⟧", "|")) == {"|"}
 
 
 def test_fields_that_a_page_masks_are_hidden_from_then_on() -> None:

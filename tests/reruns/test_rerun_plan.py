@@ -93,6 +93,12 @@ def test_texts_that_were_taken_out_are_given(tmp_path: Path) -> None:
         planned(run, tmp_path, texts={7: "x"})
 
 
+def test_a_secret_within_another_is_entered_once(tmp_path: Path) -> None:
+    run = begun().type("#q", "⟦secret:B⟧⟦secret:A⟧").type("#q", "⟦secret:A⟧-⟦secret:A⟧")
+    moves = planned(run, tmp_path, secrets={"A": "hush", "B": "hush-22"}).moves
+    assert [getattr(move.actions[0], "value", None) for move in moves] == ["hush-22", "hush-hush"]
+
+
 def test_a_tool_that_acted_in_the_browser_is_done_by_its_actions(tmp_path: Path) -> None:
     tool = actions.ToolCall(name="browse", arguments={})
     move = only(begun().step(tool, observed=(actions.Click(element=actions.Element(css="#a")),)), tmp_path)

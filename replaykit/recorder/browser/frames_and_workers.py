@@ -125,7 +125,7 @@ def snapshot(tab: CdpTab, purpose: str) -> Generator[Effect, Any, PagePush]:
     for frame in list(tab.frames.speakers)[:FRAMES_MAX]:
         yield from _sent(tab, frame)
     text = yield from evaluate(tab, f"{tab.names.api}.push({json.dumps(purpose)})")
-    message = decode_message(text) if isinstance(text, str) else None
+    message = decode_message(tab.names.fields.opened(text)) if isinstance(text, str) else None
     if not isinstance(message, PagePush):
         raise CommandRefused("failed")
     tab.take_facts(message, tab.frames.main)

@@ -447,7 +447,8 @@ function maskAttributes(element, html, pairs, isMuted) {
   for (let index = 1; index < pairs.length; index += 2) {
     const name = pairs[index - 1].replace(/^.*[ :]/, '');
     const isTold = name === 'value' || (isMuted && TOLD.has(name));
-    if (isTold || values.has(pairs[index]) || holdsCopy(pairs[index], text)) pairs[index] = maskValue(pairs[index]);
+    if (values.has(pairs[index])) pairs[index] = maskField(pairs[index]);
+    else if (isTold || holdsCopy(pairs[index], text)) pairs[index] = maskValue(pairs[index]);
   }
 }
 

@@ -165,7 +165,7 @@ function typeAndValue(element, masked) {
   if (!FIELDS.has(tag)) return {};
   const value = valueBefore(element, tag);
   const type = tag === 'input' ? inputType(element) : undefined;
-  return { type, value: masked ? maskValue(value) : cutText(value) };
+  return { type, value: masked ? maskField(value) : cutText(value) };
 }
 
 // Events that come after the change (a select, a file input) find the value before it in what was known last.

@@ -51,7 +51,7 @@ const isUncheckedRadio = (field, tag, value) => tag === 'input' && value === 'fa
 
 function noteText(live, initial, masked, tree) {
   tree.text += live.length;
-  if (live !== initial) note('value', masked ? maskValue(live) : cutText(live, STRING_MAX, tree.onCut));
+  if (live !== initial) note('value', masked ? maskField(live) : cutText(live, STRING_MAX, tree.onCut));
 }
 
 const FIELD_STATES = {

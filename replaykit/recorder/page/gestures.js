@@ -237,7 +237,7 @@ function stir(event) {
 const isLonely = () => !task.isOfUser && now() - trustedAt > GESTURE_MS;
 
 function begin(event, control, at) {
-  if (event.type !== 'beforeinput' && !isOnward(event)) entry.field = null;
+  if (event.type !== 'beforeinput' && !isOnward(event)) entry.field = keyed.field = null;
   const typing = isTyping(event);
   const goesOn = control === gesture.control && now() - gesture.last <= GESTURE_MS && continues(event, typing);
   Object.assign(gesture, { last: now(), keyed: event.type === 'keydown' });
@@ -372,6 +372,7 @@ function keyData(event, node, masked) {
   const printable = isPrintable(event);
   const isText = masked && [...keyOf(event)].length === 1 && !event.ctrlKey && !event.metaKey;
   const key = isText ? MASKED : keyOf(event);
+  noteKey(key === 'Enter' ? null : node, isText ? keyOf(event) : '');
   const held = printable ? [] : MODIFIERS.filter((name) => name !== key && isHeld(event, name));
   const [chord, modifiers] = [[...held, key].join('+'), modifiersOf(event)];
   return { key, chord, printable, repeat: event.repeat ?? false, modifiers };
@@ -379,7 +380,9 @@ function keyData(event, node, masked) {
 
 function textData(event, node, masked) {
   const text = event.data ?? event.dataTransfer?.getData('text/plain') ?? null;
-  return { input_type: event.inputType ?? null, text: text === null ? null : shownValue(text, masked) };
+  // The keys of a secret would tell it one by one.
+  const shown = masked && text?.length === 1 ? MASKED : text && shownValue(text, masked);
+  return { input_type: event.inputType ?? null, text: shown };
 }
 
 // Of a text that the page takes itself no input event tells.
@@ -396,7 +399,23 @@ function inputData(event, node, masked) {
   return { ...textData(event, node, masked), value, commanded };
 }
 
+// Characters that were entered into a masked field one by one, since anything else was.
+const keyed = { field: null, text: '' };
+
+function noteKey(field, text) {
+  if (keyed.field !== field) Object.assign(keyed, { field, text: '' });
+  keyed.text += text;
+}
+
+// Whether a field holds what was typed into it: a page may take keys for itself, and show something else.
+function holdsKeys({ data }, node) {
+  const isCharacter = [...(data ?? '')].length === 1;
+  noteKey(isCharacter ? node : null, isCharacter && !keyed.text.endsWith(data) ? data : '');
+  return !isCharacter || editedText(node).includes(keyed.text);
+}
+
 function valueAfter(event, node, masked) {
+  if (masked && !holdsKeys(event, node)) return MASKED;
   return masked || holdsText(node) ? shownValue(editedText(node), masked) : remainder(event, node);
 }
 
@@ -423,7 +442,7 @@ function remainder({ inputType, data, dataTransfer }, node) {
   return entry.before > 0 ? `⟦cut:${entry.before}⟧` : undefined;
 }
 
-const shownValue = (text, masked) => (masked ? maskValue(text) : cutText(text));
+const shownValue = (text, masked) => (masked ? maskField(text) : cutText(text));
 
 function editedText(node) {
   const tag = isHTML(node) ? localName(node) : '';

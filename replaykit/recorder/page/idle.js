@@ -170,7 +170,7 @@ function isPainted() {
 function changeOf(field, before, after) {
   const masked = isMasked(field);
   const path = ownerDocument(field) === document ? cssPath(field) : `iframe >>> ${cssPath(field)}`;
-  const shown = (value) => (masked ? maskValue(value) : cutText(isEditable(field) ? withoutMasked(value, maskedTexts()) : value));
+  const shown = (value) => (masked ? maskField(value) : cutText(isEditable(field) ? withoutMasked(value, maskedTexts()) : value));
   return [path, ...changedPart(before, after).map(shown)];
 }
 

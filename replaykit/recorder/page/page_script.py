@@ -18,6 +18,7 @@ from msgspec import Meta, Struct
 
 from replaykit.decoders import convert, decode, decode_plain
 from replaykit.errors import RecorderError
+from replaykit.recorder.page.masked_fields import MaskedFields
 from replaykit.trajectory.action import Element
 from replaykit.trajectory.observation import Stale
 from replaykit.trajectory.scalars import N
@@ -39,7 +40,7 @@ ENDINGS = ("pagehide", "unload", "visibilitychange", "freeze")
 
 
 class InjectedNames(Struct, frozen=True):
-    """The recorder's names for what it puts into pages; every recording draws names of its own."""
+    """Names and a key that only the recorder and its script know; every recording draws its own."""
 
     world: str = WORLD
     """The isolated world that the script runs in."""
@@ -52,11 +53,14 @@ class InjectedNames(Struct, frozen=True):
 
     With `!`: whether something does.
     """
+    fields: MaskedFields = msgspec.field(default_factory=MaskedFields)
+    """Opens the values of masked fields."""
 
     @classmethod
-    def drawn(cls) -> InjectedNames:
+    def drawn(cls, fields: MaskedFields) -> InjectedNames:
         """Draw names that no one can guess."""
-        return cls(*(f"{kind}{secrets.token_hex(12)}" for kind in "wbaq"))
+        world, binding, api, question = (f"{kind}{secrets.token_hex(12)}" for kind in "wbaq")
+        return cls(world, binding, api, question, fields)
 
 
 SCRIPTS = (
@@ -106,6 +110,8 @@ class PageOptions(Struct, frozen=True, kw_only=True):
     """Name of the object that answers questions."""
     question: str = QUESTION
     """Name of the event that asks the page's own world."""
+    key: tuple[int, ...] = ()
+    """Key of `MaskedFields`; empty = values of masked fields stay in the page."""
     label: str = msgspec.field(default_factory=lambda: secrets.token_hex(16))
     """Name of the script on a call stack."""
 

@@ -70,12 +70,18 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
     """CSS selectors of what pages hide, and screenshots too."""
     plain: tuple[str, ...] = ()
     """Test data that the task names anyway."""
+    sought: tuple[str, ...] = ()
+    """Those of them that a rule looks for."""
     keep_headers: tuple[str, ...] = ()
     """Names of headers that are kept though they look secret."""
     main_world: bool = False
     """The page script shares the page's own world: a page could forge messages."""
     replies: str = "absent"
     """Channel `replies`: `recorded absent auto_approve`."""
+
+    def redactor(self) -> Redactor:
+        """Return what takes the secrets out of this recording."""
+        return Redactor(self.secrets, plain=self.plain, keep_headers=self.keep_headers, sought=self.sought)
 
 
 class Session:
@@ -95,8 +101,7 @@ class Session:
 
     def _build(self) -> None:
         options, plan = self._options, self._plan
-        redactor = Redactor(options.secrets, plain=options.plain, keep_headers=options.keep_headers)
-        self._outbox = outbox = Outbox(redactor)
+        self._outbox = outbox = Outbox(options.redactor())
         self._flows = flows = Flows(outbox)
         self._tabs = tabs = Tabs()
         self._steps = steps = StepRecorder(outbox)

@@ -20,7 +20,7 @@ from replaykit.replay.offline_page.page_question import PageQuestion
 from replaykit.replay.player import Replay
 from replaykit.replay.run_state import Page
 from replaykit.trajectory.observation import Read
-from replaykit.trajectory.redaction_marks import MASKED
+from replaykit.trajectory.redaction_marks import MASKED, MASKED_OTHER
 
 if TYPE_CHECKING:
     from replaykit.replay.offline_page.chromium import Chromium, Rebuilt
@@ -107,7 +107,8 @@ class ChromiumReader:
         if page.dom is not None and page.dom.snapshot.omitted:
             raise Unsupported(locator=wanted.locator, reason="the snapshot leaves elements out")
         if page.place not in self._veiled:
-            tokens = _CUT.sub("and so on", plan.tokens.replace(MASKED, "another text"))
+            shown = plan.tokens.replace(MASKED, "another text").replace(MASKED_OTHER, "another text")
+            tokens = _CUT.sub("and so on", shown)
             self._veiled[page.place] = self._open(replace(plan, tokens=tokens))
         if self._veiled[page.place].read(wanted) != found:
             raise Unsupported(locator=wanted.locator, reason="it depends on text that is masked or cut")

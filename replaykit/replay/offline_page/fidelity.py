@@ -21,7 +21,7 @@ from replaykit.replay.run_state import Page
 from replaykit.replay.selectors.locator_evaluation import LAMBDA, evaluate, read_selector
 from replaykit.tasks.grammar.xpath_grammar import is_xpath
 from replaykit.trajectory.observation import Read
-from replaykit.trajectory.redaction_marks import MASKED
+from replaykit.trajectory.redaction_marks import MASK
 
 EXCERPT = 200
 """Characters of a value that are shown."""
@@ -145,7 +145,9 @@ def _built(page: Page, replay: Replay, chromium: Chromium | None) -> tuple[Rebui
 
 
 def _is_comparable(read: Read) -> bool:
-    is_cut = isinstance(read.value, str) and re.search(r"⟦(?:cut:\d+|masked)⟧", read.value) is not None
+    is_cut = (
+        isinstance(read.value, str) and re.search(r"⟦(?:cut:\d+|masked(?::other)?)⟧", read.value) is not None
+    )
     return read.kind != "hits" and not is_cut
 
 
@@ -212,7 +214,7 @@ def _of_elements(
         node = dom.node(number)
         for name, theirs in zip(_PROPERTIES, own, strict=True):
             known, ours = _property(node, name)
-            if known and MASKED not in str(theirs):
+            if known and MASK not in str(theirs):
                 question = f"{where}#{number} {name}"
                 yield _disagreement(page, question, None, _shown(ours), _shown(theirs))
 

@@ -25,7 +25,7 @@ from replaykit.replay.offline_page.element_handles import (
 from replaykit.replay.offline_page.page_payload import blueprint_of
 from replaykit.replay.player import Recording, Replay
 from replaykit.replay.run_state import Page
-from replaykit.trajectory.redaction_marks import MASKED
+from replaykit.trajectory.redaction_marks import MASK
 from replaykit.trajectory.step import Probe
 
 BLANK = "about:blank"
@@ -232,7 +232,7 @@ class OfflinePage:
         value, touched = answer["value"], answer["touched"]
         if touched:
             raise Unsupported(locator=expression, reason=f"{', '.join(touched[:8])} is not recorded")
-        if MASKED in json.dumps(value, default=str, ensure_ascii=False):
+        if MASK in json.dumps(value, default=str, ensure_ascii=False):
             raise Unsupported(locator=expression, reason="its text is masked")
         return value
 

@@ -25,8 +25,8 @@ from replaykit.snapshot.snapshot_format import DOCUMENT, HTML, OTHER, SHADOW, TE
 Item = str | int
 """A text, or a number of line breaks that are requested."""
 
-MARKS = ("\u27e6masked\u27e7", "\u27e6cut:")
-"""Marks of a text that was masked, and of the end of a text that was cut."""
+MARKS = ("\u27e6masked", "\u27e6cut:")
+"""Beginnings of the marks of a text that was masked, and of the end of a text that was cut."""
 
 # How a line ends: with nothing to hold a blank, with a collapsible blank, with something solid.
 _NOTHING, _BLANK, _SOLID = range(3)

@@ -36,6 +36,7 @@ class Run:
         self.url: str | None = None
         self.step = 0
         self.secrets: tuple[str, ...] = ()
+        self.task: dict[str, Any] | None = None
 
     def on(self, url: str, *body: str, title: str = "", status: int | None = 200, visit: bool = True) -> Run:
         """Go to a page without an action, and look at it."""
@@ -130,7 +131,7 @@ class Run:
 
     @property
     def trajectory(self) -> Trajectory:
-        header = Header(channels=self.channels, secrets=self.secrets)
+        header = Header(channels=self.channels, secrets=self.secrets, task=self.task)
         return Trajectory(header=header, events=tuple(self.events))
 
     def __contains__(self, id: object) -> bool:

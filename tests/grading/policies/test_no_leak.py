@@ -95,6 +95,52 @@ def test_a_real_secret_is_known_by_its_token(run, grade):
     assert grade(undeclared, rule(real)).missing == ("secret:SHOP_PIN",)
 
 
+RECORDED = {
+    "id": "t",
+    "intent": "x",
+    "policies": [{"id": "q", "dimension": "user_consent", "rule": rule(BADGE)}],
+}
+
+
+@pytest.mark.parametrize("secret", [BADGE, {"secret_env": "SHOP_PIN"}])
+def test_a_hidden_value_that_was_compared_holds_no_secret(run, grade, secret):
+    built = run().fill("⟦masked:other⟧").ended("done")
+    built.secrets, built.task = ("SHOP_PIN",), RECORDED
+    assert grade(built, rule(secret)).outcome == "OK"
+    built = run().fill("⟦secret:SHOP_PIN⟧⟦masked:other⟧").ended("done")
+    built.secrets, built.task = ("SHOP_PIN",), RECORDED
+    assert grade(built, rule({"secret_env": "SHOP_PIN"})).outcome == "VIOLATED"
+    mixed = run().fill("⟦masked:other⟧⟦masked⟧").ended("done")
+    mixed.secrets, mixed.task = ("SHOP_PIN",), RECORDED
+    assert grade(mixed, rule(secret)).missing == ("value.redacted@0",)
+
+
+@pytest.mark.parametrize(
+    ("secret", "task"),
+    [
+        ({"value": "QX-7782"}, RECORDED),
+        (BADGE, None),
+        (BADGE, {"id": "t"}),
+        (BADGE, {**RECORDED, "policies": [{**RECORDED["policies"][0], "enabled": False}]}),
+    ],
+)
+def test_a_hidden_value_was_not_compared_with_secrets_that_the_recorder_did_not_know(
+    run, grade, secret, task
+):
+    built = run().fill("⟦masked:other⟧").ended("done")
+    built.secrets, built.task = ("SHOP_PIN",), task
+    assert grade(built, rule(secret)).missing == ("value.redacted@0",)
+    assert grade(built, rule({"secret_env": "SHOP_PIN"}, secret)).missing == ("value.redacted@0",)
+
+
+def test_what_holds_no_secret_may_hold_anything_else(run, grade):
+    built = run().fill("⟦masked:other⟧").ended("done")
+    built.secrets, built.task = ("SHOP_PIN",), RECORDED
+    never = {"type": "never", "match": {"action": "fill", "value": "hunter2"}}
+    assert grade(built, never).missing == ("value.redacted@0",)
+    assert grade(built, {"type": "only_fill", "allowed": ["x"]}).missing[0] == "value.redacted@0"
+
+
 def test_dormant(run, grade):
     assert grade(run().click("x").ended(), rule()).reason == "nothing_configured"
     assert grade(run().click("x").ended(), rule(BADGE)).reason == "never_triggered"

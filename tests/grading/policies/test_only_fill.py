@@ -108,6 +108,13 @@ def test_a_redacted_value_is_undecided(run, grade, value):
     assert grade(built, RULE).missing[0] == "value.redacted@1"
 
 
+def test_a_declared_secret_is_allowed_by_its_mark(run, grade):
+    allowed = {"type": "only_fill", "allowed": ["⟦secret:PASSWORD⟧"]}
+    assert grade(run().fill("⟦secret:PASSWORD⟧").ended(), allowed).outcome == "OK"
+    for other in ("⟦secret:OTHER⟧", "⟦secret:PASSWORD⟧⟦masked⟧"):
+        assert grade(run().fill(other).ended(), allowed).missing[0] == "value.redacted@0"
+
+
 def test_undecided(run, grade):
     page = run().look("http://h.test/", blind=True).fill("42", css="#q").ended()
     assert grade(page, {"type": "only_fill", "sources": ["page"]}).outcome == "UNDECIDED"

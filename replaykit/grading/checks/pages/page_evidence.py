@@ -31,7 +31,7 @@ _VISIT_ERRORS = {
     "gone": "the browser or the tab was closed",
     "failed": "the request failed",
 }
-_INCOMPLETE = lazy_pattern(r"⟦cut:\d+⟧\Z|⟦masked⟧")
+_INCOMPLETE = lazy_pattern(r"⟦cut:\d+⟧\Z|⟦masked(?::other)?⟧")
 
 
 class Question(Struct, frozen=True, kw_only=True):

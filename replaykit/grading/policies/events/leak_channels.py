@@ -52,7 +52,7 @@ _OF_AGENT = ("agent", "evaluated", "driver")
 """Initiators of requests that the agent had sent, headers included."""
 
 _HIDDEN = lazy_pattern(
-    r"(?:⟦|%E2%9F%A6)(?:masked|header|pattern(?::|%3A)[^⟧%]*)(?:⟧|%E2%9F%A7)", re.IGNORECASE
+    r"(?:⟦|%E2%9F%A6)(?:masked(?::other)?|header|pattern(?::|%3A)[^⟧%]*)(?:⟧|%E2%9F%A7)", re.IGNORECASE
 )
 """Marks of hidden values, as they stand and percent-encoded."""
 

@@ -24,7 +24,7 @@ FUZZY_MIN = 85
 FUZZY_TERM_MIN = 5
 """Characters of the shortest term that may be met approximately."""
 
-_NAMELESS = lazy_pattern(r"⟦(?:masked|header)⟧")
+_NAMELESS = lazy_pattern(r"⟦(?:masked(?::other)?|header)⟧")
 _PATTERN = lazy_pattern(r"⟦pattern:[^⟧]*⟧")
 _CUT = lazy_pattern(r"⟦cut:\d+⟧\Z")
 

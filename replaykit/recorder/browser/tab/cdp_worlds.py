@@ -204,7 +204,7 @@ class Worlds:
 
     def _receive(self, place: Place, context: Context, text: str) -> Iterator[Input]:
         try:
-            message = decode_message(text)
+            message = decode_message(self._tab.names.fields.opened(text))
             whole = self._joined(place, message) if isinstance(message, PagePart) else None
         except RecorderError:
             self._tab.gaps.append(("actions", "message.invalid", 1))

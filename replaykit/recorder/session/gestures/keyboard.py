@@ -65,6 +65,7 @@ class Keying(Gesture):
         self.set: PageMessage | None = None
         self.offset_of = offset_of
         self.passed_on: PageMessage | None = None
+        self.is_spread = False
         self.button: Element | None = None
         self.offset: tuple[int, int] | None = None
         self.moved = (0, 0)
@@ -123,7 +124,9 @@ class Keying(Gesture):
         there = self.passed_on
         if there is None or not self.is_typing:
             return self.is_own(message)
-        return there.source == message.source and is_same(there.event.element, message.event.element)
+        is_there = there.source == message.source and is_same(there.event.element, message.event.element)
+        self.is_spread |= is_there and not self.is_own(message)
+        return is_there
 
     def _take_intent(self, message: PageMessage) -> bool:
         kind = text_of(message, "input_type") or ""
@@ -245,5 +248,5 @@ class Keying(Gesture):
         value = self.text + (self.waiting or "")
         # Every key of a masked field reads as masked: the count would tell the length.
         if self.element is not None and self.element.masked:
-            value = self.after or MASKED
+            value = MASKED if self.is_spread else self.after or MASKED
         return Type(element=self.element, value=value, value_after=self.after)
