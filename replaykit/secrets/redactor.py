@@ -148,7 +148,7 @@ class Redactor:
 
     def masked(self, value: str) -> str:
         """Return what stands for the value of a masked field: the secrets in it, or that it holds none."""
-        # A text in the form of a mark is none.
+        # Marks that somebody typed hide nothing.
         return value if value in self._plain else self._veiled(self._declared(value.replace("⟦", "(")))
 
     def _veiled(self, value: str) -> str:
