@@ -23,7 +23,7 @@ class SecretPieces:
         }
 
     def are_absent(self, text: str) -> bool:
-        """Whether a text holds no piece of a secret, nor a secret the text. Of no secret, nothing is known."""
+        """Whether a text holds no piece of a secret, nor a secret the text; False without secrets."""
         return bool(self._letters) and all(self._is_free(_letters(form)) for form in _readings(text))
 
     def _is_free(self, letters: str) -> bool:

@@ -57,10 +57,10 @@ class InjectedNames(Struct, frozen=True):
     """Opens the values of masked fields."""
 
     @classmethod
-    def drawn(cls, fields: MaskedFields) -> InjectedNames:
+    def drawn(cls, fields: MaskedFields | None = None) -> InjectedNames:
         """Draw names that no one can guess."""
         world, binding, api, question = (f"{kind}{secrets.token_hex(12)}" for kind in "wbaq")
-        return cls(world, binding, api, question, fields)
+        return cls(world, binding, api, question, fields or MaskedFields())
 
 
 SCRIPTS = (
