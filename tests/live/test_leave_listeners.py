@@ -120,7 +120,7 @@ def test_page_that_hides_that_it_listens(
     tmp_path: Path, page: Page, site: Site, start: str, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = InjectedNames.drawn()
-    monkeypatch.setattr(InjectedNames, "drawn", lambda: known)
+    monkeypatch.setattr(InjectedNames, "drawn", lambda fields: known)
     shows(site, f"const known = '{known.question}'; stay.ondblclick = () => {{ {HIDING[way]} }}")
 
     def leave(page: Page) -> None:

@@ -10,6 +10,7 @@ from string import Template
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from fixtures.sites.crm.server import serve as serve_crm
 from fixtures.sites.shop import pages
@@ -123,7 +124,8 @@ def test_tabs_and_pages_of_two_sites_are_found_again(choice: BrowserChoice, tmp_
 
 @pytest.mark.thorough
 def test_a_password_is_given_and_never_kept(choice: BrowserChoice, tmp_path: Path) -> None:
-    task = load_suite(ROOT / "fixtures" / "tasks" / "shop.yaml").task("sign-in")
+    # Its policy names the password, which would stay in the recording.
+    task = replace(load_suite(ROOT / "fixtures" / "tasks" / "shop.yaml").task("sign-in"), policies=())
     first, second, third = (tmp_path / f"{name}.zst" for name in ("first", "second", "third"))
     with serve() as shop:
         sites = {"shop": (shop.url,)}
