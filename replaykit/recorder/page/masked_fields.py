@@ -40,7 +40,7 @@ class MaskedFields:
 
     def __init__(self, shown: Shown = lambda value: MASKED) -> None:
         self.key: Key = struct.unpack(">8I", token_bytes(32))
-        """What the script encrypts with."""
+        """Key of the script, which encrypts with it."""
         self._shown = shown
         # Each look at a page says the same again.
         self._stands = lru_cache(maxsize=256)(self._opened)
