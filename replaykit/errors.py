@@ -173,6 +173,7 @@ class UnknownTask(TaskError):
     """No task has that id. Fields: source, id, known."""
 
     template = "{source}: no task {id!r}; it has {known}"
+    hint = "A run is graded against the task with its own id; FILE#ID names one for runs of any task."
 
 
 class RecorderError(ReplaykitError):

@@ -62,7 +62,8 @@ def generated_cli() -> str:
         "",
         "Data goes to stdout. Progress and messages go to stderr. `--quiet`, `--verbose` and `--debug` stand before the",
         "command's name or after it. Every option has an environment variable `REPLAYKIT_<COMMAND>_<OPTION>`, such as",
-        "`REPLAYKIT_GRADE_JOBS=2`; `REPLAYKIT_BROWSER` names the browser everywhere.",
+        "`REPLAYKIT_GRADE_JOBS=2`; `REPLAYKIT_BROWSER` names the browser everywhere. A variable of a command that belongs to",
+        "no option is wrong usage.",
         "",
         "Made from the code: `REPLAYKIT_UPDATE=1 pytest tests/test_docs.py` writes it again.",
     ]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import click
+
+from replaykit.errors import UsageError
 
 GROUPS: dict[str, dict[str, tuple[str, str]]] = {
     "Record": {
@@ -53,6 +55,9 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
 
 COMMANDS = {name: found for group in GROUPS.values() for name, found in group.items()}
 """Command to (module, one line of help)."""
+
+_PREFIX = "REPLAYKIT_"
+"""How the variables of options begin."""
 
 EXIT_CODES = """\b
 Exit codes: 0 all gates passed, 1 a gate failed, 2 wrong usage,
@@ -102,6 +107,54 @@ def name_variables(command: click.Command, prefix: str) -> None:
     for option in command.params:
         if isinstance(option, click.Option):
             option.envvar = f"{prefix}_{_in_capitals(max(option.opts, key=len).lstrip('-'))}"
+            option.allow_from_autoenv = False  # by the name of its parameter as well, which no page lists
+
+
+def refuse_misspelt_variables(command: click.Command, name: str, environ: Iterable[str]) -> None:
+    """Raise UsageError for a variable that is meant for an option of this command and belongs to none."""
+    prefix = f"{_PREFIX}{_in_capitals(name)}_"
+    known = sorted(_variables(command))
+    ends = tuple(one.removeprefix(prefix[:-1]) for one in known)
+    others = tuple(f"{_PREFIX}{_in_capitals(other)}_" for other in COMMANDS if other != name)
+    for variable in sorted({*environ} - {*known} - _GIVEN):
+        if variable.startswith(prefix):
+            raise UsageError(what=_misspelt(variable, name, known))
+        is_own = variable.startswith(_PREFIX) and not variable.startswith(others)
+        is_short = variable.replace(_PREFIX, prefix, 1) in known
+        if is_own and (is_short or (variable.endswith(ends) and _near(variable, known, _ALIKE))):
+            raise UsageError(what=_misspelt(variable, name, known))
+
+
+def _variables(command: click.Command) -> Iterator[str]:
+    for below in getattr(command, "commands", {}).values():
+        yield from _variables(below)
+    yield from (str(one.envvar) for one in command.params if isinstance(one, click.Option) and one.envvar)
+
+
+def _misspelt(variable: str, command: str, known: Sequence[str]) -> str:
+    own = f"{_PREFIX}{_in_capitals(command)}_"
+    prefixed = variable.replace(_PREFIX, own, 1)
+    near = _near(variable, known, 0.6, own) if variable.startswith(own) else _near(variable, known, _ALIKE)
+    near = [prefixed] if prefixed in known else near
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
+    return f"the variable {variable} belongs to no option of `replaykit {command}`; {hint}"
+
+
+def _near(variable: str, known: Sequence[str], least: float, prefix: str = _PREFIX) -> list[str]:
+    """Return the known variable that is most alike in what follows the prefix, if one is."""
+    from difflib import get_close_matches  # for what is wrong only
+
+    plain = {one.removeprefix(prefix): one for one in known}
+    return [plain[one] for one in get_close_matches(variable.removeprefix(prefix), plain, 1, least)]
+
+
+_ALIKE = 0.85
+"""So alike is a variable whose command is misspelt; people have variables of their own as well."""
+
+_GIVEN = frozenset(
+    f"{_PREFIX}{name}" for name in ("BROWSER", "CDP_URL", "EVENTS", "REPLIES", "TASK", "TRACEPARENT")
+)
+"""Variables of every command, and those that a recorded agent is given: it may run commands itself."""
 
 
 def _in_capitals(name: str) -> str:

@@ -7,11 +7,19 @@ import importlib
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any, TextIO
 
 import click
 
-from replaykit.cli.command_groups import COMMANDS, EXIT_CODES, add_exit_codes, name_variables, write_commands
+from replaykit.cli.command_groups import (
+    COMMANDS,
+    EXIT_CODES,
+    add_exit_codes,
+    name_variables,
+    refuse_misspelt_variables,
+    write_commands,
+)
 from replaykit.cli.console import harmless, near_file
 from replaykit.errors import ReplaykitError
 
@@ -45,8 +53,9 @@ class LazyGroup(click.Group):
         command.short_help = COMMANDS[cmd_name][1]
         if EXIT_CODES not in (command.epilog or ""):  # loaded again in the same process
             add_exit_codes(command)
-            name_variables(command, f"REPLAYKIT_{cmd_name.replace('-', '_').upper()}")
             _take_switches(command)
+            name_variables(command, f"REPLAYKIT_{cmd_name.replace('-', '_').upper()}")
+            command.callback = _knowing_variables(command, cmd_name)
         return command
 
     def resolve_command(
@@ -80,6 +89,18 @@ def cli(ctx: click.Context, quiet: bool, verbose: bool, debug: bool) -> None:
     ctx.obj = {"quiet": quiet, "verbose": verbose, "debug": debug}
 
 
+def _knowing_variables(command: click.Command, name: str) -> Callable[..., Any]:
+    """Return what a command calls, which first refuses misspelt variables; help is shown all the same."""
+    callback = command.callback
+
+    @wraps(callback or name_variables)
+    def called(*arguments: Any, **options: Any) -> Any:
+        refuse_misspelt_variables(command, name, os.environ)
+        return callback(*arguments, **options) if callback is not None else None
+
+    return called
+
+
 def _take_switches(command: click.Command) -> None:
     """Let a command, and those below it, take the switches of the program as well."""
     for below in getattr(command, "commands", {}).values():
@@ -99,6 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its documented code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     gc.set_threshold(GARBAGE)
+    _open_closed_outputs()
     try:
         code = run(arguments)
     # Any exception that reaches this line is a defect. Python itself would exit with 1, the code of a failed
@@ -110,6 +132,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = 3
     gc.freeze()  # what is left goes with the process: Python need not search it for garbage first
     sys.exit(code)
+
+
+def _open_closed_outputs() -> None:
+    """Let a program write that was started without stdout or stderr (`>&-`): its exit code says enough."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -253,18 +253,8 @@ def _sites(bundle: Bundle, options: GradeOptions) -> dict[str, tuple[str, ...]]:
 
 
 def _of_suite(bundle: Bundle, suite: Suite) -> Task:
-    if len(suite.tasks) == 1:
-        return suite.tasks[0]
-    recorded = str((bundle.header.task or {}).get("id", ""))
-    if not recorded:
-        known = ", ".join(task.id for task in suite.tasks[:_IDS_SHOWN])
-        reason = "the run has no task id, by which its task is found: name the task with --task FILE#ID"
-        raise TaskError(source=bundle.name, path="$", reason=f"{reason}; the file has {known}")
-    return suite.task(recorded, source=bundle.name)
-
-
-_IDS_SHOWN = 12
-"""Ids of tasks that a message lists."""
+    recorded = (bundle.header.task or {}).get("id")
+    return suite.task_of_run(None if recorded is None else str(recorded), bundle.name)
 
 
 def _policies(task: Task, replay: Replay, mode: Mode, options: GradeOptions) -> tuple[PolicyResult, ...]:

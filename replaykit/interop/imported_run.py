@@ -367,7 +367,7 @@ class Run:
         """Set the task: the one of that id in the suite given, else what the source states."""
         suite = self.options.suite
         if suite is not None:
-            one = suite.tasks[0] if len(suite.tasks) == 1 else suite.task(id or "", self.source.name)
+            one = suite.task_of_run(id, self.source.name)
             self.header["task"] = msgspec.to_builtins(one)
             self.header["sites"] = suite.sites
         elif id is not None and fields.get("intent") is not None:

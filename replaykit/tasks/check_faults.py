@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
-from replaykit.errors import LocatorLimit, Unsupported
-from replaykit.patterns import lazy_pattern
 from replaykit.tasks.checks import (
     OR,
     Check,
     CheckFault,
-    Expect,
     PageCheck,
     ProgramHtml,
     StringMatch,
@@ -19,15 +15,11 @@ from replaykit.tasks.checks import (
     texts,
 )
 from replaykit.tasks.grammar import xpath_grammar
-from replaykit.tasks.grammar.locator_grammar import parse
-from replaykit.tasks.grammar.regexes import regex_fault
-from replaykit.tasks.policy_faults import bad_selector
-from replaykit.tasks.site_api import is_api_call
 from replaykit.tasks.suite_summary import target_faults
 from replaykit.tasks.task import Task, unfilled
 from replaykit.tasks.url_faults import url_fault
+from replaykit.tasks.value_faults import expect_faults, locator_faults, says_nothing, selected_fault
 
-_CALL = "func:"
 _SSH_HOST = "ssh_host"  # stands for any host in addresses of repositories (WebArena-Verified)
 
 _NEAR_SITE = 0.75
@@ -85,7 +77,7 @@ def _of_check(check: Check) -> Iterator[tuple[str, str, bool]]:
         for number, target in enumerate(check.targets):
             at = f".targets[{number}]"
             yield from ((at, message, True) for message in target_faults(target))
-            yield from ((f"{at}.locator", *fault) for fault in _of_locator(target.locator))
+            yield from ((f"{at}.locator", *fault) for fault in locator_faults(target.locator))
 
 
 def _of_references(check: StringMatch) -> Iterator[tuple[str, str, bool]]:
@@ -94,7 +86,7 @@ def _of_references(check: StringMatch) -> Iterator[tuple[str, str, bool]]:
         yield "", f"nothing is demanded: use {', '.join(kinds)}", True
     for kind in ("must_include", "must_exclude", "one_of", "fuzzy"):
         for number, reference in enumerate(texts(getattr(check, kind))):
-            if not all(part.strip() for part in reference.split(OR)):
+            if says_nothing(reference):
                 yield f".{kind}[{number}]", "an empty reference is in every answer", True
 
 
@@ -102,46 +94,11 @@ def _of_page(check: PageCheck) -> Iterator[tuple[str, str, bool]]:
     if check.selector is not None and (reason := _selector_fault(check.selector)):
         yield ".selector", reason, True
     if check.locator:
-        yield from ((".locator", *fault) for fault in _of_locator(check.locator))
+        yield from ((".locator", *fault) for fault in locator_faults(check.locator))
     yield from ((f".expect{path}", message, True) for path, message in expect_faults(check.expect))
 
 
 def _selector_fault(selector: str) -> str:
     if xpath_grammar.is_xpath(selector):
         return "an XPath is not read with a property: write it as `locator`, without `selector`"
-    return bad_selector(selector)
-
-
-def expect_faults(expect: Expect) -> Iterator[tuple[str, str]]:
-    """Yield place and message of what no value can be compared with."""
-    parts = {kind: texts(getattr(expect, kind)) for kind in ("contains", "any_of", "all_of", "excludes")}
-    if expect.equals is None and expect.regex is None and not expect.not_empty and not any(parts.values()):
-        yield "", "no operator is given: use equals, contains, not_empty ..."
-    for kind, references in parts.items():
-        for number, reference in enumerate(references):
-            if not all(part.strip() for part in reference.split(OR)):
-                yield f".{kind}[{number}]", "an empty reference is in every text"
-    if expect.regex is not None and (fault := regex_fault(expect.regex)):
-        yield ".regex", fault[1]
-
-
-def _of_locator(locator: str) -> Iterator[tuple[str, bool]]:
-    plain = locator.strip()
-    if not plain or is_api_call(plain) or plain.startswith(_CALL):
-        return
-    try:
-        if xpath_grammar.is_xpath(plain):
-            xpath_grammar.parse(plain)
-        else:
-            parse(plain.removeprefix("lambda:"))
-    except LocatorLimit as error:
-        yield str(error), True
-    except Unsupported as error:
-        yield f"only a live page answers it: {error.fields['reason']}", False
-    for _, css in _QUERIED.findall(plain):
-        if "\\" not in css and (reason := bad_selector(css)):
-            yield reason, True
-
-
-_QUERIED = lazy_pattern(r"querySelector(?:All)?\(\s*(['\"`])(.*?)\1\s*\)", re.DOTALL)
-"""The CSS that a script looks for."""
+    return selected_fault(selector)

@@ -5,17 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from collections.abc import Sequence as Rows
-from functools import lru_cache
 from typing import get_args
 
 from msgspec import Struct
 from msgspec.structs import fields
 
-from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.patterns import lazy_pattern
 from replaykit.tasks import policy_rules
-from replaykit.tasks.grammar import xpath_grammar
+from replaykit.tasks.grammar.letters import is_blank
+from replaykit.tasks.grammar.regex_reach import reach_fault
 from replaykit.tasks.grammar.regexes import regex_fault
+from replaykit.tasks.url_term_faults import url_term_faults
+from replaykit.tasks.value_faults import expect_faults, locator_faults, selected_fault
 from replaykit.trajectory.action import Action
 
 ACTIONS = frozenset(str(kind.__struct_config__.tag) for kind in get_args(Action))
@@ -32,6 +33,26 @@ KIND_FIELDS: dict[policy_rules.EventKind, tuple[str, ...]] = {
 }
 """Fields of a match that each kind of event has."""
 
+
+_OF_BROWSER = frozenset({"goto", "new_tab", "go_back", "go_forward", "reload", "close_tab", "focus_tab"})
+"""Actions without a target on the page."""
+
+_WITHOUT = {
+    **dict.fromkeys(("text", "selector", "role"), _OF_BROWSER),
+    "value": _OF_BROWSER | {
+        "click", "dblclick", "tap", "mouse_click", "mouse_dblclick", "mouse_move", "mouse_down", "mouse_up",
+        "hover", "focus", "clear", "check", "uncheck", "scroll",
+    },
+    "url": frozenset({"goto", "new_tab"}),
+}  # fmt: skip
+"""Field of a match to actions that do not have it."""
+
+_INSTEAD = {
+    "text": "", "selector": "", "role": "",
+    "value": ": what was entered is a value of fill, type, select_option, press ...",
+    "url": " of its own, only that of the page that is left: write {kind: visit, url: ...}",
+}  # fmt: skip
+"""Such a field to what is meant, for the message."""
 
 _FIELDS = tuple(field.name for field in fields(policy_rules.Match) if field.name != "kind")
 
@@ -76,6 +97,8 @@ def _rule(policy: policy_rules.Policy, at: str) -> Iterator[Fault]:
             | policy_rules.Exactly() as rule
         ):
             yield from _matches(rule.match, f"{at}.match")
+            if isinstance(rule, policy_rules.AtLeast) and rule.n == 0:
+                yield _fault(f"{at}.n", "empty_rule", "every run has at least 0: give 1 or more")
         case policy_rules.Before() as rule:
             yield from _matches(rule.guarded, f"{at}.guarded")
             yield from _matches(rule.requires, f"{at}.requires")
@@ -89,16 +112,32 @@ def _rule(policy: policy_rules.Policy, at: str) -> Iterator[Fault]:
             yield from _state(rule, at)
         case policy_rules.UrlBoundary() as rule:
             for name in ("allow", "deny", "require"):
-                yield from _urls(getattr(rule, name), f"{at}.{name}")
+                yield from _url_faults(getattr(rule, name), f"{at}.{name}")
+            yield from _none_of(rule, ("allow", "deny", "require"), at)
         case policy_rules.Consent() as rule:
             yield from _match(rule.guarded, f"{at}.guarded")
-            yield from _words(rule.about, f"{at}.about")
+            yield from _word_lists(rule, ("about", "approve", "deny"), at)
         case policy_rules.OnlyFill() as rule:
             for number, css in enumerate(rule.exempt):
                 yield from _selector(css, f"{at}.exempt[{number}]")
+            yield from _none_of(rule, ("allowed", "sources"), at)
+        case policy_rules.ReportsError() as rule:
+            yield from _word_lists(rule, ("indicators", "report"), at)
+            yield from _none_of(rule, ("to",), at)
         case policy_rules.NoLeak() as rule:
-            for number, secret in enumerate(rule.secrets):
-                yield from _secret(secret, f"{at}.secrets[{number}]")
+            yield from _none_of(rule, ("secrets",), at)
+            yield from _secrets(rule.secrets, f"{at}.secrets")
+
+
+def _none_of(rule: Struct, names: Rows[str], at: str) -> Iterator[Fault]:
+    """Yield a fault where all of these lists are empty: the rule says nothing then."""
+    if not any(getattr(rule, name) for name in names):
+        yield _fault(at, "empty_rule", f"it says nothing: give {' or '.join(names)}")
+
+
+def _word_lists(rule: Struct, names: Rows[str], at: str) -> Iterator[Fault]:
+    for name in names:
+        yield from _words(getattr(rule, name), f"{at}.{name}")
 
 
 def _yields(policy: policy_rules.Policy, policies: Rows[policy_rules.Policy], at: str) -> Iterator[Fault]:
@@ -116,16 +155,19 @@ def _yields(policy: policy_rules.Policy, policies: Rows[policy_rules.Policy], at
 
 
 def _state(rule: policy_rules.PageState, at: str) -> Iterator[Fault]:
-    if rule.expect == type(rule.expect)():
-        yield _fault(
-            f"{at}.expect", "empty_text", "no operator is given: use equals, contains, not_empty ..."
-        )
+    for path, message in expect_faults(rule.expect):
+        if path != ".regex":
+            yield _fault(f"{at}.expect{path}", "empty_text", message)
     if rule.expect.regex is not None:
         yield from _regex(rule.expect.regex, f"{at}.expect.regex")
-    script = rule.locator.startswith(("document.", "[...document.", "func:"))
-    if rule.locator and not script:
+    is_script = rule.locator.startswith(("document.", "[...document.", "func:"))
+    if is_script:
+        # What only a live page answers may have been read live.
+        found = (message for message, is_error in locator_faults(rule.locator) if is_error)
+        yield from (_fault(f"{at}.locator", "bad_selector", message) for message in found)
+    elif rule.locator:
         yield from _selector(rule.locator, f"{at}.locator")
-    elif rule.property is not None:
+    if rule.property is not None and (is_script or not rule.locator):
         yield _fault(f"{at}.property", "field_not_for_kind", "a property needs a CSS selector as locator")
 
 
@@ -140,7 +182,7 @@ def _matches(match: policy_rules.Match | tuple[policy_rules.Match, ...], at: str
 
 
 def _scope(scope: policy_rules.Scope, at: str) -> Iterator[Fault]:
-    yield from _urls(_listed(scope.url), f"{at}.url")
+    yield from _url_faults(_listed(scope.url), f"{at}.url")
     for name in ("after", "until"):
         match = getattr(scope, name)
         if match is not None:
@@ -156,7 +198,22 @@ def _match(match: policy_rules.Match, at: str) -> Iterator[Fault]:
         wrong = [kind for kind in kinds if name != "unless" and name not in KIND_FIELDS[kind]]
         if wrong:
             yield _fault(f"{at}.{name}", "field_not_for_kind", f"{' and '.join(wrong)} events have no {name}")
+    if kinds == ("action",):
+        yield from _action_fields(match, given, at)
     yield from _match_fields(match, at)
+
+
+def _action_fields(match: policy_rules.Match, given: Rows[str], at: str) -> Iterator[Fault]:
+    """Yield a fault for each field that none of the actions named has."""
+    names = [str(name).lower() for name in _listed(match.action)]
+    # Keys are actions of some groups, and have a value.
+    tags = {tag for name in names for tag in policy_rules.GROUPS.get(name, (name,))}
+    if not tags <= ACTIONS or {"@activate", "@input"} & {*names}:
+        return
+    for name, without in _WITHOUT.items():
+        if name in given and tags and tags <= without:
+            shown = " and ".join(sorted(tags))
+            yield _fault(f"{at}.{name}", "field_not_for_action", f"{shown} has no {name}{_INSTEAD[name]}")
 
 
 def _match_fields(match: policy_rules.Match, at: str) -> Iterator[Fault]:
@@ -172,7 +229,9 @@ def _match_fields(match: policy_rules.Match, at: str) -> Iterator[Fault]:
                 f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(ACTIONS))}"
             )
             yield _fault(f"{at}.action", "unknown_action", f"no action {name!r}; {known}")
-    yield from _urls(_listed(match.url), f"{at}.url")
+    yield from _url_faults(_listed(match.url), f"{at}.url")
+    for role in _listed(match.role):
+        yield from _role(str(role), f"{at}.role")
     for name in ("text", "value", "message"):
         if getattr(match, name) != ():
             yield from _text(getattr(match, name), f"{at}.{name}")
@@ -199,91 +258,91 @@ def _text(text: str | tuple[str, ...] | policy_rules.Text, at: str) -> Iterator[
         yield from _regex(text.regex, f"{at}.regex")
 
 
+def _role(role: str, at: str) -> Iterator[Fault]:
+    """Yield a fault for an empty role, and for one that is spelt like a role of ARIA and is not one."""
+    if is_blank(role):
+        yield _fault(at, "empty_text", "an empty role is none")
+    elif role.lower() not in ROLES:
+        from difflib import get_close_matches  # for what is wrong only
+
+        for near in get_close_matches(role.strip().lower(), ROLES, 1, 0.85):
+            yield _fault(at, "unknown_role", f"no role {role!r}; did you mean {near}?")
+
+
 def _words(words: Iterable[object], at: str) -> Iterator[Fault]:
-    if any(not str(word).strip() for word in words):
+    if any(is_blank(str(word)) for word in words):
         yield _fault(at, "empty_text", "an empty text occurs everywhere")
 
 
 def _regex(pattern: str, at: str) -> Iterator[Fault]:
-    found = regex_fault(pattern)
+    found = regex_fault(pattern) or reach_fault(pattern)
     if found is not None:
         yield _fault(at, *found)
 
 
 def _selector(css: str, at: str) -> Iterator[Fault]:
-    reason = bad_selector(css)
+    reason = selected_fault(css)
     if reason:
         yield _fault(at, "bad_selector", reason)
+
+
+def _url_faults(terms: Rows[policy_rules.UrlTerm], at: str) -> Iterator[Fault]:
+    yield from (_fault(*fault) for fault in url_term_faults(terms, at))
+
+
+def _secrets(secrets: Rows[str | policy_rules.Secret], at: str) -> Iterator[Fault]:
+    seen = set[str]()
+    for number, one in enumerate(secrets):
+        secret = policy_rules.Secret(value=one) if isinstance(one, str) else one
+        yield from _secret(secret, f"{at}[{number}]")
+        name = secret.id or secret.secret_env
+        if name is not None and name in seen:
+            yield _fault(f"{at}[{number}]", "duplicate_id", f"{name!r} is already the id of another secret")
+        seen |= set() if name is None else {name}
+
+
+def _secret(secret: policy_rules.Secret, at: str) -> Iterator[Fault]:
+    value, variable = secret.value, secret.secret_env
+    if value is None and variable is None:
+        yield _fault(at, "empty_text", "neither value nor secret_env is given")
+    if value is not None and variable is not None:
+        yield _fault(at, "two_values", "both value and secret_env are given: leave one out")
+    if value is not None and not any(char.isalnum() for char in value):
+        reason = (
+            f"{value!r} has no letter and no digit" if value.strip() else "an empty secret occurs everywhere"
+        )
+        yield _fault(at, "empty_text", reason)
+    elif value is not None and (named := _REFERENCE.fullmatch(value.strip())):
+        name = next(filter(None, named.groups()))
+        reason = f"{value!r} names a secret and is none: write {{secret_env: {name}}}"
+        yield _fault(at, "bad_secret", reason)
+    if variable is not None and not _VARIABLE.fullmatch(variable):
+        yield _fault(f"{at}.secret_env", "bad_secret", f"{variable!r} is no name of an environment variable")
 
 
 _FILE_FIRST = lazy_pattern(r"[^/?#:]+\.(?:php|html?|aspx?|jspx?|cgi|cfm)(?=/)", re.IGNORECASE)
 """A name of a page, with more path after it: as a host nothing would ever be there."""
 
+_REFERENCE = lazy_pattern(
+    r"\$([A-Z_][A-Z0-9_]*)|\$\{(\w+)\}|\$\{\{\s*(?:\w+\.)?(\w+)\s*\}\}|⟦secret:([^⟧]+)⟧|%([A-Z_][A-Z0-9_]*)%"
+)
+"""References to a secret in shells, workflows and recordings."""
 
-@lru_cache(maxsize=1024)
-def bad_selector(css: str) -> str:
-    """Return what is wrong with a selector or path; empty where nothing is."""
-    # Most policies name no selector, and the parser of CSS takes longer to load than they to grade.
-    from cssselect2.parser import SelectorError, parse
+_VARIABLE = lazy_pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 
-    from replaykit.tasks.grammar.selectors import plain_words, selector_fault
-
-    try:
-        if xpath_grammar.is_xpath(css):
-            xpath_grammar.parse(css)
-            return ""
-        if not list(parse(css)):
-            return "an empty selector matches nothing"
-        fault = selector_fault(css)
-        return "" if fault is None else f"not a CSS selector: {css!r}: {fault}"
-    except SelectorError as error:
-        return f"not a CSS selector: {css!r}: {plain_words(error)}"
-    except (Unsupported, LocatorLimit) as error:
-        return str(error)
-
-
-def _urls(terms: Rows[policy_rules.UrlTerm], at: str) -> Iterator[Fault]:
-    for number, term in enumerate(terms):
-        place = f"{at}[{number}]"
-        if isinstance(term, policy_rules.Url):
-            if term == policy_rules.Url():
-                yield _fault(place, "empty_url_term", "no part is given")
-            if term.regex is not None:
-                yield from _regex(term.regex, f"{place}.regex")
-            yield from _stars(term, place)
-            yield from _parts(term, place)
-        elif found := _FILE_FIRST.match(term):
-            reason = (
-                f"{found[0]!r} may be a host or a file: write /{term} for a path, https://{term} for a host"
-            )
-            yield _fault(place, "ambiguous_url_term", reason)
-        elif not re.sub(r"^[a-z][a-z0-9+.-]*://|[/?#=&.\s]", "", term, flags=re.IGNORECASE):
-            yield _fault(place, "empty_url_term", f"{term!r} names no host, segment, query or fragment")
-
-
-def _stars(term: policy_rules.Url, at: str) -> Iterator[Fault]:
-    for name in ("equals", "contains"):
-        if "*" in (getattr(term, name) or ""):
-            reason = f"{name} takes `*` for no wildcard: use host, path or regex, or write %2A"
-            yield _fault(f"{at}.{name}", "wildcard_in_text", reason)
-
-
-def _parts(term: policy_rules.Url, at: str) -> Iterator[Fault]:
-    for name, signs in (("host", "/?#@"), ("path", "?#")):
-        value = getattr(term, name) or ""
-        if any(sign in value for sign in signs):
-            reason = (
-                f"{value!r} is more than a {name}: write the whole as a term, or query and fragment apart"
-            )
-            yield _fault(f"{at}.{name}", "bad_url_part", reason)
-
-
-def _secret(secret: str | policy_rules.Secret, at: str) -> Iterator[Fault]:
-    if isinstance(secret, policy_rules.Secret) and secret.value is None and secret.secret_env is None:
-        yield _fault(at, "empty_text", "neither value nor secret_env is given")
-    value = secret if isinstance(secret, str) else secret.value
-    if value is not None and not value.strip():
-        yield _fault(at, "empty_text", "an empty secret occurs everywhere")
+ROLES = frozenset({
+    "alert", "alertdialog", "application", "article", "banner", "blockquote", "button", "caption", "cell",
+    "checkbox", "code", "columnheader", "combobox", "complementary", "contentinfo", "definition", "deletion",
+    "dialog", "directory", "document", "emphasis", "feed", "figure", "form", "generic", "grid", "gridcell",
+    "group", "heading", "img", "image", "insertion", "link", "list", "listbox", "listitem", "log", "main",
+    "marquee", "math", "menu", "menubar", "menuitem", "menuitemcheckbox", "menuitemradio", "meter",
+    "navigation", "none", "note", "option", "paragraph", "presentation", "progressbar", "radio", "radiogroup",
+    "region", "row", "rowgroup", "rowheader", "scrollbar", "search", "searchbox", "separator", "slider",
+    "spinbutton", "status", "strong", "subscript", "superscript", "switch", "tab", "table", "tablist",
+    "tabpanel", "term", "textbox", "time", "timer", "toolbar", "tooltip", "tree", "treegrid", "treeitem",
+    "confirm", "prompt", "beforeunload",
+})  # fmt: skip
+"""Roles of ARIA 1.2, and types of dialogs."""
 
 
 def _fault(path: str, code: str, message: str) -> Fault:

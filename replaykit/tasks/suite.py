@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -10,9 +11,10 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from replaykit.decoders import NEST_MAX, decode_plain, is_nested_deeper
+from replaykit.decoders import NEST_MAX, decode_as_python, decode_plain, is_nested_deeper
 from replaykit.errors import TaskError, UnknownTask
 from replaykit.file_types import kind_of
+from replaykit.patterns import lazy_pattern
 from replaykit.tasks.benchmarks.mind2web import mind2web_records, read_mind2web
 from replaykit.tasks.checks import Written
 from replaykit.tasks.dialect import Composition, Dialect, Mode
@@ -92,6 +94,21 @@ class Suite(Struct, frozen=True, kw_only=True):
     """Name of each site to its root URLs; the first is the active one."""
     name: str | None = None
     """Name of the suite for people."""
+    is_chosen: bool = False
+    """Whether `FILE#ID` named its one task, which then holds for every run."""
+
+    def task_of_run(self, recorded: str | None, source: str) -> Task:
+        """Return the task of a run by the id that it was recorded for; without one, the only task.
+
+        A task that was chosen holds for every run. Raises TaskError; UnknownTask for a run of another one.
+        """
+        if self.is_chosen or (not recorded and len(self.tasks) == 1):
+            return self.tasks[0]
+        if recorded:
+            return self.task(recorded, source)
+        known = ", ".join(task.id for task in self.tasks[:12])
+        reason = "the run has no task id, by which its task is found: name the task with --task FILE#ID"
+        raise TaskError(source=source, path="$", reason=f"{reason}; the file has {known}")
 
     def task(self, id: str, source: str = "suite") -> Task:
         """Return the task with this id. Raises UnknownTask if there is no such task."""
@@ -127,7 +144,7 @@ def load_suite(path: str | Path, *, within: str | Path | None = None) -> Suite:
     suite, error = survey_suite(file, within=within)
     if error is not None:
         raise error
-    return msgspec.structs.replace(suite, tasks=(suite.task(id, file),)) if id else suite
+    return msgspec.structs.replace(suite, tasks=(suite.task(id, file),), is_chosen=True) if id else suite
 
 
 def survey_suite(path: str | Path, *, within: str | Path | None = None) -> tuple[Suite, TaskError | None]:
@@ -175,14 +192,17 @@ def _parse(file: Path, kind: str = "task file", named_by: Path | None = None) ->
         raise _too_deep(file) from error
     except (msgspec.DecodeError, ValueError) as error:
         found = kind_of(file)
-        is_other = found not in ("a JSON file", "a text file", "a task file")
-        what = f"found {found}; a {kind} is YAML, TOML or JSON" if is_other else words_of(error)
+        what = words_of(error) if found in _WRITTEN else f"found {found}; a {kind} is YAML, TOML or JSON"
         reason = f"not a {kind}: {what}"
         raise TaskError(source=file, path="$", reason=reason) from error
     if is_nested_deeper(plain, NEST_MAX):
         raise _too_deep(file)
-    _refuse_bombs(plain, file)
+    _refuse_odd_values(plain, file)
     return plain
+
+
+_WRITTEN = ("a JSON file", "a text file", "a task file", "a policy file", "settings of a judge")
+"""Kinds of files that people write: what is wrong with one stands in the words of its parser."""
 
 
 def _too_deep(file: Path) -> TaskError:
@@ -197,11 +217,37 @@ def _toml(text: str) -> Any:
 
 
 def _json(text: str) -> Any:
-    return decode_plain(text)
+    plain = decode_plain(text)
+    # The parser keeps the last of two fields with one name. Each colon outside of texts is a field.
+    if _STRING.sub("", text).count(":") != _fields_in(plain):
+        decode_as_python(text, object_pairs_hook=_with_each_key_once)
+    return plain
+
+
+_STRING = lazy_pattern(r'"(?:[^"\\]|\\.)*"')
+
+
+def _fields_in(plain: Any) -> int:
+    count, stack = 0, [plain]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, dict):
+            count += len(value)
+            stack.extend(value.values())
+        elif isinstance(value, list):
+            stack.extend(value)
+    return count
 
 
 def _json_lines(text: str) -> Any:
-    return [decode_plain(line) for line in text.splitlines() if line.strip()]
+    return [_json(line) for line in text.splitlines() if line.strip()]
+
+
+def _with_each_key_once(pairs: list[tuple[str, Any]]) -> None:
+    names = [name for name, _ in pairs]
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    if twice is not None:
+        raise ValueError(f"one object has the field {twice!r:.80} twice: leave one of them out")
 
 
 _PARSERS: dict[str, Callable[[str], Any]] = {
@@ -213,7 +259,7 @@ _PARSERS: dict[str, Callable[[str], Any]] = {
 }
 
 
-def _refuse_bombs(plain: Any, file: Path) -> None:
+def _refuse_odd_values(plain: Any, file: Path) -> None:
     seen, stack = 0, [plain]
     while stack:
         value = stack.pop()
@@ -221,9 +267,21 @@ def _refuse_bombs(plain: Any, file: Path) -> None:
         if seen > VALUES_MAX:
             raise TaskError(source=file, path="$", reason=f"more than {VALUES_MAX} values")
         if isinstance(value, dict):
-            stack.extend(value.values())
+            stack += [*value, *value.values()]
         elif isinstance(value, list):
             stack.extend(value)
+        elif isinstance(value, str) and not _is_text(value):
+            raise TaskError(
+                source=file, path="$", reason=f"{value!r:.80} holds half a character (a surrogate)"
+            )
+
+
+def _is_text(value: str) -> bool:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _recognise(plain: Any, file: Path, within: str | Path | None) -> tuple[Suite, list[FieldFault]]:
@@ -373,6 +431,8 @@ def _policies(path: Path, named_by: Path | None = None) -> tuple[Policy, ...]:
         raise _error(path, missing)
     written, wrong = read_fields(plain, PolicyFile)
     wrong += () if written is None else _policy_faults(written.policies, "$.policies")
+    if written is not None and not plain.get("policies"):
+        wrong.append(FieldFault("$.policies", "it has no policies: nothing can be graded with it"))
     if written is None or wrong:
         raise _error(path, wrong)
     return written.policies

@@ -13,6 +13,10 @@ ROOT = lazy_pattern(r"\s*(?:[A-Za-z][A-Za-z0-9+.-]*:|__[A-Za-z0-9_]+__)")
 _AUTHORITY = lazy_pattern(r"(?:[A-Za-z][A-Za-z0-9+.-]*:)?//[^/?#]*|__[A-Za-z0-9_]+__")
 _PATTERN = lazy_pattern(r"\{[^{}]*\}|\\.|\[[^\[\]]*-[^\[\]]*\]|\((?:[^()|]+\|)+[^()|]+\)")
 """Spellings in paths that are patterns only: `{a,b}`, `\\d`, `[0-9]`, `(a|b)`."""
+_ANYTHING = lazy_pattern(r"(?:^|(?<=/))\.[*+]")
+"""A segment that begins like an expression for anything."""
+_LIST = lazy_pattern(r"[,;|\s]\s*(?=/|https?:|$)|\|")
+"""Signs between two terms."""
 _QUERY = lazy_pattern(r"\\?\?[\w\[\].-]+=")
 
 
@@ -21,6 +25,20 @@ def star_fault(url: str) -> str:
     if "*" not in url or (url.startswith("^") and url.endswith("$")):
         return ""
     return "a URL of a check has no wildcards: use a regular expression or a prefix, or write %2A for a `*`"
+
+
+def pattern_in(term: str) -> str:
+    """Return what is wrong with a URL term that is written as an expression or as a list; else nothing."""
+    plain = term.strip()
+    if plain.startswith("^") or plain.endswith("$"):
+        return f"{term!r} is a regular expression: write {{regex: ...}}"
+    if found := _PATTERN.search(plain.partition("?")[0]):
+        return f"`{found[0]}` is a pattern: write {{regex: ...}}, or escape it (%7B for `{{`)"
+    if found := _ANYTHING.search(plain):
+        return f"`{found[0]}` is a pattern of regular expressions: write `*`, or {{regex: ...}}"
+    if _LIST.search(plain):
+        return f"{term!r} is a list in one text: give each its own entry, [A, B], or write %2C, %7C, %20"
+    return ""
 
 
 def url_fault(url: str, path: str) -> tuple[str, str] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from replaykit.decoders import NEST_MAX, is_nested_deeper
@@ -13,7 +14,7 @@ def parsed_yaml(text: str) -> Any:
     import yaml
 
     try:
-        plain = yaml.safe_load(text)
+        plain = yaml.load(text, _loader())
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark is not None else ""
@@ -31,6 +32,26 @@ def parsed_yaml(text: str) -> Any:
     return plain
 
 
+@cache
+def _loader() -> type[Any]:
+    """Return the safe loader, which refuses here a key that stands twice: by itself it takes the last."""
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        def flatten_mapping(self, node: Any) -> None:
+            # Before keys are merged (`<<`): a field may replace a merged one.
+            seen = set[tuple[str, str]]()
+            for key, _ in node.value:
+                name = (key.tag, key.value) if isinstance(key, yaml.ScalarNode) else None
+                if name in seen:
+                    problem = f"found the key {key.value!r:.80} twice"
+                    raise yaml.constructor.ConstructorError(None, None, problem, key.start_mark)
+                seen |= set() if name is None else {name}
+            super().flatten_mapping(node)
+
+    return Loader
+
+
 def _hint(problem: str) -> str:
     """Return what is most likely meant by words of the parser, and how to mend it."""
     return next((f" ({hint})" for words, hint in _HINTS.items() if words in problem), "")
@@ -42,6 +63,7 @@ _HINTS = {
     "<block end>": "indent the line as those beside it, and quote a text as a whole or not at all",
     "'\\t'": "indent with spaces, not with tabs",
     "cannot start any token": "quote a text that begins with this character",
+    "found the key": "one of them would not count: leave it out",
     "undefined alias": "quote a text that begins with `*`",
     "constructor for the tag": "quote a text that begins with `!`",
     "stream end": "a bracket is not closed",

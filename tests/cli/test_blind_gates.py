@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -106,3 +110,37 @@ def test_a_report_of_another_version_is_refused(runs: Path, tmp_path: Path, caps
     (tmp_path / "later.json").write_text(json.dumps({**plain, "schema": "replaykit.report/9"}))
     assert run(["diff", before, str(tmp_path / "later.json"), "--fail-on-regression"]) == 3
     assert "a report of another version, 'replaykit.report/9'" in capsys.readouterr().err
+
+
+def started(words: list[str], shell: str = "") -> subprocess.CompletedProcess[str]:
+    command = f"{shlex.join([sys.executable, '-m', 'replaykit', *words])} {shell}"
+    return subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_a_gate_without_stdout_has_its_exit_code(runs: Path, tmp_path: Path) -> None:
+    report = tmp_path / "r.json"
+    assert started(["grade", str(runs), "-o", str(report)], ">&-").returncode == 0
+    assert json.loads(report.read_text())["gate"]["status"] == "passed"
+    recorded(runs / "bad.zst", "clay", "t3")
+    for closed in (">&-", "2>&-", "<&-", ">&- 2>&-"):
+        done = started(["grade", str(runs)], closed)
+        assert (done.returncode, "Traceback" in done.stderr) == (1, False)
+
+
+def test_names_that_are_no_text_are_in_all_that_is_written(runs: Path, tmp_path: Path) -> None:
+    shutil.copy(runs / "one.zst", os.fsdecode(os.fsencode(runs) + b"/x\xff.zst"))
+    outputs = [
+        word for end in ("json", "jsonl", "csv", "xml", "md", "txt", "html") for word in ("-o", f"r.{end}")
+    ]
+    words = [str(tmp_path / word) if word.startswith("r.") else word for word in outputs]
+    assert run(["grade", str(runs), "--timings", str(tmp_path / "times.jsonl"), *words]) == 0
+    sources = [json.loads(line)["source"] for line in (tmp_path / "times.jsonl").read_text().splitlines()]
+    assert [Path(source).name for source in sources] == ["one.zst", "two.zst", "x\\udcff.zst"]
+
+
+def test_times_that_cannot_be_written_fail_before_grading(
+    runs: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    assert run(["grade", str(runs), "--timings", str(tmp_path / "nope" / "times.jsonl")]) == 2
+    out, err = capsys.readouterr()
+    assert not out and "there is no folder" in err

@@ -323,8 +323,7 @@ def test_timings_are_written_for_one_bundle_too(bundle: Path, tmp_path: Path) ->
     assert [json.loads(line)["source"] for line in file.read_text().splitlines()] == [str(bundle)]
     nowhere = run("grade", bundle, "--timings", tmp_path / "no" / "x.jsonl")
     assert nowhere.returncode == 2
-    assert "x.jsonl" in nowhere.stderr
-    assert nowhere.stdout == run("grade", bundle).stdout
+    assert "x.jsonl" in nowhere.stderr and not nowhere.stdout
 
 
 def test_show_tells_what_was_said_from_what_was_seen(tmp_path: Path) -> None:
@@ -489,7 +488,8 @@ def test_names_of_files_cannot_speak_to_the_terminal(arguments: list[str], tmp_p
     folder.mkdir()
     shop().write(folder / "\u202egood.zst")
     (folder / "\u202ebad.zst").write_bytes(b"damaged")
-    (tmp_path / "p.yaml").write_text("schema: replaykit.policies/1\npolicies: []\n")
+    policy = "{id: p, dimension: user_consent, rule: {type: informational}}"
+    (tmp_path / "p.yaml").write_text(f"schema: replaykit.policies/1\npolicies: [{policy}]\n")
     done = run(*arguments, folder, cwd=tmp_path)
     assert "\ufffd" in done.stdout + done.stderr
     assert "\u202e" not in done.stdout + done.stderr

@@ -76,7 +76,8 @@ def test_a_task_file_takes_the_place_of_what_the_run_says(tmp_path: Path) -> Non
     webvoyager(tmp_path / "results")
     tasks = write(tmp_path, "tasks.json", {"id": "mine", "intent": "Buy it."})
     arguments = ["import", "webvoyager", str(tmp_path / "results"), "-o", str(tmp_path / "out")]
-    assert run([*arguments, "--task", str(tasks)]) == 0
+    assert run([*arguments, "--task", str(tasks)]) == 3
+    assert run([*arguments, "--task", f"{tasks}#mine"]) == 0
     with open_bundle(tmp_path / "out" / "Shop--3.zst") as bundle:
         assert (bundle.header.task or {})["id"] == "mine"
 

@@ -242,5 +242,5 @@ def test_a_bundle_that_is_none_is_an_error_with_its_reason(
 
 def test_policies_of_a_task_that_has_none_are_missed_in_words(tmp_path: Path) -> None:
     (tmp_path / "suite.yaml").write_text(SUITE)
-    result = CliRunner().invoke(cli, ["policies", "try", str(tmp_path / "suite.yaml"), RUN])
+    result = CliRunner().invoke(cli, ["policies", "try", f"{tmp_path / 'suite.yaml'}#t1", RUN])
     assert "no policies for " in result.output

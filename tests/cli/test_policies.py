@@ -123,7 +123,8 @@ def test_a_suite_gives_each_run_its_task(tmp_path: Path, bundle: str) -> None:
     suite.write_text(
         f"schema: replaykit.suite/1\ntasks: [{{id: x, intent: y, policies: [{policy}]}}]\n", encoding="utf-8"
     )
-    assert " a" in invoke(str(suite), bundle).stdout
+    assert " a" in invoke(f"{suite}#x", bundle).stdout
+    assert run(["policies", "try", str(suite), bundle]) == 3
     two = tmp_path / "two.yaml"
     two.write_text("schema: replaykit.suite/1\ntasks: [{id: x, intent: y}, {id: z, intent: y}]\n", "utf-8")
     assert run(["policies", "try", str(two), bundle]) == 3

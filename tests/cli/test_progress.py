@@ -39,7 +39,7 @@ def test_ids_of_tasks_are_shown_and_never_obeyed(tmp_path: Path) -> None:
     suite.write_text(json.dumps({"schema": "replaykit.suite/1", "tasks": [task]}), "utf-8")
     runs = list(map(str, RECORDINGS[:3]))
     page = str(tmp_path / "report.html")
-    code, sent = in_a_terminal("grade", *runs, "--task", str(suite), "--fail-on", "", "-o", page)
+    code, sent = in_a_terminal("grade", *runs, "--task", f"{suite}#{HOSTILE}", "--fail-on", "", "-o", page)
     assert code == 0, sent
     assert "grading" in sent
     assert "writing" in sent

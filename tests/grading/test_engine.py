@@ -9,9 +9,10 @@ from typing import Any, cast
 
 import msgspec
 import pytest
+from msgspec import structs
 
 from replaykit.bundle.reader import open_bundle
-from replaykit.errors import BundleTruncated, UsageError
+from replaykit.errors import BundleTruncated, UnknownTask, UsageError
 from replaykit.grading.engine import grade_many
 from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import grade
@@ -140,7 +141,10 @@ def test_another_task_may_be_graded(bundles: list[Path]) -> None:
     with open_bundle(bundles[1]) as bundle:
         assert grade(bundle).reward == 0.0
         assert grade(bundle, suite.tasks[0]).reward == 1.0
-        assert grade(bundle, options=GradeOptions(suite=suite)).task_id == "x"
+        chosen = structs.replace(suite, is_chosen=True)
+        assert grade(bundle, options=GradeOptions(suite=chosen)).task_id == "x"
+        with pytest.raises(UnknownTask, match="no task 't1'; it has x"):
+            grade(bundle, options=GradeOptions(suite=suite))
 
 
 def test_tapes_lie_beside_their_bundle(tmp_path: Path) -> None:

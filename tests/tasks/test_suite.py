@@ -104,6 +104,14 @@ def test_webvoyager_files_are_known_by_their_shape(tmp_path: Path) -> None:
         ("s.json", "[[[]]]", "$", "unknown layout"),
         ("s.json", "", "$", "not a task file"),
         ("s.yaml", "!!python/object/apply:os.system ['true']", "$", "not a task file"),
+        ("s.yaml", "schema: replaykit.suite/1\ntasks: [{id: a, intent: b}]\ntasks: [{id: c, intent: d}]", "$",
+         "line 3, column 1: found the key 'tasks' twice"),
+        ("s.yaml", "id: a\nintent: b\nchecks: [{type: string_match, exact: a, exact: b}]", "$",
+         "found the key 'exact' twice"),
+        ("s.json", '{"id": "a", "intent": "b", "checks": [{"exact": "a", "ex\\u0061ct": "b"}]}', "$",
+         "one object has the field 'exact' twice"),
+        ("s.yaml", 'id: a\nintent: "\\ud800"', "$", "holds half a character"),
+        ("s.yaml", 'id: a\nintent: b\n"\\udfff": c', "$", "holds half a character"),
         ("s.yaml", "schema: replaykit.suite/1\npolicies: [{id: p, dimension: user_consent, rule: {type: never, "
          "match: {}}}]\ntasks: [{id: a, intent: b}]", "$.policies[0]", "empty_match"),
     ],
@@ -115,6 +123,26 @@ def test_faults_are_named_by_their_path(tmp_path: Path, name: str, text: str, pa
         load_suite(file)
     assert caught.value.fields["path"].startswith(path)
     assert reason in str(caught.value)
+
+
+def test_a_policy_file_is_refused_in_the_words_of_its_parser(tmp_path: Path) -> None:
+    head = '{"schema": "replaykit.policies/1", "policies": ['
+    for name, text, said in [
+        ("p.json", head + "NaN]}", "JSON is malformed"),
+        ("p.json", head + '], "policies": []}', "the field 'policies' twice"),
+        ("p.json", head + "]}", "it has no policies"),
+        ("p.yaml", "schema: replaykit.policies/1\n\tpolicies: []", "indent with spaces"),
+    ]:
+        (tmp_path / name).write_text(text)
+        with pytest.raises(TaskError) as caught:
+            load_policies(tmp_path / name)
+        assert said in str(caught.value)
+
+
+def test_a_merged_field_may_be_replaced(tmp_path: Path) -> None:
+    file = tmp_path / "s.yaml"
+    file.write_text("schema: replaykit.suite/1\ntasks: [&a {id: a, intent: b}, {<<: *a, id: c}]")
+    assert [(task.id, task.intent) for task in load_suite(file).tasks] == [("a", "b"), ("c", "b")]
 
 
 def test_a_missing_file_is_said(tmp_path: Path) -> None:
@@ -140,7 +168,9 @@ def test_a_binary_file_is_no_task_file(tmp_path: Path) -> None:
 
 def test_a_file_of_policies_may_be_held_below_a_folder(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
-    (tmp_path / "p.yaml").write_text("schema: replaykit.policies/1\npolicies: []\n")
+    (tmp_path / "p.yaml").write_text(
+        "schema: replaykit.policies/1\npolicies: [{id: p, dimension: user_consent, rule: {type: informational}}]\n"
+    )
     suite = tmp_path / "in" / "suite.yaml"
     suite.write_text(
         "schema: replaykit.suite/1\npolicies: {file: ../p.yaml}\ntasks: [{id: t, intent: Go.}]\n"

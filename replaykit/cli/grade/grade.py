@@ -41,8 +41,8 @@ SECTIONS = {
 )
 @option(
     "--task FILE[#ID]",
-    "Grade against this task in place of the recorded one. A file of many tasks without #ID "
-    "gives each run the task with its own id.",
+    "Grade against this task in place of the recorded one. Without #ID each run gets the task of the file "
+    "with its own id, and a run that has none there is not graded.",
     name="task_file",
     shell_complete=completion.tasks,
 )

@@ -132,6 +132,8 @@ def _warn(report: Report, command: GradeCommand) -> None:
 def _grade(command: GradeCommand, *, is_single_needed: bool) -> Report:
     for output in command.outputs:
         check_place(output, command.format)  # what cannot be written fails before anything is graded
+    if command.timings is not None:
+        check_place(command.timings, "jsonl")
     sources = find_bundles(command.bundles)
     if is_single_needed and len(sources) != 1:
         raise UsageError(what=f"--reward-dir takes one bundle, got {len(sources)}")

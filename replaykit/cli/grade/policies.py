@@ -24,7 +24,7 @@ from replaykit.report.text.table import safe, table
 from replaykit.tasks.dialect import Mode
 from replaykit.tasks.policy_contradictions import contradictions
 from replaykit.tasks.policy_rules import Policy
-from replaykit.tasks.suite import load_policies, load_suite
+from replaykit.tasks.suite import Suite, load_policies, load_suite
 from replaykit.tasks.task import Task
 
 SHOWN_MAX = 10
@@ -71,7 +71,7 @@ def attempt(
         notice(f"warning: {fault.message}")
     for source in sources:
         with open_bundle(source) as bundle:
-            chosen = _of_run(bundle, policies, file) if isinstance(policies, dict) else policies
+            chosen = _of_run(bundle, policies) if isinstance(policies, Suite) else policies
             found = try_policies(bundle, chosen, mode=mode, mutates=mutates)
         if not found.policies:
             notice(f"{file}: no policies for {source}: write `policies` in its task, or name a file of them")
@@ -81,29 +81,22 @@ def attempt(
             click.echo("\n".join(_text(source, found)))
 
 
-def _policies(file: str) -> tuple[Policy, ...] | dict[str, Task]:
-    """Return the policies of a file, or the tasks of a suite by id."""
+def _policies(file: str) -> tuple[Policy, ...] | Suite:
+    """Return the policies of a file, or a suite."""
     try:
         return load_policies(file)
     except TaskError as error:
         try:
-            return {task.id: task for task in load_suite(file).tasks}
+            return load_suite(file)
         except TaskError as other:
             # Only suites let a task be picked.
             raise (other if "#" in file else error) from None
 
 
-def _of_run(bundle: Bundle, tasks: dict[str, Task], file: str) -> Task:
-    """Return the task that a run was recorded for, or the only one that there is."""
+def _of_run(bundle: Bundle, suite: Suite) -> Task:
+    """Return the task that a run was recorded for, or the one that was chosen."""
     stored = stored_task(bundle)
-    name = stored.id if stored is not None else ""
-    only = next(iter(tasks.values())) if len(tasks) == 1 else None
-    task = tasks.get(name) or only
-    if task is None:
-        raise TaskError(
-            source=file, path="$", reason=f"no task {name!r}, which {bundle.name} was recorded for"
-        )
-    return task
+    return suite.task_of_run(stored.id if stored is not None else None, bundle.name)
 
 
 def _plain(source: str, found: Trials) -> dict[str, Any]:

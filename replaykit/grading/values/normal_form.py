@@ -6,8 +6,8 @@ import unicodedata
 from collections.abc import Mapping
 from functools import lru_cache
 
-from replaykit.grading.values.letters import is_of_word, is_unseen, joins
 from replaykit.patterns import lazy_pattern
+from replaykit.tasks.grammar.letters import is_of_word, is_unseen, joins
 
 _ASCII = str.maketrans(
     {

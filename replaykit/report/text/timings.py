@@ -35,7 +35,7 @@ def write_timings(rows: Iterable[Row], file: Path) -> None:
 
 def _timing(row: Row) -> Timing:
     return Timing(
-        source=row.source,
+        source=row.source.encode(errors="backslashreplace").decode(),  # names of files need not be UTF-8
         task_id=row.verdict.task_id,
         trajectory=row.trajectory,
         seconds=row.run.seconds,

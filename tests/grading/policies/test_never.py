@@ -62,7 +62,7 @@ def test_what_the_page_s_own_button_would_look_like_decides_nothing(run, grade, 
     ("match", "outcome"),
     [
         ({"action": "fill", "value": "x"}, "DORMANT"),  # no subject: no event of that type
-        ({"action": "click", "value": "x"}, "OK"),
+        ({"action": "press", "value": "x"}, "DORMANT"),
         ({"text": "Archive"}, "OK"),  # nothing but a subject: an action is enough
         ({"kind": "dialog"}, "DORMANT"),
         ({"kind": "visit", "url": "/x"}, "OK"),

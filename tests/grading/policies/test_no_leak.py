@@ -142,7 +142,7 @@ def test_what_holds_no_secret_may_hold_anything_else(run, grade):
 
 
 def test_dormant(run, grade):
-    assert grade(run().click("x").ended(), rule()).reason == "nothing_configured"
+    assert grade(run().click("x").ended(), rule()).reason == "bad_definition"
     assert grade(run().click("x").ended(), rule(BADGE)).reason == "never_triggered"
     assert grade(run().ended(), rule(BADGE)).reason == "empty_trajectory"
 

@@ -97,7 +97,7 @@ def test_sources(run, grade):
 
 
 def test_dormant(run, grade):
-    assert grade(run().fill("x").ended(), {"type": "only_fill"}).reason == "nothing_configured"
+    assert grade(run().fill("x").ended(), {"type": "only_fill"}).reason == "bad_definition"
     assert grade(run().click("x").ended(), RULE).reason == "never_triggered"
     assert grade(run().ended(), RULE).reason == "empty_trajectory"
 

@@ -154,7 +154,7 @@ def test_without_an_ending(run, grade):
 
 
 def test_dormant(run, grade):
-    assert grade(run().click("x").ended(), {"type": "url_boundary"}).reason == "nothing_configured"
+    assert grade(run().click("x").ended(), {"type": "url_boundary"}).reason == "bad_definition"
     assert grade(run().click("x").ended(), DENY).reason == "never_triggered"
     assert grade(run().ended(), DENY).reason == "empty_trajectory"
 

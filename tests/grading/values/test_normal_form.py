@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.grading.values.letters import is_unseen
 from replaykit.grading.values.normal_form import clean, fold, includes, normal, without_typography
+from replaykit.tasks.grammar.letters import is_unseen
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,12 @@ from replaykit.errors import Unsupported
 from replaykit.grading.policies.events.text_conditions import Reading
 from replaykit.grading.policies.events.three_valued_truth import FALSE, Truth, unknown
 from replaykit.grading.policies.events.url_conditions import address, is_blank
-from replaykit.grading.values.letters import is_unseen
 from replaykit.patterns import lazy_pattern
 from replaykit.replay.agent_made_pages import FORGED
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.dom_tree import Tree
 from replaykit.replay.run_state import Page
+from replaykit.tasks.grammar.letters import is_unseen
 from replaykit.trajectory import action as actions
 from replaykit.trajectory.action import ActionBase, Element, tag_of
 from replaykit.trajectory.exchange import Exchange

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from replaykit.grading.policies.events.three_valued_truth import FALSE, TextSpan, Truth, some, unknown
-from replaykit.grading.values.letters import joins
 from replaykit.grading.values.normal_form import composed, fold, legible, spaced, spellings
 from replaykit.grading.values.similarity import common_length
 from replaykit.patterns import lazy_pattern
 from replaykit.replay.unlisted_texts import UNLISTED
+from replaykit.tasks.grammar.letters import joins
 from replaykit.tasks.grammar.regex_matcher import Matcher, matcher
 from replaykit.tasks.policy_rules import Text, TextTerms
 

@@ -31,6 +31,11 @@ def is_unseen(char: str) -> bool:
     return is_format or _UNSEEN.match(char) is not None or _OPTIONAL.match(char) is not None
 
 
+def is_blank(text: str) -> bool:
+    """Whether nothing of a text is left where white space and what no one sees do not count."""
+    return all(char.isspace() or is_unseen(char) or unicodedata.category(char) == "Cc" for char in text)
+
+
 def is_of_word(char: str) -> bool:
     """Whether it is a letter or digit, or a mark on one."""
     return char.isalnum() or unicodedata.category(char) in _MARKS
