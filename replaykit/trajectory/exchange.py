@@ -125,7 +125,8 @@ class Exchange(Moment, frozen=True, kw_only=True, tag="exchange"):
     """`agent probe`; a request that the agent made without a page has no `page` and initiator `driver`."""
     initiator: Word | None = None
     """`parser script preload other`; `evaluated`: a script of the agent called one of the page, which asked;
-    `agent`: a script of the agent asked; `driver`: the agent's own HTTP client, no page."""
+    `agent`: a script of the agent asked; `driver`: the agent's own HTTP client, no page;
+    `gesture`: a gesture on the page sent the form that asked."""
     source: Word | None = None
     """Source of the record: absent = the browser.
 

@@ -69,6 +69,22 @@ KINDS: dict[str, tuple[str, dict[str, Any], list[Any], str, list[Any]]] = {
         "UNDECIDED",
         [["evaluate", "1"], ["click", "#go"], ["arrive", "/sent"]],
     ),
+    "sent": (
+        "<form method=post action=/sent><button>Send</button></form>"
+        f"<form method=post action=/sent><button id=go>Go</button></form>{OTHER}",
+        SEND,
+        [["click", "#other"], ["evaluate", "document.forms[0].requestSubmit()"], ["arrive", "/sent"]],
+        "UNDECIDED",
+        [["click", "#go"], ["poll", "/sent"]],
+    ),
+    "searched": (
+        "<form action=/sent><input id=q aria-label=q><button>Go</button></form>"
+        "<form action=/sent><button>Send</button></form>",
+        SEND,
+        [["click", "#q"], ["evaluate", "document.forms[1].requestSubmit()"], ["arrive", "/sent"]],
+        "UNDECIDED",
+        [["click", "#q"], ["press", "Enter"], ["poll", "/sent"]],
+    ),
     "await": (
         f"<button id=b {LATER}>Send</button><button id=other {LATER}>Other</button>",
         SEND,

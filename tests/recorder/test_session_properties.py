@@ -45,6 +45,7 @@ NAMES = [
     "pagehide",
     "arrived",
     "travelled",
+    "sending",
     "mystery",
 ]
 ELEMENTS = (

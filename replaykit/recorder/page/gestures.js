@@ -29,6 +29,8 @@ const approached = guarded(approach);
 const early = guarded(pushEarly);
 const adopted = guarded(adopt);
 const pasted = guarded(paste);
+const submitted = guarded(submitting);
+const collected = guarded(collecting);
 const left = guarded(atOneGo(leave));
 const cameBack = guarded(comeBack);
 const travelled = guarded(atOneGo(travel));
@@ -47,6 +49,7 @@ function listen(inner) {
   for (const name of ['pointerdown', 'pointerup', 'pointercancel']) on(view, name, pointerFollowed);
   on(view, 'pointermove', moved);
   on(view, 'paste', pasted);
+  listenToForms(view);
   for (const name of ['pointerover', 'focusin']) on(view, name, approached);
   if (inner === document) listenToOwn(view);
   // Events of a document itself and `load` of its elements pass no window.
@@ -67,6 +70,12 @@ function listenToOwn(view) {
 function listenInShadow(root) {
   for (const name of CONFINED) on(root, name, reported);
   for (const name of ['load', 'transitionend', 'animationend']) on(root, name, stirred);
+  listenToForms(root);
+}
+
+function listenToForms(from) {
+  on(from, 'submit', submitted);
+  on(from, 'formdata', collected);
 }
 
 function on(from, name, listener, how = PASSIVE) {

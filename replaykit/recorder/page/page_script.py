@@ -82,6 +82,7 @@ SCRIPTS = (
     "closed_shadow_trees.js",
     "bootstrap.js",
     "pointer.js",
+    "form_submissions.js",
     "gestures.js",
 )
 """Files of the script, in order: later ones use what earlier ones define."""

@@ -89,6 +89,15 @@ const selectValue = getter(HTMLSelectElement.prototype, 'value');
 const selectOptions = getter(HTMLSelectElement.prototype, 'options');
 const isSelected = getter(HTMLOptionElement.prototype, 'selected');
 const buttonType = getter(HTMLButtonElement.prototype, 'type');
+const formAction = getter(HTMLFormElement.prototype, 'action');
+const formMethod = getter(HTMLFormElement.prototype, 'method');
+const submitterOf = getter(SubmitEvent.prototype, 'submitter');
+const overrides = (prototype) => ({
+  __proto__: null,
+  formaction: getter(prototype, 'formAction'),
+  formmethod: getter(prototype, 'formMethod'),
+});
+const OVERRIDES = { __proto__: null, button: overrides(HTMLButtonElement.prototype), input: overrides(HTMLInputElement.prototype) };
 const shadowMode = getter(ShadowRoot.prototype, 'mode');
 const slotAssignment = getter(ShadowRoot.prototype, 'slotAssignment');
 const assignedNodes = method(HTMLSlotElement.prototype, 'assignedNodes');
@@ -130,6 +139,7 @@ const repeat = setInterval.bind(globalThis);
 const cancelRepeat = clearInterval.bind(globalThis);
 const now = performance.now.bind(performance);
 const later = setTimeout.bind(globalThis);
+const soon = queueMicrotask.bind(globalThis);
 const styleOf = getComputedStyle.bind(globalThis);
 const brand = bindCall.bind(Object.prototype.toString);
 

@@ -20,6 +20,7 @@ from replaykit.recorder.session.action_tracker import ActionTracker
 from replaykit.recorder.session.agent_scripts import AgentScripts
 from replaykit.recorder.session.driver_messages import Begin, End, Input, Output, Pause, Utterance
 from replaykit.recorder.session.exchanges import Network
+from replaykit.recorder.session.gestures.form_submissions import Submissions
 from replaykit.recorder.session.harness_steps import HarnessSteps
 from replaykit.recorder.session.navigation.navigations import NavigationTracker
 from replaykit.recorder.session.observations.observation_scheduler import ObservationScheduler
@@ -108,6 +109,7 @@ class Session:
         self._network = Network(outbox, flows, options.network)
         self._downloading = DownloadRequests()
         self._page_events = PageEvents(outbox)
+        self._submissions = Submissions(tabs)
         self._scripts = AgentScripts()
         self._scripts.is_whole = "commands" in self._header.witnesses
         capture = SnapshotCapture(
@@ -248,7 +250,7 @@ class Session:
         is_running = self._is_begun and not self.is_ending
         if is_running or message.initiator != "driver":
             self._downloading.asked(message)
-            self._network.requested(message, self._ref(message.at))
+            self._network.requested(self._submissions.attributed(message), self._ref(message.at))
 
     def _downloaded(self, message: driver_messages.DownloadChanged) -> None:
         ref = self._ref(message.at)
@@ -286,7 +288,9 @@ class Session:
             # What it holds leaves the page nowhere but where the page itself sends it.
             named = element.attributes or {}
             self._outbox.redactor.hide_fields(sent_names(named.get("name"), named.get("id")))
-        if self._is_begun and not self._is_ending and not self._navigations.receive(message):
+        if not self._is_begun or self._is_ending:
+            return
+        if not (self._submissions.receive(message) or self._navigations.receive(message)):
             self._action_tracker.message(self._scripts.attributed(message))
 
     def _tab_opened(self, message: driver_messages.TabOpened) -> None:

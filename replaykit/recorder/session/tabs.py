@@ -96,6 +96,11 @@ class Tab:
         return document == self.authored or document > self.forged_after
 
     @property
+    def is_new_popup(self) -> bool:
+        """Whether a page opened it, and no document has come."""
+        return self.opener is not None and self.commits == 0
+
+    @property
     def latest(self) -> PushedSnapshot | None:
         """The latest snapshot of the main frame's present document."""
         return self.snapshots.latest(self.document)

@@ -18,6 +18,7 @@ const DO = {
   },
   prompt: async (text) => page.once("dialog", (dialog) => dialog.accept(text)),
   arrive: async (path) => { while (new URL(page.url()).pathname !== path) await sleep(20); },
+  poll: (path) => page.waitForFunction((path) => location.pathname === path, {}, path),
   sleep, goto: (url) => page.goto(url), back: () => page.goBack(), forward: () => page.goForward(), reload: () => page.reload(),
 };
 for (const [name, ...rest] of JSON.parse(readFileSync(process.env.ATTACKS))) await DO[name](...rest);

@@ -31,7 +31,13 @@ def calls(page: Any, name: str, given: list[Any]) -> Any:
     methods = {"click": page.click, "evaluate": page.evaluate, "goto": page.goto, "fill": page.fill}
     methods |= {"back": page.go_back, "forward": page.go_forward, "sleep": page.wait_for_timeout}
     methods |= {"arrive": lambda path: page.wait_for_url(lambda url: urlsplit(url).path == path)}
+    methods["poll"] = lambda path: page.wait_for_function(there(path))
     return (methods | {"drag": page.drag_and_drop})[name](*given)
+
+
+def there(path: str) -> str:
+    """Return the script that tells whether a page is shown."""
+    return f"location.pathname === {json.dumps(path)}"
 
 
 def act(page: Any, actions: Iterable[Call]) -> None:
@@ -57,6 +63,7 @@ class Tab(Page):
         known |= {"evaluate": self.evaluate, "goto": self.goto, "fill": self.fill, "drag": self.drag}
         known |= {"back": lambda: self.travel(-1), "forward": lambda: self.travel(1)}
         known |= {"sleep": lambda ms: time.sleep(ms / 1000), "arrive": self.arrive}
+        known["poll"] = lambda path: self.until(lambda: self.evaluate(there(path)) or None)
         known[name](*given)
 
     def place(self, css: str) -> tuple[float, float]:

@@ -35,6 +35,9 @@ _SETS_HEADERS = frozenset(
 )
 """Commands that set cookies or headers of later requests, without the domain."""
 
+_DEBUGGER = "Debugger."
+"""How the names of commands begin that stop scripts and go on with them."""
+
 
 class AgentScriptTimes:
     """When the agent ran scripts."""
@@ -43,6 +46,8 @@ class AgentScriptTimes:
         self.is_logged = "commands" in run.header.witnesses
         commands = [one for one in run.of_type(Command) if not one.refused]
         self._first = min((one.t or 0 for one in commands if _is_script(one)), default=None)
+        self.may_have_paused = any(one.name.startswith(_DEBUGGER) for one in commands)
+        """The agent may have stopped a script of a page, and run another meanwhile."""
         self._first_set = min((one.t or 0 for one in commands if _sets_headers(one)), default=None)
         self._times = sorted(one.t or 0 for one in commands if _is_open(one))
         inputs = sorted(one.t or 0 for one in commands if one.kind == "input")

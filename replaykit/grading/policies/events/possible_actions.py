@@ -30,6 +30,9 @@ _EFFECT_MS = 200
 _STACKED = ("evaluated", "agent")
 """Initiators for which the call stack names a script of an agent."""
 
+_BY_GESTURE = "gesture"
+"""Initiator of the request of a form that a gesture sent, whatever scripts ran meanwhile."""
+
 _POINTED = (actions.Click, actions.DblClick, actions.Tap, actions.MouseAction)
 _UNSCRIPTED = (*_POINTED, *WAYS)
 """Actions that drivers carry out without a script in the page."""
@@ -147,6 +150,8 @@ class PossibleActions:
         """Yield what a script of the agent may have done: a call stack says so, or no gesture explains it."""
         tab, asked = self._mover(navigation), self.request_of(navigation)
         at = (asked.t if asked is not None else None) or navigation.t or 0
+        if asked is not None and self._is_by_gesture(asked, navigation.kind):
+            return
         is_stacked = asked is not None and self._is_by_script(asked)
         is_direct = navigation.kind not in _PRESSING or (asked is not None and _is_form(asked))
         if not is_stacked and not (
@@ -170,7 +175,13 @@ class PossibleActions:
     def _is_unexplained(self, sent: Exchange) -> bool:
         """Whether a request may come of a script, and not of a gesture, nor of the page's own accord."""
         is_new = (sent.page, sent.method, sent.url, sent.post) not in self._unprompted
+        is_new &= not self._is_by_gesture(sent)
         return is_new and _is_plain(sent) and self._is_after_script(sent.page, sent.t or 0, _is_form(sent))
+
+    def _is_by_gesture(self, sent: Exchange, kind: str = "") -> bool:
+        """Whether a gesture sent a form; who stops the scripts of a page may send one within a gesture."""
+        is_form = kind == "form" or _is_form(sent)
+        return is_form and sent.initiator == _BY_GESTURE and not self._scripts.may_have_paused
 
     def _is_after_script(self, tab: int | None, at: int, is_direct: bool) -> bool:
         """Whether a page did something after a script; `is_direct`: at once, unlike handlers that wait."""

@@ -178,10 +178,7 @@ class NavigationTracker:
                 del self._replaced[loader]
 
     def _toucher(self, tab: Tab) -> Tab | None:
-        return self._tabs.get(tab.opener) if self._is_popup(tab) else tab
-
-    def _is_popup(self, tab: Tab) -> bool:
-        return tab.opener is not None and tab.commits == 0
+        return self._tabs.get(tab.opener) if tab.is_new_popup else tab
 
     def _begin(self, tab: Tab, pending: PendingNavigation, message: Navigated) -> None:
         """Begin the agent's action, if this navigation is one."""
@@ -212,7 +209,7 @@ class NavigationTracker:
     def _origin(
         self, tab: Tab, pending: PendingNavigation, message: Navigated, direction: str | None = None
     ) -> Origin:
-        is_popup = self._is_popup(tab)
+        is_popup = tab.is_new_popup
         return origin(pending.sign(message, is_popup=is_popup, direction=direction or message.direction))
 
     def _committed(self, tab: Tab, message: Navigated) -> None:

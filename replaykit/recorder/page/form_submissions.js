@@ -1,0 +1,64 @@
+// Which form a gesture sends. `form.submit()` and `requestSubmit()` of a script ask for it in the same way, and the
+// request comes later, so that neither call stack nor order tells. The browser collects the fields of each form that is
+// sent, which the event `formdata` reports, and which nothing prevents any more.
+
+const sending = { submit: null, form: null, submitter: null, handled: null, told: '', isDenied: false };
+
+// Events that no script waits for: microtasks run after their first listener, and not after the last.
+const unprompted = new WeakSet();
+
+function submitting(event) {
+  if (!event.isTrusted) return;
+  Object.assign(sending, { submit: event, form: event.composedPath()[0], submitter: submitterOf(event) });
+  soon(guarded(() => void (eventPhase(event) !== 0 && unprompted.add(event))));
+}
+
+function collecting(event) {
+  if (!event.isTrusted) return;
+  const form = event.composedPath()[0];
+  const gesture = handledGesture();
+  const submission = submissionOf(form);
+  if (gesture !== undefined) return void tellSending(form, submission, gesture);
+  soon(guarded(() => (eventPhase(event) === 0 ? denySending() : sendAfter(submission, form))));
+}
+
+// What a handler sends, its event has led to.
+const handledGesture = () => handling.find((event) => eventPhase(event) !== 0 && isOfGesture(event));
+const isOfGesture = (event) => event.isTrusted && (BY_USER.has(event.type) || unprompted.has(event));
+
+// A form is sent right after its `submit` event, if there was one.
+function submissionOf(form) {
+  const { submit, submitter } = sending;
+  const isOwn = sending.form === form && !submit.defaultPrevented;
+  Object.assign(sending, { submit: null, form: null, submitter: null });
+  return isOwn ? { submit, submitter } : null;
+}
+
+// The browser collects the fields of a form once more when it leaves for its address.
+function sendAfter(submission, form) {
+  if (submission !== null && unprompted.has(submission.submit)) tellSending(form, submission, submission.submit);
+}
+
+// A handler may collect fields as often as it likes, also of a form that it does not send.
+function tellSending(form, submission, gesture) {
+  const data = addressee(form, submission?.submitter ?? null);
+  const told = `${data.method} ${data.url}`;
+  if (sending.handled === gesture && sending.told === told) return;
+  Object.assign(sending, { handled: gesture, told, isDenied: false });
+  tell('sending', data);
+}
+
+// From now on a request may be that of a script.
+function denySending() {
+  if (!sending.isDenied) tell('sending', {});
+  Object.assign(sending, { handled: null, isDenied: true });
+}
+
+const addressee = (form, submitter) => ({
+  url: overridden(submitter, 'formaction') ?? formAction(form),
+  method: overridden(submitter, 'formmethod') ?? formMethod(form),
+});
+
+function overridden(submitter, name) {
+  return submitter !== null && hasAttribute(submitter, name) ? OVERRIDES[localName(submitter)][name](submitter) : undefined;
+}
