@@ -69,7 +69,7 @@ KINDS: dict[str, tuple[str, dict[str, Any], list[Any], str, list[Any]]] = {
         "UNDECIDED",
         [["evaluate", "1"], ["click", "#go"], ["arrive", "/sent"]],
     ),
-    "sent": (
+    "polled": (
         "<form method=post action=/sent><button>Send</button></form>"
         f"<form method=post action=/sent><button id=go>Go</button></form>{OTHER}",
         SEND,

@@ -36,8 +36,8 @@ def calls(page: Any, name: str, given: list[Any]) -> Any:
 
 
 def there(path: str) -> str:
-    """Return the script that tells whether a page is shown."""
-    return f"location.pathname === {json.dumps(path)}"
+    """Return the script that tells whether a page is there and complete."""
+    return f"location.pathname === {json.dumps(path)} && document.readyState === 'complete'"
 
 
 def act(page: Any, actions: Iterable[Call]) -> None:
