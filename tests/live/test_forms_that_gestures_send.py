@@ -39,7 +39,7 @@ host.attachShadow({mode: 'open'}).innerHTML = '<form action=/sent method=post><b
 </script>"""
 
 Do = Callable[[Any], object]
-"""What is done with a page."""
+"""An action on a page."""
 
 
 def click(css: str) -> Do:

@@ -1,4 +1,4 @@
-"""Which form a gesture sends, and which request is the form's.
+"""Forms that gestures send, and the requests of these forms.
 
 The page reports a form that a gesture sends (`form_submissions.js`), and the next one that a script may send.
 Both arrive before the request, since one process reports all of them in order. The first request to the
@@ -36,14 +36,14 @@ class SentForm(Struct, frozen=True, kw_only=True):
 
 
 class Submissions:
-    """What gestures on forms have sent and no request has shown yet, by tab."""
+    """Forms that gestures have sent, by tab, until a request shows them."""
 
     def __init__(self, tabs: Tabs) -> None:
         self._tabs = tabs
         self._sent: dict[int, SentForm] = {}
 
     def receive(self, message: PageMessage) -> bool:
-        """Take in a message of a page; returns whether it is about forms only."""
+        """Take in a message of a page; return whether it is about forms only."""
         if message.event.name != SENDING:
             return False
         self._sent.pop(message.page, None)
