@@ -43,7 +43,7 @@ class Submissions:
         self._sent: dict[int, SentForm] = {}
 
     def receive(self, message: PageMessage) -> bool:
-        """Take in a message of a page; return whether it is about forms only."""
+        """Process a message of a page; return whether it is about forms only."""
         if message.event.name != SENDING:
             return False
         self._sent.pop(message.page, None)
