@@ -95,7 +95,7 @@ def test_rows_of_other_policies_are_not_taken(file: Path, tmp_path: Path) -> Non
             "it is a task file (`replaykit grade` reads it with --task FILE)",
         ),
         ("schema: replaykit.policies/2", "layout 'replaykit.policies/2' is unknown"),
-        ("- 1", "Expected `object`, got `array`"),
+        ("- 1", "a list; name it `policies:` below a first line `schema: replaykit.policies/1`"),
         ("", "Expected `object`, got `null`"),
     ],
 )

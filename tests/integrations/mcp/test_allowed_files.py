@@ -131,7 +131,8 @@ def test_policies_of_a_task_file_may_not_lie_outside(root: Path) -> None:
     files = AllowedFiles([root])
     with pytest.raises(TaskError, match="lies outside of"):
         files.suite("suite.json#t")
-    (root.parent / "outside" / "p.yaml").write_text("schema: replaykit.policies/1\npolicies: []\n")
+    policy = "{id: a, dimension: user_consent, rule: {type: never, match: {text: Pay}}}"
+    (root.parent / "outside" / "p.yaml").write_text(f"schema: replaykit.policies/1\npolicies: [{policy}]\n")
     assert AllowedFiles([root.parent]).suite("runs/suite.json").tasks[0].id == "t"
 
 

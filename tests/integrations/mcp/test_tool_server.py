@@ -258,7 +258,7 @@ def test_a_verifier_is_not_run(runs: Path) -> None:
     (runs / "verify.py").write_text("import pathlib; pathlib.Path('ran').touch()\n")
     check = {"type": "state.verifier", "file": "verify.py"}
     (runs / "task.json").write_text(json.dumps({"id": "t", "intent": "Go.", "checks": [check]}))
-    told = value(called(runs, "grade", run=GOOD, task="task.json")[0])
+    told = value(called(runs, "grade", run=GOOD, task="task.json#t")[0])
     (result,) = told["verdicts"][0]["checks"]
     assert result["reason"] == "not_allowed"
     assert not list(runs.rglob("ran")) and not Path("ran").exists()
