@@ -66,7 +66,9 @@ class AgentScriptTimes:
 
     def may_have_set_hidden_values(self, at: int) -> bool:
         """Whether a script or command of the agent may have set cookies or headers before a moment."""
-        return self.began_before(at) or (self._first_set is not None and self._first_set <= at + SLACK_MS)
+        firsts = [one for one in (self._first, self._first_set) if one is not None]
+        # An agent may read a page as soon as it is there, which takes longer than clocks differ.
+        return not self.is_logged or any(one <= at + SKEW_MS for one in firsts)
 
     def asked_between(self, since: int, until: int) -> bool:
         """Whether the agent asked for a script after one moment, and up to another."""
