@@ -17,7 +17,7 @@ from msgspec import Struct
 from replaykit.grading.policies.events.event import ENTER, Event, is_printable
 from replaykit.grading.policies.events.implied_actions import IMPLIED, ImpliedActions
 from replaykit.grading.policies.events.possible_actions import PossibleAction, PossibleActions, dragged
-from replaykit.grading.policies.events.recorded_order import in_order
+from replaykit.grading.policies.events.recorded_order import in_order, left_addresses
 from replaykit.grading.policies.events.typed_parts import joined
 from replaykit.grading.policies.events.url_conditions import address, is_blank
 from replaykit.replay.agent_made_pages import is_forged
@@ -153,6 +153,7 @@ class _Stream:
         self.targets_recorded = trajectory.header.channels.get("targets") == "recorded"
         self.answer = _answer_place(trajectory)
         self.possible = PossibleActions(trajectory)
+        self.left = left_addresses(trajectory)
         self.implied = ImpliedActions()
 
     def run(self) -> list[Event]:
@@ -271,12 +272,18 @@ class _Stream:
         return page
 
     def _perhaps(
-        self, story: int, step: int | None, tab: int | None, found: Iterable[PossibleAction]
+        self,
+        story: int,
+        step: int | None,
+        tab: int | None,
+        found: Iterable[PossibleAction],
+        url: str | None = None,
     ) -> None:
-        """Emit what the agent may have done."""
+        """Emit what the agent may have done, at an address; default: the one that the tab shows."""
+        url = self.urls.get(tab) if url is None else url
         for action, code, page, is_by_value in found:
             self._emit(
-                "maybe", story, step=step, tab=tab, url=self.urls.get(tab), page=page, action=action,
+                "maybe", story, step=step, tab=tab, url=url, page=page, action=action,
                 values=_values(action),
                 role=action.element.role if action.element is not None else None,
                 hides=_ACTION, code=f"{code}@{step or 0}", is_by_value=is_by_value,
@@ -288,7 +295,9 @@ class _Stream:
         step = navigation.step if navigation.step is not None else self.step
         if navigation.ambiguous and navigation.cause != "unknown":
             self._perhaps_moved(story, navigation, step)
-        self._perhaps(story, step, navigation.page, self.possible.moved(navigation))
+        # A look at the page that was left may bear a later time.
+        left = self.left.get(story)
+        self._perhaps(story, step, navigation.page, self.possible.moved(navigation), left)
         if navigation.committed:
             self.possible.left(navigation)
             self.urls[navigation.page] = navigation.url

@@ -55,3 +55,17 @@ def _arrivals(lines: list[Line]) -> Iterator[tuple[int, Moment]]:
         at = min(moment[0], max(since + 0.25, min([moment[0], *shown, *answered])))
         latest[came.page] = came.url, at
         yield place, (at, *moment[1:])
+
+
+def left_addresses(trajectory: Trajectory) -> dict[int, str]:
+    """Return which address each navigation left, by its place; those of a tab are written in order."""
+    found: dict[int, str] = {}
+    shown: dict[int | None, str] = {}
+    for place, event in enumerate(trajectory.events):
+        if not isinstance(event, Navigation) or event.frame:
+            continue
+        if event.page in shown:
+            found[place] = shown[event.page]
+        if event.committed:
+            shown[event.page] = event.url
+    return found
