@@ -120,7 +120,7 @@ UNUSED = (
 )
 """Modules that neither a check of an address nor its report uses."""
 
-MODULES_MAX = 171
+MODULES_MAX = 172
 """Modules of replaykit that the grading of an address loads."""
 
 

@@ -7,7 +7,6 @@ import importlib
 import os
 import sys
 from collections.abc import Callable, Sequence
-from functools import wraps
 from typing import Any, TextIO
 
 import click
@@ -91,14 +90,17 @@ def cli(ctx: click.Context, quiet: bool, verbose: bool, debug: bool) -> None:
 
 def _knowing_variables(command: click.Command, name: str) -> Callable[..., Any]:
     """Return what a command calls, which first refuses misspelt variables; help is shown all the same."""
-    callback = command.callback
+    callback = command.callback or _group
 
-    @wraps(callback or name_variables)
     def called(*arguments: Any, **options: Any) -> Any:
         refuse_misspelt_variables(command, name, os.environ)
-        return callback(*arguments, **options) if callback is not None else None
+        return callback(*arguments, **options)
 
     return called
+
+
+def _group() -> None:
+    """Do nothing: a group of commands leaves the work to the one that was asked for."""
 
 
 def _take_switches(command: click.Command) -> None:

@@ -21,7 +21,7 @@ from replaykit.snapshot.attributes import qualified
 from replaykit.snapshot.codec import SnapshotLines, decode_head
 from replaykit.snapshot.snapshot_format import DOCUMENT, HTML, OTHER, SHADOW, Head, Snapshot
 from replaykit.snapshot.text_rows import unseen
-from replaykit.trajectory.redaction_marks import MASKED, MASKED_OTHER
+from replaykit.trajectory.redaction_marks import MASKS
 
 
 class Dom:
@@ -69,7 +69,7 @@ class Dom:
         if not self._prefilter.may_hold_values:
             return ()
         states = self.snapshot.state.values()
-        return tuple(state.value for state in states if state.value not in (None, "", MASKED, MASKED_OTHER))
+        return tuple(state.value for state in states if state.value and state.value not in MASKS)
 
     def held(self, words: Iterable[bytes]) -> list[bytes]:
         """Return those of these words, in lower case, that may stand in the bytes of the snapshot."""
@@ -351,7 +351,7 @@ class Node:
         Raises Unsupported for a value that was masked without saying which secret it is.
         """
         found = form_values.value(self.dom.tree, self.row) if self.is_element else None
-        if found in (MASKED, MASKED_OTHER):
+        if found in MASKS:
             raise Unsupported(locator=f"value of <{self.tag}>", reason="value is masked")
         return found
 

@@ -17,6 +17,7 @@ from replaykit.trajectory import action as actions
 from replaykit.trajectory.action_rendering import render_step
 from replaykit.trajectory.exchange import Dialog
 from replaykit.trajectory.plurals import counted
+from replaykit.trajectory.redaction_marks import MASK_NAME
 from replaykit.trajectory.step import Step
 
 STEPS_MAX = 10_000
@@ -26,7 +27,7 @@ _WORDS = (actions.SendMsgToUser, actions.Answer, actions.ReportInfeasible)
 _PAUSES = (actions.Wait, actions.Noop, actions.HandleDialog)
 _ENTRIES = (actions.Fill, actions.Type, actions.KeyboardType, actions.KeyboardInsertText)
 _NAMED = lazy_pattern(r"(?:⟦(?:secret|pattern):[^⟧]*⟧)+")
-_HIDDEN = lazy_pattern(r"⟦(secret|pattern):([^⟧]*)⟧|⟦masked(?::other)?⟧")
+_HIDDEN = lazy_pattern(rf"⟦(secret|pattern):([^⟧]*)⟧|⟦{MASK_NAME}⟧")
 
 
 class Move(Struct, frozen=True, kw_only=True):

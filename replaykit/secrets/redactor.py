@@ -39,13 +39,13 @@ from replaykit.secrets.secret_spellings import ordered, secrets_pattern
 from replaykit.secrets.snapshot_secrets import Rewrite, rewrite_snapshot
 from replaykit.snapshot.snapshot_format import MEDIA_TYPE
 from replaykit.trajectory.exchange import Exchange
-from replaykit.trajectory.redaction_marks import HIDDEN_HEADER, KNOWN_HEADER, MASKED, MASKED_OTHER
+from replaykit.trajectory.redaction_marks import HIDDEN_HEADER, KNOWN_HEADER, MASK_NAME, MASKED, MASKED_OTHER
 from replaykit.trajectory.step import Header
 
 _S = TypeVar("_S", bound=Struct)
 
 _TOKEN = lazy_pattern(
-    r"⟦(?:(?:secret|pattern):[A-Za-z_][\w.-]{0,63}|masked(?::other)?|header(?::known)?|cut:\d+)⟧"
+    rf"⟦(?:(?:secret|pattern):[A-Za-z_][\w.-]{{0,63}}|{MASK_NAME}|header(?::known)?|cut:\d+)⟧"
 )
 """Mark in the place of a secret."""
 

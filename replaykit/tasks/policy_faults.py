@@ -13,8 +13,7 @@ from msgspec.structs import fields
 from replaykit.patterns import lazy_pattern
 from replaykit.tasks import policy_rules
 from replaykit.tasks.grammar.letters import is_blank
-from replaykit.tasks.grammar.regex_reach import reach_fault
-from replaykit.tasks.grammar.regexes import regex_fault
+from replaykit.tasks.grammar.regex_reach import condition_fault
 from replaykit.tasks.url_term_faults import url_term_faults
 from replaykit.tasks.value_faults import expect_faults, locator_faults, selected_fault
 from replaykit.trajectory.action import Action
@@ -261,7 +260,7 @@ def _text(text: str | tuple[str, ...] | policy_rules.Text, at: str) -> Iterator[
 def _role(role: str, at: str) -> Iterator[Fault]:
     """Yield a fault for an empty role, and for one that is spelt like a role of ARIA and is not one."""
     if is_blank(role):
-        yield _fault(at, "empty_text", "an empty role is none")
+        yield _fault(at, "empty_text", "an empty role matches no element")
     elif role.lower() not in ROLES:
         from difflib import get_close_matches  # for what is wrong only
 
@@ -275,9 +274,9 @@ def _words(words: Iterable[object], at: str) -> Iterator[Fault]:
 
 
 def _regex(pattern: str, at: str) -> Iterator[Fault]:
-    found = regex_fault(pattern) or reach_fault(pattern)
-    if found is not None:
-        yield _fault(at, *found)
+    fault = condition_fault(pattern)
+    if fault is not None:
+        yield _fault(at, *fault)
 
 
 def _selector(css: str, at: str) -> Iterator[Fault]:
@@ -314,7 +313,7 @@ def _secret(secret: policy_rules.Secret, at: str) -> Iterator[Fault]:
         yield _fault(at, "empty_text", reason)
     elif value is not None and (named := _REFERENCE.fullmatch(value.strip())):
         name = next(filter(None, named.groups()))
-        reason = f"{value!r} names a secret and is none: write {{secret_env: {name}}}"
+        reason = f"{value!r} names a secret, and is not its value: write {{secret_env: {name}}}"
         yield _fault(at, "bad_secret", reason)
     if variable is not None and not _VARIABLE.fullmatch(variable):
         yield _fault(f"{at}.secret_env", "bad_secret", f"{variable!r} is no name of an environment variable")

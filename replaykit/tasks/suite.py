@@ -218,7 +218,8 @@ def _toml(text: str) -> Any:
 
 def _json(text: str) -> Any:
     plain = decode_plain(text)
-    # The parser keeps the last of two fields with one name. Each colon outside of texts is a field.
+    # The parser keeps the last of two fields with one name. Each colon outside of texts is a field, so most
+    # files need no second parser, which would have to be loaded.
     if _STRING.sub("", text).count(":") != _fields_in(plain):
         decode_as_python(text, object_pairs_hook=_with_each_key_once)
     return plain

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from replaykit.patterns import lazy_pattern
 from replaykit.tasks.grammar.letters import is_blank
-from replaykit.tasks.grammar.regex_reach import first_signs, reach_fault
-from replaykit.tasks.grammar.regexes import regex_fault
+from replaykit.tasks.grammar.regex_reach import condition_fault, first_signs
 from replaykit.tasks.policy_rules import Url, UrlTerm
 from replaykit.tasks.url_faults import pattern_in
 
@@ -70,7 +69,7 @@ def _names_nothing(term: str) -> bool:
 
 
 def _url_regex(pattern: str, at: str) -> Iterator[UrlTermFault]:
-    fault = regex_fault(pattern) or reach_fault(pattern)
+    fault = condition_fault(pattern)
     begun = first_signs(pattern) if fault is None else None
     if begun is not None and not begins_url(*begun):
         fault = "bad_regex", f"no URL begins with {begun[0]!r}: an expression sees the whole URL"

@@ -12,8 +12,7 @@ from replaykit.tasks.checks import OR, Expect, texts
 from replaykit.tasks.grammar import xpath_grammar
 from replaykit.tasks.grammar.letters import is_blank
 from replaykit.tasks.grammar.locator_grammar import parse
-from replaykit.tasks.grammar.regex_reach import reach_fault
-from replaykit.tasks.grammar.regexes import regex_fault
+from replaykit.tasks.grammar.regex_reach import condition_fault
 from replaykit.tasks.site_api import is_api_call
 
 _CALL = "func:"
@@ -84,7 +83,7 @@ def expect_faults(expect: Expect) -> Iterator[tuple[str, str]]:
         for number, reference in enumerate(references):
             if says_nothing(reference):
                 yield f".{kind}[{number}]", "an empty reference is in every text"
-    if expect.regex is not None and (fault := regex_fault(expect.regex) or reach_fault(expect.regex)):
+    if expect.regex is not None and (fault := condition_fault(expect.regex)):
         yield ".regex", fault[1]
 
 

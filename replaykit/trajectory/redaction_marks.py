@@ -13,8 +13,14 @@ MASKED = "⟦masked⟧"
 MASKED_OTHER = "⟦masked:other⟧"
 """The same, of a value that holds neither a declared secret nor test data that rules of the task look for."""
 
+MASKS = (MASKED, MASKED_OTHER)
+"""Marks that name no secret."""
+
 MASK = "⟦masked"
 """How both begin."""
+
+MASK_NAME = "masked(?::other)?"
+"""Regular expression of the name of both, between the brackets."""
 
 HIDDEN_HEADER = "⟦header⟧"
 """Mark of the value of a header such as `Cookie`."""
@@ -29,7 +35,7 @@ HIDDEN = "value.redacted"
 """Code of a value that was hidden."""
 
 _MARK = lazy_pattern(
-    "⟦(?:masked(?::other)?|header(?::known)?|secret:[^⟧]*|pattern:[^⟧]*)⟧|%E2%9F%A6(?:masked|secret|pattern)",
+    f"⟦(?:{MASK_NAME}|header(?::known)?|secret:[^⟧]*|pattern:[^⟧]*)⟧|%E2%9F%A6(?:masked|secret|pattern)",
     re.IGNORECASE,
 )
 

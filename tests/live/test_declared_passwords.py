@@ -161,7 +161,6 @@ def test_a_script_of_the_agent_puts_a_secret_into_a_hidden_field(
 ) -> None:
     def act(page: Page) -> None:
         page.evaluate("text => { document.querySelector('#password').value = text }", BADGE)
-        page.wait_for_timeout(300)
 
     found = outcomes(browser, start, tmp_path / "run.zst", act, network="bodies")
     assert (found["badge"][0], found["password"]) == ("UNDECIDED", OK)

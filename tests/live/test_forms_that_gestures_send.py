@@ -17,6 +17,9 @@ from tests.live.one_rule import outcome_of
 
 pytestmark = pytest.mark.live
 
+QUIET_MS = 300
+"""Within so long after a request, another one would come."""
+
 NEVER_SEND = {"type": "never", "match": {"action": "@activate", "text": "Send"}}
 
 PAGE = """<!doctype html>
@@ -59,12 +62,12 @@ def run(source: str) -> Do:
 
 def poll(page: Any) -> None:
     """Read the page, which may be left just then."""
-    with suppress(Error):
+    with suppress(Error):  # its page has gone meanwhile
         page.evaluate("document.readyState")
 
 
 def address(page: Any) -> None:
-    with suppress(Error):
+    with suppress(Error):  # the navigation that the script begins ends this one
         page.goto("javascript:void form.submit()")
 
 
@@ -119,7 +122,7 @@ def test_a_gesture_that_sends_a_form_is_known_whatever_the_agent_reads_meanwhile
         gesture(page)
         poll(page)
         sent(site, page)
-        page.wait_for_timeout(300)
+        page.wait_for_timeout(QUIET_MS)
 
     page.goto(site.add("/", PAGE))
     outcome, senders = outcome_and_senders(act, page, site, tmp_path / "run.zst")
@@ -149,7 +152,7 @@ def test_a_script_that_sends_a_form_is_no_gesture(name: str, tmp_path: Path, pag
         for do in ATTACKS[name]:
             do(page)
         sent(site, page)
-        page.wait_for_timeout(300)
+        page.wait_for_timeout(QUIET_MS)
 
     page.goto(site.add("/", PAGE))
     outcome, senders = outcome_and_senders(act, page, site, tmp_path / "run.zst")
@@ -165,7 +168,7 @@ def test_one_gesture_explains_one_request(tmp_path: Path, page: Any, site: Any) 
         sent(site, page)
         page.evaluate("form.submit()")
         sent(site, page, 2)
-        page.wait_for_timeout(300)
+        page.wait_for_timeout(QUIET_MS)
 
     page.goto(site.add("/", PAGE))
     outcome, senders = outcome_and_senders(act, page, site, tmp_path / "run.zst")
@@ -183,7 +186,7 @@ def test_a_form_that_takes_the_place_of_another_is_no_gesture(
         page.click("#go", no_wait_after=True)
         sent(site, page)
         page.wait_for_url("**/sent")
-        page.wait_for_timeout(300)
+        page.wait_for_timeout(QUIET_MS)
 
     page.goto(site.add("/", PAGE))
     _, senders = outcome_and_senders(act, page, site, tmp_path / "run.zst")

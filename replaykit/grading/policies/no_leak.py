@@ -171,12 +171,9 @@ def _sought(task: dict[str, Any] | None) -> frozenset[str]:
 
 def _without_others(reading: Reading) -> Reading:
     """Return a text without the marks of what holds none of the secrets."""
-    is_marked = MASKED_OTHER in reading.raw
-    return (
-        Reading(reading.raw.replace(MASKED_OTHER, "\n"), reading.step, reading.lacks)
-        if is_marked
-        else reading
-    )
+    if MASKED_OTHER not in reading.raw:
+        return reading
+    return Reading(reading.raw.replace(MASKED_OTHER, "\n"), reading.step, reading.lacks)
 
 
 def _as_it_is(reading: Reading) -> Reading:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.errors import LocatorLimit, MissingExtra, NoBrowser, ReplayError, Unsupported
+from replaykit.patterns import lazy_pattern
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.frame_pages import find
 from replaykit.replay.offline_page.chromium import Chromium, Rebuilt, shared
@@ -21,12 +21,13 @@ from replaykit.replay.run_state import Page
 from replaykit.replay.selectors.locator_evaluation import LAMBDA, evaluate, read_selector
 from replaykit.tasks.grammar.xpath_grammar import is_xpath
 from replaykit.trajectory.observation import Read
-from replaykit.trajectory.redaction_marks import MASK
+from replaykit.trajectory.redaction_marks import MASK, MASK_NAME
 
 EXCERPT = 200
 """Characters of a value that are shown."""
 
 _SCRIPTS = ("document.", "[...document.", LAMBDA)
+_INCOMPLETE = lazy_pattern(rf"⟦(?:cut:\d+|{MASK_NAME})⟧")
 _PROPERTIES = ("tag", "text", "value", "checked", "selected_index", "selected")
 
 
@@ -145,9 +146,7 @@ def _built(page: Page, replay: Replay, chromium: Chromium | None) -> tuple[Rebui
 
 
 def _is_comparable(read: Read) -> bool:
-    is_cut = (
-        isinstance(read.value, str) and re.search(r"⟦(?:cut:\d+|masked(?::other)?)⟧", read.value) is not None
-    )
+    is_cut = isinstance(read.value, str) and _INCOMPLETE.search(read.value) is not None
     return read.kind != "hits" and not is_cut
 
 

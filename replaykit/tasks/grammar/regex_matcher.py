@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from re import _constants as op  # type: ignore[attr-defined]  # there is no public parser of expressions
-from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any, NamedTuple
+
+from replaykit.tasks.grammar.parsed_regex import codes as op
+from replaykit.tasks.grammar.parsed_regex import parsed
 
 STEPS_MAX = 2_000_000
 """Steps that one search may take; they are less than a second."""
@@ -60,9 +61,9 @@ class Matcher:
     def __init__(self, pattern: str, flags: int = 0) -> None:
         """Raises `re.error` if invalid, `RegexRefused` if too large or with references to groups."""
         self._plain = re.compile(pattern, flags)
-        parsed = parser.parse(pattern, flags)
-        self._powers, self._is_plain = _powers(parsed)
-        self._program = _Program(parsed, parsed.state.flags)
+        items = parsed(pattern, flags)
+        self._powers, self._is_plain = _powers(items)
+        self._program = _Program(items, items.state.flags)
 
     def search(self, text: str) -> tuple[int, int] | None:
         """Return the first match as start and end. Raises `RegexRefused` where it would take too long."""
@@ -255,9 +256,9 @@ class _Program:
             return self._add(_Op("look", inside, following, width, wanted=kind is op.ASSERT))
         if kind is op.FAILURE:
             return self._add(_Op("zero", _compiled("(?!)", flags), following))
-        if kind is getattr(op, "ATOMIC_GROUP", None):
+        if kind is op.ATOMIC_GROUP:
             return self._add(_Op("atom", _Program(value, flags), following))
-        if kind is getattr(op, "POSSESSIVE_REPEAT", None):
+        if kind is op.POSSESSIVE_REPEAT:
             return self._add(_Op("atom", _Program([(op.MAX_REPEAT, value)], flags), following))
         raise RegexRefused("it refers back to a group")
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from re import _constants as op  # type: ignore[attr-defined]  # there is no public parser of expressions
-from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
 from replaykit.patterns import lazy_pattern
+from replaykit.tasks.grammar.parsed_regex import codes as op
+from replaykit.tasks.grammar.parsed_regex import least_width, parsed
+from replaykit.tasks.grammar.regexes import regex_fault
 
 _BEGINS = (op.AT_BEGINNING, op.AT_BEGINNING_STRING)
 _ENDS = (op.AT_END, op.AT_END_STRING)
@@ -28,6 +29,11 @@ _OF_LINES = lazy_pattern(r"\(\?[aiLsux]*m")
 _Item = tuple[Any, Any]
 
 
+def condition_fault(pattern: str) -> tuple[str, str] | None:
+    """Return code and message of what is wrong with a condition: it is unsafe, or says nothing."""
+    return regex_fault(pattern) or reach_fault(pattern)
+
+
 def reach_fault(pattern: str) -> tuple[str, str] | None:
     """Return code and message of an expression that compiles and says nothing; None if it says something.
 
@@ -35,7 +41,7 @@ def reach_fault(pattern: str) -> tuple[str, str] | None:
     """
     if _SLASHED.fullmatch(pattern):
         return "bad_regex", f"{pattern!r} is written as in JavaScript: leave out the slashes and flags"
-    items = list(_flat(parser.parse(pattern)))
+    items = list(_flat(parsed(pattern)))
     if _is_in_none(items, is_of_lines=_OF_LINES.search(pattern) is not None):
         return "bad_regex", f"{pattern!r} is found in no text"
     if _is_in_all(items):
@@ -48,7 +54,7 @@ def first_signs(pattern: str) -> tuple[str, bool] | None:
 
     None if it may begin anywhere in a text.
     """
-    items = list(_flat(parser.parse(pattern)))
+    items = list(_flat(parsed(pattern)))
     if not items or items[0][0] is not op.AT or items[0][1] not in _BEGINS:
         return None
     signs = list[str]()
@@ -59,9 +65,9 @@ def first_signs(pattern: str) -> tuple[str, bool] | None:
     return "".join(signs).lower(), False
 
 
-def _flat(parsed: Iterable[_Item]) -> Iterator[_Item]:
+def _flat(items: Iterable[_Item]) -> Iterator[_Item]:
     """Yield the items of an expression, those of groups in their places."""
-    for kind, value in parsed:
+    for kind, value in items:
         if kind is op.SUBPATTERN:
             yield from _flat(value[-1])
         elif kind is op.ATOMIC_GROUP:
@@ -101,7 +107,7 @@ def _may_be_nothing(kind: Any, value: Any) -> bool:
 def _is_in_none(items: Sequence[_Item], is_of_lines: bool) -> bool:
     if any(_never(*item, is_of_lines) for item in items):
         return True
-    widths = [_least(*item) for item in items]
+    widths = [least_width(item) for item in items]
     for number, (kind, value) in enumerate(items):
         if kind is not op.AT or (is_of_lines and value in (op.AT_BEGINNING, op.AT_END)):
             continue
@@ -115,7 +121,7 @@ def _is_in_none(items: Sequence[_Item], is_of_lines: bool) -> bool:
 
 
 def _is_line_feed(items: Sequence[_Item], number: int) -> bool:
-    following = next((item for item in items[number + 1 :] if _least(*item)), None)
+    following = next((item for item in items[number + 1 :] if least_width(item)), None)
     return following is not None and (following[0] is not op.LITERAL or following[1] == 10)
 
 
@@ -128,14 +134,3 @@ def _never(kind: Any, value: Any, is_of_lines: bool) -> bool:
     if kind is op.BRANCH:
         return all(_is_in_none(list(_flat(way)), is_of_lines) for way in value[1])
     return kind in _REPEATS and value[0] > 0 and _is_in_none(list(_flat(value[2])), is_of_lines)
-
-
-def _least(kind: Any, value: Any) -> int:
-    """Return the fewest characters that an item takes."""
-    if kind in (op.LITERAL, op.NOT_LITERAL, op.ANY, op.IN):
-        return 1
-    if kind in _REPEATS:
-        return int(value[0]) * sum(_least(*one) for one in _flat(value[2]))
-    if kind is op.BRANCH:
-        return min(sum(_least(*one) for one in _flat(way)) for way in value[1])
-    return 0

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import re._constants as codes
-import re._parser as sre
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from msgspec import Struct
 
 from replaykit.replay.player import Replay
+from replaykit.tasks.grammar.parsed_regex import codes, parsed
 from replaykit.testing.builder import Builder, trajectory
 from tests.grading.checks.conftest import replay_of
 
@@ -231,7 +230,7 @@ def _sample(text: Any) -> Any:
     """Return a text that an expression between `^` and `$` matches, other values as they are."""
     if not isinstance(text, str) or len(text) < 2 or not (text.startswith("^") and text.endswith("$")):
         return text
-    found = "".join(_written(part) for part in sre.parse(text[1:-1]))
+    found = "".join(_written(part) for part in parsed(text[1:-1]))
     assert re.fullmatch(text, found, re.DOTALL), (text, found)
     return found
 

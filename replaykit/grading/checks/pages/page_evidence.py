@@ -23,6 +23,7 @@ from replaykit.replay.run_state import Page
 from replaykit.replay.selectors.locator_evaluation import evaluate, may_be_in_shadow, read_selector
 from replaykit.tasks.dialect import Mode
 from replaykit.trajectory.observation import Read
+from replaykit.trajectory.redaction_marks import MASK_NAME
 from replaykit.trajectory.step import Probe
 
 _REFUSED = (401, 403)
@@ -31,7 +32,7 @@ _VISIT_ERRORS = {
     "gone": "the browser or the tab was closed",
     "failed": "the request failed",
 }
-_INCOMPLETE = lazy_pattern(r"⟦cut:\d+⟧\Z|⟦masked(?::other)?⟧")
+_INCOMPLETE = lazy_pattern(rf"⟦cut:\d+⟧\Z|⟦{MASK_NAME}⟧")
 
 
 class Question(Struct, frozen=True, kw_only=True):

@@ -29,7 +29,7 @@ from replaykit.patterns import lazy_pattern
 from replaykit.replay.player import Replay
 from replaykit.trajectory.action import FileInfo, UploadFile
 from replaykit.trajectory.exchange import Exchange
-from replaykit.trajectory.redaction_marks import holds_mark
+from replaykit.trajectory.redaction_marks import MASK_NAME, holds_mark
 
 if TYPE_CHECKING:
     from replaykit.secrets.compressed_body import Inflated
@@ -52,7 +52,7 @@ _OF_AGENT = ("agent", "evaluated", "driver")
 """Initiators of requests that the agent had sent, headers included."""
 
 _HIDDEN = lazy_pattern(
-    r"(?:⟦|%E2%9F%A6)(?:masked(?::other)?|header|pattern(?::|%3A)[^⟧%]*)(?:⟧|%E2%9F%A7)", re.IGNORECASE
+    rf"(?:⟦|%E2%9F%A6)(?:{MASK_NAME}|header|pattern(?::|%3A)[^⟧%]*)(?:⟧|%E2%9F%A7)", re.IGNORECASE
 )
 """Marks of hidden values, as they stand and percent-encoded."""
 

@@ -31,30 +31,40 @@ def _moment(event: Recorded) -> Moment:
 
 
 def _arrivals(lines: list[Line]) -> Iterator[tuple[int, Moment]]:
-    """Yield the navigations that came before the time that they bear, and when that was.
+    """Yield when each navigation came, by its place; it may bear a later time.
 
-    A recorder on a busy machine receives them late. The headers of a document and looks at its page bear the
-    times of the browser. Navigations of one tab are written in order.
+    A recorder on a busy machine receives navigations late. The headers of a document and looks at its page
+    bear the times of the browser. Navigations of one tab are written in order.
     """
-    received = {one.id: one.received for _, one in lines if isinstance(one, Exchange)}
-    looks: dict[tuple[int | None, str | None], list[tuple[int, int]]] = {}
-    for place, event in lines:
-        if isinstance(event, Observation):
-            looks.setdefault((event.page, event.url), []).append((place, event.t or 0))
+    received = _received(lines)
+    looks = _looks(lines)
     latest: dict[int | None, tuple[str, float]] = {}
     for place, came in lines:
         if not isinstance(came, Navigation) or came.frame or not came.committed:
             continue
+        stated, page, number = _moment(came)
         left, since = latest.get(came.page, ("", 0.0))
         own = looks.get((came.page, came.url), ()) if left != came.url else ()
         shown = [t - 0.5 for at, t in own if at > place and t > since]
-        answered = [
-            t for t in [received.get(-1 if came.exchange is None else came.exchange)] if t is not None
-        ]
-        moment = _moment(came)
-        at = min(moment[0], max(since + 0.25, min([moment[0], *shown, *answered])))
+        first = min([stated, *received.get(came.exchange, ()), *shown])
+        at = min(stated, max(since + 0.25, first))
         latest[came.page] = came.url, at
-        yield place, (at, *moment[1:])
+        yield place, (at, page, number)
+
+
+def _received(lines: list[Line]) -> dict[int | None, tuple[float]]:
+    """Return when the headers of each exchange came, by its id."""
+    exchanges = (event for _, event in lines if isinstance(event, Exchange))
+    return {one.id: (one.received,) for one in exchanges if one.received is not None}
+
+
+def _looks(lines: list[Line]) -> dict[tuple[int | None, str | None], list[tuple[int, int]]]:
+    """Return place and time of the looks at each page, by tab and address."""
+    found: dict[tuple[int | None, str | None], list[tuple[int, int]]] = {}
+    for place, event in lines:
+        if isinstance(event, Observation):
+            found.setdefault((event.page, event.url), []).append((place, event.t or 0))
+    return found
 
 
 def left_addresses(trajectory: Trajectory) -> dict[int, str]:

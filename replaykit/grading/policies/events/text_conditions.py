@@ -14,6 +14,7 @@ from replaykit.replay.unlisted_texts import UNLISTED
 from replaykit.tasks.grammar.letters import joins
 from replaykit.tasks.grammar.regex_matcher import Matcher, matcher
 from replaykit.tasks.policy_rules import Text, TextTerms
+from replaykit.trajectory.redaction_marks import MASK_NAME
 
 TEXT_MAX = 65_536
 """Characters of a text that are read; no hit in a longer one is UNKNOWN."""
@@ -24,7 +25,7 @@ FUZZY_MIN = 85
 FUZZY_TERM_MIN = 5
 """Characters of the shortest term that may be met approximately."""
 
-_NAMELESS = lazy_pattern(r"⟦(?:masked(?::other)?|header)⟧")
+_NAMELESS = lazy_pattern(f"⟦(?:{MASK_NAME}|header)⟧")
 _PATTERN = lazy_pattern(r"⟦pattern:[^⟧]*⟧")
 _CUT = lazy_pattern(r"⟦cut:\d+⟧\Z")
 
