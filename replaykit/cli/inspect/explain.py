@@ -37,7 +37,7 @@ def _explained(word: str) -> list[str]:
     hint = f"did you mean {', '.join(near)}?" if near else "`replaykit explain` lists all words"
     if word.endswith((".zst", ".jsonl")):
         hint = "to see why a run got its verdict, use `replaykit grade`; `replaykit show` lists its steps"
-    raise UsageError(what=f"no reason and no missing evidence is called {word!r}; {hint}")
+    raise UsageError(what=f"no outcome, reason or missing evidence is called {word!r}; {hint}")
 
 
 def _meaning(kind: str, word: str) -> str:
