@@ -97,6 +97,10 @@ class LiveRun:
         """Record that a script of the agent starts or has ended."""
         self._driver.feed(message)
 
+    def arrived(self, loader: str, at: float) -> None:
+        """Record that no command after a time reaches what was there before a document, by its loader."""
+        self._driver.command_times.arrived(loader, at)
+
     def missed(self, why: str, channels: Sequence[str]) -> None:
         """Record a gap in these channels, with its reason."""
         for channel in channels:

@@ -21,11 +21,17 @@ class Hands:
 
     def __init__(self, acted_at: float = inf, *, is_armed: bool = True) -> None:
         self.gaps: list[str] = []
+        self.arrivals: dict[str, float] = {}
         self.documents = LiveDocuments(self.gaps.append, is_armed=lambda via: is_armed)
-        self.documents.acted_at = lambda: acted_at
+        self.acted_at = [acted_at]
+        self.documents.may_have_acted = self.may_have_acted
+        self.documents.arrival = self.arrivals.get
 
-    def commit(self, frame: str = "M", at: float = 0) -> None:
-        self.documents.committed((), frame, at)
+    def may_have_acted(self, since: float, until: float) -> bool:
+        return any(since <= at and (at < until or at == inf) for at in self.acted_at)
+
+    def commit(self, frame: str = "M", at: float = 0, loader: str = "", *, is_top: bool = False) -> None:
+        self.documents.committed((), frame, at, loader, is_top=is_top)
 
     def open(self, place: Any = HERE, frame: str = "M", role: str = "main", at: float = 0) -> None:
         self.documents.opened(place, frame, PageOpen(seq=0, at=at, role=role), at)
@@ -59,7 +65,7 @@ def test_document_without_opening_is_a_gap(end: str) -> None:
     assert hands.gaps[:1] == ["document.unopened"]
 
 
-@pytest.mark.parametrize("end", ["detach", "finish", "target", "world"])
+@pytest.mark.parametrize("end", ["detach", "finish", "target", "world", "crash"])
 def test_document_that_is_not_closed_is_a_gap(end: str) -> None:
     hands = Hands()
     hands.commit()
@@ -67,6 +73,9 @@ def test_document_that_is_not_closed_is_a_gap(end: str) -> None:
     hands.close()
     hands.documents.reported(HERE)
     _end(hands, end)
+    if end in ("world", "crash"):
+        assert hands.gaps == []
+        hands.commit() if end == "world" else hands.documents.crashed(())
     assert hands.gaps == ["document.unclosed"]
 
 
@@ -81,7 +90,7 @@ def _end(hands: Hands, how: str) -> None:
             documents.finish()
         case "target":
             documents.gone(())
-        case "world":
+        case "world" | "crash":
             documents.left(HERE)
 
 
@@ -91,6 +100,7 @@ def test_document_that_nobody_acted_in_since_needs_no_closing(acted_at: float, g
     hands.commit()
     hands.open(at=10)
     hands.documents.left(HERE)
+    hands.documents.finish()
     assert hands.gaps == gaps
 
 
@@ -100,6 +110,43 @@ def test_document_that_nobody_acted_in_needs_no_opening(acted_at: float, gaps: l
     hands.commit(at=10)
     hands.documents.detached((), "M")
     assert hands.gaps == gaps
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+@pytest.mark.parametrize(("acted_at", "is_sure"), [(5, True), (15, False), (20, True), (25, True)])
+def test_command_after_the_next_document_is_there_was_none_for_this_one(
+    acted_at: float, is_sure: bool, is_open: bool
+) -> None:
+    hands = Hands(acted_at)
+    hands.arrivals = {"first": 10, "next": 20}
+    hands.documents.arrival = hands.arrivals.get
+    hands.commit(at=18, loader="first")
+    if is_open:
+        hands.open(at=10)
+        hands.documents.left(HERE)
+    hands.commit(at=40, loader="next")
+    assert hands.gaps == ([] if is_sure else ["document.unclosed" if is_open else "document.unopened"])
+
+
+@pytest.mark.parametrize(("is_top", "gaps"), [(True, []), (False, ["document.unclosed"])])
+def test_frames_go_with_the_page_around_them(is_top: bool, gaps: list[str]) -> None:
+    hands = Hands(25)
+    hands.arrivals["next"] = 20
+    hands.open(frame="F", role="frame", at=10)
+    hands.documents.left(HERE)
+    hands.commit(at=40, loader="next", is_top=is_top)
+    hands.open(NEXT, at=30)
+    hands.documents.finish()
+    assert hands.gaps == gaps
+
+
+def test_document_that_left_before_anything_was_asked_for_needs_no_successor() -> None:
+    hands = Hands(5)
+    hands.open(at=10)
+    hands.documents.left(HERE)
+    hands.acted_at.append(50)
+    hands.documents.finish()
+    assert hands.gaps == []
 
 
 def test_world_that_outlives_an_empty_document_keeps_its_books() -> None:

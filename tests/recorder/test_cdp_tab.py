@@ -93,6 +93,7 @@ def test_document_is_closed_by_the_last_that_it_says(words: list[Any], gaps: lis
     tab = seated()
     found = hear(tab, world(1), *(said(1, *((word,) if isinstance(word, dict) else word)) for word in words))
     hear(tab, ("Runtime.executionContextDestroyed", {"executionContextId": 1}))
+    tab.documents.finish()
     assert tab.gaps == gaps
     clicks = sum(CLICK in (word if isinstance(word, tuple) else [word]) for word in words)
     assert len([item for item in found if isinstance(item, PageMessage)]) == clicks

@@ -29,6 +29,7 @@ class Line:
         self.said: list[dict[str, Any]] = []
         self.scripts: list[tuple[int, bool | None]] = []
         self.late: list[str] = []
+        self.arrived: list[str] = []
         self.parted: list[int] = []
         self.board = Switchboard(
             lambda client, data: self.sent.setdefault(client, []).append(json.loads(data)),
@@ -36,6 +37,7 @@ class Line:
             before=self.hear,
             late=self.late.append,
             scripted=lambda number, is_apart: self.scripts.append((number, is_apart)),
+            arrived=self.arrived.append,
             clock=lambda: self.now,
         )
         self.board.on_close = self.parted.append
@@ -419,6 +421,31 @@ def test_a_script_of_one_who_left_ends_as_well(line: Line) -> None:
     line.take(BROWSER)
     line.browser(id=asked["id"], result={})
     assert [told for _, told in line.scripts] == [False, None]
+
+
+MOVED = {"frameId": "T", "loaderId": "L1"}
+
+
+@pytest.mark.parametrize(
+    ("result", "arrived"),
+    [
+        (MOVED, ["L1"]),
+        ({**MOVED, "frameId": "F"}, []),
+        ({**MOVED, "errorText": "net::ERR_ABORTED"}, []),
+        ({"frameId": "T"}, []),
+    ],
+)
+def test_an_answer_hands_the_main_frame_over(line: Line, result: Any, arrived: list[str]) -> None:
+    line.say(AGENT, "Page.navigate", session="A1", url="http://h.test/")
+    assert line.arrived == []
+    line.answer(result)
+    assert line.arrived == arrived
+
+
+@pytest.mark.parametrize("session", ["R1", "A1"])
+def test_a_document_that_is_told_of_has_arrived(line: Line, session: str) -> None:
+    line.event(session, "Page.frameNavigated", frame={"id": "F", "loaderId": "L2"})
+    assert line.arrived == ["L2"]
 
 
 def test_scripts_of_the_recorder_are_none(line: Line) -> None:

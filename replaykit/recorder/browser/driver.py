@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from replaykit.recorder.browser.child_targets import Targets
@@ -19,9 +20,10 @@ from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.browser.target_registry import FoundPage, TargetRegistry
 from replaykit.recorder.browser.target_relay import RECEIVED, TargetEvent
 from replaykit.recorder.browser.witnesses.command_log import DriverLog
+from replaykit.recorder.browser.witnesses.command_times import CommandTimes
 from replaykit.recorder.browser.witnesses.driver_requests import FOREIGN_PAGE, DriverRequests
 from replaykit.recorder.browser.witnesses.target_census import Census
-from replaykit.recorder.browser.witnesses.witness_reports import acted_at, testimonies
+from replaykit.recorder.browser.witnesses.witness_reports import may_have_acted, testimonies
 from replaykit.recorder.page.page_script import InjectedNames
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.driver_messages import (
@@ -42,7 +44,6 @@ from replaykit.recorder.session.driver_messages import (
     Write,
 )
 from replaykit.recorder.session.request_messages import RequestMessage
-from replaykit.recorder.session.witnesses import Commanded, ScriptAsked
 from replaykit.trajectory.exchange import Gap
 from replaykit.trajectory.step import Environment
 
@@ -111,8 +112,8 @@ class Driver(Relaying):
         self._contexts: set[Any] = set()
         self._has_crashed = False
         self._existing: set[int] = set()
-        self.acted_at: dict[int | None, float] = {}
-        """When the agent last asked for input or for a script, by tab, ms; a proxy does not say in which."""
+        self.command_times = CommandTimes()
+        """When the agent asked for input and scripts."""
         self._backlog: dict[int, list[TargetEvent]] = {}
         self._lost: list[CdpTab] = []
         self._leaving: dict[int, TabClosed | TabCrashed] = {}
@@ -164,8 +165,7 @@ class Driver(Relaying):
 
     def feed(self, item: Input) -> None:
         """Give the session an input; what it writes is stored at once, what it asks for is queued."""
-        if isinstance(item, ScriptAsked) or (isinstance(item, Commanded) and item.kind == "input"):
-            self.acted_at[item.page] = item.at
+        self.command_times.heed(item)
         if self._core is None:
             self._early.append(item)
         if self._core is None or self.is_sealed:
@@ -247,7 +247,8 @@ class Driver(Relaying):
         tab.is_searched = self.is_searching
         tab.leave_listeners.is_on = self.has_network
         tab.on_listening = lambda: self._armed(tab)
-        tab.documents.acted_at = lambda: acted_at(self, page)
+        tab.documents.may_have_acted = partial(may_have_acted, self, page)
+        tab.documents.arrival = self.command_times.arrival
         if self.is_attaching:
             self._existing.add(page)
         self._backlog[page] = []

@@ -69,6 +69,7 @@ class Proxy:
         refused: Callable[[str, Message], None] = lambda method, params: None,
         late: Callable[[str], None] = lambda target: None,
         scripted: Callable[[int, bool | None], None] = lambda number, is_apart: None,
+        arrived: Callable[[str], None] = lambda loader: None,
     ) -> None:
         self._pipe = pipe
         self._token = secrets.token_urlsafe(24)
@@ -90,6 +91,7 @@ class Proxy:
             refused=refused,
             late=late,
             scripted=scripted,
+            arrived=arrived,
             clock=self._loop.time,
         )
         self._board.on_close = self._part

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import TypeAlias
 
 import msgspec
 from msgspec import UNSET, Raw
@@ -24,9 +23,11 @@ from replaykit.recorder.proxy.protocol_messages import (
     Message,
     PendingRequest,
     Seat,
+    Send,
     Wire,
     fault,
     is_apart,
+    is_handed_over,
     plain,
     wires,
     with_subject,
@@ -38,8 +39,6 @@ WAITING_MAX = 50_000
 PAUSED_MAX = 10_000
 """Requests of one session that wait for its client and can be recognised by their URL."""
 
-Send: TypeAlias = Callable[[int, bytes], None]
-
 
 class Switchboard(Holding):
     """Routes messages between one browser and its clients.
@@ -48,6 +47,7 @@ class Switchboard(Holding):
     before an agent's command goes on, `refused` where one does not.
     `late(target)` is called where a page could not be held long enough. `scripted(number, is_apart)` is
     called before a script of an agent runs, apart or in the page's own world, and after it, with None.
+    `arrived(loader)` is called once no command can reach what was there before a document.
     """
 
     def __init__(
@@ -59,6 +59,7 @@ class Switchboard(Holding):
         refused: Callable[[str, Message], None] = lambda method, params: None,
         late: Callable[[str], None] = lambda target: None,
         scripted: Callable[[int, bool | None], None] = lambda number, is_apart: None,
+        arrived: Callable[[str], None] = lambda loader: None,
         clock: Callable[[], float] = lambda: 0.0,
     ) -> None:
         super().__init__(clock, late)
@@ -67,6 +68,7 @@ class Switchboard(Holding):
         self._before = before
         self._refused = refused
         self._scripted = scripted
+        self._has_arrived = arrived
         self._next = 0
         self._asked: dict[int, PendingRequest] = {}
         self._waiting: dict[int, int] = {}
@@ -151,9 +153,8 @@ class Switchboard(Holding):
             self._to_client(root, fault(None, -32700, "JSON: message is not valid"))
             return
         if wire.id is UNSET or wire.method is UNSET:
-            self._to_client(
-                root, fault(wire.id, -32600, "Message must have integer 'id' and string 'method'")
-            )
+            words = "Message must have integer 'id' and string 'method'"
+            self._to_client(root, fault(wire.id, -32600, words))
             return
         seat = root if wire.sessionId is UNSET else self._seats.get(wire.sessionId)
         if seat is None or seat.client != client:
@@ -316,9 +317,11 @@ class Switchboard(Holding):
     def _agent_answer(self, ask: PendingRequest, out: Wire) -> None:
         seat = ask.seat
         assert seat is not None
-        result = {} if out.result is UNSET else plain(out.result) if ask.method in _ANSWERS else {}
+        result = {} if out.result is UNSET else plain(out.result) if ask.method in _READ else {}
         if ask.method == "Page.createIsolatedWorld" and "executionContextId" in result:
             seat.contexts.add(result["executionContextId"])
+        if ask.method == "Page.navigate" and is_handed_over(seat, result):
+            self._has_arrived(result["loaderId"])
         if ask.method == "Target.getTargets":
             infos = [one for one in result.get("targetInfos", ()) if not self.is_ours(one["targetId"])]
             out.result = Raw(json.dumps({"targetInfos": infos}).encode())
@@ -362,9 +365,8 @@ class Switchboard(Holding):
         if about["type"] == "page":
             self._met(place)
         if is_agent and self._is_held(place):
-            place.held.append(
-                (seat, Wire(method="Target.attachedToTarget", params=Raw(json.dumps(params).encode())))
-            )
+            held = Wire(method="Target.attachedToTarget", params=Raw(json.dumps(params).encode()))
+            place.held.append((seat, held))
             return False
         return True
 
@@ -405,9 +407,13 @@ class Switchboard(Holding):
 
     def _script(self, seat: Seat, params: Message) -> bool:
         place = self._place(seat.target)
-        if params.get("executionContextId") in place.hidden:
-            place.scripts.add(params["scriptId"])
-            return seat.client == RECORDER
+        if params.get("executionContextId") not in place.hidden:
+            return True
+        place.scripts.add(params["scriptId"])
+        return seat.client == RECORDER
+
+    def _navigated(self, seat: Seat, params: Message) -> bool:
+        self._has_arrived(params["frame"]["loaderId"])
         return True
 
     def _request(self, seat: Seat, params: Message) -> bool:
@@ -430,9 +436,8 @@ class Switchboard(Holding):
         return not skips
 
     def _console(self, seat: Seat, params: Message) -> bool:
-        return (
-            seat.client == RECORDER or params.get("executionContextId") not in self._place(seat.target).hidden
-        )
+        context = params.get("executionContextId")
+        return seat.client == RECORDER or context not in self._place(seat.target).hidden
 
     def _is_target_reported(self, seat: Seat, params: Message) -> bool:
         target = params.get("targetId") or params.get("targetInfo", {}).get("targetId", "")
@@ -442,18 +447,11 @@ class Switchboard(Holding):
 
     def _to_seat(self, seat: Seat, wire: Wire) -> None:
         """Send an event, unless it has to wait with the page it is about."""
-        place = self._places.get(seat.target)
-        if seat.client != RECORDER and place is not None and self._is_held(place):
+        place = self._places.get(seat.target) if seat.client != RECORDER else None
+        if place is not None and self._is_held(place):
             place.held.append((seat, wire))
-            return
-        if (
-            seat.client != RECORDER
-            and place is not None
-            and place.hidden
-            and self._secrecy.holds_hidden(wire.params, place)
-        ):
-            return
-        self._to_client(seat, wire)
+        elif place is None or not (place.hidden and self._secrecy.holds_hidden(wire.params, place)):
+            self._to_client(seat, wire)
 
     def _to_client(self, seat: Seat, wire: Wire) -> None:
         if seat.is_nested and seat.parent is not None:
@@ -468,7 +466,7 @@ class Switchboard(Holding):
 
 
 _PLANNED = frozenset({"Target.attachToTarget", "Target.setAutoAttach"})
-_ANSWERS = frozenset({"Page.createIsolatedWorld", "Target.getTargets", "Target.createTarget"})
+_READ = frozenset(["Page.createIsolatedWorld", "Page.navigate", "Target.getTargets", "Target.createTarget"])
 
 _COMMANDS: dict[str, Callable[[Switchboard, Seat, Wire, Message], None]] = {
     "Target.attachToTarget": Switchboard._attach,
@@ -494,6 +492,7 @@ _EVENTS: dict[str, Callable[[Switchboard, Seat, Message], bool]] = {
     "Runtime.bindingCalled": Switchboard._bound,
     "Runtime.consoleAPICalled": Switchboard._console,
     "Debugger.scriptParsed": Switchboard._script,
+    "Page.frameNavigated": Switchboard._navigated,
     "Fetch.requestPaused": Switchboard._request,
     "Debugger.paused": Switchboard._paused,
     "Debugger.resumed": Switchboard._resumed,

@@ -15,6 +15,9 @@ from replaykit.recorder.browser.witnesses.command_kinds import CDP_SCRIPTS
 
 Message: TypeAlias = dict[str, Any]
 
+Send: TypeAlias = Callable[[int, bytes], None]
+"""Carries the bytes of a message to a client, by its number."""
+
 RECORDER = 0
 """Number of the client that is the recorder itself."""
 
@@ -119,6 +122,12 @@ def is_apart(params: Message, worlds: set[int | str]) -> bool:
     found = HANDLE.match(str(params.get("objectId", "")))
     named = (params.get(name) for name in ("contextId", "executionContextId", "uniqueContextId"))
     return any(world in worlds for world in named) or (found is not None and int(found[1]) in worlds)
+
+
+def is_handed_over(seat: Seat, answer: Message) -> bool:
+    """Whether the browser handed the main frame over to a new document when it answered `Page.navigate`."""
+    is_main = answer.get("frameId") == seat.target
+    return is_main and "loaderId" in answer and not answer.get("errorText")
 
 
 def with_subject(seat: Seat, place: TargetPlace, method: str, params: Message) -> Message:

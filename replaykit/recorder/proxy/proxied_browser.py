@@ -44,6 +44,7 @@ class Proxied:
             refused=partial(self._note, refused=True),
             late=lambda target: self._call_soon(self._late),
             scripted=self._scripted,
+            arrived=self._arrived,
         )
         self._loop: asyncio.AbstractEventLoop | None = None
         self._agent_events: AgentEvents | None = None
@@ -136,6 +137,12 @@ class Proxied:
             else ScriptAsked(at=at, number=number, is_apart=is_apart)
         )
         self._call_soon(lambda: run.scripted(message))
+
+    def _arrived(self, loader: str) -> None:
+        run = self._run
+        if run is not None:
+            at = run.clock.now()
+            self._call_soon(lambda: run.arrived(loader, at))
 
     def _listen(self) -> None:
         agent_events = self._agent_events

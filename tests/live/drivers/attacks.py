@@ -63,6 +63,7 @@ class Tab(Page):
         known |= {"evaluate": self.evaluate, "goto": self.goto, "fill": self.fill, "drag": self.drag}
         known |= {"back": lambda: self.travel(-1), "forward": lambda: self.travel(1)}
         known |= {"sleep": lambda ms: time.sleep(ms / 1000), "arrive": self.arrive}
+        known |= {"go": self.go, "begin": lambda script: self.post("Runtime.evaluate", expression=script)}
         known["poll"] = lambda path: self.until(lambda: self.evaluate(there(path)) or None)
         known[name](*given)
 
@@ -115,6 +116,10 @@ class Tab(Page):
         self.send("Page.navigate", url=url)
         there = f"location.href === {json.dumps(url)} && document.readyState === 'complete'"
         self.until(lambda: self.evaluate(f"({there}) || null"))
+
+    def go(self, url: str) -> None:
+        """Go to an address, and wait for nothing."""
+        self.send("Page.navigate", url=url)
 
     def arrive(self, path: str) -> None:
         """Wait, without a script, until the page that an action leads to is there."""

@@ -42,10 +42,14 @@ class Page:
         self._socket = WebSocket(tab["webSocketDebuggerUrl"])
         self._number = 0
 
-    def send(self, method: str, **params: Any) -> Any:
-        """Call a method; return its result."""
+    def post(self, method: str, **params: Any) -> None:
+        """Call a method, and wait for no result."""
         self._number += 1
         self._socket.send(json.dumps({"id": self._number, "method": method, "params": params}))
+
+    def send(self, method: str, **params: Any) -> Any:
+        """Call a method; return its result."""
+        self.post(method, **params)
         while (said := json.loads(self._socket.receive())).get("id") != self._number:
             pass
         return said.get("result")

@@ -1,7 +1,8 @@
 """Documents of one tab: each that the browser shows has to be opened by our script, and closed when it goes.
 
 A document begins with `Page.frameNavigated`, or with a world of its page in a frame that was empty. It is
-over when our world in it is gone, when another takes its place, or when its frame is removed.
+over when our world in it is gone, when another takes its place, or when its frame is removed. One that has
+not closed is judged once it is known which document took its place, and since when.
 """
 
 from __future__ import annotations
@@ -51,11 +52,14 @@ class LiveDocuments:
     """
 
     def __init__(self, miss: Callable[[str], None], *, is_armed: Callable[[Via], bool]) -> None:
-        self.acted_at: Callable[[], float] = _unknown
-        """Returns when somebody asked for input or a script here last, ms; infinity: unknown."""
+        self.may_have_acted: Callable[[float, float], bool] = _unknown
+        """Whether somebody asked for input or a script here from one time on, before another, ms."""
+        self.arrival: Callable[[str], float | None] = _unstated
+        """Returns from when on no command reached what was there before a document, by its loader, ms."""
         self._miss = miss
         self._is_armed = is_armed
         self._shown: dict[Spot, LiveDocument] = {}
+        self._left: dict[Spot, list[LiveDocument]] = {}
         self._speakers: dict[Place, Spot] = {}
         self.counts = {"documents": 0, "closed": 0, "windows": 0, "counted": 0, "received": 0}
         """Documents opened, and those that are over; windows, and input events counted and seen in them."""
@@ -64,16 +68,20 @@ class LiveDocuments:
         """Record that there is a document in a frame."""
         self._shown.setdefault((via, frame), LiveDocument(sure_at=at))
 
-    def committed(self, via: Via, frame: str, at: float) -> None:
-        """Record that a frame has another document.
+    def committed(self, via: Via, frame: str, at: float, loader: str = "", *, is_top: bool = False) -> None:
+        """Record that a frame has another document; `is_top`: all other frames of the target went with it.
 
         If our world still exists, so does the window with its ledger. Then an empty document was filled, or a
         document came out of the browser's cache and its script reported before this event.
         """
-        now = self._shown.get((via, frame))
+        spot, arrival = (via, frame), self.arrival(loader)
+        until = inf if arrival is None else arrival
+        for left in [one for one in self._left if one == spot or (is_top and one[0] == via)]:
+            self._judge_left(left, until)
+        now = self._shown.get(spot)
         if now is None or not now.role:
-            self._end((via, frame))
-            self.begun(via, frame, at)
+            self._end(spot, until)
+            self.begun(via, frame, at if arrival is None else arrival)
 
     def opened(self, place: Place, frame: str, message: PageOpen, at: float) -> None:
         """Handle the opening message of a document."""
@@ -106,8 +114,11 @@ class LiveDocuments:
     def left(self, place: Place) -> None:
         """Record that a world of ours is gone."""
         spot = self._speakers.get(place)
-        if spot is not None:
-            self._end(spot)
+        if spot is None or spot not in self._shown:
+            return
+        document = self._take(spot)
+        if not self._is_sure(document, inf):
+            self._left.setdefault(spot, []).append(document)
 
     def detached(self, via: Via, frame: str) -> None:
         """Record that a frame is gone from a target."""
@@ -115,7 +126,7 @@ class LiveDocuments:
 
     def gone(self, via: Via) -> None:
         """Record that a target, and all below it, is gone."""
-        for spot in [spot for spot in self._shown if spot[0][: len(via)] == via]:
+        for spot in self._below(via):
             self._end(spot)
 
     def crashed(self, via: Via) -> None:
@@ -123,9 +134,11 @@ class LiveDocuments:
 
         Last messages of their documents are lost.
         """
-        for spot in [spot for spot in self._shown if spot[0][: len(via)] == via]:
-            self._take(spot)
-            self._miss("document.crashed")
+        for spot in self._below(via):
+            self._judge_left(spot, inf)
+            if spot in self._shown:
+                self._take(spot)
+                self._miss("document.crashed")
 
     @property
     def is_opening(self) -> bool:
@@ -145,19 +158,28 @@ class LiveDocuments:
 
     def finish(self) -> None:
         """End the recording: documents that have not closed by now never will."""
-        for spot in list(self._shown):
+        for spot in self._below(()):
             self._end(spot)
+
+    def _below(self, via: Via) -> list[Spot]:
+        return [spot for spot in {**self._shown, **self._left} if spot[0][: len(via)] == via]
 
     def _document_at(self, place: Place) -> LiveDocument | None:
         spot = self._speakers.get(place)
         document = self._shown.get(spot) if spot is not None else None
         return document if document is not None and document.place == place else None
 
-    def _end(self, spot: Spot) -> None:
-        if spot not in self._shown:
-            return
-        document = self._take(spot)
-        if self._is_sure(document):
+    def _end(self, spot: Spot, until: float = inf) -> None:
+        self._judge_left(spot, until)
+        if spot in self._shown:
+            self._judge(spot, self._take(spot), until)
+
+    def _judge_left(self, spot: Spot, until: float) -> None:
+        for document in self._left.pop(spot, ()):
+            self._judge(spot, document, until)
+
+    def _judge(self, spot: Spot, document: LiveDocument, until: float) -> None:
+        if self._is_sure(document, until):
             return
         if document.role in OWN:
             self._miss("document.unclosed")
@@ -174,10 +196,14 @@ class LiveDocuments:
         self.counts["counted"] += document.received + document.missed
         return document
 
-    def _is_sure(self, document: LiveDocument) -> bool:
+    def _is_sure(self, document: LiveDocument, until: float) -> bool:
         # A document without a body says no farewell, one that goes at once no first word: no one acted in it.
-        return document.is_closed or self.acted_at() < document.sure_at
+        return document.is_closed or not self.may_have_acted(document.sure_at, until)
 
 
-def _unknown() -> float:
-    return inf
+def _unknown(since: float, until: float) -> bool:
+    return True
+
+
+def _unstated(loader: str) -> float | None:
+    return None

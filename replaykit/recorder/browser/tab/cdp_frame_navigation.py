@@ -106,9 +106,10 @@ class Moves:
 
     def _committed(self, params: Params, via: Via) -> Iterator[Input]:
         frame, tab = params["frame"], self._tab
-        tab.documents.committed(via, frame["id"], self._clock.arrived())
-        self._leave(via, frame["id"])
         is_main = not via and frame.get("parentId") is None
+        at, loader = self._clock.arrived(), frame["loaderId"]
+        tab.documents.committed(via, frame["id"], at, loader, is_top=is_main)
+        self._leave(via, frame["id"])
         if is_main and frame["loaderId"] == tab.loader:
             return  # already in the frame tree that was read while this event was on its way
         url, kind = frame["url"] + frame.get("urlFragment", ""), self._types.pop(frame["id"], None)

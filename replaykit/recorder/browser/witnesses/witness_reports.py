@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from math import inf
 from typing import Any, Protocol
 
 from replaykit.recorder.browser.driver_parts import SessionFeed
 from replaykit.recorder.browser.witnesses.command_log import DriverLog
+from replaykit.recorder.browser.witnesses.command_times import CommandTimes
 from replaykit.recorder.browser.witnesses.driver_requests import DriverRequests
 from replaykit.recorder.session.witnesses import Logged, Witnessed
 
@@ -24,8 +25,8 @@ class Reporter(SessionFeed, Protocol):
         """Requests that the driver's own events report."""
 
     @property
-    def acted_at(self) -> Mapping[int | None, float]:
-        """When the agent last asked for input or for a script, by tab, ms."""
+    def command_times(self) -> CommandTimes:
+        """When the agent asked for input and scripts."""
 
     @property
     def is_proxied(self) -> bool:
@@ -44,11 +45,10 @@ def has_census(driver: Reporter) -> bool:
     return driver.is_proxied or (driver.log.is_whole and driver.log.is_unisolated and driver.has_network)
 
 
-def acted_at(driver: Reporter, page: int) -> float:
-    """Return when the agent last asked for input or a script in a tab, ms; infinity: unknown."""
-    if not (driver.log.is_whole or driver.is_proxied):
-        return inf
-    return max(driver.acted_at.get(page, -inf), driver.acted_at.get(None, -inf))
+def may_have_acted(driver: Reporter, page: int, since: float, until: float = inf) -> bool:
+    """Whether the agent asked for input or a script in a tab between two times, or may have, ms."""
+    is_logged = driver.log.is_whole or driver.is_proxied
+    return not is_logged or driver.command_times.asked_between(page, since, until)
 
 
 def testimonies(driver: Reporter) -> Iterator[Logged | Witnessed]:
