@@ -64,7 +64,7 @@ SOURCE_WORDS = {
 """Words that docstrings and comments do not use, in addition to `WORDS`."""
 
 STARTS = ("What ", "Whatever ", "Take in ")
-"""Beginnings that docstrings do not have: a noun phrase or a verb such as `Return` says more."""
+"""Beginnings that docstrings and comments do not have: a noun phrase or a verb such as `Return` says more."""
 
 SOURCES = ("source docstrings", "source comments", "script comments")
 """Rows of texts that stand in the source."""

@@ -78,7 +78,7 @@ def source(path: str) -> tuple[str, set[str]]:
     return text, {node.name for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)}
 
 
-# What needs no run
+# Without a run
 
 
 READERS: dict[str, Callable[[str], Any]] = {

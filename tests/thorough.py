@@ -14,5 +14,5 @@ def one_in(number: int, cases: Sequence[Any]) -> list[Any]:
 
 
 def _further(case: Any) -> Any:
-    # What has fields of its own is one value.
+    # A tuple with named fields is one value.
     return pytest.param(*(case if type(case) is tuple else (case,)), marks=pytest.mark.thorough)

@@ -31,7 +31,7 @@ _NAME = lazy_pattern(r"[A-Za-z0-9_.-]{1,64}")
 # strings every quote has a backslash.
 _READY = lazy_pattern(rb'"ready":"(?:loading|interactive|complete)",?')
 
-# What would make it another host, port or word.
+# Characters after which the match would be part of another host, port or word.
 _BOUNDARY = rb"(?![A-Za-z0-9_-]|[.:@][A-Za-z0-9])"
 
 

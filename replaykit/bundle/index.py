@@ -184,7 +184,7 @@ def _check_ids(index: BundleIndex, place: Place) -> None:
 
 
 def _is_hex(text: str) -> bool:
-    # What fromhex also takes, upper case and white space, comes back as other text.
+    # `fromhex` also accepts upper case and white space, which come back as other text.
     try:
         return bytes.fromhex(text).hex() == text
     except ValueError:

@@ -23,7 +23,7 @@ STEPS: Mapping[int, Callable[[Event], Event]] = {}
 A step takes events of every type, unknown ones included, and returns those that it does not concern.
 """
 
-# What a step meets in an event that is not what its version says.
+# Errors of a migration step on an event that does not have the form of its version.
 _MISFITS = (LookupError, TypeError, ValueError, AttributeError)
 
 

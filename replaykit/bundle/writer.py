@@ -279,7 +279,7 @@ class Journal:
             os.ftruncate(self._file, self.size)
             os.lseek(self._file, self.size, os.SEEK_SET)
         except OSError:
-            # What remains is a torn tail, which readers leave out; nothing may be written after it.
+            # The journal ends in a torn record, which readers leave out; nothing may be written after it.
             with suppress(OSError):
                 self.close()
 

@@ -275,7 +275,7 @@ def _metrics(summary: Mapping[str, Any], options: GateOptions) -> Iterator[str]:
 
 
 def _judge_errors(summary: Mapping[str, Any], options: GateOptions) -> Iterator[str]:
-    # Whatever the gate fails on: a judge that could not be asked must not say nothing in silence.
+    # Checked with every `fail_on`: a judge that could not be asked must not be silent.
     for name, judge in sorted(summary.get("judges", {}).items()):
         if judge["n"] and judge["n_error"] / judge["n"] > options.max_error_share:
             yield f"judge {name}: {judge['n_error']} of {judge['n']} judgements are errors"

@@ -10,7 +10,7 @@ from replaykit.replay.player import mutates
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.step import Trajectory
 
-# What programs load of a site, and no action changes.
+# Kinds of resources that pages load and that no action changes.
 _FIXED = frozenset({"script", "stylesheet", "font"})
 
 

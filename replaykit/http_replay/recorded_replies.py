@@ -250,7 +250,7 @@ class RecordedAnswers:
         if blob is None or blob not in self._bundle:
             return "its body was not recorded"
         body = self._bundle.blob(blob)
-        # What was hidden is not what the server sent: a program would read the mask for the value.
+        # A masked body is not the one that the server sent: a program would take the mask for the value.
         if _MARKED.search(body):
             return "a value in it was hidden when it was recorded"
         return body

@@ -50,7 +50,7 @@ def decode_json(data: bytes, depth: int = SOURCE_NEST_MAX) -> Any:
 
 
 def _tolerant(data: bytes) -> Any:
-    # What Python writes and JSON does not know: NaN, infinities, halves of surrogate pairs.
+    # Python also writes values that JSON does not have: NaN, infinities, halves of surrogate pairs.
     if not data.strip():
         raise JsonFault("empty")
     if data.startswith(_WIDE):

@@ -108,7 +108,7 @@ def _write(
     # Reads the file as it is on the disk, not what was meant to be written.
     left = tuple(_left(written, tapes, redactor, str(target)))
     for path, data in tapes:
-        # What lies there belongs to the bundle that is replaced.
+        # A file at this path belongs to the bundle that is replaced.
         path.unlink(missing_ok=True)
         if data is not None:
             replies.write_bytes(data)

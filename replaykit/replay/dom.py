@@ -216,7 +216,7 @@ class Dom:
     def _select(self, css: str, scope: int) -> Node | None:
         selector = compile_selector(css)
         row = next(selector.find(self.tree, scope), -1)
-        # What was left out comes later than a first match, unless the selector looks ahead.
+        # Omitted nodes come later than a first match, unless the selector looks ahead.
         if row < 0 or selector.looks_ahead:
             self._refuse_cut(selector)
         return Node(self, row) if row >= 0 else None

@@ -354,7 +354,7 @@ def _led_to(exchange: Exchange, document: int | None) -> bool:
 def _is_later(exchange: Exchange, place: int, page: Page, since: int) -> bool:
     if exchange.sent_frames and exchange.ended is None:
         return True
-    # What was under way when the document was asked for may have changed something afterwards.
+    # An exchange that was under way when the document was requested may have changed something afterwards.
     times = (exchange.ended, exchange.received, exchange.t)
     over = next((time for time in times if time is not None), None)
     if over is None or page.t is None:

@@ -50,7 +50,7 @@ def _from_zlib(data: bytes, most: int) -> Inflated | None:
         plain = machine.decompress(data, most)
     except zlib.error:
         return Inflated(b"", is_whole=False) if data.startswith(b"\x1f\x8b") else None
-    # What stands behind the end is another stream, or no part of this one.
+    # Bytes behind the end are another stream, or no part of this one.
     return Inflated(plain, is_whole=machine.eof and not machine.unused_data)
 
 

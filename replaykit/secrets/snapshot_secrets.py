@@ -46,7 +46,7 @@ def rewrite_snapshot(data: bytes, rewrite: Rewrite, holds_secret: HoldsSecret, k
             changed = _around_changes(tokens, new_tokens) if new_tokens != tokens else set()
             # An edit of a row may hold a part of a secret that its text no longer shows.
             new_head["texts"] = _safe_rows(head["texts"], changed, holds_secret)
-        # What holds no secret keeps its bytes: equal pages stay one blob.
+        # Lines without a secret keep their bytes: equal pages stay one blob.
         lines[0] = lines[0] if new_head == head else msgspec.json.encode(new_head)
         lines[1] = lines[1] if new_tokens == tokens else msgspec.json.encode(new_tokens)
     except (msgspec.DecodeError, IndexError, RecursionError):
@@ -97,7 +97,7 @@ def _around_changes(tokens: list[Any], new_tokens: list[Any]) -> set[int]:
     around: set[int] = set()
     for token, new, path in zip(tokens, new_tokens, _paths(tokens), strict=True):
         if token != new and isinstance(token, str):
-            # What is around one of them was noted with it.
+            # Ancestors above a known one were added together with it.
             around.update(takewhile(lambda number: number >= 0 and number not in around, reversed(path)))
     return around
 

@@ -35,19 +35,19 @@ from replaykit.snapshot.snapshot_format import (
 _PLAIN = {mark: kind for mark, kind in STARTS.items() if kind != OTHER}
 # Of a plain mark, and yet not plain: a name is missing, or a tree of its own begins.
 _ODD = frozenset({"<", "%", "&", "<template"})
-# What most pages are made of.
+# Tags that most pages consist of.
 _TAGS = (
     "html head meta title link style script body header nav main section article aside footer h1 h2 h3 "
     "p a span strong em small code pre br hr div ul ol li dl dt dd table caption thead tbody tr th td img "
     "form label input button select option textarea fieldset legend details summary dialog time iframe"
 )
 _COMMON = {f"<{tag}": (HTML, sys.intern(tag)) for tag in _TAGS.split()}
-# What the token before asks for, whatever comes.
+# Tokens whose next token is their operand.
 _WAITING = ("inner", "omit")
 
 _Object = TypeVar("_Object", Inner, ElementState)
 
-# What `Rows` reads; the columns `scope` and `number` follow from it.
+# Columns that `Rows` reads; `scope` and `number` follow from them.
 _READ = sorted(set(Snapshot.__struct_fields__) - {"head", "style", "box", "scope", "number"})
 
 
@@ -73,8 +73,8 @@ class Rows:
         # Rows that start a tree of their own.
         self.roots: list[int] = []
         self.stack = [0]
-        # What the token before allows: "tag" attributes and state, "named" state; "inner" and "omit" want
-        # their operand.
+        # Kind of the token before, which says what may follow: "tag" allows attributes and state, "named"
+        # state; "inner" and "omit" want their operand.
         self.after = ""
         self.place = 0
         self._read(tokens)
@@ -144,7 +144,7 @@ class Rows:
                 attributes[top] = token
                 after = "named"
                 continue
-            # What is left of the iterator gives the place, so that the loop needs no counter.
+            # The remaining length of the iterator gives the place, so that the loop needs no counter.
             self.place, self.after = len(tokens) - length_hint(ahead) - 1, after
             self._unusual(token)
             top, row, after = stack[-1], len(kind), self.after

@@ -161,7 +161,7 @@ def _state(rule: policy_rules.PageState, at: str) -> Iterator[Fault]:
         yield from _regex(rule.expect.regex, f"{at}.expect.regex")
     is_script = rule.locator.startswith(("document.", "[...document.", "func:"))
     if is_script:
-        # What only a live page answers may have been read live.
+        # A locator that only a live page answers may have been read during the run.
         found = (message for message, is_error in locator_faults(rule.locator) if is_error)
         yield from (_fault(f"{at}.locator", "bad_selector", message) for message in found)
     elif rule.locator:

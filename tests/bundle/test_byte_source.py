@@ -153,7 +153,7 @@ def test_a_file_that_is_overwritten_in_place(layout: str, journal: Path, tmp_pat
                     told = ask()
                 except BundleError:
                     continue
-                # What was in memory already is still what the digest says.
+                # Content that was in memory before is still that of the digest.
                 assert len(told.steps) == 3 if isinstance(told, Trajectory) else blob_id(told) in bundle
         journal.write_bytes(content)
 

@@ -140,7 +140,7 @@ def index(events: Sequence[Event], kind: type, role: str = "") -> int:
     )
 
 
-# What does not change it
+# No change
 
 
 @given(t=st.integers(0, 2**40), scale=st.integers(1, 1000))
@@ -291,7 +291,7 @@ def test_a_message_belongs_to_the_step_done_before_it_not_to_the_one_written(
     assert changed(run(), index(run().events, Message), step=said).digest(folder) == expected
 
 
-# What does
+# Changes
 
 
 def changed(made: Run, at: int, **fields: Any) -> Run:

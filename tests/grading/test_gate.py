@@ -139,7 +139,7 @@ def test_a_task_judged_by_another_rubric_than_the_calibrated_one_leaves_the_gate
     )  # fmt: skip
     found = Verdict(task_id=task, trajectory="sha256:1", suite=None, judgements=(told,))
     runs = [found, replace(found, trajectory="sha256:2")]
-    # What a run is called changes nothing: the task counts.
+    # The name of a run changes nothing: the task counts.
     gate = decide(
         runs, {}, GateOptions(fail_on=("judge",), calibrated=calibrated), {"sha256:1": "t", "sha256:2": "z"}
     )

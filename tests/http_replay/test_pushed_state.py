@@ -25,7 +25,7 @@ from .story import Story
 PATH = "/api/state"
 OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
-# What servers do with what is sent to them; each says what a GET gets afterwards.
+# Ways in which servers treat data sent to them; each returns the reply to a GET afterwards.
 KINDS: dict[str, Any] = {
     "replaces": lambda state, sent: sent,
     "merges": lambda state, sent: {**state, **sent},

@@ -392,7 +392,7 @@ def test_plain_data_is_read_as_it_is(value: Any, protocol: int) -> None:
 
 
 def test_one_number_of_an_array_is_read_without_numpy() -> None:
-    # What numpy.float64(0.5) pickles to, protocol 2.
+    # The pickle of numpy.float64(0.5), protocol 2.
     data = (
         b"\x80\x02cnumpy.core.multiarray\nscalar\ncnumpy\ndtype\nX\x02\x00\x00\x00f8K\x00K\x01\x87R"
         b"(K\x03X\x01\x00\x00\x00<NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb"
@@ -452,7 +452,7 @@ def test_a_cut_pickle_costs_its_step_alone(number: int, share: float, tmp_path: 
         run = bundle.trajectory
         assert [step.turn for step in run.steps] == [at for at in (0, 1) if at != number]
         assert run.channel("actions") == "partial" and run.answer is None
-        # What the next page said of an action is known only where that page is there.
+        # The error of an action stands on the next page, so it is known only where that page exists.
         errors = [step.error.message for step in run.steps if step.error]
         assert errors == (["gone"] if number == 2 else [])
 

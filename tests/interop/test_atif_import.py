@@ -110,7 +110,7 @@ def test_a_question_that_nobody_answered_is_no_answer(tmp_path: Path, imported: 
     assert again.answer is None and [m.kind for m in again.of_type(Message)] == ["ask"]
 
 
-# What the models write
+# Texts of models
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 images = st.builds(

@@ -72,7 +72,7 @@ def outcome(rule: str, calls: list[Call], tmp_path: Path) -> str:
             "activate",
             [("left_mouse_down", {"coordinate": [1, 2]}), ("left_mouse_up", {"coordinate": [2, 2]})],
         ),
-        # What a browser makes of keys.
+        # Keys that a browser turns into navigation or values.
         ("back", [("press_key", {"key": "Alt+ArrowLeft"})]),
         ("back", [("computer", {"action": "key", "text": "alt+Left"})]),
         ("goto", [("computer", {"action": "key", "text": "F5"})]),

@@ -108,7 +108,7 @@ def everywhere(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
     def walk(value: Any) -> Any:
         if isinstance(value, dict):
-            # What the agent itself wrote is no notation of the tool.
+            # Text that the agent itself wrote is no notation of the tool.
             return change({key: part if key in OWN_WORDS else walk(part) for key, part in value.items()})
         return change([walk(part) for part in value] if isinstance(value, list) else value)
 
@@ -225,7 +225,7 @@ def test_a_run_without_its_last_step_is_its_beginning(layout: str, tmp_path: Pat
     assert done.error is None, done.error
     found = told(done.path)
     count = len(found.actions)
-    # What the last step was made of may be cut short itself: half a scroll.
+    # The source of the last step may be cut short itself: half a scroll.
     assert found.actions[: count - 1] == plain.actions[: max(0, count - 1)]
     assert [one["type"] for one in found.actions] == [one["type"] for one in plain.actions[:count]]
     # Another answer than that of the whole run would be made up.

@@ -139,7 +139,7 @@ def test_labelled_runs_are_skipped_and_can_be_gone_back_to(page: Page, serve: Se
         at_run(page, 2)
         keys.press("[")
         at_run(page, 1)
-        # What was not saved is still there.
+        # The entry that was not saved is still there.
         expect(page.get_by_role("radio", name="No it did not")).to_be_checked()
         keys.press("Enter")
         at_run(page, 2)

@@ -163,7 +163,7 @@ def ended(run: Trajectory) -> tuple[str, str]:
     return run.ending.kind, run.ending.cause
 
 
-# What may break
+# Faults
 
 
 @contextmanager

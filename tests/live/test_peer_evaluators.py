@@ -195,7 +195,7 @@ def test_published_evaluators_have_our_verdicts(
     cases = [
         case
         for case in asked(runs)
-        # What needs a model is asked of none.
+        # Cases that need a model are left out.
         if "fuzzy_match" not in json.dumps(case.run.record["eval"]["reference_answers"])
         or case.name == "as it is"
     ]

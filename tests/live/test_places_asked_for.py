@@ -85,7 +85,7 @@ def test_an_address_asked_for_counts_without_a_network_log(
     css, more = CLICKS[how]
     page.goto(add(site, answer))
     found = outcome_of(DENY, lambda page: click(page, css, **more), page, tmp_path / "run.zst")
-    # What answers without a page, no one but the network sees.
+    # A reply without a page is seen only by the network.
     assert found in (("VIOLATED",) if answer == "redirected" else ("VIOLATED", "UNDECIDED"))
 
 

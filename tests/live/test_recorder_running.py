@@ -184,7 +184,7 @@ def test_command_that_uses_up_its_steps_is_ended(tmp_path: Path, task: Task) -> 
     endless = SCRIPT.replace('page.fill("#name", "Ann")', 'while True: page.click("#sure")')
     result = command(tmp_path, task, script=endless, max_steps=3)
     assert (result.kind, result.cause) == ("max_steps", "harness")
-    # What the agent has begun when its steps are used up is seen all the same.
+    # An action that the agent has begun when its steps are used up is recorded nevertheless.
     assert acts(held(result.path)) in ([("click", "#sure")] * 3, [("click", "#sure")] * 4)
 
 
@@ -196,7 +196,7 @@ def test_async_agent_that_uses_up_its_steps_is_ended(tmp_path: Path, task: Task)
 
     result = apart(lambda: record_agent(act, task, tmp_path / "run.zst", max_steps=3))
     assert (result.kind, result.cause) == ("max_steps", "harness")
-    # What the agent has begun when its steps are used up is seen all the same.
+    # An action that the agent has begun when its steps are used up is recorded nevertheless.
     assert acts(held(result.path)) in ([("click", "#sure")] * 3, [("click", "#sure")] * 4)
 
 

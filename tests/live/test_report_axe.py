@@ -27,7 +27,7 @@ pytestmark = pytest.mark.live
 
 AXE = DRIVERS / "node_modules" / "axe-core" / "axe.min.js"
 
-# What axe says: rule, how grave, and the first place. Frames without permissions cannot be looked into.
+# Findings of axe: rule, impact, and the first place. Frames without permissions cannot be read.
 BARRIERS = """async (rules) => (await axe.run(document, { iframes: false, ...(rules && { runOnly: rules }) })).violations
   .map((one) => `${one.id} (${one.impact}): ${one.nodes[0].html.slice(0, 120)}`)"""
 

@@ -72,7 +72,7 @@ def test_the_last_look_shows_closed_shadow_roots(tmp_path: Path, page: Any, site
     assert shadow.children[2].shadow.text_content == "two"
     assert "hunter22" not in last.data.decode()
     assert last.select("iframe").content.select("p").shadow.text_content == "framed"
-    # What a page itself can ask for is what it was.
+    # The answers that a page itself can query are unchanged.
     assert last.select("x-b") is None
     assert last.text == page.evaluate("document.body.innerText")
 

@@ -347,7 +347,7 @@ def test_kinds_of_the_driver_are_known() -> None:
     }
 
 
-# What the session makes of it
+# In the session
 
 
 def promised(new_driver: Any) -> Any:

@@ -117,7 +117,7 @@ def test_long_lines_are_passed(tmp_path: Path) -> None:
     ]
 
 
-# What the session makes of it
+# In the session
 
 
 def compared(new_driver: Any, sent: list[Sent] | None, **requests: Any) -> Any:

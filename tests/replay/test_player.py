@@ -300,7 +300,7 @@ def step(t: int | None, action: Any, page: int = 0) -> Step:
 @pytest.mark.parametrize(
     ("events", "is_believed"),
     [
-        # What is typed and never saved is on this page alone.
+        # Text that is typed and never saved stays on this page.
         ((arrival(5), step(10, Fill(value="x")), VISIT), False),
         ((arrival(5), VISIT, step(30, Fill(value="x"))), True),
         ((step(2, Click()), arrival(5), VISIT), True),

@@ -57,7 +57,7 @@ def _unused(bundle: Bundle, path: str | Path) -> int:
     members = (judge_settings(one) for settings in judges for one in settings.members)
     known = {*KINDS, *(judge_name(settings) for settings in (*judges, *members))}
     unused = [entry for mark, entry in tape.found.items() if mark not in marks and entry.judge in known]
-    # What was asked with the user's prompts, only a file of settings asks for again.
+    # Entries with the user's prompts are used again only with a file of settings.
     return sum("prompt" not in entry.provenance for entry in unused)
 
 

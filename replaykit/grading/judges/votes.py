@@ -38,7 +38,7 @@ def voted(judgements: Sequence[Judgement], require: str = "majority") -> Judgeme
     outcome, reason = majority([one.outcome for one in judgements], require)
     other, _ = majority([JudgeOutcome(one.other_mode or one.outcome) for one in judgements], require)
     errors = [one for one in judgements if one.outcome is E]
-    # What stands beside the verdict is of a vote that gave it.
+    # The fields beside the verdict are taken from a vote that gave it.
     own = next((one for one in judgements if one.outcome is outcome), first)
     return replace(
         own,

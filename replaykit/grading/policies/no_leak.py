@@ -100,7 +100,7 @@ class HiddenText:
         if self.loose is None or self.loose.search(fold(text)) is None:
             return text
         shown = self.loose.sub(lambda _: self.token, text)
-        # What typography still hides is found in the folded text only, so that one is shown then.
+        # Secrets in typographic forms are found in the folded text only, so that text is shown then.
         is_out = self.loose.search(fold(shown.replace(self.token, "\n⟦⟧\n"))) is None
         return shown if is_out else self.loose.sub(lambda _: self.token, fold(text))
 

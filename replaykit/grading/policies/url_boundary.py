@@ -148,7 +148,7 @@ class _Border:
         """Return `denied`, `not_allowed` or nothing."""
         if event.url in self._denied:
             return "denied"
-        # What an allowed page embeds is a part of it.
+        # Resources that an allowed page embeds are a part of it.
         is_page = self._allowed is not None and event.action is None
         return "not_allowed" if is_page and event.url not in (self._allowed or ()) else ""
 

@@ -101,7 +101,7 @@ class Unpacking:
         try:
             self.add(archive, root, spent or UnpackedTotals())
         except InteropError:
-            # What is left of it would fill the disk until the import ends.
+            # A partly unpacked archive would fill the disk until the import ends.
             shutil.rmtree(root, ignore_errors=True)
             raise
         return root

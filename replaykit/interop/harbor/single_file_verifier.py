@@ -106,7 +106,7 @@ def _required(name: str) -> list[str]:
         lines = metadata.requires(name) or []
     except metadata.PackageNotFoundError as error:
         raise UsageError(what=f"cannot build the verifier: {name} is not installed as a package") from error
-    # What holds for other platforms and versions is not installed, and extras are not asked for.
+    # Requirements of other platforms and versions are not installed, and extras are not requested.
     plain = [line for line in lines if "extra ==" not in line]
     found = [match[1] for line in plain if (match := _REQUIREMENT.match(line))]
     return [one for one in found if _is_there(one)]

@@ -326,7 +326,7 @@ def _answer(run: Run, sample: Sample) -> str | None:
     submitted = any(isinstance(one, Step) and isinstance(one.action, Answer) for one in run.events)
     if last is None and not submitted:
         return None
-    # What was scored, which need not be the last message.
+    # Scorers read the completion, which need not be the last message.
     scored = whole(sample.output.completion if sample.output else "", sample.attachments).value
     return scored or (text_of(last.content) if last else run.last_message()) or None
 

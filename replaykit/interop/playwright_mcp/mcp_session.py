@@ -179,7 +179,7 @@ def _shots(run: Run, entry: McpEntry) -> list[Blob]:
     """Return the screenshots of a call: those in the log, else those that it names."""
     held = [one.get("data") for one in _attached(entry) if one.get("type") == "image"]
     found = [run.screenshot_in(data) for data in held if isinstance(data, str)]
-    # What any other tool gives back is a text of the page, which may name any file.
+    # Results of all other tools are text of the page, which may name any file.
     named = links_of(entry) if "screenshot" in entry.name and not any(found) else []
     if named:
         found = [run.screenshot_at(path) for path in named]

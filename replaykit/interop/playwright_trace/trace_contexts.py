@@ -247,7 +247,7 @@ def _context(run: Run, name: str) -> TraceContext:
     if events and not any(isinstance(event.get("type"), str) for event in events):
         run.source.malformed(name, "without an event that has a type", "a trace of Playwright")
     if not events or events[0].get("type") != "context-options":
-        # What a test runner wrote before version 7.
+        # Test runners wrote files without this event before version 7.
         events.insert(0, {"type": "context-options", "origin": "testRunner"})
     else:
         version = _version(run, name, events[0].get("version"))

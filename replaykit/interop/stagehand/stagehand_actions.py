@@ -23,7 +23,7 @@ READING = frozenset({
 def actions_of(run: Run, name: str, arguments: Any, result: Any) -> list[actions.Action]:
     """Return what a tool did: of `act` and of forms what the result holds, else what their words state."""
     args = arguments if isinstance(arguments, dict) else {}
-    # What was resolved has a selector; words have to be understood.
+    # A resolved action has a selector; an instruction in words has to be interpreted.
     resolved = _resolved(result) or _resolved(args)
     if resolved:
         return [resolved_action(one) for one in resolved]

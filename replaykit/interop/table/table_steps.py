@@ -82,7 +82,7 @@ def _by_rows(run: Run, shape: RowShape, rows: Rows) -> Iterator[TableStep]:
             run.keep(place, {"line": cells[NO_ROW]})
             continue
         unread = _unread(cells, used)
-        # What all rows of a run repeat is kept once.
+        # A cell that all rows of a run repeat is kept once.
         _keep(
             run, place, {k: cell for k, cell in unread.items() if holds_bytes(cell) or before.get(k) != cell}
         )

@@ -334,7 +334,7 @@ function all_labelled() {
 }
 
 async function end() {
-  // What is not saved is lost with the page: the first press says so.
+  // An unsaved answer is lost with the page: the first press warns of that.
   if (current?.draft.changed && !warned) {
     warned = true;
     say("The answer to this run is not saved. Press End again to end without it.", true);
@@ -380,7 +380,7 @@ function on_key(event) {
     else if (event.key === "Enter" && !event.shiftKey) { event.preventDefault(); save(); }
     return;
   }
-  // What is in focus keeps its own meaning of Enter.
+  // A focused control keeps its own meaning of Enter.
   if (event.key === "Enter" && target.closest?.("button, a, summary, form")) return;
   const act = ACTS[event.key];
   if (!act) return;

@@ -337,7 +337,7 @@ class Driver(Relaying):
             self.gap(channel, why, count, tab.page)
 
     def _report(self, tab: CdpTab, item: Input) -> None:
-        # What happens in a probe tab is no action of the agent; its requests say that they are probes.
+        # Events in a probe tab are no actions of the agent; its requests are marked as probes.
         is_frame = isinstance(item, SnapshotPushed) and item.source != MAIN
         if tab.actor == "agent" or is_frame or isinstance(item, RequestMessage):
             self.feed(item)

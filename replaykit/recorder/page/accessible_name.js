@@ -1,4 +1,4 @@
-// What an element is called: its accessible name, and each text that it could be made of.
+// Names of an element: its accessible name, and each text that it may consist of.
 
 const NAMED_BY_CONTENT = new Set([
   'button', 'cell', 'checkbox', 'columnheader', 'gridcell', 'heading', 'link', 'menuitem', 'menuitemcheckbox',
@@ -169,7 +169,7 @@ function gather(element, way) {
 // The element whose style a text has; one directly in a shadow tree has that of the host.
 const holderOf = (node, element) => (nodeType(parentNode(node)) === ELEMENT ? parentNode(node) : element);
 
-// What stands in an element on the screen: of a host its shadow tree, of a slot what it holds, else its own content.
+// Nodes shown in an element: the shadow tree of a host, the assigned nodes of a slot, else its own content.
 function* shownNodes(element) {
   const held = isHTML(element, 'slot') ? assignedNodes(element) : [];
   if (held.length > 0) return yield* held;

@@ -17,7 +17,7 @@ function isChosen(field) {
   return options.some((option) => isSelected(option) !== own.includes(option));
 }
 
-// What a select shows of itself; a list box shows nothing chosen.
+// The option that a closed select shows; a list box shows no chosen one.
 function firstChoice(field, options) {
   return field.size > 1 ? undefined : options.find((option) => !matches(option, ':disabled'));
 }

@@ -243,7 +243,7 @@ function takeRoot(tree, root, kind) {
 
 // ---- Styles and boxes ------------------------------------------------------------------------------------------
 
-// What a `display` allows, by its value: pages have a dozen of them.
+// Properties that each value of `display` allows: pages have a dozen values.
 const NO_SCROLLER = /^(?:contents|inline|ruby|table|inline-table|table-(?!caption).*)$/;
 const NEVER_OUT = /^(?:contents|inline|ruby|table-)/;
 const allowances = new Map();
@@ -295,7 +295,7 @@ function readStyle(tree, style, element) {
   return `${display}|${propertyValue(style, 'visibility')}|${wraps}|${cases}${letters === '' ? '' : `|${letters}`}`;
 }
 
-// What a style hides, masks or takes off the lines around it.
+// Letters for styles that hide or mask an element.
 function styleLetters(tree, style, element) {
   const skipping = propertyValue(style, 'content-visibility');
   const isFar = skipping === 'auto' && isSkipped(element);
@@ -328,7 +328,7 @@ function isUnchosen(element) {
 
 const isScroller = (overflow) => overflow !== 'visible' && overflow !== 'clip';
 
-// What holds nothing tells nothing: browsers skip what is further away than one and a half viewports.
+// An empty element shows no sign of that: browsers skip those more than one and a half viewports away.
 function isNear(element) {
   const { top, bottom } = clientRect(element);
   return bottom > -1.5 * innerHeight && top < 2.5 * innerHeight;

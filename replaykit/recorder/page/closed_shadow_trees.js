@@ -27,7 +27,7 @@ function openRoots(element) {
   return { shadowRoots };
 }
 
-// What is pressed may be the content of a button that only a closed tree shows.
+// The pressed element may be the content of a button that only a closed tree shows.
 function hostAround(element) {
   for (let at = element; at !== null && nodeType(at) === ELEMENT && !matches(at, CONTROL); at = parentNode(at)) {
     if (at !== element && mayHost(at) && localName(at) !== 'body' && localName(at).includes('-')) return at;

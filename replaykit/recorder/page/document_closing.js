@@ -14,7 +14,7 @@ function tellOpen(found, touched = false) {
 
 function leave() {
   if (seen.hasLoaded) pushEarly();
-  // What a script put into a field just before it sent the form.
+  // A script may have put a value into a field just before it sent the form.
   if (hasUntoldField()) post(takePush('left'), 'browser');
   books.isLeaving = true;
   tellClose();
@@ -74,7 +74,7 @@ function isListened() {
   return documentBody(document) !== null && isAffirmed(OPTIONS.question) ? false : undefined;
 }
 
-// What can be denied no more is asked about: at once, since the document may be left next.
+// A denial that no longer holds is replaced by a question: at once, since the document may be left next.
 function noteEmptied(records) {
   if (!witness.isTrusted) return;
   const hadBody = witness.hasBody;

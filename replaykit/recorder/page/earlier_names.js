@@ -1,4 +1,4 @@
-// What a target was called a moment before an action, and what lies over it: a page may change both as it is acted on.
+// Names of a target a moment before an action, and elements over it: a page may change both during the action.
 
 // ---- Earlier names ---------------------------------------------------------------------------------------------
 
@@ -41,7 +41,7 @@ function noteRenamed(records) {
 function oldText({ type, target, oldValue, attributeName, removedNodes }) {
   if (type === 'characterData') return oldValue;
   if (type === 'attributes') return NAMING.has(attributeName) && oldValue !== null ? oldValue : '';
-  // What is masked inside of a removed element no one can ask any more.
+  // Which parts of a removed element are masked cannot be found out any more.
   return [...removedNodes].filter((node) => MASK === '' || nodeType(node) === TEXT).map((node) => textContent(node) ?? '').join('');
 }
 

@@ -22,7 +22,7 @@ function collecting(event) {
   soon(guarded(() => (eventPhase(event) === 0 ? denySending() : sendAfter(submission, form))));
 }
 
-// What a handler sends, its event has led to.
+// A form that a handler sends is a result of its event.
 const handledGesture = () => handling.find((event) => eventPhase(event) !== 0 && isOfGesture(event));
 const isOfGesture = (event) => event.isTrusted && (BY_USER.has(event.type) || unprompted.has(event));
 

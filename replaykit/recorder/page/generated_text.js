@@ -127,7 +127,7 @@ function pseudoText(element, name) {
   return display === 'inline' && !isOutOfFlow(style) ? text : ` ${text} `;
 }
 
-// What shows stands before a stroke, and what is read in its place behind it.
+// The shown text stands before a slash, its alternative text behind it.
 function contentText(content, element) {
   let text = '';
   for (const [, quoted, named, stroke] of content.matchAll(PIECES)) {

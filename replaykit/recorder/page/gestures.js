@@ -1,4 +1,4 @@
-// What truly happened in the page: listeners in the capture phase, before any handler of the page.
+// Reports of trusted events: listeners in the capture phase, before any handler of the page.
 
 const PASSIVE = { capture: true, passive: true };
 const ANSWERING = { capture: true, passive: false };
@@ -439,7 +439,7 @@ const SEEN_PX = 16;
 const entry = { field: null, at: -Infinity, before: 0, composed: false };
 const enteredLengths = new WeakMap();
 
-// What was entered there earlier is a part of the text, and it is unknown where.
+// Text that was entered there earlier is a part of the text, at an unknown place.
 function remainder({ inputType, data, dataTransfer }, node) {
   const text = data ?? dataTransfer?.getData('text/plain') ?? '';
   const composed = isComposed({ inputType });

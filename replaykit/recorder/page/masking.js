@@ -43,7 +43,7 @@ const oncePasswordNames = new Set();
 // An empty value hides nothing, and whether a field was filled is evidence.
 const maskValue = (value) => (value === '' ? value : MASKED);
 
-// What a field holds goes to the recorder encrypted, which compares it with the declared secrets (`masked_fields.py`).
+// The value of a field goes encrypted to the recorder, which compares it with declared secrets (`masked_fields.py`).
 const KEY = OPTIONS.key;
 const FIELD_MAX = 256;
 

@@ -1,5 +1,5 @@
-// What belongs to one input of a user: a page reacts in the task of the event, however long its handlers take. No
-// clock is asked, so that a slow machine tells the same.
+// Events of one input of a user: a page reacts in the task of the event, however long its handlers take. No
+// clock is read, so that a slow machine gives the same result.
 
 const POINTER = new Set(['pointerdown', 'pointerup', 'click', 'dblclick', 'auxclick', 'contextmenu']);
 // Made by a user agent from input only: no script can make a trusted one.
@@ -110,7 +110,7 @@ function press(event, control) {
 
 const cornerOf = (control) => boxOf(control).slice(0, 2);
 
-// What was dragged lies under the pointer still: the drop is on what is below.
+// The dragged element is still under the pointer: the drop is on the element below.
 function released(event, control, innermost) {
   pressed.isDragged = event.isTrusted && pressed.control !== null && isDrag(event, innermost);
   if (!pressed.isDragged) return [control, innermost];

@@ -122,7 +122,7 @@ const labelLists = {
 
 const isFrame = (node) => nodeType(node) === ELEMENT && isHTML(node) && localName(node) in frameDocuments;
 
-// What documents and shadow roots have in common is defined on each of the two prototypes.
+// Properties that documents and shadow roots share are defined on each of the two prototypes.
 const treeRoot = (prototype, query) => ({
   query,
   activeElement: getter(prototype, 'activeElement'),

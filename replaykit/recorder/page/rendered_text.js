@@ -154,7 +154,7 @@ function kindOf(up, html, svg, style) {
   return (html === '' ? svg === 'svg' : ATOMS.has(html)) ? ATOM : INLINE;
 }
 
-// What an element means for what is inside of it.
+// Effects of an element on its content.
 function lookInside(box, html, svg, state, attributes) {
   const { up, style } = box;
   if (up.inside !== SHOWN) [box.inside, box.isRuled] = [up.inside, up.isRuled];
@@ -265,7 +265,7 @@ function putOption(page, box) {
   items.push(data.replace(/[\t\n\f\r ]+/g, ' ').replace(/^ | $/g, ''), 1);
 }
 
-// What readers refuse, by number of the element and item where it shows.
+// Texts that readers refuse, by number of the element and item where they show.
 function noteMark(page, box, data, item) {
   const isMarked = data.includes('⟦') && (data.includes(MASKED) || (page.isCut && data.includes(CUT)));
   if (isMarked || (box.style.isDotted && /[^ \t\n\r]/.test(data))) page.marks.push([box.number, item]);

@@ -1,4 +1,4 @@
-// What style sheets do with words: which elements they give some, and whether they show others while the pointer or the
+// Effects of style sheets on words: which elements they give some, and whether they show others while the pointer or the
 // focus is on an element.
 
 const rulesKnown = new WeakMap();
@@ -34,7 +34,7 @@ function rulesSwap(rules) {
 
 const innerRules = (rule) => rule.cssRules ?? (rule.styleSheet ? rulesOf(rule.styleSheet) : null) ?? [];
 
-// What decides which words show.
+// Properties that decide which words show.
 const SHOWING = ['content', 'display', 'visibility', 'position', 'opacity', 'font-size'];
 
 function ruleSwaps({ selectorText: selector, style }) {

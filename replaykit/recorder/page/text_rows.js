@@ -9,7 +9,7 @@ const INSERTED_MAX = 1024 * 1024;
 const UNKNOWN = [];
 const SPENT = [null];
 
-// What the head says of texts and of elements that are not shown.
+// Fields of the head for texts and for elements that are not shown.
 function headTexts(tree) {
   if (!tree.styling) return {};
   const palette = [...tree.palette.keys()];
@@ -195,7 +195,7 @@ function saysVisible(tree, page, number) {
   return hasSize || style.display === 'contents';
 }
 
-// What has no box of its own shows where the rule says so.
+// An element without a box is shown where the rule says so.
 function isShownNow(tree, page, number) {
   const isBoxless = page.palette[page.styles[number]].display === 'contents';
   return isBoxless ? page.state[number] === SHOWN : isDisplayed(tree.found[number]);

@@ -285,7 +285,7 @@ class Session:
     def _page_message(self, message: driver_messages.PageMessage) -> None:
         element = message.event.element
         if element is not None and element.masked and element.tag in ("input", "textarea", "select"):
-            # What it holds leaves the page nowhere but where the page itself sends it.
+            # The value of this field leaves the page only where the page itself sends it.
             named = element.attributes or {}
             self._outbox.redactor.hide_fields(sent_names(named.get("name"), named.get("id")))
         if not self._is_begun or self._is_ending:
@@ -381,7 +381,7 @@ class Session:
         if not self._is_started:
             return
         now = self._action_tracker.now
-        # What was declared ends first, then gestures, then the navigations that these began.
+        # Declared actions end first, then gestures, then the navigations that these began.
         self._steps.exit(driver_messages.StepExit(at=message.at, error=message.error))
         self._action_tracker.settle_all()
         self._navigations.settle(now)

@@ -101,7 +101,7 @@
     watch(Element.prototype, 'checkVisibility', 'checkVisibility');
   }
 
-  // What no browser has is a global of the page's own scripts.
+  // A name that no browser has is a global of the page's own scripts.
   const isOwn = (name) => typeof name === 'string' && !(name in globalThis);
   const outer = new Proxy(globalThis, {
     has(target, name) { if (isOwn(name)) touch(name); return name in target; },
@@ -124,7 +124,7 @@
     },
   });
 
-  // Whatever stands here is in sight of what is evaluated: nothing but that name does.
+  // The evaluated text sees the names of every scope around it: this one adds none of its own.
   function within(text) {
     pending = text;
     return evaluated();

@@ -296,7 +296,7 @@ class Rebuilt:
         if details is None:
             found: dict[str, Any] = result["result"]["value"]
             return found
-        # What throws before it is asked cannot be parsed.
+        # An exception before the locator is evaluated means that it cannot be parsed.
         message = str(details.get("exception", {}).get("description", details["text"])).splitlines()[0]
         threw = {"name": "SyntaxError", "message": message.removeprefix("SyntaxError: ")}
         return {"text": json.dumps({"kind": "exception", "threw": threw}), "touched": []}

@@ -85,7 +85,7 @@ class ChromiumReader:
         except (Unsupported, LocatorLimit, SnapshotInvalid):
             raise
         except ReplayError as error:
-            # Whatever it does to the browser, it does once: to find out may take a minute.
+            # A locator that breaks the browser is not tried again: each try may take a minute.
             self._failed.add(page.place)
             raise Unsupported(locator=wanted.locator, reason=FAILED) from error
         return found

@@ -9,7 +9,7 @@ from replaykit.replay.form_values import integer
 from replaykit.replay.rendered_text.style_palette import ATOM, BLOCK, INLINE, NO_BOX, NONE, Style, palette
 from replaykit.snapshot.snapshot_format import DOCUMENT, HTML, OTHER, SVG
 
-# What an element is itself. MENU_PART: an option or group of a drop-down list, which shows for the list only.
+# States of an element. MENU_PART: an option or group of a drop-down list, which shows for the list only.
 SHOWN, MENU_PART, SKIPPED, UNBOXED = range(4)
 
 # Elements that a browser draws itself: what they contain is never laid out.

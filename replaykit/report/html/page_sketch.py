@@ -293,7 +293,7 @@ class _Pen:
         return shot.kind[row] == HTML and not is_control and seen in ("inline", "contents")
 
     def _room(self, row: int) -> str:
-        # What stands in a line but is drawn by itself keeps its place there.
+        # An inline element that is drawn separately keeps its place in the line.
         if not self.styles.display(row).startswith("inline"):
             return ""
         return f'<i class="room" style="width:{self._box(row)[2]}px"></i>'

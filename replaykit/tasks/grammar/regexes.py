@@ -33,7 +33,7 @@ def regex_fault(pattern: str) -> tuple[str, str] | None:
         return "unsafe_regex", f"longer than {REGEX_MAX} characters"
     try:
         with warnings.catch_warnings():
-            # What Python warns of, `[[`, is to mean something else some day.
+            # Python warns of syntax such as `[[`, whose meaning is going to change.
             warnings.simplefilter("error")
             re.compile(pattern)
     except (re.error, OverflowError, RecursionError, Warning) as error:

@@ -36,7 +36,7 @@ RECORDED = _words(
 )
 """Pseudo-classes that a snapshot answers."""
 
-# What follows two colons; with or without an argument, it selects no element.
+# Names that follow two colons; with or without an argument, they select no element.
 _PSEUDO_ELEMENTS = _words(
     "after backdrop before checkmark column cue details-content file-selector-button first-letter first-line "
     "grammar-error highlight marker part permission-icon picker picker-icon placeholder scroll-button "

@@ -125,7 +125,7 @@ _TOKEN = lazy_pattern(
     re.ASCII,
 )
 _DESCEND = XPathStep("descendant-or-self", "node()")
-# What may stand before a name or a star that is an operand; after anything else it is an operator (3.7).
+# Tokens after which a name or a star is an operand; after any other it is an operator (3.7).
 _BEFORE_OPERAND = ("", "@", "::", "(", "[", ",", "and", "or", "/", "//", "|", "=", "!=", "<", "<=", ">", ">=")
 
 

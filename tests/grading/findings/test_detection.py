@@ -316,7 +316,7 @@ def test_a_verdict_holds_findings_and_changes_nothing_by_them(tmp_path: Path) ->
     good = clicked(trajectory(task).goto(SHOP, PAGE)).answer("7").write(tmp_path / "b.zst")
     with open_bundle(good) as bundle:
         passed = grade(bundle)
-    # What reads pages is not looked for in a run that passed, and such a run has no failing step.
+    # Findings that read pages are not looked for in a run that passed, and such a run has no failing step.
     assert ([one.code for one in passed.findings], passed.first_failure) == (["A1"], None)
     assert msgspec.json.decode(msgspec.json.encode(verdict), type=type(verdict)) == verdict
 

@@ -192,7 +192,7 @@ def test_a_run_is_asked_about_by_the_peer_s_template(run: Path, settings: JudgeS
     assert again == verdict
     assert verdict.success == "PASS"
     assert verdict.judgements == ()
-    # What the peer's evaluator would send for this run, letter by letter; it cleans the answer first.
+    # The exact text that the other evaluator sends for this run; it cleans the answer first.
     assert model.texts[-1] == "Compare.\nasked: Why?\nknown: tea\nsaid: a drink"
     assert [(one.model, one.effort, one.system) for one in model.asked][-1] == ("openai:m", None, "Be brief.")
     named = f"sha256:{hashlib.sha256(FUZZY.encode()).hexdigest()}"

@@ -38,7 +38,7 @@ def walk(run: Any) -> Any:
 
 def test_a_trial_says_what_matched_and_the_first_field_that_did_not(run: Any) -> None:
     (trial,) = trials_of(task("delete"), Replay(walk(run)))
-    # What was filled has no name: it may have been called so.
+    # The filled field has no name, so it may have been called so.
     assert (trial.result.outcome, trial.result.active) == ("OK", None)
     assert {(look.step, look.first_miss) for look in trial.looks} == {
         (0, "action"), (1, "text"), (2, "action"), (3, "action"), (4, "text"),

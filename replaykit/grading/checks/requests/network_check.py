@@ -374,7 +374,7 @@ def _is_url(
             {key: row[key] for key in row if key not in hidden} for row in (query_wanted, there)
         )
         is_hidden |= is_near and (query == "ignore" or _same_query(check, wanted_rest, rest, terms))
-    # What was hidden may be what is asked for; where nothing was, the URL is another one.
+    # A masked part may be the one that the check expects; where nothing is masked, the URL differs.
     if is_hidden and holds_mark(found):
         raise Missing(HIDDEN)
     return False

@@ -69,7 +69,7 @@ def peer_accepts(peer: PeerRule, requests: Sequence[RunRequest]) -> bool:
     found = [_found(peer, request, wanted) for request in chosen]
     if any(equal(wanted, one, allows_more=True) for one, missing in found if not missing):
         return True
-    # What is not known matters only where all that is known is as expected.
+    # Missing values matter only where all known ones are as expected.
     for one, missing in found:
         known = {name: value for name, value in wanted.items() if name not in missing}
         if missing and equal(known, one, allows_more=True):

@@ -141,7 +141,7 @@ class AnthropicClient:
         effort = {} if request.effort is None else {"output_config": {"effort": request.effort}}
         content = [self._block(part, images, request.oversized_image) for part in request.content]
         if request.is_repeated and self._is_vendor:
-            # What stands before this mark is read once and billed at a fraction for the other votes.
+            # Content before this mark is cached: the other votes pay a fraction for it.
             content[-1]["cache_control"] = {"type": "ephemeral"}
         return {
             "model": provider_of(request.model)[1],

@@ -70,7 +70,7 @@ def _read(text: str) -> tuple[list[dict[str, Any]], str]:
             at = end
         except (ValueError, RecursionError):
             if _BEGUN.match(text, start):
-                # What stands inside an object that is broken is part of it, and may be quoted from a page.
+                # Text inside a broken object is part of it, and may be quoted from a page.
                 return found, text[end:]
             at = start + 1
     return [], ""

@@ -165,7 +165,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
             return unknown(f"names.closed@{self.step}")
         if element.cut:
             return unknown(f"text.cut@{self.step}")
-        # What has no name at all is called by something that no recording holds.
+        # An element without any name shows something that no recording holds.
         is_named = not self.is_drawn and any(reading.raw.strip() for reading in self.names)
         return FALSE if is_named and not _is_described(element) else unknown(f"names@{self.step}")
 

@@ -114,7 +114,7 @@ def _names(event: Event) -> str | None:
     try:
         on_page = names_on_page(event)
     except ReplaykitError:
-        # What is wrong with the page is reported by the rule that has to read it.
+        # Faults of the page are reported by the rule that has to read it.
         return None
     return _read((*event.names, *event.lookalikes, *event.over, *on_page)) if on_page else None
 

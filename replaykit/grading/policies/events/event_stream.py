@@ -66,7 +66,7 @@ class EventStream(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def gaps(self) -> tuple[tuple[int, Event], ...]:
         """Places where events of some kind may be missing."""
-        # What a step implies is a part of that step.
+        # An event that a step implies is a part of that step.
         hiding = ((place, event) for place, event in enumerate(self.events) if event.hides)
         return tuple((place, event) for place, event in hiding if not event.code.startswith(IMPLIED))
 
@@ -322,7 +322,7 @@ class _Stream:
     def _requested(self, story: int, navigation: exchange.Navigation, step: int | None) -> None:
         """Emit a visit to the address that a link or form asked for, and that led elsewhere."""
         asked = self.possible.request_of(navigation)
-        # What a goto asked for, its action states.
+        # The action of a goto states its address itself.
         first = asked.url if asked is not None and navigation.kind != "goto" else None
         url = navigation.requested or first
         if url is not None and _same(url) != _same(navigation.url):

@@ -121,7 +121,7 @@ class PossibleActions:
         # A step that led on may be written after its effect, with the page before.
         if left is None or until >= (left.t or 0) or seen.url == left.url:
             self._shown[seen.page] = page
-        # What a new document holds at the first look, its site has put there, if no script came before.
+        # Values of a new document at the first look are its site's, if no script ran before.
         asked_since = since if before is not None or left is None else left.t or 0
         if is_forged or self._scripts.ran(asked_since, until):
             known = self._typed.union(() if is_forged else (text for _, text in _texts(_fields(before))))

@@ -59,7 +59,7 @@ def _page_around(event: Event) -> Page | None:
         dom = event.dom if event.has_target else ()
         target = None if isinstance(dom, tuple) else _node(event, dom)
     except ReplaykitError:
-        # What is wrong with the page is reported by the rule that has to read it.
+        # Faults of the page are reported by the rule that has to read it.
         return None
     is_alone = target is not None and target.dom is dom and not any(_frame_owners(event))
     return event.page if is_alone else None

@@ -172,7 +172,7 @@ class CdpTab(TabState):
             self.census.cut += 1
             return iter(())
         above = self.targets.get(via)
-        # What is below one that was there, and comes while that is armed, was there as well.
+        # A target below an existing one, met while that is being armed, existed before as well.
         is_below = above is not None and above.is_existing and not above.is_armed
         target.is_existing = is_below or not self.is_watched or target.id in self.predecessors
         self.targets[target.via] = target

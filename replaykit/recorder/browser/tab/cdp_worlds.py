@@ -138,7 +138,7 @@ class Worlds:
             yield from self._forget(place, why)
 
     def _forget(self, place: Place, why: str = "left") -> Iterator[Input]:
-        # What is noted is translated again later, and documents count everything once.
+        # Noted messages are translated again later, and documents must count each once.
         if not self._tab.is_noting:
             self._tab.documents.left(place)
         context = self._contexts.pop(place, None)

@@ -134,7 +134,7 @@ class Recogniser:
         """Take a message in; return the actions that it begins or ends."""
         if message.event.name == "idle":
             return self.rest(message.source, message.at)
-        # What a click changes belongs to it, however long the page takes for that.
+        # Changes by a click belong to it, however long the page takes for them.
         notices = [] if is_of_click(message) else self.expire(message.at)
         if message.event.task is not None:
             self._busy = (message.source, message.at)

@@ -1,4 +1,4 @@
-// What lies between two gradings, in words: kinds, changes, causes. Both screens tell it.
+// Differences between two gradings, in words: kinds, changes, causes. Both screens show them.
 
 const BETWEEN = REPORT.comparison || null;
 
@@ -81,7 +81,7 @@ function pair_of(id) {
   return BETWEEN?.pairs.find((pair) => pair.after === id || pair.before === id);
 }
 
-// What stands above the verdict of a run that was graded twice, or whose task was.
+// The box above the verdict of a run that was graded twice, or whose task was.
 function change_box(id, graded, choose) {
   const pair = pair_of(id);
   if (!pair) return null;

@@ -140,7 +140,7 @@ const BECAME = {
   removed: (n) => (n === 1 ? "is gone" : "are gone"),
 };
 
-// What became of the runs, in words.
+// A sentence that counts the runs by their change.
 function changes_sentence(counts) {
   const total = BETWEEN.same + ENTRIES.length;
   const parts = counts.filter(([, n]) => n).map(([kind, n]) => `${n} ${BECAME[kind](n)}`);

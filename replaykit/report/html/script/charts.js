@@ -63,7 +63,7 @@ function metric_row(label, metric, meaning) {
   );
 }
 
-// What colours and shapes of a chart mean; entries that do not occur are left out.
+// The meanings of colours and shapes of a chart; entries that do not occur are left out.
 function legend(entries) {
   return el(
     "p",

@@ -51,7 +51,7 @@ function frame_of(run, moment, action) {
   );
 }
 
-// What stands where no screenshot is.
+// The text in place of a missing screenshot.
 function blank_words(run, moment) {
   if (moment.key === "end") return ending_of(run);
   return moment.step ? title_of(moment.step.tag) : "";

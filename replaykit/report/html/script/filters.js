@@ -12,7 +12,7 @@ const COLUMNS = [
   ["ms", "Time", (run) => run.ms ?? -1],
 ];
 
-// What the address says of the runs shown, the order aside.
+// Parameters of the address that restrict the runs shown; the order does not.
 const NARROWING = ["q", "success", "broken", "agree"];
 
 // `view`, `kind` and `why` belong to the screen of two reports; `kind`, `row`, `look` and `when` to that of two runs.
@@ -146,7 +146,7 @@ function bar_of({ place, search }, { label, name, chips }, list, changed) {
   );
 }
 
-// What the address says by now, in the bar too.
+// Show the current parameters of the address in the bar.
 function show_bar(bar, told) {
   const [search, list, chips] = ["#search", "select", ".chips"].map((name) => bar.querySelector(name));
   if (search.value !== filter.q) search.value = filter.q;

@@ -1,4 +1,4 @@
-// What a judge was asked, the screenshots it saw, and its reply.
+// The questions to a judge, the screenshots it saw, and its reply.
 
 function judge_panel(run, enlarge, jump) {
   const told = run.judges || [];

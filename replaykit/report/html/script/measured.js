@@ -76,7 +76,7 @@ function judge_words(row) {
   return [row.judge, notes.length ? el("small", {}, ` ${notes.join(", ")}`) : null];
 }
 
-// What an attack is dangerous for: a change to success, a success that stays, or any change.
+// An attack is dangerous if it changes a verdict to success, keeps a success, or changes any verdict.
 function is_danger(row) {
   const found = { success: row.success, stays: row.stays }[row.danger] || row.flips;
   return row.attack !== "again" && found[0] > 0;

@@ -29,7 +29,7 @@ function rows_list(runs, chosen) {
     more.textContent = `Show ${left} more`;
   }
 
-  // What a row unfolds to is made when it comes near the screen.
+  // The content of an unfolded row is made when it comes near the screen.
   function watch(item) {
     by_node.set(item.node, item);
     near.observe(item.node);

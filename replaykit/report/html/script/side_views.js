@@ -64,7 +64,7 @@ function pairing(runs, row, chosen) {
   return { row, node, head, come, fill, open: () => (box.open = true) };
 }
 
-// What either run says of one thing, above what it looked like; messages are shown as such.
+// One fact of both runs, above their screenshots; messages are shown as messages.
 function both_sides([what, before, after]) {
   const words = marked(before, after);
   return el(
@@ -81,7 +81,7 @@ function both_sides([what, before, after]) {
   );
 }
 
-// What a run did here, in one line.
+// The action of a run at this row, in one line.
 function side_act(run, row, side) {
   const moment = row.moments[side];
   const look = { class: `side-action ${SIDE_LOOKS[side]}` };
@@ -89,7 +89,7 @@ function side_act(run, row, side) {
   return el("span", look, action_line(run, moment));
 }
 
-// What the page looked like, with thoughts and messages, in one of the runs.
+// The page in one of the runs, with thoughts and messages.
 function side_view({ id, run }, row, side) {
   const moment = row.moments[side];
   const name = SIDES.names[side];

@@ -154,7 +154,7 @@ function parting_words(steps) {
     : "The runs part at the first step";
 }
 
-// What is known of both runs, the same or not, and where each is shown whole.
+// The facts known of both runs, equal or not, with links to each whole run.
 function runs_card(runs) {
   const rows = [
     ["intent", (row) => row.intent || row.task || ""],

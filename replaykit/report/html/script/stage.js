@@ -1,4 +1,4 @@
-// What the page looked like: the screenshot or the drawn page, before or after the action, with what was acted on.
+// The look of the page: the screenshot or the drawn page, before or after the action, with the target marked.
 
 // Drawn pages run nothing: their frame has no permission at all, and their policy allows nothing.
 const page_policy = window.trustedTypes
@@ -75,7 +75,7 @@ function stage_of(run, changed) {
   return { node, show };
 }
 
-// What is not there gives way to what is: a page to a screenshot, a screenshot to a page.
+// Where the page is missing, the screenshot is shown, and the other way round.
 function kind_of(run, moment, view) {
   const other = view.kind === "page" ? "screenshot" : "page";
   const has = (kind) => look_of(run, moment, { ...view, kind })?.[kind];

@@ -63,7 +63,7 @@ function steps_list(run, moments, choose) {
   };
 }
 
-// What a run did at a moment: its number and words.
+// The action of a run at a moment: its number and words.
 function action_line(run, moment) {
   return [
     el("span", { class: "number" }, moment.step ? moment.key : ""),

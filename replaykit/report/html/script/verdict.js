@@ -1,4 +1,4 @@
-// What grading says: checks with both sides of each comparison, policies with the steps that broke them.
+// The verdict: checks with both sides of each comparison, policies with the steps that broke them.
 
 function verdict_panel(run, jump) {
   const verdict = run.verdict || {};
@@ -63,7 +63,7 @@ function verdict_sentence(verdict, run) {
   return sentences.join(" ") || "Nothing was graded.";
 }
 
-// What a judge says in its own words; where it gives no verdict, why it does not.
+// The verdict of a judge in its own words; without a verdict, the reason for that.
 function judge_sentence(one, quote, run) {
   if (one.outcome !== "SUCCESS" && one.outcome !== "FAILURE")
     return `The judge ${one.judge} gives no verdict: ${reason_words(run, "judge", one.reason)}.`;
@@ -75,7 +75,7 @@ function cut_words(words, most = 240) {
   return words.length > most ? `${words.slice(0, most - 1)}…` : words;
 }
 
-// What the word of a reason means; the word itself where no sentence is known.
+// The sentence that explains a reason; the word itself where no sentence is known.
 function reason_words(run, kind, reason) {
   return (run.reasons || {})[`${kind}:${reason}`] || reason || "no reason is given";
 }
@@ -196,24 +196,24 @@ function check_row(check, run, open, jump) {
   );
 }
 
-// What an absence rests on: it warns only where that is not proven complete.
+// The proof of an absence: a warning only where the record is not proven complete.
 function proof_row(proof, words) {
   return proof ? el("p", { class: proof === "proven" ? "reason" : "notes" }, `rests on ${words} ${proof}`) : null;
 }
 
-// What was found where a check passed, in a few words.
+// The value that a passed check found, in a few words.
 function found_words(check) {
   const one = (check.evidence || []).find((evidence) => evidence.found);
   return one ? cut_words(`found ${shown(one.found.raw)}`, 60) : "";
 }
 
-// What the word of a reason means.
+// The sentence that explains a reason.
 function why_row(kind, result, run) {
   const words = (run.reasons || {})[`${kind}:${result.reason}`];
   return words && words !== result.reason ? el("p", { class: "why" }, `${words[0].toUpperCase()}${words.slice(1)}.`) : null;
 }
 
-// What would have recorded the evidence that is missing.
+// Options that would have recorded the missing evidence.
 function remedy_rows(result, run) {
   if (result.outcome !== "UNDECIDED") return null;
   const known = (result.missing || []).map((code) => (run.remedies || {})[code]).filter(Boolean);
