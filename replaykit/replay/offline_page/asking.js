@@ -124,7 +124,7 @@
     },
   });
 
-  // The evaluated text sees the names of every scope around it: this one adds none of its own.
+  // The evaluated text sees the names of every scope around it, so this function declares no name.
   function within(text) {
     pending = text;
     return evaluated();
