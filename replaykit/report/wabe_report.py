@@ -7,6 +7,7 @@ fallback, and `success_source` names it.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,6 +31,24 @@ def as_wabe(report: Report, sources: Iterable[str | Path], *, has_fallback: bool
 
     Raises UsageError where there is no task: an empty list would not load as a table.
     """
+    _refuse_empty(report)
+    paths = {digest: path for path in sources for digest in _digest(path)}
+    agent, tasks = "unknown", []
+    for verdict in report.verdicts:
+        path = paths.get((verdict.trajectory or "").removeprefix("sha256:"))
+        if path is None and verdict.trajectory is not None:
+            raise UsageError(what=f"a results file needs the bundle of {verdict.task_id}: it is not there")
+        with open_bundle(path) if path is not None else nullcontext() as bundle:
+            agent = _agent(bundle) or agent
+            tasks.append(_task(verdict, bundle, has_fallback=has_fallback))
+    detail = _counts(tasks) | {"tasks": tasks, "judge": report.summary.get("judges", {})}
+    detail["divergence"] = _divergence(detail["successful_tasks"], _graded(tasks))
+    result = {"winner": ROLE if detail["successful_tasks"] else "none", "detail": detail}
+    plain = {"participants": {ROLE: agent}, "results": [result]}
+    return json_text(plain, 2) + b"\n"
+
+
+def _refuse_empty(report: Report) -> None:
     if not report.verdicts:
         raise UsageError(what="no run is graded: a results file needs at least one task")
     if report.summary["metrics"]["success_rate"].get("reason") == JUDGE_ERRORS:
@@ -39,32 +58,23 @@ def as_wabe(report: Report, sources: Iterable[str | Path], *, has_fallback: bool
             missing="every judgement is an error, so there is no success rate",
             advice="The text report names the reasons; ask again with --judge-mode new.",
         )
-    paths = {digest: path for path in sources for digest in _digest(path)}
-    agent, tasks = "unknown", []
-    for verdict in report.verdicts:
-        path = paths.get((verdict.trajectory or "").removeprefix("sha256:"))
-        if path is None and verdict.trajectory is not None:
-            raise UsageError(what=f"a results file needs the bundle of {verdict.task_id}: it is not there")
-        if path is None:
-            tasks.append(_task(verdict, None, has_fallback=has_fallback))
-            continue
-        with open_bundle(path) as bundle:
-            recorded_agent = bundle.header.agent
-            agent = (recorded_agent.name if recorded_agent is not None else None) or agent
-            tasks.append(_task(verdict, bundle, has_fallback=has_fallback))
-    graded = sum(task["success"] and task["success_source"] in ("judge", "checks") for task in tasks)
-    successful = sum(task["success"] for task in tasks)
-    detail = {
-        "success_rate": 100.0 * graded / len(tasks),
-        "successful_tasks": successful,
+
+
+def _agent(bundle: Bundle | None) -> str | None:
+    return bundle.header.agent.name if bundle is not None and bundle.header.agent is not None else None
+
+
+def _counts(tasks: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "success_rate": 100.0 * _graded(tasks) / len(tasks),
+        "successful_tasks": sum(task["success"] for task in tasks),
         "total_tasks": len(tasks),
-        "tasks": tasks,
-        "judge": report.summary.get("judges", {}),
-        "divergence": _divergence(successful, graded),
     }
-    result = {"winner": ROLE if successful else "none", "detail": detail}
-    plain = {"participants": {ROLE: agent}, "results": [result]}
-    return json_text(plain, 2) + b"\n"
+
+
+def _graded(tasks: list[dict[str, Any]]) -> int:
+    """Return the number of tasks that a judge or checks, not a fallback, call successful."""
+    return sum(task["success"] and task["success_source"] in ("judge", "checks") for task in tasks)
 
 
 def _divergence(successful: int, graded: int) -> str | None:

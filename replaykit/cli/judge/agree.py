@@ -183,16 +183,20 @@ def _print_grader(grader: dict[str, Any], negative: str) -> None:
     rows = [["", "decided", "95 %", "fail closed"]]
     rows += [_row(name, grader) for name in _SHOWN]
     click.echo("\n".join(table(rows, indent="  ")))
+    _print_counts(grader, negative)
+    if "thresholds" in grader:
+        _print_thresholds(grader["thresholds"])
+    if grader.get("cost") and grader["cost"]["prices"]:
+        click.echo(judging_cost(grader["cost"]))
+    for note in _notes(grader):
+        click.echo(f"  {note}")
+
+
+def _print_counts(grader: dict[str, Any], negative: str) -> None:
     for name in ("decided", "fail_closed"):
         cells = ", ".join(f"{cell} {n}" for cell, n in grader[name]["matrix"].items())
         click.echo(f"  {name.replace('_', ' ')}: {cells}")
-    rates, right = grader["rates"], grader["corrected"]
-    clipped = " (clipped)" if right["clipped"] else ""
-    click.echo(
-        f"  share of positives {_number(rates['grader'])}, by people {_number(rates['people'])}, "
-        f"gap {_number(rates['gap'])}; corrected for errors {_number(right['value'])}{clipped} "
-        f"{_interval(right['ci95'])}".rstrip()
-    )
+    click.echo(f"  {_shares(grader['rates'], grader['corrected'])}".rstrip())
     always = (f"{name} {_number(found['accuracy'])}" for name, found in grader["baselines"].items())
     click.echo(f"  accuracy of {', '.join(always)}")
     bound = grader["fail_closed"]["fpr"]
@@ -200,22 +204,28 @@ def _print_grader(grader: dict[str, Any], negative: str) -> None:
         f"  fail closed, false positives in {bound['tasks_wrong']} of {counted(bound['tasks'], 'task')} "
         f"with a {negative}: at most {_number(bound['high95'])} with 95 % confidence"
     )
-    if "thresholds" in grader:
-        _print_thresholds(grader["thresholds"])
-    if grader.get("cost") and grader["cost"]["prices"]:
-        click.echo(judging_cost(grader["cost"]))
-    if grader["decided"]["few"]:
-        click.echo(
-            f"  few: {counted(grader['decided']['n'], 'run')} decided; below {FEW} these are uncertain"
-        )
+
+
+def _shares(rates: dict[str, Any], corrected: dict[str, Any]) -> str:
+    clipped = " (clipped)" if corrected["clipped"] else ""
+    return (
+        f"share of positives {_number(rates['grader'])}, by people {_number(rates['people'])}, "
+        f"gap {_number(rates['gap'])}; corrected for errors {_number(corrected['value'])}{clipped} "
+        f"{_interval(corrected['ci95'])}"
+    )
+
+
+def _notes(grader: dict[str, Any]) -> Iterator[str]:
+    """Yield what limits the figures: few runs, shared input, duplicates, runs left out."""
+    decided, duplicates = grader["decided"], grader["duplicates"]
+    if decided["few"]:
+        yield f"few: {counted(decided['n'], 'run')} decided; below {FEW} these are uncertain"
     if grader["depends_on"]:
-        click.echo(f"  its input includes {safe(grader['depends_on'])}: the two are not compared")
-    if grader["duplicates"]:
-        click.echo(
-            f"  {counted(grader['duplicates'], 'duplicate')}: further verdicts of the same runs, equal"
-        )
+        yield f"its input includes {safe(grader['depends_on'])}: the two are not compared"
+    if duplicates:
+        yield f"{counted(duplicates, 'duplicate')}: further verdicts of the same runs, equal"
     if grader["excluded"]:
-        click.echo("  left out: " + ", ".join(f"{n} {safe(why)}" for why, n in grader["excluded"].items()))
+        yield "left out: " + ", ".join(f"{n} {safe(why)}" for why, n in grader["excluded"].items())
 
 
 def _print_thresholds(found: dict[str, Any]) -> None:

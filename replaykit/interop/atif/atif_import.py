@@ -24,7 +24,7 @@ from replaykit.trajectory.action import Action, Answer, Unknown
 from replaykit.trajectory.exchange import Message
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.scalars import Blob, Threw
-from replaykit.trajectory.step import AgentInfo
+from replaykit.trajectory.step import AgentInfo, Step
 
 VERSIONS = range(9)
 """Minor versions that are read."""
@@ -259,38 +259,13 @@ def _turn(
     t = base.ms(moment(turn.timestamp))
     for call in turn.tool_calls or ():
         results = given.of(turn, call)
-        fields = {
-            "t": t, "thought": turn.reasoning_content or None, "turn": turn.step_id,
-            "returned": _returned(results), "error": _failure(results), **_extra(call),
-        }  # fmt: skip
-        unknown = _unknown(call)
-        described = partial(named_by_snapshot, given.snapshot)
-        given.snapshot = next(
-            (tree for one in results if (tree := snapshot_of(call.function_name, one.content))), ""
-        )
-        step = (
-            add_call(
-                run,
-                call.function_name,
-                call.arguments,
-                raw=partial(_raw, call),
-                described=described,
-                **fields,
-            )
-            if unknown is None
-            else run.step(action=unknown, raw=_raw(call, call.arguments), **fields)
-        )
+        step = _call(run, turn, call, results, given, t)
         for result in results:
             _result(run, result, step.index, t, folder)
     worded = _worded(run, turn)
     if worded is not None:
-        run.step(
-            t=t,
-            action=worded,
-            thought=turn.reasoning_content or None,
-            turn=turn.step_id,
-            raw=_words(turn.message),
-        )
+        thought = turn.reasoning_content or None
+        run.step(t=t, action=worded, thought=thought, turn=turn.step_id, raw=_words(turn.message))
     else:
         _message(run, turn, t, is_answer=is_answer)
     if turn.reasoning_content and not turn.tool_calls and worded is None:
@@ -298,6 +273,29 @@ def _turn(
     for at, result in enumerate(given.left(turn)):
         run.keep(f"step {turn.step_id}", {f"observation.results[{at}]": msgspec.to_builtins(result)})
         _result(run, result, run.steps - 1, t, folder)
+
+
+def _call(
+    run: Run,
+    turn: AtifStep,
+    call: AtifToolCall,
+    results: list[AtifResult],
+    given: AtifResults,
+    t: int | None,
+) -> Step:
+    """Add the step of a call; the snapshot before it names its target, and its own is for the next."""
+    fields = {
+        "t": t, "thought": turn.reasoning_content or None, "turn": turn.step_id,
+        "returned": _returned(results), "error": _failure(results), **_extra(call),
+    }  # fmt: skip
+    described = partial(named_by_snapshot, given.snapshot)
+    snapshots = (snapshot_of(call.function_name, one.content) for one in results)
+    given.snapshot = next(filter(None, snapshots), "")
+    unknown = _unknown(call)
+    if unknown is not None:
+        return run.step(action=unknown, raw=_raw(call, call.arguments), **fields)
+    raw = partial(_raw, call)
+    return add_call(run, call.function_name, call.arguments, raw=raw, described=described, **fields)
 
 
 def _returned(results: list[AtifResult]) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from msgspec import UNSET
@@ -188,43 +189,53 @@ def _details(report: Report, names: Mapping[str, str]) -> Iterator[list[str]]:
 
 
 def _detail(verdict: Verdict) -> list[str]:
-    lines = []
+    parts = (_fault_lines(verdict), _check_lines(verdict), _policy_lines(verdict), _judgement_lines(verdict))
+    return list(chain.from_iterable(parts))
+
+
+def _fault_lines(verdict: Verdict) -> Iterator[str]:
     if verdict.error is not None:
         words = " ".join(message_of(verdict.error.kind, verdict.error.fields).split())
-        lines.append(f"  ERROR {verdict.error.kind}: {safe(words)}")
+        yield f"  ERROR {verdict.error.kind}: {safe(words)}"
     if verdict.first_failure is not None:
-        lines.append(f"  first failing step: {_failure(verdict, verdict.first_failure)}")
+        yield f"  first failing step: {_failure(verdict, verdict.first_failure)}"
+
+
+def _check_lines(verdict: Verdict) -> Iterator[str]:
     for check in verdict.checks:
         if check.outcome != "PASS":
             kind = "" if check.id.startswith(check.type) else f" ({check.type})"
             head = f"  {check.outcome} check {check.id}{kind}: {reason_text('check', check.reason)}"
-            lines += [_with_missing(head, check.missing), *_unanswered(check), *_evidence(check.evidence)]
-            lines += _remedies(check)
+            yield from (_with_missing(head, check.missing), *_unanswered(check), *_evidence(check.evidence))
+            yield from _remedies(check)
     if lacks_checks(verdict):
-        lines.append(
-            f"  ERROR {reason_text('check', 'no_checks')}: write `checks`, or name a judge with --judge NAME"
-        )
+        why = reason_text("check", "no_checks")
+        yield f"  ERROR {why}: write `checks`, or name a judge with --judge NAME"
+
+
+def _policy_lines(verdict: Verdict) -> Iterator[str]:
     for policy in verdict.policies:
         if policy.outcome not in (PolicyOutcome.OK, PolicyOutcome.DORMANT):
             why = reason_text("policy", policy.reason)
             head = f"  {policy.outcome} {policy.id} [{policy.dimension}, {policy.source}]: {why}"
-            lines += [_with_missing(head, policy.missing), *_evidence(policy.evidence), *_remedies(policy)]
+            yield from (_with_missing(head, policy.missing), *_evidence(policy.evidence), *_remedies(policy))
     for policy in verdict.policies:
         if policy.contradicts is not UNSET:
-            with_ = ", ".join(map(repr, policy.contradicts))
-            lines.append(safe(f"  note: {policy.id!r} cannot be kept together with {with_}: let one yield"))
+            others = ", ".join(map(repr, policy.contradicts))
+            yield safe(f"  note: {policy.id!r} cannot be kept together with {others}: let one yield")
+
+
+def _judgement_lines(verdict: Verdict) -> Iterator[str]:
     for judgement in verdict.judgements:
-        lines.append(
-            f"  {judgement.outcome} judge {judgement.judge}: {reason_text('judge', judgement.reason)}"
-        )
-        lines += [f"    {safe(line)}" for line in (judgement.detail or "").splitlines()]
-        lines += [f"    {words}" for words in share_lines(judgement)]
+        reason = reason_text("judge", judgement.reason)
+        yield f"  {judgement.outcome} judge {judgement.judge}: {reason}"
+        yield from (f"    {safe(line)}" for line in (judgement.detail or "").splitlines())
+        yield from (f"    {words}" for words in share_lines(judgement))
         for one in member_judgements(judgement):
             why = reason_text("judge", one.reason)
-            lines.append(f"    {one.outcome} member {safe(one.judge)}{_origin(one.origins)}: {safe(why)}")
-            lines += [f"      {safe(words)}" for words in _judged(one, verdict.first_failure)]
-        lines += [f"    {safe(words)}" for words in _judged(judgement, verdict.first_failure)]
-    return lines
+            yield f"    {one.outcome} member {safe(one.judge)}{_origin(one.origins)}: {safe(why)}"
+            yield from (f"      {safe(words)}" for words in _judged(one, verdict.first_failure))
+        yield from (f"    {safe(words)}" for words in _judged(judgement, verdict.first_failure))
 
 
 def _judged(judgement: Judgement, failed: FirstFailure | None) -> Iterator[str]:
