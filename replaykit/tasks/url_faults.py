@@ -51,7 +51,7 @@ def _fault(url: str, path: str) -> tuple[str, str] | None:
         from replaykit.tasks.grammar.regexes import regex_fault  # for URLs that are expressions
 
         return regex_fault(url) or _pattern_fault(url) or regex_fault(_AUTHORITY.sub("", url, 1).strip("/"))
-    reason = star_fault(url) or _plain_fault(url)
+    reason = star_fault(url) or written_fault(url)
     return ("bad_reference", reason) if reason else None
 
 
@@ -60,14 +60,51 @@ _kept = lru_cache(maxsize=1024)(_fault)
 _KEPT_MAX = 2048
 
 
-def _plain_fault(url: str) -> str:
+def written_fault(url: str) -> str:
+    """Return what is wrong with a URL that is to be compared part by part; empty if nothing is."""
+    if fault := address_fault(url):
+        return fault
+    found = spelt_pattern(url)
+    return f"`{found}` is a pattern: use `path: regex` for it, or escape it (%7B for `{{`)" if found else ""
+
+
+def spelt_pattern(url: str) -> str:
+    """Return what in a plain URL is spelt as a pattern; empty if nothing is."""
+    found = _PATTERN.search(url.partition("?")[0])
+    return found[0] if found else ""
+
+
+def address_fault(url: str) -> str:
+    """Return why no browser would open a URL; empty if one would."""
     if not ROOT.match(url):
         return f"{url!r} is no URL: begin with http:// or https://, or with a site such as __SHOP__"
+    if fault := root_fault(url):
+        return fault
     if "__" not in url and not ada_url.check_url(url.strip()):
         return f"{url!r} is no URL that a browser would open"
-    if found := _PATTERN.search(url.partition("?")[0]):
-        return f"`{found[0]}` is a pattern: use `path: regex` for it, or escape it (%7B for `{{`)"
     return ""
+
+
+def root_fault(url: str) -> str:
+    """Return what is wrong with how a URL begins: a misspelt scheme, or a placeholder that is not filled."""
+    if found := _LOWER.match(url):
+        return f"{found[1]} is not filled: names of sites are in capitals, {found[1].upper()}"
+    scheme = _SCHEME.match(url)
+    name = scheme[1].lower() if scheme is not None else "http"
+    if name in _SCHEMES:
+        return ""
+    from difflib import get_close_matches  # for what is wrong only
+
+    near = get_close_matches(name, ("http", "https"), 1, _NEAR)
+    return f"{url!r} begins with no scheme of a page: did you mean {near[0]}://?" if near else ""
+
+
+_LOWER = lazy_pattern(r"\s*(__(?=\w*[a-z])[A-Za-z0-9]+(?:_[A-Za-z0-9]+)*__)(?=[/?#]|$)")
+"""A URL that begins with a placeholder of which some letters are small."""
+_SCHEME = lazy_pattern(r"\s*([A-Za-z][A-Za-z0-9+.-]*)://")
+_SCHEMES = ("http", "https", "ws", "wss", "ftp", "file", "data", "blob")
+_NEAR = 0.6
+"""So alike is `htpp` to `http`."""
 
 
 def _pattern_fault(url: str) -> tuple[str, str] | None:

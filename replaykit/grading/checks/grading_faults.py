@@ -6,13 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from replaykit.grading.checks.benchmark_rules import PeerRaises, fulfils
 from replaykit.grading.checks.requests.request_faults import request_faults
-from replaykit.grading.values.jsonpath import check_path
-from replaykit.grading.values.jsonpath_limits import PathFault
+from replaykit.grading.checks.requests.state_faults import state_faults
 from replaykit.grading.values.typed_comparison import compare
 from replaykit.tasks.check_faults import check_faults
 from replaykit.tasks.checks import CheckFault, PageCheck, StringMatch, texts
-from replaykit.tasks.grammar.regexes import regex_fault
-from replaykit.tasks.state_checks import Predicate, StateHttp, StateScript
+from replaykit.tasks.state_checks import StateHttp, StateScript
 from replaykit.tasks.task import Task
 
 _DETECTED = ("auto", "text")
@@ -42,12 +40,8 @@ def _of_check(check: object) -> Iterator[tuple[str, str]]:
             yield from _of_page(check)
         case StringMatch():
             yield from _of_answer(check)
-        case StateHttp():
-            for number, predicate in enumerate(check.where):
-                found = _of_predicate(predicate)
-                yield from ((f".where[{number}]{path}", message) for path, message in found)
-        case StateScript(op="matches"):
-            yield from _of_pattern(".expected", check.expected)
+        case StateHttp() | StateScript():
+            yield from state_faults(check)
 
 
 def _of_page(check: PageCheck) -> Iterator[tuple[str, str]]:
@@ -75,18 +69,3 @@ def _of_values(path: str, references: Sequence[str], value_type: str) -> Iterato
     for number, reference in enumerate(references):
         parts = [part for part in reference.split(" |OR| ") if compare(part, part, value_type).reason]
         yield from ((f"{path}[{number}]", f"{part!r} is no {value_type}") for part in parts)
-
-
-def _of_predicate(predicate: Predicate) -> Iterator[tuple[str, str]]:
-    try:
-        check_path(predicate.at)
-    except PathFault as fault:
-        yield ".at", f"{predicate.at!r} cannot be read: {fault}"
-    if predicate.op == "matches":
-        yield from _of_pattern(".value", predicate.value)
-
-
-def _of_pattern(path: str, pattern: object) -> Iterator[tuple[str, str]]:
-    fault = regex_fault(pattern) if isinstance(pattern, str) else (0, "a pattern is a text")
-    if fault is not None:
-        yield path, fault[1]

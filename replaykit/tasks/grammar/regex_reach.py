@@ -39,14 +39,30 @@ def reach_fault(pattern: str) -> tuple[str, str] | None:
 
     Only what is certain by its form: most expressions that never match look like any other.
     """
-    if _SLASHED.fullmatch(pattern):
-        return "bad_regex", f"{pattern!r} is written as in JavaScript: leave out the slashes and flags"
-    items = list(_flat(parsed(pattern)))
-    if _is_in_none(items, is_of_lines=_OF_LINES.search(pattern) is not None):
-        return "bad_regex", f"{pattern!r} is found in no text"
-    if _is_in_all(items):
+    if fault := _none_fault(pattern):
+        return fault
+    if _is_in_all(list(_flat(parsed(pattern)))):
         return "empty_text", f"{pattern!r} is found in every text"
     return None
+
+
+def match_fault(pattern: str) -> tuple[str, str] | None:
+    """Return code and message of an expression that is unsafe, or found in no text; `^.*$` may be meant."""
+    return regex_fault(pattern) or _none_fault(pattern)
+
+
+def _none_fault(pattern: str) -> tuple[str, str] | None:
+    if _SLASHED.fullmatch(pattern):
+        return "bad_regex", f"{pattern!r} is written as in JavaScript: leave out the slashes and flags"
+    if _is_in_none(list(_flat(parsed(pattern))), is_of_lines=_OF_LINES.search(pattern) is not None):
+        return "bad_regex", f"{pattern!r} is found in no text"
+    return None
+
+
+def required_sign(pattern: str, signs: str) -> str:
+    """Return the first of these signs that every match holds; empty if none has to be there."""
+    literals = [chr(value) for kind, value in _flat(parsed(pattern)) if kind is op.LITERAL]
+    return next((sign for sign in literals if sign in signs), "")
 
 
 def first_signs(pattern: str) -> tuple[str, bool] | None:

@@ -28,7 +28,8 @@ def result(check: dict[str, Any], body: str, tmp_path: Path) -> Any:
 
 def state(op: str, at: str) -> dict[str, Any]:
     exchange = {"method": "POST", "path": "/save", "side": "request"}
-    return {"type": "state.http", "exchange": exchange, "where": [{"at": at, "op": op, "value": "4711"}]}
+    value = {} if op == "exists" else {"value": "4711"}
+    return {"type": "state.http", "exchange": exchange, "where": [{"at": at, "op": op, **value}]}
 
 
 def sent(field: str) -> dict[str, Any]:
@@ -141,8 +142,8 @@ def test_what_only_the_net_log_knows_has_no_answer(
 )
 def test_states_that_only_the_net_log_knows(side: str, which: str, outcome: str, tmp_path: Path) -> None:
     exchange = {"method": "POST", "path": "/save", "side": side, "which": which}
-    at = "" if side == "status" else "$.pin"
-    check = {"type": "state.http", "exchange": exchange, "where": [{"at": at, "op": "equals", "value": "1"}]}
+    wanted = {"value": 201} if side == "status" else {"at": "$.pin", "value": "1"}
+    check = {"type": "state.http", "exchange": exchange, "where": [{"op": "equals", **wanted}]}
     run = trajectory({"id": "t", "intent": "x", "checks": [check]}).goto(SHOP, "<p>x</p>")
     run.request("POST", f"{SHOP}save", post=run.keep("application/json", '{"pin": "1"}'))
     run.request("POST", f"{SHOP}save", status=None, source="netlog").answer("done")

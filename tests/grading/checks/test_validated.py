@@ -92,6 +92,55 @@ def test_what_validates_is_graded(kind: str) -> None:
          ".ignored_query_params_patterns[0]", "regular expression"),
         ({"type": "agent_response", "expected": {"task_type": "retrieve", "retrieved_data": ["^[$"]}},
          ".expected.retrieved_data[0]", "regular expression"),
+        # Requests that no browser sends: that there is none would be true of every run.
+        *(
+            ({"type": "network", "should_not_exist": True, "expected": {"url": "http://h.test/a", **expected}}, place, words)
+            for expected, place, words in [
+                ({"http_method": "PSOT"}, ".expected.http_method", "did you mean POST?"),
+                ({"http_method": "SUBMIT"}, ".expected.http_method", "no request has the method 'SUBMIT'"),
+                ({"http_method": ""}, ".expected.http_method", "no request has the method"),
+                ({"response_status": 9999}, ".expected.response_status", "from 100 to 999"),
+                ({"response_status": 0}, ".expected.response_status", "from 100 to 999"),
+                ({"response_status": -2}, ".expected.response_status", "from 100 to 999"),
+                ({"headers": {"X Requested With": "x"}}, ".expected.headers.X Requested With", "no request has a header"),
+                ({"headers": {"x-a": None}}, ".expected.headers.x-a", "null is the value of no header"),
+                ({"post_data": {"a": 1}}, ".expected.post_data", "a GET request has no body"),
+                ({"response_status": -1, "response_content": {"a": 1}}, ".expected.response_content", "no response"),
+                ({"url": "^refund$"}, ".expected.url[0]", "no request goes to a URL that begins with 'refund'"),
+                ({"url": "^/refund$"}, ".expected.url[0]", "an expression sees the whole URL"),
+                ({"url": "^POST http://h.test/a$"}, ".expected.url[0]", "an expression sees the whole URL"),
+                ({"url": "^htp://h.test/a$"}, ".expected.url[0]", "did you mean http://?"),
+                ({"url": "^.*/a\\?b=1$"}, ".expected.url[0]", "query_params"),
+                ({"url": "^.*/a#b$"}, ".expected.url[0]", "has no `#`"),
+                ({"url": "^a^.*$"}, ".expected.url[0]", "found in no text"),
+                ({"url": "htp://h.test/a"}, ".expected.url[0]", "did you mean http://?"),
+                ({"url": "http://h.test/{id}/a"}, ".expected.url[0]", "`{id}` is a pattern"),
+                ({"url": "http://h.test/logo.png"}, ".expected.url[0]", "static files"),
+                ({"url": "http://h.test:99999/a"}, ".expected.url[0]", "no URL that a browser"),
+                ({"query_params": {"a": "^b$^c$"}}, ".expected.query_params.a", "found in no text"),
+            ]
+        ),
+        *(
+            ({"type": "state.http", "exchange": {"method": "POST", "path": "/api", **exchange}, "where": [where]}, place, words)
+            for exchange, where, place, words in [
+                ({"method": "PSOT", "which": "count"}, {"value": 0}, ".exchange.method", "did you mean POST?"),
+                ({"path": "api", "which": "count"}, {"value": 0}, ".exchange.path", "begin with `/`"),
+                ({"path": "/api#x", "which": "count"}, {"value": 0}, ".exchange.path", "no `#`"),
+                ({"which": "count"}, {"op": "ge", "value": 0}, ".where[0].value", "every number of exchanges is ge 0"),
+                ({"which": "count"}, {"op": "not_equals", "value": "0"}, ".where[0].value", "without quotes"),
+                ({"which": "count"}, {"op": "lt", "value": 0}, ".where[0].value", "no number of exchanges is lt 0"),
+                ({"which": "count"}, {"op": "exists"}, ".where[0].op", "is a number: use equals"),
+                ({"which": "count"}, {"at": "$.a", "value": 1}, ".where[0].at", "leave `at` out"),
+                ({"side": "status"}, {"op": "not_equals", "value": 500}, ".where[0].value", "give `ok: false`"),
+                ({"side": "status", "ok": False}, {"op": "not_equals", "value": 9999}, ".where[0].value", "every status is"),
+                ({"side": "status"}, {"at": "$.a", "op": "absent"}, ".where[0].at", "leave `at` out"),
+                ({}, {"at": "$.a", "op": "absent", "value": "refunded"}, ".where[0].value", "`absent` takes no value"),
+                ({}, {"at": "$.a", "op": "in", "value": "paid"}, ".where[0].value", "takes a list"),
+                ({}, {"at": "$.a", "op": "length", "value": "2"}, ".where[0].value", "a whole number"),
+                ({}, {"at": "$.a", "op": "not_equals", "type": "date", "value": "soon"}, ".where[0].value", "is no date"),
+                ({}, {"at": "$.a", "op": "matches", "value": "a^"}, ".where[0].value", "found in no text"),
+            ]
+        ),
     ],
 )  # fmt: skip
 def test_a_fault_is_found_before_and_is_an_error_after(check: dict[str, Any], place: str, words: str) -> None:
@@ -100,6 +149,47 @@ def test_a_fault_is_found_before_and_is_an_error_after(check: dict[str, Any], pl
     assert [fault.path for fault in found] == [f"$.checks[0]{place}"]
     assert words in found[0].message
     assert errors_of(task) != []
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        {"url": "^.*/refund$", "http_method": "post", "post_data": {"a": None}},
+        {"url": "^https?://h\\.test/(a|b)/refund/?$", "response_status": 999},
+        {"url": ["__SHOP__/refund", "ws://h.test/live"], "response_status": -1},
+        {"url": "^__SHOP__/.*$", "http_method": "PROPFIND", "headers": {"x-requested-with": "^.*$"}},
+        {"url": "^.*$", "http_method": "DELETE"},
+        {"url": "http://h.test/a?b=1#c", "post_data": {"a": None}, "query_params": {"b": None}},
+        {"url": "blob:http://h.test/1", "response_status": 101},
+    ],
+)
+def test_a_request_that_there_may_be_can_be_forbidden(expected: dict[str, Any]) -> None:
+    check = {"type": "network", "should_not_exist": True, "expected": expected}
+    task = decode_task({**BASE, "checks": [check]})
+    assert task_faults([task], tuple(SITES)) == []
+    assert errors_of(task) == []
+
+
+@pytest.mark.parametrize(
+    ("exchange", "where"),
+    [
+        ({"which": "count"}, {"value": 0}),
+        ({"which": "count"}, {"op": "le", "value": 1}),
+        ({"which": "count"}, {"op": "in", "value": [1, 2]}),
+        ({"which": "count"}, {"op": "equals", "value": 5000}),
+        ({"side": "status"}, {"op": "exists"}),
+        ({"side": "status"}, {"op": "not_equals", "value": 204}),
+        ({"side": "status", "ok": False}, {"op": "lt", "value": 400}),
+        ({"path": "http://h.test/api?a=1"}, {"at": "$.a", "op": "absent"}),
+        ({"path": "__SHOP__/api"}, {"at": "$.a", "op": "not_equals", "value": None}),
+        ({"method": "delete"}, {"at": "$.a", "op": "length", "value": 0}),
+    ],
+)
+def test_a_state_that_there_may_be_can_be_demanded(exchange: dict[str, Any], where: dict[str, Any]) -> None:
+    chosen = {"method": "POST", "path": "/api", **exchange}
+    task = decode_task({**BASE, "checks": [{"type": "state.http", "exchange": chosen, "where": [where]}]})
+    assert task_faults([task], tuple(SITES)) == []
+    assert errors_of(task) == []
 
 
 @given(

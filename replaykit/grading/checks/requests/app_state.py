@@ -11,6 +11,7 @@ from replaykit.grading.checks.absence import resting_on
 from replaykit.grading.checks.requests.exchange_order import candidates, is_unanswered
 from replaykit.grading.checks.requests.json_predicates import holds, same
 from replaykit.grading.checks.requests.run_requests import Missing
+from replaykit.grading.checks.requests.state_faults import state_faults
 from replaykit.grading.checks.requirement import (
     Graded,
     Ruling,
@@ -26,6 +27,7 @@ from replaykit.grading.values.jsonpath import find
 from replaykit.grading.values.jsonpath_limits import PathFault
 from replaykit.grading.values.urls import EXACT, SAME, matches
 from replaykit.grading.verdict import Evidence, Outcome, Value
+from replaykit.patterns import lazy_pattern
 from replaykit.replay.agent_made_pages import FORGED
 from replaykit.replay.player import Replay
 from replaykit.tasks.state_checks import ExchangeChoice, Predicate, StateHttp, StateScript
@@ -54,6 +56,8 @@ class StateDocument(NamedTuple):
 
 def grade_state(check: StateHttp, replay: Replay, terms: Terms) -> tuple[Graded, ...]:
     """Grade every predicate on the state that was sent or answered."""
+    if wrong := [*state_faults(check)]:
+        return tuple(_unmeant(path, reason, check, terms) for path, reason in wrong)
     predicates = check.where or (Predicate(op="exists"),)
     names = [f"where.{number}" for number in range(len(check.where))] or ["exchange"]
     states = _states(check, replay)
@@ -62,6 +66,15 @@ def grade_state(check: StateHttp, replay: Replay, terms: Terms) -> tuple[Graded,
         ruling, evidence = _ruling(check, predicate, states, replay, terms)
         found.append(graded(name, ruling, None, terms.mode, evidence))
     return tuple(found)
+
+
+def _unmeant(path: str, reason: str, check: StateHttp, terms: Terms) -> Graded:
+    name = _PLACE.sub(r"where.\1", path) if path.startswith(".where") else "exchange"
+    shown = Value(raw=f"{check.exchange.method} {check.exchange.path}", type="request")
+    return graded(name, error("bad_definition", f"{path}: {reason}", shown), None, terms.mode, Evidence())
+
+
+_PLACE = lazy_pattern(r"^\.where\[(\d+)\].*$")
 
 
 def grade_script(check: StateScript, replay: Replay, terms: Terms, url: str | None) -> Graded:

@@ -123,8 +123,28 @@ def _absent(
         return failed("request_made", "no such request", expected, found), made
     if unknown := next((one.missing for one in judged if one.missing), ""):
         raise Missing(unknown)
+    if (shown := _shown_without_request(check, replay, terms)) is not None:
+        return failed("request_made", "no such page", expected, Value(raw=shown.url, type="url")), None
     none_made = Ruling(outcome=Outcome.PASS, rule="no such request", expected=expected)
     return resting_on(none_made, replay, terms), None
+
+
+def _shown_without_request(check: NetworkMatch, replay: Replay, terms: Terms) -> Navigation | None:
+    """Return a page that may not be visited and that was shown without a request (`pushState`)."""
+    expected = check.expected
+    if not check.is_navigation or expected.http_method.upper() != "GET":
+        return None
+    if expected.response_status is not None or _names_more(expected):
+        return None  # only a request has these
+    if codes := lacking(replay.trajectory, "urls"):
+        raise Missing(codes[0])
+    pages = (one for one in replay.navigations if one.committed and not one.frame and one.same_document)
+    return next((one for one in pages if _has_url(check, one.url, terms)), None)
+
+
+def _names_more(expected: ExpectedRequest) -> bool:
+    fields = (expected.headers, expected.post_data, expected.response_content, expected.response_cookies)
+    return any(fields)
 
 
 def _nothing(check: NetworkMatch, replay: Replay) -> Ruling:
@@ -183,7 +203,7 @@ def _hop(wanted: Container[int], request: RunRequest | None, replay: Replay) -> 
 
 
 def _unseen(expected: ExpectedRequest) -> str | None:
-    if expected.headers or expected.post_data or expected.response_content or expected.response_cookies:
+    if _names_more(expected):
         raise Missing("network")
     return None
 

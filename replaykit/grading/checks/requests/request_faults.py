@@ -9,10 +9,18 @@ from replaykit.grading.peers.webarena_verified.normal_text import is_pattern
 from replaykit.grading.values.jsonpath import check_path
 from replaykit.grading.values.jsonpath_limits import PathFault
 from replaykit.tasks.checks import Check, CheckFault, texts
-from replaykit.tasks.grammar.regexes import regex_fault
-from replaykit.tasks.network_checks import AgentResponse, NetworkMatch
+from replaykit.tasks.grammar.regex_reach import match_fault
+from replaykit.tasks.http_faults import (
+    NO_RESPONSE,
+    WITHOUT_BODY,
+    header_fault,
+    method_fault,
+    request_url_fault,
+    status_fault,
+)
+from replaykit.tasks.network_checks import AgentResponse, ExpectedRequest, NetworkMatch
 from replaykit.tasks.task import Task
-from replaykit.tasks.url_faults import ROOT, star_fault
+from replaykit.tasks.url_faults import spelt_pattern
 
 _NAMED = ("headers", "query_params", "post_data", "response_content", "response_cookies")
 _PLACED = ("post_data", "response_content")
@@ -37,24 +45,52 @@ def faults_of(check: Check) -> Iterator[tuple[str, str]]:
 
 
 def _of_request(check: NetworkMatch) -> Iterator[tuple[str, str]]:
-    if not texts(check.expected.url):
+    expected = check.expected
+    if not texts(expected.url):
         yield ".expected.url", "no URL is given"
-    for number, url in enumerate(texts(check.expected.url)):
-        yield from _of_url(f".expected.url[{number}]", url)
+    for number, url in enumerate(texts(expected.url)):
+        if fault := request_url_fault(url, is_pattern=is_pattern(url)):
+            yield f".expected.url[{number}]", fault
+    yield from _of_http(expected)
+    if check.should_not_exist:
+        yield from _of_absence(check)
     for name in _NAMED:
-        yield from _of_fields(f".expected.{name}", getattr(check.expected, name) or {}, name in _PLACED)
+        yield from _of_fields(f".expected.{name}", getattr(expected, name) or {}, name in _PLACED)
     for name in ("ignored_query_params_patterns", "ignored_post_data_params_patterns"):
         for number, pattern in enumerate(getattr(check, name)):
             yield from _of_pattern(f".{name}[{number}]", pattern)
 
 
-def _of_url(path: str, url: str) -> Iterator[tuple[str, str]]:
-    if is_pattern(url):
-        yield from _of_pattern(path, url)
-    elif fault := star_fault(url):
-        yield path, fault
-    elif not ROOT.match(url):
-        yield path, f"{url!r} is no URL: begin with http:// or https://, a site such as __SHOP__, or `^`"
+def _of_http(expected: ExpectedRequest) -> Iterator[tuple[str, str]]:
+    """Yield what no request has: its absence would say nothing."""
+    if fault := method_fault(expected.http_method):
+        yield ".expected.http_method", fault
+    status = expected.response_status
+    if status is not None and (fault := status_fault(status)):
+        yield ".expected.response_status", fault
+    for name, value in (expected.headers or {}).items():
+        if fault := header_fault(name):
+            yield f".expected.headers.{name}", fault
+        if value is None:
+            yield f".expected.headers.{name}", "null is the value of no header: leave it out"
+
+
+def _of_absence(check: NetworkMatch) -> Iterator[tuple[str, str]]:
+    """Yield parts of a request that no request has together."""
+    expected, method = check.expected, check.expected.http_method.upper()
+    if method in WITHOUT_BODY and _demanded(expected.post_data):
+        yield ".expected.post_data", f"a {method} request has no body: give http_method: POST, PUT or PATCH"
+    for name in ("response_content", "response_cookies"):
+        if expected.response_status == NO_RESPONSE and _demanded(getattr(expected, name)):
+            yield f".expected.{name}", "a request with `response_status: -1` has no response"
+    for number, url in enumerate(texts(expected.url)):
+        if not is_pattern(url) and (found := spelt_pattern(url)):
+            reason = f"`{found}` is a pattern: write an expression, such as ^.*/orders/[^/]+$"
+            yield f".expected.url[{number}]", reason
+
+
+def _demanded(fields: Mapping[str, Any] | None) -> bool:
+    return any(value is not None for value in (fields or {}).values())
 
 
 def _of_fields(path: str, fields: Mapping[str, Any], is_placed: bool) -> Iterator[tuple[str, str]]:
@@ -88,5 +124,5 @@ def _of_value(path: str, value: Any) -> Iterator[tuple[str, str]]:
 
 
 def _of_pattern(path: str, pattern: str) -> Iterator[tuple[str, str]]:
-    if fault := regex_fault(pattern):
+    if fault := match_fault(pattern):
         yield path, fault[1]

@@ -13,20 +13,14 @@ from replaykit.grading.checks.requests.exchange_order import is_unanswered
 from replaykit.grading.values.bodies import body_fields, decoded, read_fields
 from replaykit.patterns import lazy_pattern
 from replaykit.replay.player import Replay
+from replaykit.tasks.http_faults import NO_RESPONSE, STATIC
 from replaykit.trajectory.completeness import state_of
 from replaykit.trajectory.exchange import Exchange, Navigation
 from replaykit.trajectory.scalars import Omitted
 
-_STATIC = (
-    ".css", ".js", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".woff", ".woff2", ".ttf", ".ico", ".webp",
-)  # fmt: skip
 _ORDINARY = lazy_pattern(r"https?://[a-z0-9.-]+(?::\d+)?(/[!-\"$-:<->@-~]*|)(?![^?#])", re.ASCII)
 """URLs with a path, without parameters, that every parser finds."""
 _HIDDEN = "⟦"
-
-
-NO_RESPONSE = -1
-"""WebArena-Verified's status of a request without a response."""
 
 
 class Missing(Exception):
@@ -193,8 +187,8 @@ def _is_static(url: str) -> bool:
     # Splitting a URL takes longer than all the rest that is done with most requests.
     found = _ORDINARY.match(url)
     if found is not None:
-        return found[1].endswith(_STATIC)
+        return found[1].endswith(STATIC)
     try:
-        return urlparse(url).path.endswith(_STATIC)  # `;x.js` names no file: parameters are no path
+        return urlparse(url).path.endswith(STATIC)  # `;x.js` names no file: parameters are no path
     except ValueError:
         return False
