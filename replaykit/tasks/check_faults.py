@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import msgspec
+
 from replaykit.tasks.checks import (
     OR,
     Check,
@@ -16,7 +18,7 @@ from replaykit.tasks.checks import (
 )
 from replaykit.tasks.grammar import xpath_grammar
 from replaykit.tasks.suite_summary import target_faults
-from replaykit.tasks.task import Task, unfilled
+from replaykit.tasks.task import Task, lower_placeholders, unfilled
 from replaykit.tasks.url_faults import url_fault
 from replaykit.tasks.value_faults import expect_faults, locator_faults, says_nothing, selected_fault
 
@@ -38,6 +40,9 @@ def _of_task(task: Task, known_sites: Sequence[str]) -> Iterator[CheckFault]:
             yield CheckFault(task=task.id, path=at, message=message, is_error=is_error)
     yield from _of_sites(task, known_sites)
     known = {*known_sites, *task.sites, _SSH_HOST}
+    for name in lower_placeholders(msgspec.structs.replace(task, source_record={}), known):
+        reason = f"__{name}__ is not filled: write __{name.upper()}__"
+        yield CheckFault(task=task.id, path="$", message=reason)
     for name in unfilled(task):
         if name.lower() not in known:
             yield CheckFault(task=task.id, path="$", message=_unknown_site(name))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from replaykit.patterns import lazy_pattern
 from replaykit.tasks.grammar.regex_reach import first_signs, match_fault, required_sign
+from replaykit.tasks.network_checks import NO_RESPONSE, STATIC, STATUSES
 from replaykit.tasks.url_faults import address_fault, root_fault, star_fault
 
 METHODS = frozenset({
@@ -19,20 +20,6 @@ METHODS = frozenset({
 """Methods of the IANA registry, and others that common servers take."""
 
 _USUAL = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
-
-WITHOUT_BODY = frozenset({"GET", "HEAD"})
-"""Methods whose requests a browser sends without a body."""
-
-NO_RESPONSE = -1
-"""Status of a request that no one answered."""
-
-STATUSES = range(100, 1000)
-"""Every status: servers also send some above 599."""
-
-STATIC = (
-    ".css", ".js", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".woff", ".woff2", ".ttf", ".ico", ".webp",
-)  # fmt: skip
-"""How the paths of static files end: checks on requests leave them out, as WebArena-Verified does."""
 
 _HEADER = lazy_pattern(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """A token of RFC 9110."""

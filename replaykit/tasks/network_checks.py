@@ -11,6 +11,17 @@ from replaykit.tasks.value_schema import require_schema
 SUCCESS = range(200, 300)
 """Statuses that count if a task gives no status."""
 
+NO_RESPONSE = -1
+"""Status of a request that no one answered."""
+
+STATUSES = range(100, 1000)
+"""Every status that a response may have: servers also send some above 599."""
+
+STATIC = (
+    ".css", ".js", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".woff", ".woff2", ".ttf", ".ico", ".webp",
+)  # fmt: skip
+"""How the paths of static files end: checks on requests leave them out, as WebArena-Verified does."""
+
 TaskType: TypeAlias = Literal["retrieve", "mutate", "navigate"]
 """Main kind of a task."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Sequence as Rows
-from typing import get_args
+from typing import Any, get_args
 
 from msgspec import Struct
 from msgspec.structs import fields
@@ -126,6 +126,27 @@ def _rule(policy: policy_rules.Policy, at: str) -> Iterator[Fault]:
         case policy_rules.NoLeak() as rule:
             yield from _none_of(rule, ("secrets",), at)
             yield from _secrets(rule.secrets, f"{at}.secrets")
+        case policy_rules.Stwab() as rule:
+            yield from _record(rule.record, f"{at}.record")
+
+
+def _record(record: Mapping[str, Any], at: str) -> Iterator[Fault]:
+    """Yield a fault for a record of ST-WebAgentBench that demands nothing: it would have no result."""
+    from replaykit.errors import TaskError
+    from replaykit.tasks.benchmarks.stwab_rules import translate  # for such records only
+
+    shown = "write {type: informational} for a text that only the agent sees"
+    if not record.get("eval"):
+        yield _fault(at, "empty_rule", f"it has no `eval`, so nothing would be graded: {shown}")
+        return
+    try:
+        rules = translate(record).rules
+    except TaskError as error:
+        reason = str(error.fields["reason"])
+        yield _fault(f"{at}.{str(error.fields['path']).removeprefix('$.')}", "bad_definition", reason)
+        return
+    if not rules:
+        yield _fault(f"{at}.eval", "empty_rule", f"its `eval` demands nothing: {shown}")
 
 
 def _none_of(rule: Struct, names: Rows[str], at: str) -> Iterator[Fault]:

@@ -300,7 +300,12 @@ def _one_task(plain: dict[str, Any], file: Path) -> tuple[Suite, list[FieldFault
     task, wrong = read_fields(plain, Task)
     if task is None:
         raise _error(file, wrong)
-    return Suite(tasks=(task,)), wrong + _policy_faults(task.policies, "$.policies")
+    wrong += _policy_faults(task.policies, "$.policies")
+    if task.policies or len(task.checks) > 1:
+        from replaykit.tasks.suite_faults import task_faults  # for tasks that may have such
+
+        wrong += [FieldFault(f"${path}", reason) for path, reason in task_faults(task)]
+    return Suite(tasks=(task,)), wrong
 
 
 def _public(plain: Any, file: Path) -> list[Task]:
@@ -349,7 +354,28 @@ def _suite(plain: dict[str, Any], file: Path, within: str | Path | None) -> tupl
         # Each task has the shared policies as well: their faults are reported once.
         faults += () if shared_faults else _policy_faults(task.policies, f"$.tasks[{number}].policies")
     sites = {name: (root,) if isinstance(root, str) else root for name, root in written.sites.items()}
+    from replaykit.tasks.suite_faults import root_faults
+
+    faults += [FieldFault(f"$.sites{path}", reason) for path, reason in root_faults(sites)]
+    faults += _scope_faults(written, plain, tasks)
     return Suite(tasks=tuple(tasks.values()), sites=sites, name=written.name), faults
+
+
+def _scope_faults(
+    written: SuiteFile, plain: Mapping[str, Any], tasks: Mapping[int, Task]
+) -> list[FieldFault]:
+    """Return names in scopes of policies that the file lacks; policies of another file may name others."""
+    from replaykit.tasks.suite_faults import names_in, scope_faults, task_faults
+
+    records = plain.get("tasks") or []
+    inline = () if isinstance(written.policies, PolicyRef) else written.policies
+    found = scope_faults(inline, names_in(records, written.sites))
+    faults = [FieldFault(f"$.policies{path}", reason) for path, reason in found]
+    for number, task in tasks.items():
+        own = task.policies[len(task.policies) - len(records[number].get("policies") or ()) :]
+        found = task_faults(msgspec.structs.replace(task, policies=own))
+        faults += [FieldFault(f"$.tasks[{number}]{path}", reason) for path, reason in found]
+    return faults
 
 
 def _layout_faults(plain: Mapping[str, Any], file: Path, layout: str = SCHEMA) -> list[FieldFault]:

@@ -208,9 +208,29 @@ def unresolved(part: Any, sites: Iterable[str]) -> tuple[str, ...]:
         return ()
     text = plain.decode()
     known = {name.upper() for name in sites}
+    lower = {name.lower() for name in lower_placeholders(part, sites)}
     found = [(match[1], text[match.end()]) for match in _PLACEHOLDER.finditer(text)]
-    return tuple(sorted({name.lower() for name, after in found if name in known or after in "/?#"}))
+    return tuple(sorted(lower | {name.lower() for name, after in found if name in known or after in "/?#"}))
 
+
+def lower_placeholders(part: Any, sites: Iterable[str]) -> tuple[str, ...]:
+    """Return the placeholders of a part of a task that have small letters, and are therefore not filled.
+
+    A placeholder has the name of a site, or is how an address begins: `__shop__/orders`.
+    """
+    plain = msgspec.json.encode(part)
+    if b"__" not in plain:
+        return ()
+    known = {name.lower() for name in sites}
+    found = _ANY_CASE.finditer(plain.decode())
+    named = {match[2] for match in found if match[1] or match[2].lower() in known}
+    return tuple(sorted(name for name in named if name != name.upper()))
+
+
+_ANY_CASE = lazy_pattern(
+    r'(?:(")|(?<![A-Za-z0-9_]))__([A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*)__(?(1)(?=[/?#"]))'
+)
+"""A placeholder as it may be meant; the first group is the quote before a text that begins with it."""
 
 _KEPT_MAX = 65_536
 """Bytes of the largest task that is kept: a bundle may bring one of any size."""

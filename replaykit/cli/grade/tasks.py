@@ -24,6 +24,7 @@ from replaykit.tasks.described_schema import schema_file
 from replaykit.tasks.policies_schema import policies_schema
 from replaykit.tasks.policy_contradictions import notes
 from replaykit.tasks.suite import load_mind2web, load_suite, suite_schema, survey_suite
+from replaykit.tasks.suite_faults import scope_notes
 from replaykit.tasks.suite_summary import Summary, fields_of, sample, summarize_tasks
 from replaykit.trajectory.plurals import counted
 
@@ -83,6 +84,7 @@ def _checked_suite(file: str) -> int:
     tasks = (suite.task(id, name),) if id else suite.tasks
     faults = task_faults(tasks, tuple(suite.sites))
     faults += reference_faults(tasks, Path(name).parent)
+    faults += scope_notes(tasks, suite.sites) if not id else []
     faults += [CheckFault(**note._asdict(), is_error=False) for note in notes(tasks)]
     if error is None or faults:
         return 3 if _report(file, len(tasks), faults) or error is not None else 0

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from replaykit.grading.checks.absence import resting_on
+from replaykit.grading.checks.requests.named_fields import fields_difference, kinds_difference
 from replaykit.grading.checks.requests.request_faults import faults_of
 from replaykit.grading.checks.requests.run_requests import (
     Missing,
@@ -33,9 +34,7 @@ from replaykit.grading.peers.webarena_verified.peer_quantities import Unparsed
 from replaykit.grading.peers.webarena_verified.peer_urls import decoded_path
 from replaykit.grading.peers.webarena_verified.structures import PeerFault
 from replaykit.grading.values import urls as urls
-from replaykit.grading.values.bodies import ROOT, with_decoded_texts
 from replaykit.grading.values.bounded_regex import RegexRefused, found_in, full_match
-from replaykit.grading.values.jsonpath import find
 from replaykit.grading.values.jsonpath_limits import PathFault
 from replaykit.grading.verdict import Evidence, Outcome, Value
 from replaykit.patterns import lazy_pattern
@@ -262,9 +261,9 @@ def _named_difference(check: NetworkMatch, request: RunRequest, terms: Terms) ->
         if wanted_fields:
             schema = (check.post_data_schema or {}) if field == "post_data" else {}
             fields = read() or _nothing_of(check, field, request)
-            differs = _fields_difference(wanted_fields, fields, schema, terms)
+            differs = fields_difference(wanted_fields, fields, schema, terms)
             if differs is None and field == "response_content":
-                differs = _kinds_difference(wanted_fields, fields)
+                differs = kinds_difference(wanted_fields, fields)
             if differs is not None:
                 return f"{field}.{differs}"
     return None
@@ -287,47 +286,6 @@ def _unignored(check: NetworkMatch) -> dict[str, Any]:
     patterns = check.ignored_post_data_params_patterns
     given = check.expected.post_data or {}
     return {key: value for key, value in given.items() if not any(found_in(one, key) for one in patterns)}
-
-
-def _fields_difference(
-    wanted: Mapping[str, Any], found: Mapping[str, Any], schema: Mapping[str, Any], terms: Terms
-) -> str | None:
-    types = schema.get("properties", {})
-    for key, value in wanted.items():
-        hits = _hits(key.strip(), found)
-        if value is not None and holds_mark(hits):
-            raise Missing(HIDDEN)
-        kind = types.get(key, {})
-        if kind.get("type") == "array":
-            given = hits[0] if len(hits) == 1 and isinstance(hits[0], list) else hits
-            if not compare_data(value, given, kind, terms.sites).matches:
-                return key
-        elif value is None:
-            if any(hit is not None for hit in hits):
-                return key
-        elif not hits or not all(compare_data(value, hit, kind, terms.sites).matches for hit in hits):
-            return key
-    return None
-
-
-def _kinds_difference(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> str | None:
-    """Return the first field that is a text on one side only: in JSON `"5"` is not 5."""
-    for key, value in wanted.items():
-        is_scalar = isinstance(value, str | int | float)
-        if is_scalar and any(isinstance(hit, str) is not isinstance(value, str) for hit in _hits(key, found)):
-            return key
-    return None
-
-
-def _hits(key: str, found: Mapping[str, Any]) -> list[Any]:
-    """Return all values that a key names: a field, a JSONPath, an expression for fields."""
-    pattern = key[2:] if key.startswith("$.^") and key.endswith("$") else key
-    if is_pattern(pattern):
-        return [value for name, value in found.items() if full_match(pattern, name)]
-    if not key.startswith("$"):
-        return [found[key]] if key in found else []
-    whole = found[ROOT] if list(found) == [ROOT] else dict(found)
-    return find(key, whole) or find(key, with_decoded_texts(whole))
 
 
 def _has_header(check: NetworkMatch, name: str, wanted: Any, request: RunRequest, terms: Terms) -> bool:

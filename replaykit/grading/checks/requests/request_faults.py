@@ -10,19 +10,14 @@ from replaykit.grading.values.jsonpath import check_path
 from replaykit.grading.values.jsonpath_limits import PathFault
 from replaykit.tasks.checks import Check, CheckFault, texts
 from replaykit.tasks.grammar.regex_reach import match_fault
-from replaykit.tasks.http_faults import (
-    NO_RESPONSE,
-    WITHOUT_BODY,
-    header_fault,
-    method_fault,
-    request_url_fault,
-    status_fault,
-)
-from replaykit.tasks.network_checks import AgentResponse, ExpectedRequest, NetworkMatch
+from replaykit.tasks.http_faults import header_fault, method_fault, request_url_fault, status_fault
+from replaykit.tasks.network_checks import NO_RESPONSE, AgentResponse, ExpectedRequest, NetworkMatch
 from replaykit.tasks.task import Task
 from replaykit.tasks.url_faults import spelt_pattern
 
 _NAMED = ("headers", "query_params", "post_data", "response_content", "response_cookies")
+_WITHOUT_BODY = ("GET", "HEAD")
+"""Methods whose requests a browser sends without a body."""
 _PLACED = ("post_data", "response_content")
 
 
@@ -78,7 +73,7 @@ def _of_http(expected: ExpectedRequest) -> Iterator[tuple[str, str]]:
 def _of_absence(check: NetworkMatch) -> Iterator[tuple[str, str]]:
     """Yield parts of a request that no request has together."""
     expected, method = check.expected, check.expected.http_method.upper()
-    if method in WITHOUT_BODY and _demanded(expected.post_data):
+    if method in _WITHOUT_BODY and _demanded(expected.post_data):
         yield ".expected.post_data", f"a {method} request has no body: give http_method: POST, PUT or PATCH"
     for name in ("response_content", "response_cookies"):
         if expected.response_status == NO_RESPONSE and _demanded(getattr(expected, name)):

@@ -13,7 +13,7 @@ from replaykit.grading.checks.requests.exchange_order import is_unanswered
 from replaykit.grading.values.bodies import body_fields, decoded, read_fields
 from replaykit.patterns import lazy_pattern
 from replaykit.replay.player import Replay
-from replaykit.tasks.http_faults import NO_RESPONSE, STATIC
+from replaykit.tasks.network_checks import NO_RESPONSE, STATIC
 from replaykit.trajectory.completeness import state_of
 from replaykit.trajectory.exchange import Exchange, Navigation
 from replaykit.trajectory.scalars import Omitted

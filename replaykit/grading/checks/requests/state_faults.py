@@ -10,6 +10,7 @@ from replaykit.grading.values.jsonpath_limits import PathFault
 from replaykit.grading.values.typed_comparison import compare
 from replaykit.tasks.grammar.regex_reach import condition_fault
 from replaykit.tasks.http_faults import method_fault
+from replaykit.tasks.network_checks import STATUSES, SUCCESS
 from replaykit.tasks.state_checks import ExchangeChoice, Predicate, StateHttp, StateScript
 from replaykit.tasks.url_faults import ROOT, root_fault
 
@@ -18,9 +19,6 @@ _UNARY = ("exists", "absent", "changed")
 
 _NUMERIC = ("equals", "not_equals", "in", "lt", "le", "gt", "ge")
 """Operators for a number."""
-
-_STATUSES = range(100, 1000)
-_SUCCESSES = range(200, 300)
 
 _COUNTED_MAX = 1000
 """Numbers of exchanges with which a condition on their number is tried, beside those that it names."""
@@ -111,7 +109,7 @@ def _of_number(choice: ExchangeChoice, predicate: Predicate) -> Iterator[tuple[s
 
 def _tried(choice: ExchangeChoice, predicate: Predicate) -> Sequence[int]:
     if choice.which != "count":
-        return _SUCCESSES if choice.ok else _STATUSES
+        return SUCCESS if choice.ok else STATUSES
     named = predicate.value if isinstance(predicate.value, list | tuple) else (predicate.value,)
     more = [int(one) + by for one in named if isinstance(one, int | float) for by in (-1, 0, 1)]
     return [*range(_COUNTED_MAX), *(number for number in more if number >= 0)]
