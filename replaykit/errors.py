@@ -7,7 +7,7 @@ shows them all, with the class above each.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, ClassVar
 
@@ -41,6 +41,12 @@ class ReplaykitError(Exception):
 def _rebuild(kind: type[ReplaykitError], fields: dict[str, Any]) -> ReplaykitError:
     # Exceptions pickle their args, not their keywords: worker processes need this.
     return kind(**fields)
+
+
+def with_clean_fields(error: ReplaykitError, clean: Callable[[str], str]) -> ReplaykitError:
+    """Return the same error with all texts of its fields cleaned."""
+    texts = {name: clean(value) for name, value in error.fields.items() if isinstance(value, str)}
+    return type(error)(**{**error.fields, **texts})
 
 
 def message_of(kind: str, fields: Mapping[str, Any]) -> str:

@@ -116,7 +116,13 @@ class Run:
         # The longest first, as one may be a part of another.
         known = sorted(secrets, key=lambda one: (-len(one), one))
         looks = tuple(("password", re.compile(secret_pattern(one))) for one in known)
-        self.redactor = Redactor(options.secrets, given=looks)
+        self.redactor = Redactor(
+            options.secrets,
+            given=looks,
+            has_names=not options.keeps_secrets,
+            hides_keys=True,
+            found=self.secret,
+        )
         #: Actions in plain words, those of `--actions` first.
         self.wordings = Wordings(options.actions)
         #: Secrets that the source itself names as such.
@@ -211,7 +217,8 @@ class Run:
         """Remarks about the source, each kind of flaw once, what is left out last."""
         flaws = [_flaw(what, places) for what, places in self._flaws.items()]
         parts = ", ".join(f"{name} ({count})" for name, count in sorted(self.left_out.items()))
-        return [*self._remarks, *flaws, *([f"left out: {parts}"] if parts else [])]
+        found = [*self._remarks, *flaws, *([f"left out: {parts}"] if parts else [])]
+        return [self.redactor.text(one) for one in found]
 
     def leave_out(self, what: str, count: int = 1) -> None:
         """Count what is in the source and not in the bundle, by its path there."""
@@ -422,9 +429,10 @@ class Run:
 
     def built_header(self) -> Header:
         """Return the header; called last, since it names the files that were read."""
+        files = dict(sorted(self.source.files.items()))
         origin = Origin(
             format=self.source.format,
-            files=dict(sorted(self.source.files.items())),
+            files=dict(zip(self.redactor.names(files), files.values(), strict=True)),
             options=self.options.stored() or None,
             extra=self._cleaned({**self.extra, **self._uncarried()}),
             **self.origin,
@@ -462,8 +470,15 @@ class Run:
         self.image_count += media_type in IMAGES
         if len(data) > BLOB_MAX:
             return Omitted(why="cap", n=len(data), sha256=id)
+        if self.options.secrets and self._is_secret_left(data):
+            return Omitted(why="withheld", n=len(data))
         self.blobs.setdefault(id, Payload(media_type, load))
         return id
+
+    def _is_secret_left(self, data: bytes) -> bool:
+        """Whether a payload holds a declared secret where none can be replaced: in a key, or in bytes."""
+        found = self.redactor.scan(data)
+        return found is not None and found.is_declared
 
 
 def _flaw(what: str, places: list[str]) -> str:

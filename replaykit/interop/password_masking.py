@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from replaykit.decoders import decode_plain
 from replaykit.patterns import lazy_pattern
+from replaykit.secrets.named_values import hide_named
 from replaykit.secrets.secret_patterns import HEADERS, is_secret_field
 from replaykit.trajectory.action import (
     Action,
@@ -263,32 +264,6 @@ def is_worth_finding(text: str) -> bool:
     return len(text) >= FIND_MIN and not text.isalpha() and "⟦" not in text
 
 
-_ASSIGNED = lazy_pattern(
-    r"(?<![\w$])([A-Z][A-Z0-9_]{2,60})(\s?=\s?)"
-    r"(\"[^\"\n]{1,2000}\"|'[^'\n]{1,2000}'|[^\s\"'&;|,)\\]{4,2000})"
-)
-"""A variable in capitals and its value."""
-
-_SECRET_ENDS = ("_KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIALS", "APIKEY")
-"""Ends of names of variables whose values are secret."""
-
-_COOKIES = lazy_pattern(
-    r"((?:set-)?cookie[\"']?\s*[:=]\s*[\"'`]?)((?:[\w.-]{1,256}=[^\s;,\"'`]{1,4096}(?:;\s?)?){1,100})",
-    re.IGNORECASE,
-)
-"""The header of cookies, or the property of a document, and their names and values."""
-
-_COOKIE = lazy_pattern(r"([\w.-]{1,256}=)([^\s;,\"'`]{1,4096})")
-_ATTRIBUTES = frozenset({"path", "domain", "expires", "max-age", "samesite", "priority"})
-
-_AUTHORIZED = lazy_pattern(
-    r"((?:proxy-)?authorization[\"']?\s*:\s*[\"']?(?:basic|bearer|digest|token|apikey)\s+)([^\s\"'`]{4,4096})"
-    r"|(x-(?:api-key|auth-token|access-token)[\"']?\s*:\s*[\"']?)([^\s\"'`,]{4,4096})",
-    re.IGNORECASE,
-)
-"""A header with a credential."""
-
-
 _TYPED_BY_CODE = (
     lazy_pattern(
         r"((?:get_?[bB]y_?\w{1,20}|locator)\((?P<aim>(?:(?!get_?[bB]y|locator\()[^\n;]){1,200}?)\)(?:\.\w{1,20}(?:\(\d*\))?){0,3}"
@@ -321,64 +296,14 @@ def typed_by_code(text: str) -> list[str]:
     return [one for one in typed if not _PLACEHOLDER.fullmatch(one)]
 
 
-_STORED = re.compile(
-    r"((?:local|session)Storage(?:\.setItem\(\s*|\[\s*)(['\"`])([\w.:-]{1,128})\2\s*(?:,|\]\s*=)\s*)"
-    r"(['\"`])([^'\"`\n]{4,4096})\4"
-    r"|((?:local|session)Storage\.(\w{1,128})\s*=\s*)(['\"`])([^'\"`\n]{4,4096})\8"
-)
-"""Forms in which a script writes to the storage of a page: by a call, by a key, by a property."""
-
-_CURL_USER = re.compile(r"(\s(?:-u|--user)[ =]['\"]?[^\s:'\"]{1,128}:)([^\s'\"]{1,1024})")
-_CURL_COOKIE = re.compile(
-    r"(\s(?:-b|--cookie)[ =]['\"]?)((?:[\w.-]{1,128}=[^\s;'\"]{1,4096}(?:;\s?)?){1,50})"
-)
-"""Options of curl: a name with its password, and cookies."""
-
-
-def _stored(match: re.Match[str], found: Callable[[str], None]) -> str:
-    begin, name, quote, value = match.group(1, 3, 4, 5) if match[1] else match.group(6, 7, 8, 9)
-    if not is_secret_field(name):
-        return match[0]
-    found(value)
-    return f"{begin}{quote}{MASKED}{quote}"
-
-
 def without_secrets(text: str, found: Callable[[str], None]) -> str:
-    """Return a text with a mask for each value that it marks as a secret; `found` gets each variable's."""
+    """Return a text with a mask for each value that it marks as a secret; `found` gets each named one."""
     for typed in typed_by_code(text):
         found(typed)
         text = re.sub(rf"(['\"`]){re.escape(typed)}\1", rf"\1{MASKED}\1", text)
-    # Cheap tests first: the patterns are slow on long texts.
-    if "=" in text and any(end in text for end in _SECRET_ENDS):
-        text = _ASSIGNED.sub(lambda m: _assigned(m, found), text)
-    lower = text.lower() if ":" in text or "=" in text else ""
-    if "cookie" in lower:
-        text = _COOKIES.sub(_cookies, text)
-    if "Storage" in text:
-        text = _STORED.sub(lambda m: _stored(m, found), text)
-    if "curl " in text:
-        text = _CURL_USER.sub(lambda m: m[1] + MASKED, text)
-        text = _CURL_COOKIE.sub(_cookies, text)
-    if "authorization" in lower or "x-a" in lower:
-        text = _AUTHORIZED.sub(lambda m: (m[1] or m[3]) + MASKED, text)
-    return text
+    return hide_named(text, lambda value: _mask(value, found), _masked_only)
 
 
-def _assigned(match: re.Match[str], found: Callable[[str], None]) -> str:
-    value = match[3].strip("\"'")
-    # These refer to the value, or stand for it.
-    is_named = value.startswith(("$", "<", "{", "⟦", "***")) or not value
-    if is_named or not match[1].endswith(_SECRET_ENDS):
-        return match[0]
-    found(value)
-    return f"{match[1]}{match[2]}{match[3].replace(value, MASKED)}"
-
-
-def _cookies(match: re.Match[str]) -> str:
-    return str(match[1]) + _COOKIE.sub(_cookie, match[2])
-
-
-def _cookie(match: re.Match[str]) -> str:
-    # Attributes of a cookie look like cookies themselves.
-    is_about = match[1][:-1].lower() in _ATTRIBUTES
-    return match[0] if is_about else f"{match[1]}{MASKED}"
+def _masked_only(_: str) -> str:
+    # Values of cookies such as `theme` stand in other texts by chance.
+    return MASKED

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.bundle.writer import SealResult
-from replaykit.errors import BundleWriteError, InteropError, ReplaykitError, UnknownLayout
+from replaykit.errors import BundleWriteError, InteropError, ReplaykitError, UnknownLayout, with_clean_fields
 from replaykit.grading.workers import fork_server
 from replaykit.interop.archives.scratch_folder import remove_abandoned_folders
 from replaykit.interop.archives.unpacked_archives import Unpacking
@@ -24,6 +24,7 @@ from replaykit.interop.registry import IMPORTERS, Candidate, Importer, importer
 from replaykit.interop.source_files import SourceFiles, open_source
 from replaykit.interop.written_bundles import write_run
 from replaykit.patterns import lazy_pattern
+from replaykit.secrets.redactor import Redactor
 
 NAME_MAX = 150
 """Characters of a bundle's name: file systems allow 255 bytes."""
@@ -67,10 +68,10 @@ def import_run(
         print(found.state, found.warnings)
     """
     options, folder = options or Options(), Path(target).parent
-    with _tidy(folder), Unpacking(folder, format, options.limits) as archives:
+    with _clean_errors(options), _tidy(folder), Unpacking(folder, format, options.limits) as archives:
         one = _only_run(format, Path(path), options, archives)
         done = _import(one.importer, one.candidate, Path(target), options, force=force)
-        return replace(done, archive=one.archive)
+        return _clean(replace(done, archive=one.archive), options)
 
 
 def _only_run(format: str, path: Path, options: Options, archives: Unpacking) -> FoundRun:
@@ -142,14 +143,16 @@ def _planned(
     try:
         found = found_runs(format, path, options, archives)
     except InteropError as error:
-        yield ImportResult(source=str(path), path="", state="failed", error=error)
+        yield _clean(ImportResult(source=str(path), path="", state="failed", error=error), options)
         return
     for one in found:
         if isinstance(one, FoundRun):
-            target = folder / f"{_name(one.candidate.name, names)}.zst"
+            called = Redactor(options.secrets).text(one.candidate.name)
+            target = folder / f"{_name(called, names)}.zst"
             yield PlannedImport(one.importer.name, one.candidate, target, one.archive)
         elif one.error is not None:
-            yield ImportResult(source=one.path, path="", state="failed", error=one.error)
+            failed = ImportResult(source=one.path, path="", state="failed", error=one.error)
+            yield _clean(failed, options)
         else:
             yield ImportResult(source=one.path, path="", state="left", warnings=(one.remark,))
 
@@ -189,7 +192,26 @@ def _carry_out(one: PlannedImport | ImportResult, *, options: Options, force: bo
     except ReplaykitError as error:
         shown = _shown(one.candidate)
         done = ImportResult(source=shown, path=str(one.target), state="failed", error=error)
-    return replace(done, archive=one.archive)
+    return _clean(replace(done, archive=one.archive), options)
+
+
+def _clean(done: ImportResult, options: Options) -> ImportResult:
+    """Return a result without declared secrets: names of files may hold one, and errors repeat values."""
+    if not options.secrets:
+        return done
+    clean = Redactor(options.secrets).text
+    error = None if done.error is None else with_clean_fields(done.error, clean)
+    return replace(done, source=clean(done.source), archive=clean(done.archive), error=error)
+
+
+@contextmanager
+def _clean_errors(options: Options) -> Iterator[None]:
+    try:
+        yield
+    except ReplaykitError as error:
+        if not options.secrets:
+            raise
+        raise with_clean_fields(error, Redactor(options.secrets).text) from None
 
 
 def _import(

@@ -13,7 +13,8 @@ from replaykit.bundle.bundle_format import PIXMAP
 from replaykit.bundle.reader import Bundle
 from replaykit.decoders import decode, decode_plain
 from replaykit.patterns import lazy_pattern
-from replaykit.secrets.redactor import LeftSecret, Redactor, text_fields
+from replaykit.secrets.redactor import LeftSecret, Redactor
+from replaykit.secrets.text_fields import text_fields
 from replaykit.snapshot.snapshot_format import MEDIA_TYPE
 from replaykit.trajectory.action import Unknown
 

@@ -19,6 +19,9 @@ ZIP_FAILURES = (
 
 """
 
+LEVELS_MAX = 4
+"""How often a content is compressed that is still read."""
+
 _ZLIB_OR_GZIP = 32 + zlib.MAX_WBITS
 
 
@@ -42,6 +45,21 @@ def inflate(data: bytes, most: int) -> Inflated | None:
         return _from_zstandard(data, most)
     is_zlib = data[:1] == b"\x78" and len(data) > 1 and int.from_bytes(data[:2], "big") % 31 == 0
     return _from_zlib(data, most) if is_zlib or data.startswith(b"\x1f\x8b") else None
+
+
+def innermost(data: bytes, most: int) -> Inflated | None:
+    """Return the same of a body that is compressed several times."""
+    found = inflate(data, most)
+    for _ in range(LEVELS_MAX - 1):
+        inner = inflate(found.data, most) if found is not None else None
+        if found is None or inner is None:
+            return found
+        if not inner.is_whole:
+            # What only begins like compressed data may be read as it is.
+            return Inflated(found.data + b"\n" + inner.data, is_whole=False)
+        found = inner if found.is_whole else inner._replace(is_whole=False)
+    is_open = found is not None and inflate(found.data, 1) is not None
+    return found._replace(is_whole=False) if found is not None and is_open else found
 
 
 def _from_zlib(data: bytes, most: int) -> Inflated | None:

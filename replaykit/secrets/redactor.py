@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import cache, cached_property, lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, TypeVar
 from urllib.parse import unquote, unquote_plus
 
 import msgspec
-from msgspec import Struct, inspect
+from msgspec import Struct
 from msgspec.structs import replace
 
-from replaykit.decoders import decode, decode_plain
 from replaykit.patterns import lazy_pattern
-from replaykit.secrets.compressed_body import inflate
+from replaykit.secrets.compressed_body import innermost
+from replaykit.secrets.json_texts import JSON_PART, is_json, looks_like_json, quoted, unquoted
+from replaykit.secrets.named_values import hide_named
+from replaykit.secrets.packed_texts import packed_texts
 from replaykit.secrets.secret_patterns import (
     ADDRESS,
     LOOK_MIN,
@@ -37,6 +39,7 @@ from replaykit.secrets.secret_patterns import (
 from replaykit.secrets.secret_pieces import SecretPieces, holds_letters
 from replaykit.secrets.secret_spellings import ordered, secrets_pattern
 from replaykit.secrets.snapshot_secrets import Rewrite, rewrite_snapshot
+from replaykit.secrets.text_fields import is_free, text_fields
 from replaykit.snapshot.snapshot_format import MEDIA_TYPE
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.redaction_marks import HIDDEN_HEADER, KNOWN_HEADER, MASK_NAME, MASKED, MASKED_OTHER
@@ -51,16 +54,6 @@ _TOKEN = lazy_pattern(
 
 _TEXTUAL = ("text/", "application/javascript", "application/xml", "application/ecmascript", "image/svg+xml")
 _URL = lazy_pattern(r"[A-Za-z][A-Za-z0-9+.-]*:/?/?\S*[?#;&]\S+$")
-_JSON_TEXT = r'"(?:[^"\\]|\\.)*"'
-_JSON_NUMBER = r"-?\d[\d.eE+-]*"
-_JSON_PART = lazy_pattern(
-    rf"({_JSON_TEXT})(\s*:\s*(?:({_JSON_TEXT})|({_JSON_NUMBER}))?)?|({_JSON_NUMBER})", re.DOTALL
-)
-"""A string, a key with the string or number after it, or a number."""
-
-JSON_BEGIN_MAX = 64
-"""Characters in which a text that is JSON begins."""
-
 _FORM = lazy_pattern(r"[^\s=&]{1,256}=[^\s=&]*(?:&[^\s=&]{1,256}=[^\s=&]*)*")
 """A text in the form of an encoded form: `name=value&name=value`."""
 
@@ -72,6 +65,9 @@ _MULTIPART_FIELD = lazy_pattern(
 """A part's head with its name, and its content."""
 
 
+NAMED_MIN = 10
+"""Shortest text that names a secret and holds it, characters."""
+
 KNOWN_MAX = 256
 """Longest text whose outcome is kept: pages say the same again and again, characters."""
 
@@ -80,6 +76,9 @@ KEPT_MAX = 8192
 
 PLAIN_MAX = 2**24
 """Bytes of a compressed payload that are searched for declared secrets."""
+
+NAMED_MAX = 2**21
+"""Bytes of a compressed payload that are searched for values that are secret by name or look."""
 
 
 class LeftSecret(Struct, frozen=True, kw_only=True):
@@ -99,8 +98,9 @@ class Redactor:
     `secrets`: id to value. `plain`: test data that the task names anyway, which names and looks do not hide.
     `keep_headers`, `fields`: header names to keep, field names to hide as well. `given`: patterns of a user,
     hidden everywhere as secrets are. `sought`: test data that rules look for; if given, what a name or a
-    mask hides is marked where it holds none of it, and no secret. Raises RecorderError for a secret too short
-    to be found safely.
+    mask hides is marked where it holds none of it, and no secret. `has_names`: whether texts hide what they
+    name as a secret; `found` gets each such value. `hides_keys`: whether keys of free JSON are texts. Raises
+    RecorderError for a secret too short to be found safely.
     """
 
     def __init__(
@@ -113,6 +113,9 @@ class Redactor:
         has_patterns: bool = True,
         given: Looks = (),
         sought: Collection[str] | None = None,
+        has_names: bool = True,
+        hides_keys: bool = False,
+        found: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._ids = [name for name, _ in ordered(secrets or {})]
         self._marks = [_mark(value, secrets or {}, sought or ()) for _, value in ordered(secrets or {})]
@@ -122,6 +125,9 @@ class Redactor:
         self._fields = {name.lower() for name in fields}
         self._looks = LOOKS if has_patterns else ()
         self._given = given
+        self._has_names = has_names and has_patterns
+        self._hides_keys = hides_keys
+        self._found = found
         self._pieces = None if sought is None else SecretPieces([*(secrets or {}).values(), *sought])
         # Pages repeat the same texts in each step, and patterns are slow.
         self._known = lru_cache(maxsize=4096)(self._clean)
@@ -174,7 +180,7 @@ class Redactor:
         return True
 
     def _clean(self, text: str) -> str:
-        text = self._looking(self._asked(text))
+        text = self._unpacked(self._named(self._looking(self._asked(text))))
         return self._addressed(text) if "=" in text or "@" in text or "%40" in text else text
 
     def _addressed(self, text: str) -> str:
@@ -190,8 +196,41 @@ class Redactor:
 
     def _script(self, text: str) -> str:
         """Return a program without secrets: only absolute addresses differ from its own signs."""
-        hidden = self._looking(self._asked(text))
+        hidden = self._named(self._looking(self._asked(text)), is_program=True)
         return ADDRESS.sub(self._asked_of, USER_INFO.sub(_without_user, hidden))
+
+    def _named(self, text: str, *, is_program: bool = False) -> str:
+        """Hide what a text itself names as a secret."""
+        is_free = not self._has_names or len(text) < NAMED_MIN
+        return text if is_free else hide_named(text, self._credential, self._unnamed, is_program=is_program)
+
+    def _credential(self, value: str) -> str:
+        if value not in self._plain and "⟦" not in value:
+            self._found(value)
+        return self._unnamed(value)
+
+    def _unnamed(self, value: str) -> str:
+        return value if value in self._plain else self._veiled(value)
+
+    def _unpacked(self, text: str) -> str:
+        """Hide each part of a text that is base64 of what holds a secret."""
+        parts, at = [], 0
+        for start, end, data in packed_texts(text):
+            inner = self._opened(data)
+            if inner is not None:
+                parts += [text[at:start], self._veiled(self._declared(inner))]
+                at = end
+        return "".join([*parts, text[at:]])
+
+    def _opened(self, data: bytes) -> str | None:
+        """Return the text that bytes hold, compressed or not, if there is a secret in it."""
+        packed = innermost(data, NAMED_MAX)
+        plain = data if packed is None else packed.data
+        try:
+            text = plain.decode()
+        except UnicodeDecodeError:
+            text = plain.decode("utf-8", "surrogateescape") if packed is not None else ""
+        return text if self._untyped(text) != text else None
 
     def _looking(self, text: str) -> str:
         # Most texts of a page are shorter, and each pattern costs a pass.
@@ -202,7 +241,7 @@ class Redactor:
 
     def headers(self, headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
         """Return headers; the values of secret ones are hidden, names and order stay."""
-        return tuple((name, self._header(name, value)) for name, value in headers)
+        return tuple((self._asked(name), self._header(name, value)) for name, value in headers)
 
     def blob(self, media_type: str, data: bytes) -> bytes:
         """Return a payload without secrets; its bytes are untouched where it has none, or is no text."""
@@ -218,12 +257,16 @@ class Redactor:
         return data if rewrite is None else self._payload(data, rewrite)
 
     def _packed(self, data: bytes) -> bytes | None:
-        """Return a compressed payload, or instead of it the marks of the declared secrets in it."""
-        packed = inflate(data, PLAIN_MAX) if self._secrets is not None else None
-        if packed is None or self._secrets is None:
+        """Return a compressed payload, or instead of it the marks of the secrets in it."""
+        packed = innermost(data, PLAIN_MAX)
+        if packed is None:
             return None
-        found = self._secrets.finditer(packed.data.decode("utf-8", "surrogateescape"))
-        return "\n".join(dict.fromkeys(map(self._token, found))).encode() or data
+        text = packed.data.decode("utf-8", "surrogateescape")
+        found = self._secrets.finditer(text) if self._secrets is not None else ()
+        if marks := "\n".join(dict.fromkeys(map(self._token, found))):
+            return marks.encode()
+        text = text[:NAMED_MAX]
+        return data if self._untyped(text) == text else self._veiled(text).encode()
 
     def _holds_secret(self, text: str) -> bool:
         """Whether a text holds a secret, in letters of any case."""
@@ -304,7 +347,10 @@ class Redactor:
         changes = {}
         for name, has_texts in text_fields(type(struct)):
             value = getattr(struct, name)
-            new = self._any(value, rewrite, has_texts=has_texts)
+            # Keys of a task are names of its layout.
+            is_layout = isinstance(struct, Header) or not self._hides_keys
+            has_keys = not is_layout and is_free(type(struct), name)
+            new = self._any(value, rewrite, has_texts=has_texts, has_keys=has_keys)
             if new is not value:
                 changes[name] = new
         # Headers are pairs of name and value, where the name decides about the value.
@@ -314,7 +360,7 @@ class Redactor:
                 changes[name] = None if headers is None else self.headers(headers)
         return replace(struct, **changes) if changes else struct
 
-    def _any(self, value: Any, rewrite: Rewrite, *, has_texts: bool) -> Any:
+    def _any(self, value: Any, rewrite: Rewrite, *, has_texts: bool, has_keys: bool = False) -> Any:
         if isinstance(value, str):
             return rewrite(value) if has_texts else value
         if has_texts and isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -322,11 +368,24 @@ class Redactor:
             return value if (shown := rewrite(str(value))) == str(value) else shown
         if isinstance(value, Struct):
             return self._struct(value, rewrite)
+        clean = partial(self._any, rewrite=rewrite, has_texts=has_texts, has_keys=has_keys)
         if isinstance(value, dict) and value:
-            return {key: self._any(part, rewrite, has_texts=has_texts) for key, part in value.items()}
+            keys = self.names(value) if has_keys else value
+            return {key: clean(part) for key, part in zip(keys, value.values(), strict=True)}
         if isinstance(value, (list, tuple)) and value:
-            return type(value)(self._any(part, rewrite, has_texts=has_texts) for part in value)
+            return type(value)(clean(part) for part in value)
         return value
+
+    def names(self, names: Collection[str]) -> list[str]:
+        """Return names, such as keys, without declared values; those that become equal get a number."""
+        clean = dict[str, None]()
+        for name in names:
+            shown, number = self._asked(name), 1
+            while shown in clean:
+                number += 1
+                shown = f"{self._asked(name)} {number}"
+            clean[shown] = None
+        return list(clean)
 
     def _rewriter(self, kind: str) -> Rewrite | None:
         if kind.endswith(("/json", "+json", "/x-ndjson")):
@@ -348,39 +407,39 @@ class Redactor:
 
     def _untyped(self, text: str) -> str:
         """Return a text without secrets. Scripts that name no type send JSON and forms as plain text."""
-        if _looks_like_json(text):
+        if looks_like_json(text):
             return self._json(text)
         return self._urlencoded(text) if _FORM.fullmatch(text) else self.text(text)
 
     def _json(self, text: str) -> str:
         # String by string, so that numbers, order and white space of the source stay.
-        hidden = _JSON_PART.sub(self._json_part, text)
+        hidden = JSON_PART.sub(self._json_part, text)
         # A broken or cut JSON text holds strings that the pattern misses.
-        return hidden if _is_json(text) else self.text(hidden)
+        return hidden if is_json(text) else self.text(hidden)
 
     def _json_part(self, match: re.Match[str]) -> str:
         first, rest, value, number, bare = match.groups()
         if bare is not None:
-            return _quoted(bare, self._asked(bare))
+            return quoted(bare, self._asked(bare))
         if rest is None:
             return self._json_string(first, None)
         if value is None and number is None:
             return match.group()
-        name = _unquoted(first)
+        name = unquoted(first)
         # A secret's number needs its field's name; its digits look like any number.
         shown = self._json_string(value, name) if value else self._json_number(number, name)
         gap = rest[: len(rest) - len(value or number)]
         return f"{first}{gap}{shown}"
 
     def _json_string(self, literal: str, name: str | None) -> str:
-        value = _unquoted(literal)
+        value = unquoted(literal)
         # Each level doubles the escapes, so a text holds few.
-        new = self._json(value) if _looks_like_json(value) else self.text(value)
+        new = self._json(value) if looks_like_json(value) else self.text(value)
         new = new if name is None else self._value(name, new)
         return literal if new == value else msgspec.json.encode(new).decode()
 
     def _json_number(self, number: str, name: str) -> str:
-        return _quoted(number, self._value(name, self._asked(number)))
+        return quoted(number, self._value(name, self._asked(number)))
 
     def _urlencoded(self, text: str) -> str:
         # The pattern wants a sign before a field, and the first one has none.
@@ -427,63 +486,3 @@ def _replaced(text: str, places: Iterable[tuple[int, int]], token: str) -> str:
         parts += [text[at:start], token]
         at = end
     return "".join([*parts, text[at:]])
-
-
-def _unquoted(literal: str) -> str:
-    try:
-        return decode(literal.encode("utf-8", "surrogateescape"), str)
-    # A lone surrogate is valid in JavaScript's JSON, but not here.
-    except (msgspec.DecodeError, UnicodeError):
-        return literal[1:-1]
-
-
-def _quoted(number: str, shown: str) -> str:
-    return number if shown == number else f'"{shown}"'
-
-
-def _looks_like_json(text: str) -> bool:
-    begun = text[:JSON_BEGIN_MAX].lstrip()
-    return begun.startswith(("{", "[")) and '"' in text and _is_json(text)
-
-
-def _is_json(text: str) -> bool:
-    try:
-        decode_plain(text.encode("utf-8", "surrogateescape"))
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return False
-    return True
-
-
-_IDENTIFIERS = frozenset({"id", "secrets"})
-"""Fields whose texts others refer to."""
-
-
-@cache
-def text_fields(kind: type[Struct]) -> tuple[tuple[str, bool], ...]:
-    """Return the fields that hold strings or structs, and whether those strings are free texts."""
-    about = inspect.type_info(kind)
-    fields = about.fields if isinstance(about, inspect.StructType) else ()
-    named = [one for one in fields if one.name not in _IDENTIFIERS]
-    return tuple((one.name, _has(one.type, _is_text)) for one in named if _has(one.type, _is_part))
-
-
-def _is_text(kind: inspect.Type) -> bool:
-    return isinstance(kind, inspect.AnyType) or (isinstance(kind, inspect.StrType) and kind.pattern is None)
-
-
-def _is_part(kind: inspect.Type) -> bool:
-    return _is_text(kind) or isinstance(kind, inspect.StructType)
-
-
-def _has(kind: inspect.Type, holds: Callable[[inspect.Type], bool]) -> bool:
-    """Whether any part of a type holds; keys of dicts and fields of structs are not looked at."""
-    match kind:
-        case inspect.UnionType(types=types):
-            return any(_has(one, holds) for one in types)
-        case inspect.DictType(value_type=part):
-            return _has(part, holds)
-        case inspect.VarTupleType(item_type=part) | inspect.ListType(item_type=part):
-            return _has(part, holds)
-        case inspect.TupleType(item_types=parts):
-            return any(_has(one, holds) for one in parts)
-    return holds(kind)

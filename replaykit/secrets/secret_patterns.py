@@ -63,9 +63,9 @@ QUERY_FIELD = lazy_pattern(r"(?<=[?&;#])([^=&;#?\s\"'<>]{1,256})=([^&;#\s\"'<>]+
 """A field of a query or a fragment: name, value."""
 
 _LOOKS = {
-    "private_key": r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----"
-    r"(?:[\s\S]{0,16384}?-----END [A-Z0-9 ]*PRIVATE KEY-----|[A-Za-z0-9+/=\s\\]{0,16384})",
-    "jwt": r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
+    "private_key": r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
+    r"(?:[\s\S]{0,16384}?-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|[A-Za-z0-9+/=\s\\]{0,16384})",
+    "jwt": r"eyJ[A-Za-z0-9_-]{8,2048}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
     "bearer": r"Bearer [A-Za-z0-9._~+/=-]{16,}",
     "aws_key": r"A[KS]IA[0-9A-Z]{16}(?![0-9A-Z])",
     "github_token": r"gh[oprsu]_[A-Za-z0-9]{36,}",
@@ -76,6 +76,10 @@ _LOOKS = {
     "stripe_key": r"[rs]k_live_[0-9A-Za-z]{16,}",
     "model_key": r"sk-[A-Za-z0-9_-]{20,}",
     "hub_token": r"hf_[A-Za-z0-9]{30,}",
+    "npm_token": r"npm_[A-Za-z0-9]{36,}",
+    "pypi_token": r"pypi-AgE[A-Za-z0-9_-]{30,}",
+    "mail_key": r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",
+    "chat_hook": r"hooks\.slack\.com/services/T\w{6,}/B\w{6,}/\w{16,}",
     "card": r"[2-6]\d{3}(?:[ -]?\d){9,15}(?![\d-])",
 }
 

@@ -222,3 +222,13 @@ def test_modes(new_driver, mode: str, count: int) -> None:
     exchanges = driver.of(Exchange)
     assert [e.body for e in exchanges] == [Omitted(why="off")] * count
     assert driver.commands(m.FetchBody) == []
+
+
+def test_a_response_with_a_secret_in_a_key_is_withheld(new_driver) -> None:
+    for body, is_kept in ((b'{"hunter22": 1}', False), (b'{"a": "hunter22"}', True), (b'{"a": 1}', True)):
+        driver = new_driver(SessionOptions(secrets={"PW": "hunter22"})).open()
+        driver.replies["FetchBody"] = body
+        found = load(driver, resource="fetch", mime="application/json")
+        assert found is not None
+        assert (found.body == Omitted(why="withheld", n=len(body))) is not is_kept
+        assert b"hunter22" not in b"".join(driver.blobs.values())

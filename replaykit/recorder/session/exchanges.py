@@ -374,6 +374,11 @@ class Network:
             return
         self._kept += len(data)
         blob = self._outbox.blob(_media_type(request.exchange.mime), data)
+        # A key of JSON may hold one.
+        found = self._outbox.redactor.scan(blob.data)
+        if found is not None and found.is_declared:
+            request.exchange = replace(request.exchange, body=_omitted("withheld", data))
+            return
         request.exchange = replace(request.exchange, body=blob.id)
         request.blobs.append(blob)
 

@@ -82,7 +82,13 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
 
     def redactor(self) -> Redactor:
         """Return what takes the secrets out of this recording."""
-        return Redactor(self.secrets, plain=self.plain, keep_headers=self.keep_headers, sought=self.sought)
+        return Redactor(
+            self.secrets,
+            plain=self.plain,
+            keep_headers=self.keep_headers,
+            sought=self.sought,
+            hides_keys=True,
+        )
 
 
 class Session:
