@@ -21,7 +21,7 @@ GROUPS: dict[str, dict[str, tuple[str, str]]] = {
         "grade": ("replaykit.cli.grade.grade", "Grade bundles offline: checks, policies, judges."),
         "diff": ("replaykit.cli.grade.diff", "Compare two reports, or two recorded runs."),
         "tasks": ("replaykit.cli.grade.tasks", "Check, count and sample task files."),
-        "policies": ("replaykit.cli.grade.policies", "Try policies on recorded runs."),
+        "policies": ("replaykit.cli.grade.policies", "Check policy files; try policies on runs."),
         "separates": ("replaykit.cli.grade.separates", "Find rules that never distinguish runs."),
     },
     "Judge": {

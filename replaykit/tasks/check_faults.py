@@ -17,10 +17,18 @@ from replaykit.tasks.checks import (
     texts,
 )
 from replaykit.tasks.grammar import xpath_grammar
+from replaykit.tasks.http_faults import method_fault
 from replaykit.tasks.suite_summary import target_faults
 from replaykit.tasks.task import Task, lower_placeholders, unfilled
-from replaykit.tasks.url_faults import url_fault
-from replaykit.tasks.value_faults import expect_faults, locator_faults, says_nothing, selected_fault
+from replaykit.tasks.url_faults import address_fault, url_fault
+from replaykit.tasks.value_faults import (
+    excluded_fault,
+    expect_faults,
+    locator_faults,
+    says_nothing,
+    selected_fault,
+    separator_fault,
+)
 
 _SSH_HOST = "ssh_host"  # stands for any host in addresses of repositories (WebArena-Verified)
 
@@ -38,6 +46,8 @@ def _of_task(task: Task, known_sites: Sequence[str]) -> Iterator[CheckFault]:
         for path, message, is_error in _of_check(check):
             at = f"$.checks[{number}]{path}"
             yield CheckFault(task=task.id, path=at, message=message, is_error=is_error)
+    for path, message, is_error in _of_task_fields(task):
+        yield CheckFault(task=task.id, path=path, message=message, is_error=is_error)
     yield from _of_sites(task, known_sites)
     known = {*known_sites, *task.sites, _SSH_HOST}
     for name in lower_placeholders(msgspec.structs.replace(task, source_record={}), known):
@@ -46,6 +56,29 @@ def _of_task(task: Task, known_sites: Sequence[str]) -> Iterator[CheckFault]:
     for name in unfilled(task):
         if name.lower() not in known:
             yield CheckFault(task=task.id, path="$", message=_unknown_site(name))
+
+
+def _of_task_fields(task: Task) -> Iterator[tuple[str, str, bool]]:
+    """Yield what is wrong beside the checks."""
+    if not (task.checks or task.policies or task.judge):
+        yield "$.checks", "no check, policy or judge: only what `grade` is given could be graded", False
+    for number, url in enumerate(task.start_urls):
+        if not url.startswith(("about:", "data:")) and (fault := address_fault(url)):
+            yield f"$.start_urls[{number}]", fault, True
+    for number, change in enumerate(task.allow):
+        if change.method and (fault := method_fault(change.method)):
+            yield f"$.allow[{number}].method", fault, True
+        if not change.url.startswith("*") and (fault := address_fault(change.url.replace("*", "x"))):
+            yield f"$.allow[{number}].url", fault, True
+    for number, check in enumerate(task.checks if task.dialect == "native" else ()):
+        for name in _WITH_ALTERNATIVES if isinstance(check, StringMatch) else ():
+            for place, reference in enumerate(texts(getattr(check, name))):
+                if fault := separator_fault(reference):
+                    yield f"$.checks[{number}].{name}[{place}]", fault, True
+
+
+_WITH_ALTERNATIVES = ("must_include", "must_exclude", "required_values")
+"""Fields whose texts may hold alternatives."""
 
 
 def _of_sites(task: Task, known_sites: Sequence[str]) -> Iterator[CheckFault]:
@@ -91,8 +124,11 @@ def _of_references(check: StringMatch) -> Iterator[tuple[str, str, bool]]:
         yield "", f"nothing is demanded: use {', '.join(kinds)}", True
     for kind in ("must_include", "must_exclude", "one_of", "fuzzy"):
         for number, reference in enumerate(texts(getattr(check, kind))):
+            at = f".{kind}[{number}]"
             if says_nothing(reference):
-                yield f".{kind}[{number}]", "an empty reference is in every answer", True
+                yield at, "an empty reference is in every answer", True
+            elif kind == "must_exclude" and (reason := excluded_fault(reference)):
+                yield at, reason, True
 
 
 def _of_page(check: PageCheck) -> Iterator[tuple[str, str, bool]]:

@@ -12,8 +12,9 @@ from msgspec.structs import fields
 
 from replaykit.patterns import lazy_pattern
 from replaykit.tasks import policy_rules
-from replaykit.tasks.grammar.letters import is_blank
+from replaykit.tasks.grammar.letters import is_blank, plain_letters
 from replaykit.tasks.grammar.regex_reach import condition_fault
+from replaykit.tasks.policy_reach import reach_of
 from replaykit.tasks.url_term_faults import url_term_faults
 from replaykit.tasks.value_faults import expect_faults, locator_faults, selected_fault
 from replaykit.trajectory.action import Action
@@ -81,6 +82,9 @@ def _faults(policies: Rows[policy_rules.Policy]) -> Iterator[Fault]:
             yield _fault(f"{at}.id", "duplicate_id", first)
         seen.setdefault(policy.id, number)
         yield from _rule(policy, f"{at}.rule")
+        for reach in reach_of(policy):
+            if not reach.is_always:
+                yield _fault(at + reach.path, "never_violated", reach.why)
         yield from _yields(policy, policies, f"{at}.yields_to")
         if policy.when is not None:
             yield from _scope(policy.when, f"{at}.when")
@@ -276,6 +280,18 @@ def _text(text: str | tuple[str, ...] | policy_rules.Text, at: str) -> Iterator[
     yield from _words(text.any_of, f"{at}.any_of")
     if text.regex is not None:
         yield from _regex(text.regex, f"{at}.regex")
+    yield from _contradicted(text, at)
+
+
+def _contradicted(text: policy_rules.Text, at: str) -> Iterator[Fault]:
+    """Yield a fault where the whole text is given, and other conditions that it does not meet."""
+    if text.equals is None:
+        return
+    whole = plain_letters(text.equals)
+    contained = () if text.contains is None else (text.contains,)
+    for name, words in (("contains", contained), ("any_of", text.any_of)):
+        if words and not any(plain_letters(word) in whole for word in words):
+            yield _fault(f"{at}.{name}", "never_matches", f"{text.equals!r} (equals) has none of {name}")
 
 
 def _role(role: str, at: str) -> Iterator[Fault]:

@@ -10,7 +10,7 @@ from replaykit.patterns import lazy_pattern
 from replaykit.tasks.grammar.letters import is_blank
 from replaykit.tasks.grammar.regex_reach import condition_fault, first_signs
 from replaykit.tasks.policy_rules import Url, UrlTerm
-from replaykit.tasks.url_faults import pattern_in
+from replaykit.tasks.url_faults import pattern_in, root_fault
 
 _FILE_FIRST = lazy_pattern(r"[^/?#:]+\.(?:php|html?|aspx?|jspx?|cgi|cfm)(?=/)", re.IGNORECASE)
 """A name of a page, with more path after it: as a host nothing would ever be there."""
@@ -57,7 +57,7 @@ def _term_faults(term: str) -> Iterator[tuple[str, str]]:
         )
     elif _names_nothing(term):
         yield "empty_url_term", f"{term!r} names no host, segment, query or fragment"
-    elif reason := pattern_in(term):
+    elif reason := pattern_in(term) or root_fault(term):
         yield "bad_url_term", reason
     elif found := _WITHOUT_COLON.match(term.strip()):
         yield "bad_url_term", f"{term!r} is no URL: write {found[1]}://"

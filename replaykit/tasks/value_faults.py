@@ -83,8 +83,31 @@ def expect_faults(expect: Expect) -> Iterator[tuple[str, str]]:
         for number, reference in enumerate(references):
             if says_nothing(reference):
                 yield f".{kind}[{number}]", "an empty reference is in every text"
+    for number, reference in enumerate(parts["excludes"]):
+        if reason := excluded_fault(reference):
+            yield f".excludes[{number}]", reason
     if expect.regex is not None and (fault := condition_fault(expect.regex)):
         yield ".regex", fault[1]
+
+
+def excluded_fault(reference: str) -> str:
+    """Return why no text would hold a reference that must not occur; empty if one could."""
+    if _EXPRESSION.fullmatch(reference.strip()):
+        return f"{reference!r} is an expression, and is compared as a text: no text would hold it"
+    return ""
+
+
+_EXPRESSION = lazy_pattern(r"\^.+\$|.*\.[*+].*|/.+/[gimsuy]+", re.DOTALL)
+"""How a text looks that is meant as a regular expression."""
+
+
+def separator_fault(reference: str) -> str:
+    """Return what is wrong with how the alternatives of a reference are separated; empty if nothing is."""
+    found = _ALMOST_OR.search(reference.replace(OR, "\0"))
+    return f"write ` |OR| ` between alternatives, not {found[0]!r}" if found else ""
+
+
+_ALMOST_OR = lazy_pattern(r"\s*\|\s*or\s*\|\s*|\s\|\|\s", re.IGNORECASE)
 
 
 def says_nothing(reference: str) -> bool:

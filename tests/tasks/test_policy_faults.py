@@ -115,6 +115,12 @@ CASES = [
     (never(url={"regex": "^/admin"}), "$[0].rule.match.url[0].regex", "bad_regex"),
     (never(url={"regex": "^admin$"}), "$[0].rule.match.url[0].regex", "bad_regex"),
     ({"type": "url_boundary", "allow": [{"path": "/"}]}, "$[0].rule.allow[0].path", "empty_url_term"),
+    # Conditions that contradict each other.
+    (never(text="Pay", unless={"text": "Pay"}), "$[0].rule.match.unless", "never_violated"),
+    (never(action="click", text="Pay", unless={"action": "click"}), "$[0].rule.match.unless", "never_violated"),
+    ({"type": "only_fill", "sources": ["page"], "exempt": ["*"]}, "$[0].rule.exempt", "never_violated"),
+    (never(text={"equals": "Pay", "contains": "Refund"}), "$[0].rule.match.text.contains", "never_matches"),
+    (never(text={"equals": "Pay", "any_of": ["a1", "b"]}), "$[0].rule.match.text.any_of", "never_matches"),
     # Secrets that are none.
     *(
         ({"type": "no_leak", "secrets": [secret]}, "$[0].rule.secrets[0]" + place, code)
@@ -217,6 +223,11 @@ def test_all_faults_of_all_policies_are_found() -> None:
             ]
         ),
         {"type": "informational"},
+        never(text="Pay", unless={"text": "Pay later"}),
+        never(text="Pay", unless={"text": "Pay", "url": "/test"}),
+        never(kind=["action", "visit"], url="/a", unless={"kind": "visit", "url": "/a"}),
+        never(text={"equals": "Pay  now!", "contains": "pay NOW", "any_of": ["x", "pay"]}),
+        {"type": "only_fill", "sources": ["page"], "exempt": ["input.free"]},
     ],
 )
 def test_what_is_sound_has_no_faults(rule: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""`replaykit policies`."""
+"""`replaykit policies`: policy files checked, and tried on recorded runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.cli.bundles import find_bundles
 from replaykit.cli.command_options import option
 from replaykit.cli.console import notice
-from replaykit.errors import TaskError
+from replaykit.cli.grade.policy_lint import policies_in, validated
 from replaykit.grading.grader import stored_task
 from replaykit.grading.policies.policy_debugging import Trial
 from replaykit.grading.policies.run_mutations import Mutation
@@ -23,17 +23,34 @@ from replaykit.report.json_text import json_text
 from replaykit.report.text.table import safe, table
 from replaykit.tasks.dialect import Mode
 from replaykit.tasks.policy_contradictions import contradictions
-from replaykit.tasks.policy_rules import Policy
-from replaykit.tasks.suite import Suite, load_policies, load_suite
+from replaykit.tasks.suite import Suite, load_suite
 from replaykit.tasks.task import Task
 
 SHOWN_MAX = 10
 """Lines of one kind that the text shows."""
 
 
-@click.group(epilog="Example: replaykit policies try policies.yaml run.zst --mutate")
+@click.group(epilog="Example: replaykit policies validate policies.yaml")
 def command() -> None:
-    """Try policies on recorded runs."""
+    """Check policy files, and try policies on recorded runs."""
+
+
+@command.command(
+    short_help="Check policy files without a run.",
+    epilog="Example: replaykit policies validate policies.yaml --task suite.yaml",
+)
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@option("--task FILE", "Task file whose tasks and sites `when` has to name.")
+@click.pass_context
+def validate(ctx: click.Context, files: tuple[str, ...], task: str | None) -> None:
+    """Check policy files, and list what each policy applies to and what violates it.
+
+    A policy that can never be violated is an error. Notes name policies that are violated wherever they
+    apply, and policies that contradict each other. FILE may also be a task file: then `when` has to name
+    its tasks and sites. The exit code is 3 if a file has errors.
+    """
+    suite = None if task is None else load_suite(task)
+    ctx.exit(max(validated(file, suite) for file in files))
 
 
 @command.command(
@@ -66,7 +83,7 @@ def attempt(
     sources = find_bundles(bundles)
     if not sources:
         ctx.exit(4)
-    policies = _policies(file)
+    policies = policies_in(file)
     for fault in contradictions(policies) if isinstance(policies, tuple) else ():
         notice(f"warning: {fault.message}")
     for source in sources:
@@ -79,18 +96,6 @@ def attempt(
             click.echo(json_text(_plain(source, found)))
         else:
             click.echo("\n".join(_text(source, found)))
-
-
-def _policies(file: str) -> tuple[Policy, ...] | Suite:
-    """Return the policies of a file, or a suite."""
-    try:
-        return load_policies(file)
-    except TaskError as error:
-        try:
-            return load_suite(file)
-        except TaskError as other:
-            # Only suites let a task be picked.
-            raise (other if "#" in file else error) from None
 
 
 def _of_run(bundle: Bundle, suite: Suite) -> Task:

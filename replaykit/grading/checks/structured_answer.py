@@ -369,3 +369,6 @@ _SCALARS: dict[str, Callable[[Any, Any, _Terms, str], ValueDifference]] = {
     "markdown": _markdowns,
     "base64": _decodings,
 }
+
+TYPES = (*_SCALARS, "string", "text", "object", "array", "null")
+"""Types of a schema that are compared in a way of their own."""

@@ -65,7 +65,7 @@ def trials_of(task: Task, replay: Replay, mode: str = "strict") -> tuple[Trial, 
         looks = [replace(look, shown=mask(look.shown)) for look in _looks(policy, window)]
         hits = [look for look in looks if look.holds is not False]
         misses = [look for look in looks if look.holds is False][:MISSES_MAX]
-        found.append(Trial(result=result, looks=(*hits, *misses), breaks=mask(_breaks(policy))))
+        found.append(Trial(result=result, looks=(*hits, *misses), breaks=mask(breaks_of(policy))))
     return tuple(found)
 
 
@@ -115,7 +115,8 @@ def _shown(event: Event) -> str:
     return event.message or event.url or ""
 
 
-def _breaks(policy: Policy) -> str:
+def breaks_of(policy: Policy) -> str:
+    """Return what would violate a policy, in one sentence."""
     kinds = [(RULES.get(type(one.rule)), one.rule) for one in native_policies((policy,))]
     sentences = [kind.breaks(rule) for kind, rule in kinds if kind is not None]
     return "; ".join(sentence for sentence in sentences if sentence) or "nothing: it is not configured"

@@ -36,6 +36,11 @@ def is_blank(text: str) -> bool:
     return all(char.isspace() or is_unseen(char) or unicodedata.category(char) == "Cc" for char in text)
 
 
+def plain_letters(text: str) -> str:
+    """Return the letters and digits of a text, in one case."""
+    return "".join(char for char in unicodedata.normalize("NFKD", text).casefold() if char.isalnum())
+
+
 def is_of_word(char: str) -> bool:
     """Whether it is a letter or digit, or a mark on one."""
     return char.isalnum() or unicodedata.category(char) in _MARKS

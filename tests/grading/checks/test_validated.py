@@ -92,6 +92,12 @@ def test_what_validates_is_graded(kind: str) -> None:
          ".ignored_query_params_patterns[0]", "regular expression"),
         ({"type": "agent_response", "expected": {"task_type": "retrieve", "retrieved_data": ["^[$"]}},
          ".expected.retrieved_data[0]", "regular expression"),
+        ({"type": "agent_response", "expected": {"task_type": "retrieve", "retrieved_data": ["^.*$"]}},
+         ".expected.retrieved_data", "any answer would be"),
+        ({"type": "agent_response", "expected": {"task_type": "retrieve"}, "results_schema": {"type": "array", "items": {"type": "nmber"}}},
+         ".results_schema.items.type", "did you mean number?"),
+        ({"type": "network", "expected": {"url": "http://h.test/a", "query_params": {"a": True}}}, ".expected.query_params.a", "quote it"),
+        ({"type": "page", "expect": {"regex": "a|"}}, ".expect.regex", "found in every text"),
         # Requests that no browser sends: that there is none would be true of every run.
         *(
             ({"type": "network", "should_not_exist": True, "expected": {"url": "http://h.test/a", **expected}}, place, words)
@@ -149,6 +155,45 @@ def test_a_fault_is_found_before_and_is_an_error_after(check: dict[str, Any], pl
     assert [fault.path for fault in found] == [f"$.checks[0]{place}"]
     assert words in found[0].message
     assert errors_of(task) != []
+
+
+@pytest.mark.parametrize(
+    ("changed", "place", "words"),
+    [
+        ({"checks": [{"type": "string_match", "must_exclude": "^.*error.*$"}]}, "$.checks[0].must_exclude[0]", "an expression"),
+        ({"checks": [{"type": "string_match", "must_exclude": ["a", "/err/i"]}]}, "$.checks[0].must_exclude[1]", "an expression"),
+        ({"checks": [{"type": "page", "expect": {"excludes": "Total: .*"}}]}, "$.checks[0].expect.excludes[0]", "an expression"),
+        ({"checks": [{"type": "string_match", "must_exclude": "a |or| b"}]}, "$.checks[0].must_exclude[0]", "write ` |OR| `"),
+        ({"checks": [{"type": "string_match", "must_include": "a|OR|b"}]}, "$.checks[0].must_include[0]", "write ` |OR| `"),
+        ({"start_urls": ["h.test/a"]}, "$.start_urls[0]", "begin with http://"),
+        ({"allow": [{"url": "__SHOP__/a", "method": "PSOT"}]}, "$.allow[0].method", "did you mean POST?"),
+        ({"allow": [{"url": "/a"}]}, "$.allow[0].url", "begin with http://"),
+    ],
+)  # fmt: skip
+def test_what_says_nothing_in_a_task_is_found_before(changed: dict[str, Any], place: str, words: str) -> None:
+    made = decode_task({**BASE, "checks": [{"type": "string_match", "exact": "x"}], **changed})
+    found = [fault for fault in task_faults([made], tuple(SITES)) if fault.is_error]
+    assert [fault.path for fault in found] == [place]
+    assert words in found[0].message
+
+
+def test_a_task_without_anything_to_grade_is_noted() -> None:
+    (found,) = task_faults([decode_task({**BASE, "checks": []})], tuple(SITES))
+    assert (found.path, found.is_error) == ("$.checks", False)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"checks": [{"type": "string_match", "must_exclude": ["5 $", "...", "C:\\docs", "a * b", "^ up"]}]},
+        {"checks": [{"type": "string_match", "must_include": ["tea |OR| coffee", "this or that", "a | b"]}]},
+        {"start_urls": ["about:blank", "__SHOP__", "https://h.test:8443/a#/b"]},
+        {"allow": [{"url": "__SHOP__/orders/*/refund", "method": "post"}, {"url": "**/api"}]},
+    ],
+)
+def test_what_is_sound_in_a_task_has_no_faults(changed: dict[str, Any]) -> None:
+    made = decode_task({**BASE, "checks": [{"type": "string_match", "exact": "x"}], **changed})
+    assert task_faults([made], tuple(SITES)) == []
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ from replaykit.replay.player import Replay
 from replaykit.replay.unlisted_texts import UNLISTED
 from replaykit.tasks.checks import OR, Expect, PageCheck, locator_key, texts
 from replaykit.tasks.grammar.regex_matcher import RegexRefused, matcher
-from replaykit.tasks.grammar.regexes import regex_fault
+from replaykit.tasks.grammar.regex_reach import condition_fault
 from replaykit.trajectory.observation import Read
 
 _ATTRIBUTES = ("alt", "title", "aria-label", "placeholder", "href", "src", "value", "content")
@@ -203,7 +203,7 @@ def _exclusion(reference: str, value_type: str) -> Rule:
 
 def _pattern_rule(pattern: str) -> Rule:
     expected = Value(raw=pattern, type="regex")
-    fault = regex_fault(pattern)
+    fault = condition_fault(pattern)
     if fault is not None:
         reason, rule = fault
         return lambda text: error(reason, rule, expected)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from typing import Any
 
+from replaykit.grading.checks.structured_answer import TYPES
 from replaykit.grading.peers.webarena_verified.normal_text import is_pattern
 from replaykit.grading.values.jsonpath import check_path
 from replaykit.grading.values.jsonpath_limits import PathFault
 from replaykit.tasks.checks import Check, CheckFault, texts
-from replaykit.tasks.grammar.regex_reach import match_fault
+from replaykit.tasks.grammar.regex_reach import match_fault, reach_fault
 from replaykit.tasks.http_faults import header_fault, method_fault, request_url_fault, status_fault
 from replaykit.tasks.network_checks import NO_RESPONSE, AgentResponse, ExpectedRequest, NetworkMatch
 from replaykit.tasks.task import Task
@@ -37,6 +39,30 @@ def faults_of(check: Check) -> Iterator[tuple[str, str]]:
         yield from _of_request(check)
     elif isinstance(check, AgentResponse):
         yield from _of_value(".expected.retrieved_data", check.expected.retrieved_data)
+        if fault := _any_answer(check.expected.retrieved_data):
+            yield ".expected.retrieved_data", fault
+        yield from _of_schema(".results_schema", check.results_schema)
+
+
+def _any_answer(value: Any) -> str:
+    """Return why every answer would be the expected one; empty if not."""
+    values = value if isinstance(value, list | tuple) else (value,)
+    patterns = [one for one in values if is_pattern(one) and not match_fault(one)]
+    if not patterns or len(patterns) < len(values) or not all(reach_fault(one) for one in patterns):
+        return ""
+    return f"{patterns[0]!r} is found in every text: any answer would be the expected one"
+
+
+def _of_schema(path: str, schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield each type that is misspelt: its values would be compared as texts."""
+    kind = schema.get("type")
+    for one in kind if isinstance(kind, list) else (kind,):
+        if isinstance(one, str) and one not in TYPES and (near := get_close_matches(one, TYPES, 1, 0.7)):
+            yield f"{path}.type", f"no type {one!r}; did you mean {near[0]}?"
+    inner = {f"{path}.properties.{name}": part for name, part in schema.get("properties", {}).items()}
+    inner |= {f"{path}.items": schema["items"]} if "items" in schema else {}
+    for place, part in inner.items():
+        yield from _of_schema(place, part)
 
 
 def _of_request(check: NetworkMatch) -> Iterator[tuple[str, str]]:
@@ -51,6 +77,8 @@ def _of_request(check: NetworkMatch) -> Iterator[tuple[str, str]]:
         yield from _of_absence(check)
     for name in _NAMED:
         yield from _of_fields(f".expected.{name}", getattr(expected, name) or {}, name in _PLACED)
+    for field in ("query_params_schema", "post_data_schema"):
+        yield from _of_schema(f".{field}", getattr(check, field) or {})
     for name in ("ignored_query_params_patterns", "ignored_post_data_params_patterns"):
         for number, pattern in enumerate(getattr(check, name)):
             yield from _of_pattern(f".{name}[{number}]", pattern)
@@ -68,6 +96,13 @@ def _of_http(expected: ExpectedRequest) -> Iterator[tuple[str, str]]:
             yield f".expected.headers.{name}", fault
         if value is None:
             yield f".expected.headers.{name}", "null is the value of no header: leave it out"
+    for field in ("headers", "query_params", "response_cookies"):
+        for name, value in (getattr(expected, field) or {}).items():
+            if isinstance(value, bool):
+                yield (
+                    f".expected.{field}.{name}",
+                    f"{value!r} is no text: quote it as it stands in the request",
+                )
 
 
 def _of_absence(check: NetworkMatch) -> Iterator[tuple[str, str]]:
