@@ -120,7 +120,10 @@ def test_the_page_on_tasks_names_every_field() -> None:
 
 
 def test_the_policies_of_their_page_load(folder: Path) -> None:
-    (listed,) = blocks("policies.md", "yaml")
+    listed, *others = blocks("policies.md", "yaml")
+    for text in others:
+        (folder / "other.yaml").write_text(text, "utf-8")
+        assert len(load_policies(folder / "other.yaml")) == 1
     (folder / "policies.yaml").write_text(listed, "utf-8")
     assert [policy.id for policy in load_policies(folder / "policies.yaml")] == [
         "ask-before-refund",
@@ -226,7 +229,8 @@ def test_the_settings_of_the_page_on_judges_load(folder: Path) -> None:
     (folder / "user.txt").write_text(block("docs/judging.md", "The task: ").text)
     (folder / "helper_functions.py").write_text(COMPARING)
     found = {}
-    for text in blocks("judging.md", "yaml"):
+    careful = block("docs/judges.md", "# careful.yaml").text
+    for text in (*blocks("judging.md", "yaml"), careful):
         (folder / "judge.yaml").write_text(text, "utf-8")
         (folder / text.split()[1].strip(":")).write_text(text, "utf-8")
         settings = named_judge(str(folder / "judge.yaml"))
@@ -242,6 +246,7 @@ def test_the_settings_of_the_page_on_judges_load(folder: Path) -> None:
         "panel.yaml": "panel",
         "hotel.yaml": "webvoyager",
         "checks.yaml": "checks",
+        "careful.yaml": "webvoyager",
     }
 
 

@@ -14,7 +14,7 @@ _FIELDS = tuple(field.name for field in fields(Match) if field.name not in ("kin
 
 
 class Reach(NamedTuple):
-    """What the form of a rule shows."""
+    """A fault of reach that the form of a rule shows."""
 
     path: str
     """Place in the policy: `.rule.match.unless`."""

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from replaykit.cli.main import cli
+from tests.blocks import block
 
 SUITE = """
 schema: replaykit.suite/1
@@ -121,3 +122,10 @@ def test_policies_of_a_task_file_and_files_of_another_kind(tmp_path: Path) -> No
     assert (found.exit_code, found.output.splitlines()[0]) == (0, f"{file}: 1 policy, 0 errors, 0 notes")
     (tmp_path / "user.yaml").write_text("rules: []")
     assert invoke(tmp_path / "user.yaml").exit_code == 3
+
+
+def test_the_page_shows_what_it_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("policies.yaml").write_text(block("docs/policies.md", "# policies.yaml").text)
+    command, *shown = block("docs/policies.md", "$ replaykit policies validate").text.splitlines()
+    assert invoke(command.split()[-1]).output.splitlines() == shown
