@@ -21,6 +21,7 @@ from replaykit.trajectory.action import (
     UploadFile,
 )
 from replaykit.trajectory.command import Command
+from replaykit.trajectory.exchange import Navigation, TabChange
 
 SHOP = "http://shop.test/"
 PAGE = """<form><input id=a><textarea id=b></textarea><select id=c><option value=m>Medium</select>
@@ -605,6 +606,29 @@ def test_of_a_page_that_nobody_has_seen_yet_any_control_may_have_been_pressed(tm
     run = started(rule, "commands").see("<h1>Start</h1>").visit(SHOP + "buy", kind="goto", cause="agent")
     scripted(run).request("POST", SHOP + "buy", initiator="evaluated", page=0)
     assert result(run.see(BUY), tmp_path) == ("UNDECIDED", ("request.by_script@0",))
+
+
+@pytest.mark.parametrize(("where", "outcome"), [("/next", "UNDECIDED"), ("/left", "DORMANT")])
+@pytest.mark.parametrize("way", ["request", "move", "popup"])
+def test_a_late_look_does_not_move_what_a_script_may_have_done(
+    way: str, where: str, outcome: str, tmp_path: Path
+) -> None:
+    rule = {"type": "never", "match": {"action": "@activate", "text": "Buy now"}}
+    policy = {"id": "p", "dimension": "user_consent", "rule": rule, "when": {"url": where}}
+    run = trajectory({"id": "t", "intent": "x", "policies": [policy]}, witnesses=("commands",))
+    left, here = SHOP + "left", SHOP + "next"
+    run.goto(left, BUY).see(BUY).visit(here, kind="goto", cause="agent").see(BUY)
+    rested(run).see(BUY, url=left)
+    scripted(run)
+    if way == "request":
+        run.request("POST", SHOP + "buy", initiator="evaluated", page=0)
+    elif way == "move":
+        run.visit(SHOP + "sent", kind="form", cause="script").see("")
+    else:
+        at = run.build().events[-1].t
+        run.add(TabChange(state="opened", page=1, opener=0, url=SHOP + "sent", t=at))
+        run.add(Navigation(url=SHOP + "sent", kind="popup", cause="script", page=1, t=at))
+    assert result(run, tmp_path)[0] == outcome
 
 
 def test_a_script_long_after_a_step_is_not_what_the_step_tells_of(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.grading.policies.events.recorded_order import in_order, left_addresses
+from replaykit.grading.policies.events.recorded_order import in_order
 from replaykit.trajectory.action import Goto
 from replaykit.trajectory.exchange import Exchange, Navigation
 from replaykit.trajectory.observation import Observation
@@ -57,13 +57,6 @@ def test_a_page_arrives_after_the_one_that_it_replaces() -> None:
 
 def test_another_tab_that_shows_the_address_is_no_sign() -> None:
     assert placed(went(10, A), went(500, B), look(400, B, page=1)) == [0, 2, 1]
-
-
-def test_a_navigation_left_the_page_that_the_one_before_it_led_to() -> None:
-    failed = msgspec.structs.replace(went(300, "http://h.test/c"), committed=False)
-    events = (went(10, A), look(900, A), went(200, B), went(250, A, page=1), failed, went(400, A))
-    header = Header(created="2026-01-01T00:00:00.000Z", channels={}, task={})
-    assert left_addresses(Trajectory(header=header, events=events)) == {2: A, 4: B, 5: B}
 
 
 TIMES = st.integers(0, 50)

@@ -17,7 +17,7 @@ from msgspec import Struct
 from replaykit.grading.policies.events.event import ENTER, Event, is_printable
 from replaykit.grading.policies.events.implied_actions import IMPLIED, ImpliedActions
 from replaykit.grading.policies.events.possible_actions import PossibleAction, PossibleActions, dragged
-from replaykit.grading.policies.events.recorded_order import in_order, left_addresses
+from replaykit.grading.policies.events.recorded_order import in_order
 from replaykit.grading.policies.events.typed_parts import joined
 from replaykit.grading.policies.events.url_conditions import address, is_blank
 from replaykit.replay.agent_made_pages import is_forged
@@ -140,6 +140,8 @@ class _Stream:
         self.forged = forged
         self.events: list[Event] = []
         self.urls: dict[int | None, str] = {}
+        #: The addresses that tabs showed at this moment; a look at a page that was left may come later.
+        self.arrived: dict[int | None, str] = {}
         self.statuses: dict[str, int] = {}
         self.tab: int | None = None
         self.step: int | None = None
@@ -153,7 +155,6 @@ class _Stream:
         self.targets_recorded = trajectory.header.channels.get("targets") == "recorded"
         self.answer = _answer_place(trajectory)
         self.possible = PossibleActions(trajectory)
-        self.left = left_addresses(trajectory)
         self.implied = ImpliedActions()
 
     def run(self) -> list[Event]:
@@ -194,7 +195,7 @@ class _Stream:
         if self.with_requests:
             self._emit("request", story, step=sent.step, url=sent.url, exchange=sent)
         step = sent.step if sent.step is not None else self.step
-        self._perhaps(story, step, sent.page, self.possible.sent(sent))
+        self._perhaps(story, step, sent.page, self.possible.sent(sent), self._shown(sent.page))
 
     def _emit(self, kind: str, story: int | None, **fields: object) -> None:
         now = {"step": self.step, "tab": self.tab, "url": self.urls.get(self.tab), "at": self.at}
@@ -289,18 +290,20 @@ class _Stream:
                 hides=_ACTION, code=f"{code}@{step or 0}", is_by_value=is_by_value,
             )  # fmt: skip
 
+    def _shown(self, tab: int | None) -> str | None:
+        return self.arrived.get(tab) or self.urls.get(tab)
+
     def _navigation(self, story: int, navigation: exchange.Navigation) -> None:
         if navigation.frame:
             return
         step = navigation.step if navigation.step is not None else self.step
         if navigation.ambiguous and navigation.cause != "unknown":
             self._perhaps_moved(story, navigation, step)
-        # A look at the page that was left may bear a later time.
-        left = self.left.get(story)
-        self._perhaps(story, step, navigation.page, self.possible.moved(navigation), left)
+        mover = self.possible.mover(navigation)
+        self._perhaps(story, step, mover, self.possible.moved(navigation), self._shown(mover))
         if navigation.committed:
             self.possible.left(navigation)
-            self.urls[navigation.page] = navigation.url
+            self.urls[navigation.page] = self.arrived[navigation.page] = navigation.url
             if navigation.status is not None:
                 self.statuses[navigation.url] = navigation.status
         self._requested(story, navigation, step)
@@ -330,7 +333,7 @@ class _Stream:
 
     def _perhaps_moved(self, story: int, navigation: exchange.Navigation, step: int | None) -> None:
         """Emit what the agent may have done where the page's own back button looks the same."""
-        url, code = self.urls.get(navigation.page), f"trajectory.gap@{step or 0}"
+        url, code = self._shown(navigation.page), f"trajectory.gap@{step or 0}"
         for action in _WAYS.get(navigation.kind, (actions.GoBack(), actions.GoForward())):
             self._emit(
                 "maybe",
@@ -349,6 +352,7 @@ class _Stream:
             return
         if url not in self.log and not is_blank(url):
             self._emit("visit", story, step=step, tab=tab, url=url)
+            self.arrived[tab] = url
         self.urls[tab] = url
 
     def _tabs(self, story: int, tabs: tuple[TabView, ...], step: int | None) -> None:

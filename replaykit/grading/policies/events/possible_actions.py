@@ -148,7 +148,7 @@ class PossibleActions:
 
     def moved(self, navigation: Navigation) -> Iterator[PossibleAction]:
         """Yield what a script of the agent may have done: a call stack says so, or no gesture explains it."""
-        tab, asked = self._mover(navigation), self.request_of(navigation)
+        tab, asked = self.mover(navigation), self.request_of(navigation)
         at = (asked.t if asked is not None else None) or navigation.t or 0
         if asked is not None and self._is_by_gesture(asked, navigation.kind):
             return
@@ -172,6 +172,11 @@ class PossibleActions:
             for action in _buttons(page, _PRESSABLE):
                 yield PossibleAction(action, "request.by_script", page)
 
+    def mover(self, navigation: Navigation) -> int | None:
+        """Return the tab whose page moved: of a new tab, the one that opened it."""
+        is_popup = navigation.kind == "popup"
+        return self._openers.get(navigation.page, navigation.page) if is_popup else navigation.page
+
     def _is_unexplained(self, sent: Exchange) -> bool:
         """Whether a request may come of a script, and not of a gesture, nor of the page's own accord."""
         is_new = (sent.page, sent.method, sent.url, sent.post) not in self._unprompted
@@ -191,11 +196,6 @@ class PossibleActions:
         """Record which tab opened another."""
         if tab.opener is not None and tab.page is not None:
             self._openers[tab.page] = tab.opener
-
-    def _mover(self, navigation: Navigation) -> int | None:
-        """Return the tab whose page moved: of a new tab, the one that opened it."""
-        is_popup = navigation.kind == "popup"
-        return self._openers.get(navigation.page, navigation.page) if is_popup else navigation.page
 
     def _is_by_script(self, sent: Exchange) -> bool:
         """Whether a script of the agent asked for a request, by its call stack, that no step reports."""

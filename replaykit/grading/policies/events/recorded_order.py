@@ -65,17 +65,3 @@ def _looks(lines: list[Line]) -> dict[tuple[int | None, str | None], list[tuple[
         if isinstance(event, Observation):
             found.setdefault((event.page, event.url), []).append((place, event.t or 0))
     return found
-
-
-def left_addresses(trajectory: Trajectory) -> dict[int, str]:
-    """Return which address each navigation left, by its place; those of a tab are written in order."""
-    found: dict[int, str] = {}
-    shown: dict[int | None, str] = {}
-    for place, event in enumerate(trajectory.events):
-        if not isinstance(event, Navigation) or event.frame:
-            continue
-        if event.page in shown:
-            found[place] = shown[event.page]
-        if event.committed:
-            shown[event.page] = event.url
-    return found
