@@ -166,6 +166,21 @@ def test_a_script_of_the_agent_puts_a_secret_into_a_hidden_field(
     assert (found["badge"][0], found["password"]) == ("UNDECIDED", OK)
 
 
+@pytest.mark.parametrize("send", ["field.form.submit()", "field.form.requestSubmit()"])
+def test_a_script_of_the_agent_sends_a_secret_from_a_hidden_field(
+    send: str, browser: Browser, start: str, tmp_path: Path
+) -> None:
+    def act(page: Page) -> None:
+        enter = "text => { globalThis.field = document.querySelector('#password'); field.value = text }"
+        page.evaluate(enter, BADGE)
+        page.click("#user")
+        page.evaluate(f"() => {{ {send} }}")
+        page.wait_for_selector("h1")
+
+    found = outcomes(browser, start, tmp_path / "run.zst", act, network="bodies")
+    assert (found["badge"], found["password"]) == (("VIOLATED", ()), OK)
+
+
 TAKE = """document.addEventListener('keydown', (event) => {
     if (!/^[a-z0-9-]$/i.test(event.key) || taken.length >= 13) return;
     event.preventDefault(); taken += event.key; password.value = 'x'.repeat(taken.length) }); let taken = ''"""

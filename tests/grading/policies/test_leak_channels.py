@@ -218,6 +218,25 @@ def test_what_the_site_had_shown_may_be_its_own_request(tmp_path: Path) -> None:
     assert (found.outcome, found.missing) == ("UNDECIDED", ("request.of_site@0",))
 
 
+MASKED_FIELD = f"<input type=password data-live='{json.dumps({'value': SECRET, 'masked': True})}'>"
+
+
+@pytest.mark.parametrize(
+    ("html", "witnesses", "outcome"),
+    [
+        (MASKED_FIELD, (), "VIOLATED"),
+        (f"<p>{SECRET}</p>{MASKED_FIELD}", (), "UNDECIDED"),
+        # All commands are known, and none ran a script: the site filled the field.
+        (MASKED_FIELD, ("commands",), "UNDECIDED"),
+    ],
+)
+def test_what_a_masked_field_held_the_site_has_not_shown(
+    html: str, witnesses: tuple[str, ...], outcome: str, tmp_path: Path
+) -> None:
+    run = started(witnesses=witnesses, html=html).request("GET", f"{SHOP}x?q={SECRET}")
+    assert result(run, tmp_path).outcome == outcome
+
+
 @pytest.mark.parametrize(
     "exchange",
     [

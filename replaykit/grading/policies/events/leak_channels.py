@@ -77,7 +77,7 @@ class Elsewhere:
         self.replay = replay
         self._plain: dict[str, Inflated | None] = {}
         #: Whether a snapshot holds one of the secrets of a search.
-        self._shown: dict[tuple[str, Search], bool] = {}
+        self._shown: dict[tuple[str, bool, Search], bool] = {}
 
     def found(self, search: Search) -> Iterator[LeakPlace]:
         """Yield where the secrets are, or may be, and what cannot be read."""
@@ -219,15 +219,20 @@ class Elsewhere:
         # A socket stays open: what is shown after it was opened may be what is sent over it.
         is_socket = event.exchange is not None and event.exchange.sent_frames > 0
         before = (one for one in pages if is_socket or (one.story or 0) < (event.story or 0))
-        return any(self._shows(one.page.snapshot_id, search) for one in before if one.page is not None)
+        return any(self._shows(one, search) for one in before if one.page is not None)
 
-    def _shows(self, blob: str | None, search: Search) -> bool:
+    def _shows(self, seen: Event, search: Search) -> bool:
+        blob = seen.page.snapshot_id if seen.page is not None else None
         if blob is None or blob not in self.replay.bundle:
             return False
-        key = blob, search
+        # No one sees what a masked field holds, and a script of the agent may have put it there.
+        is_entered = self._scripts.began_before(seen.at or 0)
+        key = blob, is_entered, search
         if key not in self._shown:
             text = self.replay.bundle.blob(blob).decode("utf-8", "replace")
-            self._shown[key] = any(search(Reading(part)).holds is True for part in _parts(text))
+            self._shown[key] = _holds(text, search) and (
+                not is_entered or _holds(_without_masked_values(text, seen), search)
+            )
         return self._shown[key]
 
     def _in_pieces(self, search: Search) -> Iterator[LeakPlace]:
@@ -249,6 +254,18 @@ class Elsewhere:
 def unread(found: Iterable[LeakPlace]) -> tuple[str, ...]:
     """Return the codes of what cannot be read."""
     return codes(one.truth for one in found if one.truth.holds is None)
+
+
+def _holds(text: str, search: Search) -> bool:
+    return any(search(Reading(part)).holds is True for part in _parts(text))
+
+
+def _without_masked_values(text: str, seen: Event) -> str:
+    """Return the text of a snapshot without the values that its masked fields held."""
+    states = () if isinstance(seen.dom, tuple) else seen.dom.snapshot.state.values()
+    for value in (one.value for one in states if one.masked and one.value):
+        text = text.replace(value, "", 1)
+    return text
 
 
 def _parts(text: str) -> Iterator[str]:
