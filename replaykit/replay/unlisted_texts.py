@@ -1,6 +1,7 @@
 """Texts that a page shows, or may show, and that are missing from its rendered text.
 
-Texts of style sheets, labels of options, alternative texts of images, placeholders, spaced letters.
+Texts of style sheets, labels of options, alternative texts of images, placeholders, spaced letters, and words
+of elements that touch.
 """
 
 from __future__ import annotations
@@ -8,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from replaykit.patterns import lazy_pattern
+from replaykit.replay.composed_tree import texts_inside
 from replaykit.replay.dom import Dom
+from replaykit.replay.rendered_text.element_texts import PartedTexts
 from replaykit.replay.rendered_text.styled_texts import StyledTexts
 
 UNLISTED = "text.unlisted"
@@ -22,16 +25,34 @@ _BLANKS = lazy_pattern(r"\s+")
 def unlisted_texts(dom: Dom) -> tuple[str, ...]:
     """Return these texts, each by itself. Raises Unsupported, as `Dom.text` does."""
     apart = _spelled_out(dom.whole_text)
-    return tuple(filter(None, (*StyledTexts(dom.tree).trees, *_labels(dom), apart)))
+    return tuple(filter(None, (*StyledTexts(dom.tree).trees, *_labels(dom), apart, *_parted(dom))))
 
 
 def unlisted_in(dom: Dom, css: str) -> tuple[str, ...]:
-    """Return the text of the first match as style sheets show it, if they change it.
+    """Return the text of the first match as style sheets show it, and with words apart, if that changes it.
 
     Raises SelectorInvalid, Unsupported, LocatorLimit.
     """
     node = dom.select(css) or next(iter(dom.pierce_all(css)), None)
-    return StyledTexts(dom.tree).inside(node.row) if node is not None else ()
+    if node is None:
+        return ()
+    apart = PartedTexts(dom.tree).text(node.row) if node.is_html else node.text
+    return tuple(filter(None, (*StyledTexts(dom.tree).inside(node.row), *_changed(node.text, apart))))
+
+
+def _parted(dom: Dom) -> Iterator[str]:
+    """Yield the texts of the document and of the trees in it whose words touch, with these words apart."""
+    texts, top = PartedTexts(dom.tree), dom.body or dom.root
+    if top is not None:
+        yield from _changed(dom.text, texts.text(top.row))
+    for text, apart in zip(texts_inside(dom.inner_texts), texts_inside(texts), strict=True):
+        yield from _changed(text, apart)
+
+
+def _changed(text: str, apart: str) -> Iterator[str]:
+    """Yield a text with its words apart, if there are more of them then."""
+    if apart.split() != text.split():
+        yield apart
 
 
 def _labels(dom: Dom) -> Iterator[str]:

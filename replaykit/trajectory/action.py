@@ -15,6 +15,8 @@ class Names(Record, frozen=True, kw_only=True):
     """Text content."""
     shown: str | None = None
     """Visible text, where it differs: through slots, shadow trees, style sheets."""
+    seen: str | None = None
+    """What the screen may show, where it differs: words of elements that touch in the text stand apart."""
     value: str | None = None
     """`value` of submit, button and reset inputs."""
     aria_label: str | None = None

@@ -103,3 +103,22 @@ def test_no_row_loses_a_word_or_the_text(rows: Rows) -> None:
     assert not fitting or sorted("".join(first[0].split())) == sorted(
         "onetwothreefour" + "".join(added.split())
     )
+
+
+def test_words_of_elements_that_touch_stand_apart(body: Any, el: Any) -> None:
+    dom = body(el("p", el("span", "Total"), el("b", "84.50"), id="p"), el("p", "a ", el("i", "b"), id="q"))
+    assert dom.text == "Total84.50\n\na b"
+    assert [one.split() for one in unlisted_texts(dom)] == [["Total", "84.50", "a", "b"]]
+    assert [one.split() for one in unlisted_in(dom, "#p")] == [["Total", "84.50"]]
+    assert unlisted_in(dom, "#q") == ()
+
+
+def test_texts_of_one_element_are_one_text(body: Any, el: Any) -> None:
+    assert unlisted_texts(body(el("p", "Sold", "out"), el("p", "next"))) == ()
+
+
+@given(st.lists(st.sampled_from(["a", "b c", " d", "e "]), max_size=5))
+def test_words_apart_are_the_same_letters(body: Any, el: Any, texts: list[str]) -> None:
+    dom = body(*(el("span", text) for text in texts))
+    for apart in unlisted_texts(dom):
+        assert "".join(apart.split()) == "".join(dom.text.split())

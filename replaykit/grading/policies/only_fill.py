@@ -81,6 +81,8 @@ class _Given:
         self.history = window.history
         self.window = window
         self.allowed = frozenset(self._bare(value) for value in rule.allowed)
+        #: Letters and digits of the allowed values.
+        self.signs = frozenset(map(_signs, rule.allowed)) - {""}
         self.intent = fold(intent)
 
     def is_allowed(self, entry: _Entry) -> bool:
@@ -98,7 +100,12 @@ class _Given:
         entered = (*option, *_rewritten(event, option))
         if any(self._bare(text) in self.allowed for text in entered):
             return TRUE
-        return some(self._one(place, Reading(text, event.step)) for text in entered if text.strip())
+        found = some(self._one(place, Reading(text, event.step)) for text in entered if text.strip())
+        if found is FALSE and any(
+            _is_formatted(event, text) and _signs(text) in self.signs for text in option
+        ):
+            return unknown(f"value.edited@{event.step}")
+        return found
 
     def _one(self, place: int, value: Reading) -> Truth:
         if "⟦secret:" in value.raw:
@@ -145,6 +152,11 @@ def _rewritten(event: Event, option: tuple[str, ...]) -> Iterator[str]:
             yield after
         elif before is not None and event.tag == "fill":
             yield _inserted(before, after)
+
+
+def _is_formatted(event: Event, text: str) -> bool:
+    """Whether the page writes a text in its own way: what it held at the last key is not its last word."""
+    return any(reading.raw != text and _signs(reading.raw) == _signs(text) for reading in event.held)
 
 
 def _signs(text: str) -> str:

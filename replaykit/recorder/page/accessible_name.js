@@ -10,9 +10,11 @@ const collapsed = (text) => text.replace(/[\t\n\f\r ]+/g, ' ').trim();
 
 function namesOf(element, text, masked) {
   const value = buttonText(element) ?? '';
+  const shown = text === '' || hasOther(element) ? limited(shownText(element)) : '';
   return withoutEmpty({
     text,
-    shown: text === '' || hasOther(element) ? limited(shownText(element)) : '',
+    shown,
+    seen: masked ? '' : limited(seenText(element, [collapsed(text), shown])),
     value: limited(masked ? maskText(value) : value),
     aria_label: limited(toldAttribute(element, 'aria-label') ?? ''),
     labelledby: limited(referencedText(element)),
@@ -22,6 +24,16 @@ function namesOf(element, text, masked) {
     placeholder: limited(toldAttribute(element, 'placeholder') ?? ''),
   });
 }
+
+// What the screen may show in place of these: words of elements that touch in the text stand apart, and generated words
+// have no alternative.
+function seenText(element, others) {
+  if (firstElement(element) === null && !hasOther(element)) return '';
+  const seen = shownText(element, { isScreen: true, left: { visits: SEEN_VISITS } });
+  return others.includes(seen) ? '' : seen;
+}
+
+const SEEN_VISITS = 100;
 
 // A host that is itself a control, or holds but this one, names what is in its shadow tree.
 function hostName(element) {
@@ -144,9 +156,9 @@ const allVisits = () => ({ visits: VISITS });
 // Text of a subtree as a screen reader has it: parts by their own names; `except` and what is hidden left out, unless
 // all of it is hidden. What is referenced follows no references of its own. Fields inside and generated content say
 // nothing, unlike in Chromium: the one changes as it is filled, the other is mostly glyphs of icon fonts.
-function shownText(element, { except = null, isReferenced = false, left = allVisits() } = {}) {
+function shownText(element, { except = null, isReferenced = false, isScreen = false, left = allVisits() } = {}) {
   const hasHidden = !isShown(element, { visibilityProperty: true });
-  const text = collapsed(gather(element, { except, isReferenced, hasHidden, left }));
+  const text = collapsed(gather(element, { except, isReferenced, isScreen, hasHidden, left }));
   return isMasked(element) ? maskText(text) : text;
 }
 
@@ -156,14 +168,14 @@ const displayOf = (element) => propertyValue(styleOf(element), 'display');
 const isShown = (element, asked) => isDisplayed(element, asked) || displayOf(element) === 'contents';
 
 function gather(element, way) {
-  let text = isSeen(element, way) ? generatedText(element, '::before') : '';
+  let text = isSeen(element, way) ? generatedText(element, '::before', way.isScreen) : '';
   for (const node of shownNodes(element)) {
     way.left.visits -= 1;
     if (way.left.visits < 0 || text.length > TEXT_LIMIT) break;
     if (nodeType(node) === TEXT) text += isSeen(holderOf(node, element), way) ? characterData(node) : '';
     else if (nodeType(node) === ELEMENT && node !== way.except) text += gatherElement(node, way);
   }
-  return text + (isSeen(element, way) ? generatedText(element, '::after') : '');
+  return text + (isSeen(element, way) ? generatedText(element, '::after', way.isScreen) : '');
 }
 
 // The element whose style a text has; one directly in a shadow tree has that of the host.
@@ -181,19 +193,20 @@ function* shownNodes(element) {
 const PRIVATE = /[\p{Co}\p{Cn}]/gu;
 const PIECES = /"((?:[^"\\]|\\.)*)"|attr\(([^\s,()]+)\)|(\/)/g;
 
-function generatedText(element, name) {
+function generatedText(element, name, isScreen = false) {
   const style = styleOf(element, name);
   const content = propertyValue(style, 'content');
   if (content === 'none' || content === 'normal' || content === '') return '';
   if (propertyValue(style, 'visibility') !== 'visible' || propertyValue(style, 'display') === 'none') return '';
-  const text = alternativeOf(content, element).replace(PRIVATE, '');
+  const text = contentText(content, element, isScreen).replace(PRIVATE, '');
   return BLOCK.test(propertyValue(style, 'display')) ? ` ${text} ` : text;
 }
 
 // Behind a stroke stands the alternative, which is read in place of what shows.
-function alternativeOf(content, element) {
+function contentText(content, element, isScreen) {
   let text = '';
   for (const [, quoted, named, stroke] of content.matchAll(PIECES)) {
+    if (stroke !== undefined && isScreen) break;
     if (stroke !== undefined) text = '';
     else text += named === undefined ? unescaped(quoted) : (toldAttribute(element, named) ?? '');
   }
@@ -212,11 +225,12 @@ function gatherElement(element, way) {
   const isOwn = isSeen(element, way);
   const name = isOwn ? partName(element, way) : '';
   if (name !== '') return ` ${name} `;
-  const text = gatherContent(element, way) || (isOwn ? attributeText(element, 'title') : '');
-  return BLOCK.test(displayOf(element)) || isHTML(element, 'br') ? ` ${text} ` : text;
+  const text = gatherContent(element, way) || (isOwn && !way.isScreen ? attributeText(element, 'title') : '');
+  return way.isScreen || BLOCK.test(displayOf(element)) || isHTML(element, 'br') ? ` ${text} ` : text;
 }
 
-function partName(element, { isReferenced, left }) {
+function partName(element, { isReferenced, isScreen, left }) {
+  if (isScreen) return imageName(element, left);
   const referenced = isReferenced ? '' : referencedText(element, left);
   return referenced || attributeText(element, 'aria-label') || imageName(element, left);
 }

@@ -8,7 +8,7 @@ from functools import cached_property
 from replaykit.errors import Unsupported
 from replaykit.replay.dom_tree import Tree
 from replaykit.replay.rendered_text.element_states import SHOWN, SKIPPED, ElementStates
-from replaykit.replay.rendered_text.inner_text import MARKS, Composition, Item, joined
+from replaykit.replay.rendered_text.inner_text import MARKS, Composition, Item, joined, parted
 from replaykit.replay.rendered_text.style_palette import GROUP, INLINE
 from replaykit.snapshot.snapshot_format import refuse
 from replaykit.snapshot.text_rows import SPENT, UNKNOWN, Edits, edited, text_rows
@@ -149,6 +149,14 @@ class InnerTexts:
             return
         if _CUT in text or any(row < omitted < self.tree.end[row] for omitted in snapshot.omitted):
             raise unsupported(self.tree, row, "text is cut")
+
+
+class PartedTexts(InnerTexts):
+    """The same texts with a blank at each border of an element, as they may stand on the screen."""
+
+    def _shown(self, row: int, edits: dict[int, Edits]) -> str:
+        composition = self._composition(row)
+        return parted(composition, *composition.spans[row])
 
 
 def check_composed(tree: Tree, row: int) -> None:

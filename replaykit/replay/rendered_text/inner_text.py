@@ -262,6 +262,15 @@ def _breaks(tag: str, style: Style, kind: int) -> int:
     return 2 if tag == "p" else int(kind == BLOCK)
 
 
+def parted(composition: Composition, start: int, end: int) -> str:
+    """Join a slice of items with a blank at each border of an element: texts that touch may be apart."""
+    borders = {at for span in composition.spans.values() if span[0] < span[1] for at in span}
+    items: list[Item] = []
+    for at, item in enumerate(composition.items[start:end], start):
+        items += [" ", item] if at in borders and isinstance(item, str) and item else [item]
+    return joined(items)
+
+
 def joined(items: list[Item]) -> str:
     """Join items: requests at both ends vanish, several between two texts become the largest."""
     parts: list[str] = []

@@ -87,11 +87,20 @@ def _is_choosing_key(event: Event) -> bool:
 
 
 def _has_popup(element: Element) -> bool:
-    """Whether a field has a list of its own beside it, and does not say which option a key would take."""
+    """Whether a field has a list of its own beside it: one that it says, or one with a marked option."""
     attributes = element.attributes or {}
     is_open = attributes.get("aria-expanded", "true") != "false"
-    is_known = element.names is not None and bool(element.names.active)
-    return is_open and not is_known and (_role(element) == "combobox" or "aria-autocomplete" in attributes)
+    return is_open and (_is_combobox(element) or _marked(element) is not None)
+
+
+def _is_combobox(element: Element) -> bool:
+    return _role(element) == "combobox" or "aria-autocomplete" in (element.attributes or {})
+
+
+def _marked(element: Element) -> str | None:
+    """Return the name of the option that is marked in the list beside a field; None where none is known."""
+    has_list = _is_combobox(element) or "aria-activedescendant" in (element.attributes or {})
+    return element.names.active if has_list and element.names is not None else None
 
 
 def offered(event: Event) -> tuple[Reading, ...] | None:
@@ -99,6 +108,9 @@ def offered(event: Event) -> tuple[Reading, ...] | None:
     is_scale = event.element is not None and _role(event.element) in ("slider", "spinbutton")
     if not _is_choosing_key(event) and not is_scale:
         return _own_names(event)
+    marked = _marked(event.element) if event.element is not None and event.element.tag in _FIELDS else None
+    if marked is not None:
+        return (Reading(marked, event.step),)
     if is_scale or isinstance(event.dom, tuple):
         return None
     try:

@@ -44,6 +44,11 @@ _TARGETED = (
 )  # fmt: skip
 """Actions on an element, recorded or not."""
 
+PRESSED = frozenset(
+    {"button", "link", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "switch", "tab", "treeitem"}
+)
+"""Roles of controls that are pressed."""
+
 _DRAWN = ("canvas", "embed", "object")
 
 BUTTONS = ("submit", "button", "reset", "image")
@@ -134,7 +139,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
     def called(self) -> str | None:
         """All names, folded, one a line; None where a part of one is missing."""
         whole = not any(reading.missing for reading in self.names)
-        read = (*self.names, *self.lookalikes, *self.over)
+        read = (*self.names, *self.lookalikes, *self.over, *self.seen)
         return "\n".join(reading.folded for reading in read) if whole else None
 
     @cached_property
@@ -149,6 +154,13 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
         """Texts shown over the target that are not among its names."""
         found = self.element.over if self.element is not None else ()
         return tuple(Reading(text, self.step) for text in found)
+
+    @cached_property
+    def seen(self) -> tuple[Reading, ...]:
+        """What the screen may show in place of the names of the target."""
+        names = self.element.names if self.element is not None else None
+        found = names.seen if names is not None else None
+        return (Reading(found, self.step),) if found else ()
 
     @property
     def is_drawn(self) -> bool:

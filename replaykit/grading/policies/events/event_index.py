@@ -116,7 +116,7 @@ def _names(event: Event) -> str | None:
     except ReplaykitError:
         # Faults of the page are reported by the rule that has to read it.
         return None
-    return _read((*event.names, *event.lookalikes, *event.over, *on_page)) if on_page else None
+    return _read((*event.names, *event.lookalikes, *event.over, *event.seen, *on_page)) if on_page else None
 
 
 def _read(readings: Iterable[Reading]) -> str | None:

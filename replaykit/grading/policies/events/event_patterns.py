@@ -22,6 +22,7 @@ from replaykit.grading.policies.events.three_valued_truth import (
     unknown,
 )
 from replaykit.grading.policies.events.url_conditions import UrlTests
+from replaykit.replay.unlisted_texts import UNLISTED
 from replaykit.tasks.grammar.xpath_grammar import is_xpath
 from replaykit.tasks.policy_rules import GROUPS, EventKind, Match, Scope, Text, TextTerms
 from replaykit.tasks.task import Task
@@ -191,7 +192,9 @@ def is_action(event: Event, tags: frozenset[str], groups: frozenset[str]) -> boo
 
     Checking a box implies a click on it, or Space pressed on it. A double click or a tap is a click as well.
     """
-    if event.tag in tags or ("click" in tags and _is_click(event.action)):
+    if event.tag in tags and not (groups and _is_secondary(event.action)):
+        return True
+    if "click" in tags and _is_click(event.action):
         return True
     if not isinstance(event.action, Press):
         return False
@@ -202,8 +205,12 @@ def is_action(event: Event, tags: frozenset[str], groups: frozenset[str]) -> boo
 def _is_click(action: ActionBase | None) -> bool:
     """Whether an action includes a click: not with the secondary button, which opens a menu."""
     if isinstance(action, MouseClick):
-        return action.button != "right"
+        return not _is_secondary(action)
     return isinstance(action, Check | Uncheck | DblClick | MouseDblClick | Tap)
+
+
+def _is_secondary(action: ActionBase | None) -> bool:
+    return isinstance(action, MouseClick) and action.button == "right"
 
 
 def type_truth(event: Event, tags: frozenset[str], groups: frozenset[str]) -> Truth:
@@ -213,6 +220,8 @@ def type_truth(event: Event, tags: frozenset[str], groups: frozenset[str]) -> Tr
     if tags & choices_of(event):
         return _choice(event)
     action = event.action
+    if "@activate" in groups and _is_secondary(action):
+        return unknown(f"button.secondary@{event.step}")
     if not isinstance(action, Press) or action.key != MASKED or not groups & {"@activate", "@input"}:
         return FALSE
     return unknown(HIDDEN)
@@ -304,6 +313,8 @@ def _text(event: Event, names: TextTests) -> Truth:
         return unknown(f"names.confusable@{event.step}")
     if not found.holds and names.truth(event.over).holds:
         return unknown(f"names.covered@{event.step}")
+    if not found.holds and names.truth(event.seen).holds:
+        return unknown(f"{UNLISTED}@{event.step}")
     if found.holds or event.unnamed is FALSE:
         return found
     if event.is_drawn:

@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from replaykit.grading.policies.events.event import ENTER, Event, is_printable
+from replaykit.grading.policies.events.event import ENTER, PRESSED, Event, is_printable
 from replaykit.grading.policies.events.implied_actions import IMPLIED, ImpliedActions
 from replaykit.grading.policies.events.possible_actions import PossibleAction, PossibleActions, dragged
 from replaykit.grading.policies.events.recorded_order import in_order
@@ -30,6 +30,7 @@ from replaykit.trajectory.command import Command
 from replaykit.trajectory.completeness import END, broke_off, is_filled, owed, state_of
 from replaykit.trajectory.completeness_proof import GAPS
 from replaykit.trajectory.observation import Observation, TabView
+from replaykit.trajectory.redaction_marks import MASKED
 from replaykit.trajectory.step import Step, Trajectory
 
 KIND_CHANNELS = {
@@ -470,6 +471,15 @@ def _values(action: ActionBase) -> tuple[tuple[str, ...], ...]:
             return tuple(tuple(dict.fromkeys(text for text in row if text is not None)) for row in rows)
         case actions.UploadFile():
             return tuple((file.name,) for file in action.files)
-        case actions.Press() if is_printable(action.key):
+        case actions.Press() if is_printable(action.key) or _may_be_text(action):
             return ((action.key,),)
     return ()
+
+
+_TEXTLESS = (*PRESSED, "checkbox", "radio", "slider")
+"""Roles of components that take keys, and no text."""
+
+
+def _may_be_text(action: actions.Press) -> bool:
+    """Whether a hidden key may be a part of a text, in a component that takes keys itself."""
+    return action.key == MASKED and (action.element is None or action.element.role not in _TEXTLESS)

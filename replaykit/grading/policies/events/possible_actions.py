@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from replaykit.errors import ReplaykitError, Unsupported
 from replaykit.grading.policies.events.agent_script_times import SLACK_MS, WAYS, AgentScriptTimes
-from replaykit.grading.policies.events.event import alike, types_text
+from replaykit.grading.policies.events.event import PRESSED, alike, types_text
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.run_state import Page
 from replaykit.trajectory import action as actions
@@ -36,11 +36,6 @@ _BY_GESTURE = "gesture"
 _POINTED = (actions.Click, actions.DblClick, actions.Tap, actions.MouseAction)
 _UNSCRIPTED = (*_POINTED, *WAYS)
 """Actions that drivers carry out without a script in the page."""
-
-_PRESSED = frozenset(
-    {"button", "link", "menuitem", "menuitemcheckbox", "menuitemradio", "option", "switch", "tab", "treeitem"}
-)
-"""Roles of controls that are pressed."""
 
 _BUTTONS = "button, input[type=submit], input[type=image]"
 _PRESSABLE = f"{_BUTTONS}, input[type=button], a, summary, [role=button], [role=menuitem], [onclick]"
@@ -131,6 +126,7 @@ class PossibleActions:
         if rows and not self._scripts.may_have_set(seen):
             yield from self._chosen(rows, seen, page)
         elif rows:
+            yield from (one for one in self._chosen(rows, seen, page) if not one.is_by_value)
             is_near = self._scripts.ran(since, until)
             for action in _entries(rows, page):
                 yield PossibleAction(action, "value.by_script", page, not is_near or _is_unseen(action))
@@ -142,9 +138,13 @@ class PossibleActions:
         steps = [step for step in self._gestures if step.page == seen.page and (step.t or 0) <= (seen.t or 0)]
         places = {_place(step.action) for step in steps}
         is_option = bool(steps) and _is_option(steps[-1].action)
-        own = [row for row in rows if is_option or any(_is_in(row[0], place) for place in places)]
-        for action in _entries(own, page):
-            yield PossibleAction(action, "choice", page, is_by_value=True)
+        part = _part_of_widget(steps[-1].action) if steps else None
+        for row in rows:
+            is_beside = part is not None and _is_beside(page, row[0], part)
+            if is_beside or is_option or any(_is_in(row[0], place) for place in places):
+                for action in _entries([row], page):
+                    is_box = is_beside and isinstance(action, actions.Check | actions.Uncheck)
+                    yield PossibleAction(action, "choice", page, is_by_value=not is_box)
 
     def moved(self, navigation: Navigation) -> Iterator[PossibleAction]:
         """Yield what a script of the agent may have done: a call stack says so, or no gesture explains it."""
@@ -270,7 +270,7 @@ def _buttons(page: Page | None, css: str) -> Iterator[ActionBase]:
 def dragged(action: DragAndDrop, page: Page | None) -> Iterator[PossibleAction]:
     """Yield the actions that a drag may stand for: it activates a control, or gives a field a value."""
     for end in (action.element, action.to):
-        if end is not None and end.role in _PRESSED and not _is_draggable(end):
+        if end is not None and end.role in PRESSED and not _is_draggable(end):
             click = actions.Click(element=end, modifiers=action.modifiers)
             yield PossibleAction(click, "drag.activates", page)
     if action.element is not None and action.element.role == "slider" and action.element.tag != "input":
@@ -356,8 +356,25 @@ def _place(action: ActionBase) -> str | None:
     return action.element.css if action.element is not None else None
 
 
+def _part_of_widget(action: ActionBase) -> str | None:
+    """Return the CSS path of what a gesture is on, if it is no control: it may be drawn for one beside it."""
+    element = action.element
+    is_part = element is not None and element.role is None and element.tag not in ("body", "html")
+    return _place(action) if is_part else None
+
+
+def _is_beside(page: Page | None, path: str, part: str) -> bool:
+    """Whether the element around a field is also around such a part, and is no page or form."""
+    dom = page.dom if page is not None else None
+    field, place = _field(dom, path), _field(dom, part)
+    around = field.parent if field is not None else None
+    if around is None or place is None or around.tag in ("body", "form"):
+        return False
+    return around.row in place.dom.tree.ancestors(place.row)
+
+
 def _is_option(action: ActionBase) -> bool:
-    return action.element is not None and action.element.role in _PRESSED
+    return action.element is not None and action.element.role in PRESSED
 
 
 def _is_in(path: str, place: str | None) -> bool:

@@ -189,6 +189,8 @@ class Keying(Gesture):
         control = control_of(message)
         # Arrows go from one radio button to another, which is then the one that changes.
         is_own = self.is_own(message) or (control == "check" and is_toggle(self.element))
+        # In a list that a style sheet lays out, the focus is on the option.
+        is_own = is_own or (control == "select" and self.element is not None and self.element.tag == "option")
         if control in ("select", "check") and message.event.trusted and is_own:
             self.set = message
         is_file = control == "file" and message.event.trusted
