@@ -20,6 +20,7 @@ UNLISTED = "text.unlisted"
 _APART = lazy_pattern(r"(?<!\w)[^\W\d_](?:\s+[^\W\d_]){2,}(?!\w)")
 """Single letters separated by blanks: `S o l d`."""
 _BLANKS = lazy_pattern(r"\s+")
+_WORDS = lazy_pattern(r"\w+")
 
 
 def unlisted_texts(dom: Dom) -> tuple[str, ...]:
@@ -51,7 +52,7 @@ def _parted(dom: Dom) -> Iterator[str]:
 
 def _changed(text: str, apart: str) -> Iterator[str]:
     """Yield a text with its words apart, if there are more of them then."""
-    if apart.split() != text.split():
+    if _WORDS.findall(apart) != _WORDS.findall(text):
         yield apart
 
 

@@ -16,7 +16,7 @@ class Names(Record, frozen=True, kw_only=True):
     shown: str | None = None
     """Visible text, where it differs: through slots, shadow trees, style sheets."""
     seen: str | None = None
-    """What the screen may show, where it differs: words of elements that touch in the text stand apart."""
+    """Text that the screen may show, where it differs: words of elements that touch are apart."""
     value: str | None = None
     """`value` of submit, button and reset inputs."""
     aria_label: str | None = None

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from replaykit.errors import SnapshotInvalid
@@ -117,7 +117,8 @@ def test_texts_of_one_element_are_one_text(body: Any, el: Any) -> None:
     assert unlisted_texts(body(el("p", "Sold", "out"), el("p", "next"))) == ()
 
 
-@given(st.lists(st.sampled_from(["a", "b c", " d", "e "]), max_size=5))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(texts=st.lists(st.sampled_from(["a", "b c", " d", "e "]), max_size=5))
 def test_words_apart_are_the_same_letters(body: Any, el: Any, texts: list[str]) -> None:
     dom = body(*(el("span", text) for text in texts))
     for apart in unlisted_texts(dom):

@@ -291,7 +291,7 @@ function report(event, control, innermost, { at, lag, cause }) {
   const maker = makerOf(event);
   const activated = maker === 'user' ? activeOrigin() : undefined;
   post({ k: 'event', seq: sequence++, at, name, trusted, activated, cause, task: task.number, element, data }, maker);
-  // What a page enters in reply to a gesture it has not told by that.
+  // A page that enters something in reply to a gesture does not report it by an event of its own.
   if (element !== null && !reaction && (name === 'input' || name === 'change')) rememberValue(innermost);
   if (name === 'change') described.control = null;
 }

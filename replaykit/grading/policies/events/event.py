@@ -157,7 +157,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def seen(self) -> tuple[Reading, ...]:
-        """What the screen may show in place of the names of the target."""
+        """Text that the screen may show in place of the names of the target."""
         names = self.element.names if self.element is not None else None
         found = names.seen if names is not None else None
         return (Reading(found, self.step),) if found else ()
