@@ -55,7 +55,7 @@ def innermost(data: bytes, most: int) -> Inflated | None:
         if found is None or inner is None:
             return found
         if not inner.is_whole:
-            # What only begins like compressed data may be read as it is.
+            # Data that only begin as if compressed may be read as they are.
             return Inflated(found.data + b"\n" + inner.data, is_whole=False)
         found = inner if found.is_whole else inner._replace(is_whole=False)
     is_open = found is not None and inflate(found.data, 1) is not None

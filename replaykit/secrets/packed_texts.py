@@ -33,7 +33,7 @@ def packed_texts(text: str) -> Iterator[tuple[int, int, bytes]]:
 
 def _decoded(text: str) -> bytes:
     plain = text.rstrip("=").replace("-", "+").replace("_", "/")
-    # What was cut off somewhere is read as far as it goes.
+    # A part that was cut off somewhere is read as far as it goes.
     whole = plain[: len(plain) - (len(plain) % 4 == 1)]
     try:
         return b64decode(whole + "=" * (-len(whole) % 4))
