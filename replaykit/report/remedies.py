@@ -37,8 +37,8 @@ REMEDIES: dict[str, str] = {
     "browser.gone": "no one closed the browser, and what came last in it is unknown: record the run again",
     "choice": "a key moved in a control of the page's own making, and what it chose is unknown: let the agent"
     " click, or read the value after the run (`phase: post`)",
-    "button.secondary": "the agent clicked with the secondary button, which opens a menu, or acts: check what"
-    " came of it",
+    "button.secondary": "the agent clicked with the secondary button, which opens a menu or does more:"
+    " check what came of it",
     "canvas.unread": "the page is drawn on a canvas, so its text is unknown: check what the agent answered,"
     " or a request",
     "command.unreported": "the agent called its driver for this, and no page reports on what: look at the"

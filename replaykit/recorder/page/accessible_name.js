@@ -25,7 +25,7 @@ function namesOf(element, text, masked) {
   });
 }
 
-// What the screen may show in place of these: words of elements that touch in the text stand apart, and generated words
+// Text that the screen may show in place of these: words of elements that touch in the text stand apart, and generated words
 // have no alternative.
 function seenText(element, others) {
   if (firstElement(element) === null && !hasOther(element)) return '';
