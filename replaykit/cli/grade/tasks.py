@@ -19,6 +19,7 @@ from replaykit.report.json_report import report_schema
 from replaykit.report.json_text import json_text
 from replaykit.report.text.table import safe
 from replaykit.tasks.benchmarks.mind2web import mind2web_faults, totals
+from replaykit.tasks.benchmarks.record_faults import record_faults
 from replaykit.tasks.checks import CheckFault
 from replaykit.tasks.described_schema import schema_file
 from replaykit.tasks.policies_schema import policies_schema
@@ -84,6 +85,7 @@ def _checked_suite(file: str) -> int:
     tasks = (suite.task(id, name),) if id else suite.tasks
     faults = task_faults(tasks, tuple(suite.sites))
     faults += reference_faults(tasks, Path(name).parent)
+    faults += record_faults(tasks)
     faults += scope_notes(tasks, suite.sites) if not id else []
     faults += [CheckFault(**note._asdict(), is_error=False) for note in notes(tasks)]
     if error is None or faults:

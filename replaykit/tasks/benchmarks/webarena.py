@@ -75,6 +75,10 @@ class _Record(Struct, frozen=True, kw_only=True):
     eval: _Eval
 
 
+EVAL, REFERENCES, TARGET, CONTENTS = _Eval, _References, _Target, _Contents
+"""Parts of a record: their fields are those that are read."""
+
+
 def read_webarena(records: Iterable[Mapping[str, Any]], source: str) -> list[Task]:
     """Turn the records of a WebArena file into tasks, in order; raises `TaskError` with the exact path."""
     return [_task(dict(record), f"{source}#{record.get('task_id', n)}") for n, record in enumerate(records)]
