@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 _CHECKS = {
+    "bad_definition": "a condition of the check holds for no request or for all, so it would show nothing",
     "bad_locator": "the locator gives no text, number or truth value, so there is nothing to compare",
     "bad_predicate": "a place or an expression of the check cannot be read",
     "bad_reference": "the expected value of the task file cannot be read as what it should be",

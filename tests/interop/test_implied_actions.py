@@ -148,7 +148,7 @@ def test_a_key_may_be_the_character_that_it_writes(key: str, name: str) -> None:
 def test_no_key_is_lost(text: str) -> None:
     """A key that is given is a key that is there, whatever it is called."""
     made = computer_action("press", {"key": text})
-    assert not isinstance(made, Press) or made.key or not text.strip(" +")
+    assert not isinstance(made, Press) or made.key or not text.replace("+", "").strip()
 
 
 @given(parts=st.lists(st.text("ab \n", min_size=1, max_size=3), min_size=2, max_size=5))
