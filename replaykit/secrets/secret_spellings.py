@@ -1,6 +1,7 @@
-"""How a secret may be written: raw, percent-encoded, escaped in HTML or JSON, inside of base64, or mixed.
+"""How a secret may be written: raw, percent-encoded, escaped in HTML or JSON, in base64, in hex, or mixed.
 
 One pattern per secret: each character may stand in any of its forms, so that partly encoded values match too.
+A secret of letters and digits is also found in the other case, and with signs without width in it.
 """
 
 from __future__ import annotations
@@ -14,8 +15,24 @@ from replaykit.errors import RecorderError
 SECRET_MIN = 4
 """Shorter values would match by chance: characters."""
 
+LATIN = 0x100
+"""Characters below have an escape of two digits: `\\x51`."""
+
+HEX_MIN = 8
+"""Bytes of a secret that is also found in hexadecimal digits."""
+
 _ENTITIES = {'"': "quot", "&": "amp", "<": "lt", ">": "gt", "'": "apos", "\xa0": "nbsp"}
 _ESCAPES = {"\n": "n", "\r": "r", "\t": "t", "\b": "b", "\f": "f"}
+_ESCAPE = r"\\{1,64}"
+"""Signs before an escape: each JSON text within another one doubles them and adds one."""
+
+_INVISIBLE = "[\u00ad\u200b-\u200d\u2060\ufeff]{0,4}"
+"""Signs without width, which change nothing on the screen."""
+
+_HYPHENS = "\u2010\u2011\u2012\u2013\ufe63\uff0d"
+_FULL_WIDTH = 0xFEE0
+"""From a sign of ASCII to the same sign in full width."""
+
 _BASE64 = {"+": r"(?:[+-]|%(?:25)*2[Bb])", "/": r"(?:\\*/|_|%(?:25)*2[Ff])"}
 
 
@@ -24,8 +41,23 @@ def secrets_pattern(secrets: Mapping[str, str]) -> re.Pattern[str] | None:
 
     Raises RecorderError for a value that is too short to be found reliably.
     """
-    branches = [f"({secret_pattern(value)})" for _, value in ordered(secrets)]
-    return re.compile("|".join(branches)) if branches else None
+    values = [value for _, value in ordered(secrets)]
+    branches = [f"({secret_pattern(value, is_loose=_is_own(value, values))})" for value in values]
+    # Most characters of a text begin no spelling: one look at each is cheaper than to try them all.
+    begins = _class({"%", "&", "\\", "+", "-", "_", "/"}.union(*map(_begins, values)))
+    return re.compile(f"(?={begins})(?:{'|'.join(branches)})") if branches else None
+
+
+def _begins(value: str) -> set[str]:
+    """Return the characters with which the spellings of a value begin; signs of encodings are left out."""
+    encoded = (value.encode("utf-8", "surrogatepass").hex(), *base64_parts(value))
+    return {*_alike(value[0]), encoded[0][0].upper(), *(one[0] for one in encoded)}
+
+
+def _is_own(value: str, values: list[str]) -> bool:
+    """Whether a value has letters and digits, and no other value differs from it in case only."""
+    is_word = not any(map(str.isalpha, value)) or not any(map(str.isdigit, value))
+    return not is_word and len({one for one in values if one.casefold() == value.casefold()}) == 1
 
 
 def ordered(secrets: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -40,31 +72,50 @@ def ordered(secrets: Mapping[str, str]) -> list[tuple[str, str]]:
     return sorted(secrets.items(), key=lambda item: (-len(item[1]), item[0]))
 
 
-def secret_pattern(value: str) -> str:
-    """Return the pattern of one value in all of its forms."""
-    plain = "".join(f"(?:{'|'.join(_forms(char))})" for char in value)
-    return "|".join([plain, *(_base64_pattern(part) for part in base64_parts(value))])
+def secret_pattern(value: str, *, is_loose: bool = False) -> str:
+    """Return the pattern of one value in all of its forms; `is_loose`: in letters of either case as well."""
+    between = _INVISIBLE if is_loose else ""
+    plain = between.join(f"(?:{'|'.join([_sign(char, is_loose), *_escapes(char)])})" for char in value)
+    raw = value.encode("utf-8", "surrogatepass")
+    digits = [_hex(raw.hex())] if len(raw) >= HEX_MIN else []
+    return "|".join([plain, *digits, *(_base64_pattern(part) for part in base64_parts(value))])
 
 
-def _forms(char: str) -> list[str]:
+def _sign(char: str, is_loose: bool) -> str:
+    """Return the pattern of a character by itself, or of all that differ in case or width only."""
+    return _class(_alike(char)) if is_loose else re.escape(char)
+
+
+def _alike(char: str) -> set[str]:
+    cases = {one for one in (char, char.lower(), char.upper()) if len(one) == 1}
+    wide = {chr(ord(one) + _FULL_WIDTH) for one in cases if "!" <= one <= "~"}
+    return cases | wide | set(_HYPHENS if char == "-" else "")
+
+
+def _class(signs: set[str]) -> str:
+    return f"[{''.join(map(re.escape, sorted(signs)))}]"
+
+
+def _escapes(char: str) -> list[str]:
     code = ord(char)
     # Values in a redirect's query are encoded once for each level: `%2525`.
     percent = "".join(f"%(?:25)*{_hex(f'{byte:02x}')}" for byte in char.encode("utf-8", "surrogatepass"))
     # JSON escapes characters above U+FFFF as two halves.
     units = char.encode("utf-16-be", "surrogatepass")
-    escaped = "".join(rf"\\+u{_hex(units[at : at + 2].hex())}" for at in range(0, len(units), 2))
-    forms = [re.escape(char), percent, escaped]
+    escaped = "".join(rf"{_ESCAPE}u{_hex(units[at : at + 2].hex())}" for at in range(0, len(units), 2))
+    forms = [percent, escaped, rf"{_ESCAPE}u\{{0*{_hex(f'{code:x}')}\}}", rf"%u{_hex(f'{code:04x}')}"]
+    forms += [rf"{_ESCAPE}x{_hex(f'{code:02x}')}"] if code < LATIN else []
     # HTML within HTML, such as `srcdoc`, escapes the ampersand again.
     forms += [f"&(?:amp;)*#0*{code};?", f"&(?:amp;)*#[xX]0*{_hex(f'{code:x}')};?"]
     if char in _ENTITIES:
         forms.append(f"&(?:amp;)*{_ENTITIES[char]};")
     if char in _ESCAPES:
-        forms.append(rf"\\+{_ESCAPES[char]}")
+        forms.append(_ESCAPE + _ESCAPES[char])
     # PHP and others escape slashes in JSON.
     if char in '"/':
-        forms.append(rf"\\+{char}")
+        forms.append(_ESCAPE + char)
     if char == "\\":
-        forms.append(r"\\+")
+        forms.append(_ESCAPE)
     # Forms send a blank as `+`.
     if char == " ":
         forms.append(r"\+")

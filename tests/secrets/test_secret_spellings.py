@@ -1,0 +1,84 @@
+"""A declared secret is found in the spellings that people and programs use; other texts stay."""
+
+from __future__ import annotations
+
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from replaykit.secrets.redactor import Redactor
+
+SECRET = "Badge-QX-7781"
+HIDDEN = "⟦secret:BADGE⟧"
+
+
+def hidden(text: str, **secrets: str) -> str:
+    return Redactor(secrets or {"BADGE": SECRET}).text(text)
+
+
+def full_width(text: str) -> str:
+    return "".join(chr(ord(one) + 0xFEE0) if "!" <= one <= "~" else one for one in text)
+
+
+WAYS = {
+    "upper case": str.upper,
+    "lower case": str.lower,
+    "swapped case": str.swapcase,
+    "soft hyphens": "\u00ad".join,
+    "signs without width": "\u200b".join,
+    "byte order marks": "\ufeff".join,
+    "full width": full_width,
+    "hyphens that do not break": lambda text: text.replace("-", "\u2011"),
+    "hexadecimal": lambda text: text.encode().hex(),
+    "hexadecimal in capitals": lambda text: text.encode().hex().upper(),
+    "bytes of a program": lambda text: "".join(f"\\x{ord(one):02x}" for one in text),
+    "code points of a program": lambda text: "".join(f"\\u{{{ord(one):x}}}" for one in text),
+    "escape()": lambda text: "".join(f"%u{ord(one):04X}" for one in text),
+}
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+def test_a_secret_is_found_in_another_spelling(way) -> None:
+    assert hidden(f"Is it {way(SECRET)}?") == f"Is it {HIDDEN}?"
+
+
+credentials = st.text(string.ascii_letters + string.digits + "-_.!", min_size=8, max_size=16).filter(
+    lambda text: any(map(str.isalpha, text)) and any(map(str.isdigit, text))
+)
+
+
+@given(credentials, st.sampled_from(sorted(WAYS)))
+def test_any_credential_is_found_in_each_spelling(secret: str, way: str) -> None:
+    assert hidden(WAYS[way](secret), BADGE=secret) == HIDDEN
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Badge QX 7781",
+        "Badge-QX-778",
+        "adge-QX-7781",
+        "Badge\u200b" * 50,
+        "42616467652d51582d373738",
+        "BADGE",
+    ],
+)
+def test_other_texts_stay(text: str) -> None:
+    assert hidden(text) == text
+
+
+def test_the_case_of_a_word_counts() -> None:
+    assert hidden("Tulip, TULIP and tulip", WORD="tulip") == "Tulip, TULIP and ⟦secret:WORD⟧"
+
+
+def test_secrets_that_differ_in_case_only_keep_their_own_marks() -> None:
+    assert hidden("tea-4711 TEA-4711 Tea-4711", LOW="tea-4711", UP="TEA-4711") == (
+        "⟦secret:LOW⟧ ⟦secret:UP⟧ Tea-4711"
+    )
+
+
+@pytest.mark.parametrize("sign", ["\\", "&amp;", "%25", "\u200b", "B", "B" + "\u200b" * 9])
+def test_many_signs_of_one_kind_take_no_time(sign: str) -> None:
+    assert hidden(sign * 100_000) == sign * 100_000
