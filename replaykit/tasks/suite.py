@@ -370,11 +370,11 @@ def _scope_faults(
     records = plain.get("tasks") or []
     inline = () if isinstance(written.policies, PolicyRef) else written.policies
     found = scope_faults(inline, names_in(records, written.sites))
-    faults = [FieldFault(f"$.policies{path}", reason) for path, reason in found]
+    faults = [FieldFault(f"$.policies{fault.path}", fault.message) for fault in found]
     for number, task in tasks.items():
         own = task.policies[len(task.policies) - len(records[number].get("policies") or ()) :]
-        found = task_faults(msgspec.structs.replace(task, policies=own))
-        faults += [FieldFault(f"$.tasks[{number}]{path}", reason) for path, reason in found]
+        own_faults = task_faults(msgspec.structs.replace(task, policies=own))
+        faults += [FieldFault(f"$.tasks[{number}]{path}", reason) for path, reason in own_faults]
     return faults
 
 

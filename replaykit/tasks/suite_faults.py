@@ -26,6 +26,17 @@ class FileNames(NamedTuple):
     """Names of their sites."""
 
 
+class ScopeFault(NamedTuple):
+    """A task or site in the scope of a policy that does not exist: the policy would never apply for it."""
+
+    path: str
+    """Place in the policies: `[0].when.tasks[1]`."""
+    message: str
+    """In words."""
+    is_near: bool
+    """Whether the name is almost a known one, and probably meant for it."""
+
+
 def root_faults(sites: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
     """Yield place and message of each site that no placeholder names, or whose root no browser opens."""
     for name, roots in sites.items():
@@ -51,8 +62,8 @@ def _root_fault(root: str) -> str:
 
 def task_faults(task: Task) -> Iterator[tuple[str, str]]:
     """Yield place and message of repeated ids of checks, and of policies that do not concern the task."""
-    for path, reason in scope_faults(task.policies, FileNames((task.id,), task.sites)):
-        yield f".policies{path}", reason
+    for fault in scope_faults(task.policies, FileNames((task.id,), task.sites)):
+        yield f".policies{fault.path}", fault.message
     names = [
         check.id or f"{check.__struct_config__.tag}[{number}]" for number, check in enumerate(task.checks)
     ]
@@ -62,11 +73,11 @@ def task_faults(task: Task) -> Iterator[tuple[str, str]]:
             yield f".checks[{number}].id", f"duplicate id {name!r}: check {first} has it"
 
 
-def scope_faults(policies: Iterable[Policy], known: FileNames) -> Iterator[tuple[str, str]]:
-    """Yield place and message of tasks and sites of policies that do not exist: they would never apply."""
+def scope_faults(policies: Iterable[Policy], known: FileNames) -> Iterator[ScopeFault]:
+    """Yield the names in scopes that are not known; policies that are not graded have no scope."""
     for number, policy in enumerate(policies):
         if policy.when is not None and policy.enabled and not isinstance(policy.rule, Informational):
-            yield from ((f"[{number}].when{path}", reason) for path, reason in _unknown(policy.when, known))
+            yield from _unknown(policy.when, f"[{number}].when", known)
 
 
 def scope_notes(tasks: Sequence[Task], sites: Iterable[str]) -> list[CheckFault]:
@@ -78,11 +89,10 @@ def scope_notes(tasks: Sequence[Task], sites: Iterable[str]) -> list[CheckFault]
     found: dict[tuple[str, str], CheckFault] = {}
     for task in tasks:
         for number, policy in enumerate(task.policies):
-            for path, reason in scope_faults((policy,), known):
-                at = path.replace("[0]", f"[{number}]", 1)
-                is_near = "did you mean" in reason
-                fault = CheckFault(task=task.id, path=f"$.policies{at}", message=reason, is_error=is_near)
-                found.setdefault((policy.id, reason), fault)
+            for path, message, is_near in scope_faults((policy,), known):
+                at = f"$.policies{path.replace('[0]', f'[{number}]', 1)}"
+                fault = CheckFault(task=task.id, path=at, message=message, is_error=is_near)
+                found.setdefault((policy.id, message), fault)
     return list(found.values())
 
 
@@ -101,18 +111,22 @@ def names_in(records: Iterable[Any], sites: Iterable[str]) -> FileNames:
     return FileNames(tuple(str(record.get("id")) for record in plain), known)
 
 
-def _unknown(scope: Scope, known: FileNames) -> Iterator[tuple[str, str]]:
+def _unknown(scope: Scope, at: str, known: FileNames) -> Iterator[ScopeFault]:
     for field, names, there in (("tasks", scope.tasks, known.tasks), ("sites", scope.sites, known.sites)):
         for number, name in enumerate(names):
             if name not in there:
-                yield f".{field}[{number}]", f"no {field.removesuffix('s')} {name!r}; {_hint(name, there)}"
+                near = _nearest(name, there)
+                hint = f"did you mean {near}?" if near else _listed(there)
+                message = f"no {field.removesuffix('s')} {name!r}; {hint}"
+                yield ScopeFault(f"{at}.{field}[{number}]", message, near is not None)
 
 
-def _hint(name: str, there: Sequence[str]) -> str:
+def _nearest(name: str, there: Sequence[str]) -> str | None:
     from difflib import get_close_matches  # for what is wrong only
 
-    near = get_close_matches(name, there, 1, _NEAR)
-    if near:
-        return f"did you mean {near[0]}?"
+    return next(iter(get_close_matches(name, there, 1, _NEAR)), None)
+
+
+def _listed(there: Sequence[str]) -> str:
     more = ", ..." if len(there) > _NAMES_MAX else ""
     return f"there are {', '.join(there[:_NAMES_MAX])}{more}" if there else "no task names one"

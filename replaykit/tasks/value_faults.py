@@ -12,7 +12,7 @@ from replaykit.tasks.checks import OR, Expect, texts
 from replaykit.tasks.grammar import xpath_grammar
 from replaykit.tasks.grammar.letters import is_blank
 from replaykit.tasks.grammar.locator_grammar import parse
-from replaykit.tasks.grammar.regex_reach import condition_fault
+from replaykit.tasks.grammar.regex_reach import condition_fault, is_slashed
 from replaykit.tasks.site_api import is_api_call
 
 _CALL = "func:"
@@ -92,13 +92,13 @@ def expect_faults(expect: Expect) -> Iterator[tuple[str, str]]:
 
 def excluded_fault(reference: str) -> str:
     """Return why no text would hold a reference that must not occur; empty if one could."""
-    if _EXPRESSION.fullmatch(reference.strip()):
+    if _EXPRESSION.fullmatch(reference.strip()) or is_slashed(reference.strip()):
         return f"{reference!r} is an expression, and is compared as a text: no text would hold it"
     return ""
 
 
-_EXPRESSION = lazy_pattern(r"\^.+\$|.*\.[*+].*|/.+/[gimsuy]+", re.DOTALL)
-"""How a text looks that is meant as a regular expression."""
+_EXPRESSION = lazy_pattern(r"\^.+\$|.*\.[*+].*", re.DOTALL)
+"""How a text looks that is meant as a regular expression without slashes."""
 
 
 def separator_fault(reference: str) -> str:

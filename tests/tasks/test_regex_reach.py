@@ -8,8 +8,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from replaykit.tasks.grammar.regex_reach import first_signs, reach_fault
+from replaykit.tasks.grammar.regex_reach import first_signs, is_slashed, reach_fault
 from replaykit.tasks.grammar.regexes import regex_fault
+from replaykit.tasks.value_faults import excluded_fault
 
 TEXTS = ["", "a", "b", "ab", "ba", "\n", "a\nb", "b\na", "a b", "1", "a1\n", "ß", "\n\n"]
 
@@ -88,3 +89,16 @@ def test_signs_at_the_beginning() -> None:
     assert first_signs("^(refund)$") == ("refund", True)
     assert first_signs("^http.*$") == ("http", False)
     assert first_signs("admin") is None
+
+
+@pytest.mark.parametrize("text", ["/Pay/i", "/a b/g", "/x/gi", "/a/b/gim"])
+def test_an_expression_of_javascript(text: str) -> None:
+    assert is_slashed(text)
+    assert (reach_fault(text) or ("",))[0] == "bad_regex"
+
+
+@pytest.mark.parametrize("path", ["/static/img", "/en/us", "/account/my", "/admin/", "/orders/7"])
+def test_a_path_is_no_expression_of_javascript(path: str) -> None:
+    assert not is_slashed(path)
+    assert reach_fault(path) is None
+    assert excluded_fault(path) == ""

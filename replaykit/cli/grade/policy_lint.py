@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from replaykit.cli.console import harmless, near_file
 from replaykit.errors import TaskError
+from replaykit.grading.policies.events.event_patterns import concerns
 from replaykit.grading.policies.policy_debugging import breaks_of
 from replaykit.grading.reference_faults import reference_faults
 from replaykit.report.text.table import safe
@@ -92,11 +93,5 @@ def _lines(policy: Policy, suite: Suite | None) -> Iterator[str]:
 def _share(policy: Policy, suite: Suite | None) -> str:
     if suite is None:
         return ""
-    when = policy.when
-    chosen = [
-        task
-        for task in suite.tasks
-        if when is None
-        or ((not when.tasks or task.id in when.tasks) and (not when.sites or {*when.sites} & {*task.sites}))
-    ]
+    chosen = [task for task in suite.tasks if concerns(policy.when, task)]
     return f" ({len(chosen)} of {counted(len(suite.tasks), 'task')})"

@@ -20,13 +20,18 @@ _OPPOSITES = (
     {op.CATEGORY_WORD, op.CATEGORY_NOT_WORD},
 )
 
-_SLASHED = lazy_pattern(r"/.+/[dgimsuvy]+", re.DOTALL)
-"""How JavaScript writes an expression with its flags."""
+_SLASHED = lazy_pattern(r"/.+/(?:[gim]|gi|ig|gm|im|gim)", re.DOTALL)
+"""How JavaScript writes an expression with its usual flags; `/static/img` and `/en/us` are paths."""
 
 _OF_LINES = lazy_pattern(r"\(\?[aiLsux]*m")
 """A flag with which `^` and `$` stand for the ends of lines."""
 
 _Item = tuple[Any, Any]
+
+
+def is_slashed(text: str) -> bool:
+    """Whether a text is an expression as JavaScript writes it, between slashes and with flags."""
+    return _SLASHED.fullmatch(text) is not None
 
 
 def condition_fault(pattern: str) -> tuple[str, str] | None:
@@ -52,7 +57,7 @@ def match_fault(pattern: str) -> tuple[str, str] | None:
 
 
 def _none_fault(pattern: str) -> tuple[str, str] | None:
-    if _SLASHED.fullmatch(pattern):
+    if is_slashed(pattern):
         return "bad_regex", f"{pattern!r} is written as in JavaScript: leave out the slashes and flags"
     if _is_in_none(list(_flat(parsed(pattern))), is_of_lines=_OF_LINES.search(pattern) is not None):
         return "bad_regex", f"{pattern!r} is found in no text"

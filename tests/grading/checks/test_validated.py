@@ -98,7 +98,7 @@ def test_what_validates_is_graded(kind: str) -> None:
          ".results_schema.items.type", "did you mean number?"),
         ({"type": "network", "expected": {"url": "http://h.test/a", "query_params": {"a": True}}}, ".expected.query_params.a", "quote it"),
         ({"type": "page", "expect": {"regex": "a|"}}, ".expect.regex", "found in every text"),
-        # Requests that no browser sends: that there is none would be true of every run.
+        # Requests that no browser sends are absent from every run.
         *(
             ({"type": "network", "should_not_exist": True, "expected": {"url": "http://h.test/a", **expected}}, place, words)
             for expected, place, words in [
