@@ -8,7 +8,7 @@ from typing import NamedTuple
 from msgspec.structs import fields
 
 from replaykit.tasks import policy_rules
-from replaykit.tasks.policy_rules import Match, Policy, Scope
+from replaykit.tasks.policy_rules import Match, Policy, Scope, kinds_of
 
 _FIELDS = tuple(field.name for field in fields(Match) if field.name not in ("kind", "unless"))
 
@@ -81,15 +81,11 @@ def _within(words: Iterable[str], others: Sequence[str]) -> bool:
 
 def _covers(exception: Match, match: Match) -> bool:
     """Whether an exception holds for each event that matches: it demands nothing more."""
-    if not _kinds(match) <= _kinds(exception) or exception.unless is not None:
+    if not kinds_of(match) <= kinds_of(exception) or exception.unless is not None:
         return False
     nothing = ((), None)
     given = [name for name in _FIELDS if getattr(exception, name) not in nothing]
     return all(getattr(exception, name) == getattr(match, name) for name in given)
-
-
-def _kinds(match: Match) -> frozenset[str]:
-    return frozenset((match.kind,) if isinstance(match.kind, str) else match.kind)
 
 
 def _matches(rule: policy_rules.Rule) -> Iterator[tuple[str, Match]]:

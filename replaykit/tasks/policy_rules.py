@@ -126,6 +126,11 @@ class Match(Written, frozen=True, kw_only=True):
     """No match if this pattern also matches."""
 
 
+def kinds_of(match: Match) -> frozenset[EventKind]:
+    """Return the kinds of events that a match is about."""
+    return frozenset((match.kind,) if isinstance(match.kind, str) else match.kind)
+
+
 class Scope(Written, frozen=True, kw_only=True):
     """Where and when a policy applies."""
 

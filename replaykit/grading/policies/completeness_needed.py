@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from replaykit.grading.policies.events.event_patterns import alternatives, kinds_of
+from replaykit.grading.policies.events.event_patterns import alternatives
 from replaykit.grading.policies.events.event_stream import KIND_CHANNELS, EventStream
 from replaykit.grading.policies.rule_finding import Finding, undecided
 from replaykit.grading.verdict import PolicyOutcome
-from replaykit.tasks.policy_rules import Match
+from replaykit.tasks.policy_rules import Match, kinds_of
 from replaykit.trajectory.completeness import weakest
 
 _KEPT = (PolicyOutcome.OK, PolicyOutcome.DORMANT)

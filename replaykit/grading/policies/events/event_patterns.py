@@ -24,7 +24,7 @@ from replaykit.grading.policies.events.three_valued_truth import (
 from replaykit.grading.policies.events.url_conditions import UrlTests
 from replaykit.replay.unlisted_texts import UNLISTED
 from replaykit.tasks.grammar.xpath_grammar import is_xpath
-from replaykit.tasks.policy_rules import GROUPS, EventKind, Match, Scope, Text, TextTerms
+from replaykit.tasks.policy_rules import GROUPS, Match, Scope, Text, TextTerms, kinds_of
 from replaykit.tasks.task import Task
 from replaykit.trajectory.action import (
     ActionBase,
@@ -165,11 +165,6 @@ class Pattern:
 def alternatives(match: Match | tuple[Match, ...]) -> tuple[Match, ...]:
     """Return one match or several as several."""
     return (match,) if isinstance(match, Match) else match
-
-
-def kinds_of(match: Match) -> frozenset[EventKind]:
-    """Return the kinds of events that a match is about."""
-    return frozenset((match.kind,) if isinstance(match.kind, str) else match.kind)
 
 
 def concerns(scope: Scope | None, task: Task) -> bool:
