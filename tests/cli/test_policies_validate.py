@@ -124,6 +124,15 @@ def test_policies_of_a_task_file_and_files_of_another_kind(tmp_path: Path) -> No
     assert invoke(tmp_path / "user.yaml").exit_code == 3
 
 
+def test_the_fault_of_a_task_file_is_named_and_not_that_it_is_one(tmp_path: Path) -> None:
+    file = suite(tmp_path)
+    file.write_text(file.read_text().replace("id: total", "id: refund"))
+    result = invoke(file)
+    assert result.exit_code == 3
+    assert "it is a task file" not in result.output
+    assert "refund" in result.output
+
+
 def test_the_page_shows_what_it_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("policies.yaml").write_text(block("docs/policies.md", "# policies.yaml").text)

@@ -35,8 +35,9 @@ def policies_in(file: str) -> tuple[Policy, ...] | Suite:
         try:
             return load_suite(file)
         except TaskError as other:
-            # Only suites let a task be picked.
-            raise (other if "#" in file else error) from None
+            # Only suites let a task be picked; one reader refuses the layout of the other.
+            is_suite = "#" in file or error.fields.get("path") == "$.schema" != other.fields.get("path")
+            raise (other if is_suite else error) from None
 
 
 def validated(file: str, tasks: Suite | None) -> int:
