@@ -135,6 +135,7 @@ def test_what_validates_is_graded(kind: str) -> None:
                 ({"which": "count"}, {"op": "ge", "value": 0}, ".where[0].value", "every number of exchanges is ge 0"),
                 ({"which": "count"}, {"op": "not_equals", "value": "0"}, ".where[0].value", "without quotes"),
                 ({"which": "count"}, {"op": "lt", "value": 0}, ".where[0].value", "no number of exchanges is lt 0"),
+                ({"which": "count"}, {"op": "lt", "value": float("inf")}, ".where[0].value", "every number of exchanges is lt inf"),
                 ({"which": "count"}, {"op": "exists"}, ".where[0].op", "is a number: use equals"),
                 ({"which": "count"}, {"at": "$.a", "value": 1}, ".where[0].at", "leave `at` out"),
                 ({"side": "status"}, {"op": "not_equals", "value": 500}, ".where[0].value", "give `ok: false`"),
@@ -220,6 +221,8 @@ def test_a_request_that_there_may_be_can_be_forbidden(expected: dict[str, Any]) 
     [
         ({"which": "count"}, {"value": 0}),
         ({"which": "count"}, {"op": "le", "value": 1}),
+        ({"which": "count"}, {"value": 5000}),
+        ({"which": "count"}, {"op": "in", "value": [0, 7000]}),
         ({"which": "count"}, {"op": "in", "value": [1, 2]}),
         ({"which": "count"}, {"op": "equals", "value": 5000}),
         ({"side": "status"}, {"op": "exists"}),

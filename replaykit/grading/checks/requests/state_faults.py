@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import isfinite
 
 from replaykit.grading.checks.requests.json_predicates import holds
 from replaykit.grading.values.jsonpath import check_path
@@ -20,8 +21,8 @@ _UNARY = ("exists", "absent", "changed")
 _NUMERIC = ("equals", "not_equals", "in", "lt", "le", "gt", "ge")
 """Operators for a number."""
 
-_COUNTED_MAX = 1000
-"""Numbers of exchanges with which a condition on their number is tried, beside those that it names."""
+_COUNTS = range(2**53)
+"""Numbers of exchanges that a run may have: as many as JSON can tell apart."""
 
 
 def state_faults(check: StateHttp | StateScript) -> Iterator[tuple[str, str]]:
@@ -108,11 +109,12 @@ def _of_number(choice: ExchangeChoice, predicate: Predicate) -> Iterator[tuple[s
 
 
 def _tried(choice: ExchangeChoice, predicate: Predicate) -> Sequence[int]:
-    if choice.which != "count":
-        return SUCCESS if choice.ok else STATUSES
+    """Return the ends of what the number may be, and the neighbours of the numbers that a condition names."""
+    possible = _COUNTS if choice.which == "count" else SUCCESS if choice.ok else STATUSES
     named = predicate.value if isinstance(predicate.value, list | tuple) else (predicate.value,)
-    more = [int(one) + by for one in named if isinstance(one, int | float) for by in (-1, 0, 1)]
-    return [*range(_COUNTED_MAX), *(number for number in more if number >= 0)]
+    finite = (int(one) for one in named if isinstance(one, int | float) and isfinite(one))
+    near = (one + by for one in finite for by in (-1, 0, 1))
+    return [possible[0], possible[-1], *(number for number in near if number in possible)]
 
 
 def _only_ok(choice: ExchangeChoice) -> str:
