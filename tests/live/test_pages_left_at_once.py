@@ -55,3 +55,10 @@ def test_a_script_that_runs_while_its_page_is_replaced(site: Site, tmp_path: Pat
     actions = [["goto", start], *(action for each in asked for action in each)]
     outcome = outcome_of(actions, start, tmp_path)
     assert outcome in ("VIOLATED", "UNDECIDED") or "/sent" not in site.asked
+
+
+def test_each_navigation_is_answered_that_follows_the_answer_to_the_last(site: Site, tmp_path: Path) -> None:
+    start = site.add("/", "<button>one</button>")
+    pages = [site.add(f"/{number}", "<button>one of many</button>") for number in range(40)]
+    actions = [["goto", start], ["click", "button"], *(["go", page] for page in pages), ["goto", start]]
+    assert outcome_of(actions, start, tmp_path) == "DORMANT"

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from replaykit.recorder.browser.page_holding import FORGET_MAX, HOLD_S
 from replaykit.recorder.page.page_script import InjectedNames
 from replaykit.recorder.proxy.client_sessions import Switchboard
+from replaykit.recorder.proxy.handovers import COMMIT_S
 from replaykit.recorder.proxy.hidden_parts import NO_CONTEXT, NO_OBJECT, NO_SESSION
 from replaykit.recorder.proxy.protocol_messages import ASKED, BROWSER, OWN, RECORDER, TARGET, WORLD
 
@@ -113,6 +114,37 @@ def test_session_of_another_is_not_found(line: Line, session: str) -> None:
     assert line.refused() == NO_SESSION
     line.say(AGENT, "Target.detachFromTarget", sessionId=session)
     assert line.refused() == "No session with given id"
+    assert line.take(BROWSER) == []
+
+
+def test_a_navigation_is_sent_once_the_last_one_is_shown(line: Line) -> None:
+    line.say(AGENT, "Page.navigate", session="A1", url="http://a.test/1")
+    line.answer({"frameId": "T", "loaderId": "L1"})
+    line.say(AGENT, "Page.navigate", session="A1", url="http://a.test/2")
+    line.say(AGENT, "Page.enable", session="A1")
+    assert line.take(BROWSER) == []
+    assert line.heard == ["Page.navigate"]
+    line.event("R1", "Page.frameNavigated", frame={"id": "T", "loaderId": "L1"})
+    assert [one["method"] for one in line.take(BROWSER)] == ["Page.navigate", "Page.enable"]
+    assert line.heard == ["Page.navigate", "Page.navigate", "Page.enable"]
+
+
+def test_a_navigation_of_a_document_that_never_comes_is_sent_late(line: Line) -> None:
+    line.say(AGENT, "Page.navigate", session="A1", url="http://a.test/1")
+    line.answer({"frameId": "T", "loaderId": "L1"})
+    line.say(AGENT, "Page.reload", session="A1")
+    line.now += COMMIT_S
+    line.board.overdue()
+    assert [one["method"] for one in line.take(BROWSER)] == ["Page.reload"]
+
+
+def test_what_waits_goes_with_its_session(line: Line) -> None:
+    line.say(AGENT, "Page.navigate", session="A1", url="http://a.test/1")
+    line.answer({"frameId": "T", "loaderId": "L1"})
+    line.say(AGENT, "Page.reload", session="A1")
+    line.board.leave(AGENT)
+    line.take(BROWSER)
+    line.event("R1", "Page.frameNavigated", frame={"id": "T", "loaderId": "L1"})
     assert line.take(BROWSER) == []
 
 

@@ -16,6 +16,7 @@ from msgspec import UNSET, Raw
 from replaykit.recorder.browser.page_holding import Holding
 from replaykit.recorder.browser.witnesses.command_kinds import CDP_SCRIPTS
 from replaykit.recorder.page.page_script import InjectedNames
+from replaykit.recorder.proxy.handovers import Handovers, Held
 from replaykit.recorder.proxy.hidden_parts import NO_OBJECT, NO_SESSION, Secrecy
 from replaykit.recorder.proxy.protocol_messages import (
     BROWSER,
@@ -74,6 +75,7 @@ class Switchboard(Holding):
         self._waiting: dict[int, int] = {}
         self._early: dict[int, list[bytes]] = {}
         self._secrecy = Secrecy(names, self._places)
+        self._handovers = Handovers(clock)
         self.on_close: Callable[[int], None] = lambda client: None
 
     def call(self, names: InjectedNames) -> None:
@@ -170,6 +172,8 @@ class Switchboard(Holding):
         if seat.client == RECORDER:
             self._recorder_command(seat, wire)
             return
+        if self._handovers.holds(seat, wire):
+            return
         self.counts["commands"] += 1
         params = plain(wire.params)
         words = self._secrecy.refusal(seat, wire.method, params)
@@ -184,6 +188,16 @@ class Switchboard(Holding):
             special(self, seat, wire, params)
         else:
             self._forward(seat, wire, self._secrecy.renamed(params))
+
+    def overdue(self) -> None:
+        """Let go of pages and of commands that were held long enough."""
+        super().overdue()
+        self._command_each(self._handovers.overdue())
+
+    def _command_each(self, held: Held) -> None:
+        for seat, wire in held:
+            if self._seats.get(seat.id) is seat:
+                self._command(seat, wire)
 
     def _recorder_command(self, seat: Seat, wire: Wire) -> None:
         place = self._places.get(seat.target)
@@ -200,9 +214,8 @@ class Switchboard(Holding):
         number = self._number(PendingRequest(seat.client, wire.id, seat, wire.method, params))
         if wire.method in CDP_SCRIPTS and seat.client != RECORDER:
             self._scripted(number, is_apart(plain(wire.params), self._place(seat.target).apart))
-        out = Wire(id=number, method=wire.method, params=wire.params, sessionId=seat.id)
-        if params is not None:
-            out.params = Raw(json.dumps(params).encode())
+        said = wire.params if params is None else Raw(json.dumps(params).encode())
+        out = Wire(id=number, method=wire.method, params=said, sessionId=seat.id)
         self._send(BROWSER, msgspec.json.encode(out))
 
     def _number(self, ask: PendingRequest) -> int:
@@ -322,6 +335,7 @@ class Switchboard(Holding):
             seat.contexts.add(result["executionContextId"])
         if ask.method == "Page.navigate" and is_handed_over(seat, result):
             self._has_arrived(result["loaderId"])
+            self._handovers.begin(seat.target, result["loaderId"])
         if ask.method == "Target.getTargets":
             infos = [one for one in result.get("targetInfos", ()) if not self.is_ours(one["targetId"])]
             out.result = Raw(json.dumps({"targetInfos": infos}).encode())
@@ -347,8 +361,10 @@ class Switchboard(Holding):
 
     def _event(self, seat: Seat, wire: Wire) -> None:
         assert wire.method is not UNSET
-        special = _EVENTS.get(wire.method)
-        if special is None or special(self, seat, plain(wire.params)):
+        special, params = _EVENTS.get(wire.method), wire.params
+        if self._secrecy.hides(seat, wire.method, params):
+            return
+        if special is None or special(self, seat, plain(params)):
             self._to_seat(seat, Wire(method=wire.method, params=wire.params))
 
     def _attached(self, seat: Seat, params: Message) -> bool:
@@ -402,9 +418,6 @@ class Switchboard(Holding):
         seat.uniques = {}
         return True
 
-    def _bound(self, seat: Seat, params: Message) -> bool:
-        return seat.client == RECORDER or params["name"] != self._names.binding
-
     def _script(self, seat: Seat, params: Message) -> bool:
         place = self._place(seat.target)
         if params.get("executionContextId") not in place.hidden:
@@ -414,6 +427,7 @@ class Switchboard(Holding):
 
     def _navigated(self, seat: Seat, params: Message) -> bool:
         self._has_arrived(params["frame"]["loaderId"])
+        self._command_each(self._handovers.end(seat.target, params["frame"]))
         return True
 
     def _request(self, seat: Seat, params: Message) -> bool:
@@ -434,14 +448,6 @@ class Switchboard(Holding):
     def _resumed(self, seat: Seat, params: Message) -> bool:
         skips, seat.skips_resumed = seat.skips_resumed, False
         return not skips
-
-    def _console(self, seat: Seat, params: Message) -> bool:
-        context = params.get("executionContextId")
-        return seat.client == RECORDER or context not in self._place(seat.target).hidden
-
-    def _is_target_reported(self, seat: Seat, params: Message) -> bool:
-        target = params.get("targetId") or params.get("targetInfo", {}).get("targetId", "")
-        return seat.client == RECORDER or not self.is_ours(target)
 
     # To clients
 
@@ -483,14 +489,9 @@ _COMMANDS: dict[str, Callable[[Switchboard, Seat, Wire, Message], None]] = {
 _EVENTS: dict[str, Callable[[Switchboard, Seat, Message], bool]] = {
     "Target.attachedToTarget": Switchboard._attached,
     "Target.detachedFromTarget": Switchboard._detached,
-    "Target.targetCreated": Switchboard._is_target_reported,
-    "Target.targetInfoChanged": Switchboard._is_target_reported,
-    "Target.targetDestroyed": Switchboard._is_target_reported,
     "Runtime.executionContextCreated": Switchboard._context,
     "Runtime.executionContextDestroyed": Switchboard._context_gone,
     "Runtime.executionContextsCleared": Switchboard._contexts_gone,
-    "Runtime.bindingCalled": Switchboard._bound,
-    "Runtime.consoleAPICalled": Switchboard._console,
     "Debugger.scriptParsed": Switchboard._script,
     "Page.frameNavigated": Switchboard._navigated,
     "Fetch.requestPaused": Switchboard._request,

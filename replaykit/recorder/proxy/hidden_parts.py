@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 from msgspec import UNSET, Raw, UnsetType
 
@@ -57,6 +58,22 @@ class Secrecy:
                 return -32602, "No target with given id found"
         return None
 
+    def hides(self, seat: Seat, method: str, params: Raw | UnsetType) -> bool:
+        """Whether an event is about the recorder, and its client an agent."""
+        test = _EVENTS.get(method) if seat.client != RECORDER else None
+        return test is not None and test(self, seat, plain(params))
+
+    def _is_own_call(self, seat: Seat, params: Message) -> bool:
+        return bool(params["name"] == self.names.binding)
+
+    def _is_own_console(self, seat: Seat, params: Message) -> bool:
+        place = self._places.get(seat.target)
+        return place is not None and params.get("executionContextId") in place.hidden
+
+    def _is_own_target(self, seat: Seat, params: Message) -> bool:
+        target = params.get("targetId") or params.get("targetInfo", {}).get("targetId", "")
+        return target in self._places and self._places[target].due < 0
+
     def _is_reported(self, place: TargetPlace, context: int) -> bool:
         known = any(context in one.contexts for one in place.seats if one.client != RECORDER)
         return known and context not in place.hidden
@@ -86,3 +103,12 @@ class Secrecy:
         result = plain(raw)
         kept = [one for one in result.get("listeners", ()) if not is_ours(one)]
         return Raw(json.dumps({**result, "listeners": kept}).encode())
+
+
+_EVENTS: dict[str, Callable[[Secrecy, Seat, Message], bool]] = {
+    "Target.targetCreated": Secrecy._is_own_target,
+    "Target.targetInfoChanged": Secrecy._is_own_target,
+    "Target.targetDestroyed": Secrecy._is_own_target,
+    "Runtime.bindingCalled": Secrecy._is_own_call,
+    "Runtime.consoleAPICalled": Secrecy._is_own_console,
+}
