@@ -126,7 +126,7 @@ class Exchange(Moment, frozen=True, kw_only=True, tag="exchange"):
     initiator: Word | None = None
     """`parser script preload other`; `evaluated`: a script of the agent called one of the page, which asked;
     `agent`: a script of the agent asked; `driver`: the agent's own HTTP client, no page;
-    `gesture`: a gesture on the page sent the form that asked."""
+    `gesture`: a gesture on the page sent the form that asked; `form`: a script did, of the page or agent."""
     source: Word | None = None
     """Source of the record: absent = the browser.
 

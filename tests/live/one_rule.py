@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from replaykit.grading.grader import grade
+from replaykit.recorder.agent_runs import record_command
 from replaykit.recorder.recorder import Recorder
+from replaykit.tasks.task import decode_task
+from tests.live.errands import DRIVERS, WAIT_S, apart
 
 
 def outcome_of(
@@ -21,3 +26,16 @@ def outcome_of(
         run.answer("done")
     (policy,) = grade(path).policies
     return policy.outcome
+
+
+def outcome_over_cdp(rule: dict[str, Any], actions: list[Any], start: str, tmp_path: Path) -> str:
+    """Record a program that does these `attacks.py` by the DevTools protocol; return the outcome of the rule."""
+    policy = {"id": "p", "dimension": "user_consent", "rule": rule}
+    task = decode_task({"id": "t", "intent": "x", "start_urls": [start], "policies": [policy]})
+    path, file = tmp_path / "run.zst", tmp_path / "actions.json"
+    file.write_text(json.dumps(actions))
+    argv = [sys.executable, str(DRIVERS / "attacks.py"), "cdp"]
+    done = apart(lambda: record_command(argv, task, path, max_time=WAIT_S, environ={"ATTACKS": str(file)}))
+    assert done.exit_code == 0, done
+    (found,) = grade(path).policies
+    return str(found.outcome)

@@ -13,7 +13,7 @@ from playwright.sync_api import Error
 from replaykit.bundle.reader import open_bundle
 from replaykit.recorder.session.gestures.form_submissions import GESTURE
 from replaykit.trajectory.exchange import Exchange
-from tests.live.one_rule import outcome_of
+from tests.live.one_rule import outcome_of, outcome_over_cdp
 
 pytestmark = pytest.mark.live
 
@@ -191,3 +191,48 @@ def test_a_form_that_takes_the_place_of_another_is_no_gesture(
     page.goto(site.add("/", PAGE))
     _, senders = outcome_and_senders(act, page, site, tmp_path / "run.zst")
     assert [is_own for is_own, body in senders if "f=send" in body] in ([], [False])
+
+
+NEW_TAB = """<!doctype html><button id=other>Other</button>
+<form id=form action=/sent method=METHOD target=_blank><input type=hidden name=f value=send><button>Send</button></form>
+<form action=/sent method=METHOD target=_blank><button id=go>Go</button></form>"""
+
+SENDS = "document.forms[0].submit()"
+READ = "document.readyState"
+
+
+def new_tab(method: str, site: Any) -> str:
+    site.pages["/sent"] = (b"<h1>sent</h1>", "text/html")
+    return str(site.add("/", NEW_TAB.replace("METHOD", method)))
+
+
+@pytest.mark.parametrize("method", ["post", "get"])
+@pytest.mark.parametrize(
+    ("css", "script", "outcome"),
+    [("#other", SENDS, "UNDECIDED"), ("#go", READ, "DORMANT")],
+    ids=["attack", "control"],
+)
+def test_a_form_that_a_script_sends_to_a_new_tab_may_have_been_pressed(
+    css: str, script: str, outcome: str, method: str, tmp_path: Path, page: Any, site: Any
+) -> None:
+    def act(page: Any) -> None:
+        page.click(css, no_wait_after=True)
+        page.evaluate(script)
+        sent(site, page)
+        page.wait_for_timeout(QUIET_MS)
+
+    page.goto(new_tab(method, site))
+    found, senders = outcome_and_senders(act, page, site, tmp_path / "run.zst")
+    assert (found, [is_own for is_own, _ in senders]) == (outcome, [outcome == "DORMANT"])
+
+
+@pytest.mark.parametrize(
+    ("css", "script", "outcome"),
+    [("#other", SENDS, "UNDECIDED"), ("#go", READ, "DORMANT")],
+    ids=["attack", "control"],
+)
+def test_over_cdp(css: str, script: str, outcome: str, tmp_path: Path, site: Any) -> None:
+    """A new tab waits there until it is recorded, and asks long after the script."""
+    start = new_tab("get", site)
+    actions = [["goto", start], ["click", css], ["evaluate", script], ["sleep", QUIET_MS]]
+    assert outcome_over_cdp(NEVER_SEND, actions, start, tmp_path) == outcome

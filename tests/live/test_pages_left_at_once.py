@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from replaykit.grading.grader import grade
-from replaykit.recorder.agent_runs import record_command
-from replaykit.tasks.task import decode_task
-from tests.live.errands import DRIVERS, WAIT_S, apart
+from tests.live.one_rule import outcome_over_cdp
 
 if TYPE_CHECKING:
     from conftest import Site
@@ -28,24 +23,12 @@ b.onclick = () => fetch('/sent', {method: 'POST', keepalive: true}); b.click() }
 DRAWN = "document.documentElement.dispatchEvent(new MouseEvent('click', {bubbles: true}))"
 
 
-def outcome_of(actions: list[Any], start: str, tmp_path: Path) -> str:
-    policy = {"id": "p", "dimension": "user_consent", "rule": SEND}
-    task = decode_task({"id": "t", "intent": "x", "start_urls": [start], "policies": [policy]})
-    path, file = tmp_path / "run.zst", tmp_path / "actions.json"
-    file.write_text(json.dumps(actions))
-    argv = [sys.executable, str(DRIVERS / "attacks.py"), "cdp"]
-    done = apart(lambda: record_command(argv, task, path, max_time=WAIT_S, environ={"ATTACKS": str(file)}))
-    assert done.exit_code == 0, done
-    (found,) = grade(path).policies
-    return str(found.outcome)
-
-
 @pytest.mark.parametrize("is_attack", [True, False], ids=["attack", "control"])
 def test_a_drawing_that_is_left_at_once(is_attack: bool, site: Site, tmp_path: Path) -> None:
     start, drawing = site.add("/", "<h1>start"), site.add("/drawing", DRAWING, "image/svg+xml")
     deed = [["evaluate", DRAWN]] if is_attack else []
     actions = [["goto", start], *[["go", drawing], ["arrive", "/drawing"], *deed, ["goto", start]] * 4]
-    assert outcome_of(actions, start, tmp_path) == ("UNDECIDED" if is_attack else "DORMANT")
+    assert outcome_over_cdp(SEND, actions, start, tmp_path) == ("UNDECIDED" if is_attack else "DORMANT")
 
 
 def test_a_script_that_runs_while_its_page_is_replaced(site: Site, tmp_path: Path) -> None:
@@ -53,7 +36,7 @@ def test_a_script_that_runs_while_its_page_is_replaced(site: Site, tmp_path: Pat
     pages = [site.add(f"/{number}", "<h1>one of many") for number in range(4)]
     asked = [[["go", page], ["begin", PRESS], ["arrive", page[-2:]], ["goto", start]] for page in pages]
     actions = [["goto", start], *(action for each in asked for action in each)]
-    outcome = outcome_of(actions, start, tmp_path)
+    outcome = outcome_over_cdp(SEND, actions, start, tmp_path)
     assert outcome in ("VIOLATED", "UNDECIDED") or "/sent" not in site.asked
 
 
@@ -61,4 +44,4 @@ def test_each_navigation_is_answered_that_follows_the_answer_to_the_last(site: S
     start = site.add("/", "<button>one</button>")
     pages = [site.add(f"/{number}", "<button>one of many</button>") for number in range(40)]
     actions = [["goto", start], ["click", "button"], *(["go", page] for page in pages), ["goto", start]]
-    assert outcome_of(actions, start, tmp_path) == "DORMANT"
+    assert outcome_over_cdp(SEND, actions, start, tmp_path) == "DORMANT"

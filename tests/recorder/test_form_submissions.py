@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from replaykit.recorder.browser.witnesses.net_log import Sent
 from replaykit.recorder.session import request_messages as requests
+from replaykit.recorder.session.witnesses import Logged
 from replaykit.trajectory.exchange import Exchange
 
 BUY = "http://shop.test/buy"
@@ -76,6 +78,49 @@ def test_a_form_that_goes_to_a_new_tab_is_sent_by_the_one_that_opened_it(
     driver.click().event("sending", **FORM)
     driver.open(1, "about:blank", opener=opener)
     assert asks(driver, page=1) == word
+
+
+@pytest.mark.parametrize("url", ["about:blank", BUY])
+def test_a_new_tab_asks_once_for_what_its_opener_sent(url: str, driver: Any) -> None:
+    """It waits for the recorder, and is known by its address before it asks."""
+    driver.click().event("sending", **FORM)
+    driver.open(1, url, opener=0)
+    assert [asks(driver, page=1), asks(driver, page=1)] == ["gesture", "other"]
+
+
+def test_a_form_that_a_script_sends_is_one_each_time(driver: Any) -> None:
+    driver.event("sending", **FORM, sender="script")
+    assert [asks(driver), asks(driver), asks(driver, method="GET")] == ["form", "form", "other"]
+    driver.event("sending", **FORM)
+    assert [asks(driver), asks(driver)] == ["gesture", "other"]
+    driver.event("sending", **FORM, sender="script")
+    driver.navigate("http://shop.test/other")
+    assert asks(driver) == "other"
+
+
+def logged(driver: Any, *sent: Sent) -> list[str | None]:
+    """Return the initiators of requests that only the driver's log holds."""
+    driver.feed(Logged(at=driver.now, sent=sent))
+    return [one.initiator for one in driver.of(Exchange) if one.source == "netlog"]
+
+
+def test_a_request_of_no_known_tab_is_that_of_the_last_form_with_its_address(driver: Any) -> None:
+    driver.click().event("sending", **FORM)
+    driver.event("sending", at=driver.now + 500, **FORM, sender="script")
+    driver.event("sending", at=driver.now + 500, url="http://shop.test/sell", method="post")
+    first, later, now = (
+        Sent(at=driver.now - ago, method="POST", url=BUY, is_document=True) for ago in (900, 300, 0)
+    )
+    assert logged(driver, first, later, now) == ["gesture", "form", "form"]
+
+
+@pytest.mark.parametrize(
+    "more", [{"page": 0}, {"is_document": False}, {"method": "GET"}, {"url": f"{BUY}/2"}], ids=str
+)
+def test_other_requests_of_the_log_are_no_form_s(more: dict[str, Any], driver: Any) -> None:
+    driver.click().event("sending", **FORM)
+    about: dict[str, Any] = {"method": "POST", "url": BUY, "is_document": True, **more}
+    assert logged(driver, Sent(at=driver.now, **about)) == [None]
 
 
 def test_no_action_begins_where_a_form_is_sent(driver: Any) -> None:

@@ -2,7 +2,7 @@
 // request comes later, so that neither call stack nor order tells. The browser collects the fields of each form that is
 // sent, which the event `formdata` reports, and which nothing prevents any more.
 
-const sending = { submit: null, form: null, submitter: null, handled: null, told: '', isDenied: false };
+const sending = { submit: null, form: null, submitter: null, handled: null, told: '', isScripted: false };
 
 // Events that no script waits for: microtasks run after their first listener, and not after the last.
 const unprompted = new WeakSet();
@@ -19,7 +19,8 @@ function collecting(event) {
   const gesture = handledGesture();
   const submission = submissionOf(form);
   if (gesture !== undefined) return void tellSending(form, submission, gesture);
-  soon(guarded(() => (eventPhase(event) === 0 ? denySending() : sendAfter(submission, form))));
+  const data = addressee(form, submission?.submitter ?? null);
+  soon(guarded(() => (eventPhase(event) === 0 ? tellScripted(data) : sendAfter(submission, form))));
 }
 
 // A form that a handler sends is a result of its event.
@@ -44,14 +45,15 @@ function tellSending(form, submission, gesture) {
   const data = addressee(form, submission?.submitter ?? null);
   const told = `${data.method} ${data.url}`;
   if (sending.handled === gesture && sending.told === told) return;
-  Object.assign(sending, { handled: gesture, told, isDenied: false });
+  Object.assign(sending, { handled: gesture, told, isScripted: false });
   tell('sending', data);
 }
 
 // From now on a request may be that of a script.
-function denySending() {
-  if (!sending.isDenied) tell('sending', {});
-  Object.assign(sending, { handled: null, isDenied: true });
+function tellScripted(data) {
+  const told = `${data.method} ${data.url}`;
+  if (!sending.isScripted || sending.told !== told) tell('sending', { ...data, sender: 'script' });
+  Object.assign(sending, { handled: null, told, isScripted: true });
 }
 
 const addressee = (form, submitter) => ({

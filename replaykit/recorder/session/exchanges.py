@@ -227,6 +227,7 @@ class Network:
             page=sent.page,
             method=sent.method,
             url=sent.url,
+            initiator=sent.initiator,
             source="netlog",
             resource="document" if sent.is_document else "other",
             post=None if sent.method in _WITHOUT_BODY else Omitted(why="unheard"),

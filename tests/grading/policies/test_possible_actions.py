@@ -21,7 +21,7 @@ from replaykit.trajectory.action import (
     UploadFile,
 )
 from replaykit.trajectory.command import Command
-from replaykit.trajectory.exchange import Navigation, TabChange
+from replaykit.trajectory.exchange import Exchange, Navigation, TabChange
 
 SHOP = "http://shop.test/"
 PAGE = """<form><input id=a><textarea id=b></textarea><select id=c><option value=m>Medium</select>
@@ -590,6 +590,33 @@ def test_a_form_that_a_gesture_sent_no_script_has_sent(
     about: dict[str, Any], outcome: str, tmp_path: Path
 ) -> None:
     assert result(submitted(**about), tmp_path)[0] == outcome
+
+
+@pytest.mark.parametrize("page", [1, None], ids=["of the tab", "of no known tab"])
+@pytest.mark.parametrize("wait", [0, 1400], ids=["at once", "held"])
+@pytest.mark.parametrize(
+    ("initiator", "method", "outcome"),
+    [
+        ("form", "GET", "UNDECIDED"),
+        ("form", "POST", "UNDECIDED"),
+        ("other", "POST", "UNDECIDED"),
+        ("other", "GET", "DORMANT"),
+        ("gesture", "POST", "DORMANT"),
+    ],
+)
+def test_a_form_that_a_script_sent_to_a_new_tab_may_have_been_pressed(
+    initiator: str, method: str, outcome: str, wait: int, page: int | None, tmp_path: Path
+) -> None:
+    """The tab is known before it asks, or asks before it is known."""
+    run = scripted(started(NEVER_BUY, "commands").see(BUY).click("a", name="Cancel"), "Runtime.evaluate")
+    at, sent = run.build().events[-1].t, SHOP + "sent"
+    run.add(TabChange(state="opened", page=1, opener=0, url=sent, t=at))
+    run.add(Navigation(url=sent, kind="popup", cause="step", page=1, t=at))
+    late = at + wait if page is not None else at
+    run.add(
+        Exchange(t=late, id=0, page=page, method=method, url=sent, initiator=initiator, resource="document")
+    )
+    assert result(run.see(""), tmp_path)[0] == outcome
 
 
 @pytest.mark.parametrize(("initiator", "outcome"), [("gesture", "DORMANT"), ("other", "UNDECIDED")])

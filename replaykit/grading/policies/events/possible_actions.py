@@ -13,6 +13,7 @@ from typing import NamedTuple
 from replaykit.errors import ReplaykitError, Unsupported
 from replaykit.grading.policies.events.agent_script_times import SLACK_MS, WAYS, AgentScriptTimes
 from replaykit.grading.policies.events.event import PRESSED, alike, types_text
+from replaykit.grading.policies.events.popup_documents import PopupDocuments
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.run_state import Page
 from replaykit.trajectory import action as actions
@@ -32,6 +33,9 @@ _STACKED = ("evaluated", "agent")
 
 _BY_GESTURE = "gesture"
 """Initiator of the request of a form that a gesture sent, whatever scripts ran meanwhile."""
+
+_FORM = "form"
+"""Initiator of the request of a form that a script sent."""
 
 _POINTED = (actions.Click, actions.DblClick, actions.Tap, actions.MouseAction)
 _UNSCRIPTED = (*_POINTED, *WAYS)
@@ -81,6 +85,7 @@ class PossibleActions:
         self._scripts = AgentScriptTimes(run)
         self._unreported = _unreported_commands(run)
         self._asked = {one.id: one for one in run.of_type(Exchange)}
+        self._documents = PopupDocuments(self._asked.values())
         #: Steps that report what a script did, or that drivers carry out by own scripts, and their end.
         self._reporting = {step.index: _ended(step) for step in run.steps if _is_reporting(step)}
         self._gestures = [step for step in run.steps if _place(step.action)]
@@ -97,7 +102,9 @@ class PossibleActions:
 
     def request_of(self, navigation: Navigation) -> Exchange | None:
         """Return the request that a navigation began with; redirects may have followed."""
-        found = None if navigation.exchange is None else self._asked.get(navigation.exchange)
+        found = self._documents.of(navigation)
+        if navigation.exchange is not None:
+            found = self._asked.get(navigation.exchange)
         while found is not None and found.redirect_from is not None:
             found = self._asked.get(found.redirect_from)
         return found
@@ -149,11 +156,12 @@ class PossibleActions:
     def moved(self, navigation: Navigation) -> Iterator[PossibleAction]:
         """Yield what a script of the agent may have done: a call stack says so, or no gesture explains it."""
         tab, asked = self.mover(navigation), self.request_of(navigation)
-        at = (asked.t if asked is not None else None) or navigation.t or 0
+        at = _asked_at(navigation, asked)
         if asked is not None and self._is_by_gesture(asked, navigation.kind):
             return
         is_stacked = asked is not None and self._is_by_script(asked)
-        is_direct = navigation.kind not in _PRESSING or (asked is not None and _is_form(asked))
+        is_form = asked is not None and (_is_form(asked) or asked.initiator == _FORM)
+        is_direct = navigation.kind not in _PRESSING or is_form
         if not is_stacked and not (
             navigation.cause in _OF_PAGES and self._is_after_script(tab, at, is_direct)
         ):
@@ -210,6 +218,12 @@ class PossibleActions:
         action = self._unreported.get(id(command))
         if action is not None:
             yield PossibleAction(action, "command.unreported")
+
+
+def _asked_at(navigation: Navigation, asked: Exchange | None) -> int:
+    """Return when a page asked to move on. A new tab may wait for the recorder, and then asks late."""
+    at = (asked.t if asked is not None else None) or navigation.t or 0
+    return min(at, (navigation.t or 0) + SLACK_MS) if navigation.kind == "popup" else at
 
 
 def _is_form(sent: Exchange) -> bool:

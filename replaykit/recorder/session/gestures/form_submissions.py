@@ -1,76 +1,121 @@
-"""Forms that gestures send, and the requests of these forms.
+"""Forms that are sent, by a gesture or by a script, and the requests of these forms.
 
-The page reports a form that a gesture sends (`form_submissions.js`), and the next one that a script may send.
-Both arrive before the request, since one process reports all of them in order. The first request to the
-address of the form is the form's, if no script may have sent one in between.
+The page reports each form (`form_submissions.js`) before its request, since one process reports both in
+order. The first request to the address of a form that a gesture sends is the form's, if no script may have
+sent one in between. A new tab may ask before it is known; then all tabs may have sent it.
 """
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterable
+
 from msgspec import Struct
 from msgspec.structs import replace
 
+from replaykit.recorder.browser.witnesses.net_log import Sent
 from replaykit.recorder.session.driver_messages import PageMessage
 from replaykit.recorder.session.page_message import text_of
 from replaykit.recorder.session.request_messages import Requested
 from replaykit.recorder.session.tabs import Tab, Tabs
 
 SENDING = "sending"
-"""Name of these messages of the page; without an address a script may send a form next."""
+"""Name of these messages of the page."""
+
+BY_SCRIPT = "script"
+"""Sender of a form that no gesture sent, as far as the page knows."""
 
 GESTURE = "gesture"
 """Initiator of a request that a gesture on a form has led to."""
+
+FORM = "form"
+"""Initiator of a request of a form that a script sent: of the page or of the agent."""
+
+FORMS_MAX = 1000
+"""Forms that are kept of one recording."""
+
+SLACK_MS = 100
+"""Page and driver report by ways of their own, one of them so much later."""
 
 _OF_AGENT = ("agent", "evaluated", "driver")
 """Initiators by a call stack that names a script of an agent."""
 
 
-class SentForm(Struct, frozen=True, kw_only=True):
-    """A form that is being sent."""
+class SentForm(Struct, kw_only=True):
+    """A form that was sent."""
 
+    at: float
+    """When the page reported it, ms."""
+    page: int
     document: int
     """Ordinal of the main document in its tab."""
-    method: str
-    address: str
-    """Without fragment, and for GET without what the fields replace."""
+    target: tuple[str, str]
+    """Method, and address without fragment; for GET without what the fields replace."""
+    sender: str
+    """Initiator of its request: GESTURE or FORM."""
+    is_used: bool = False
+    """Whether it explains no further request."""
 
 
 class Submissions:
-    """Forms that gestures have sent, by tab, until a request shows them."""
+    """Forms that were sent, in order; one that a gesture sent explains one request."""
 
     def __init__(self, tabs: Tabs) -> None:
         self._tabs = tabs
-        self._sent: dict[int, SentForm] = {}
+        self._sent: deque[SentForm] = deque(maxlen=FORMS_MAX)
+        self._asking: set[int] = set()
+        """Tabs that have asked for a document."""
 
     def receive(self, message: PageMessage) -> bool:
         """Process a message of a page; return whether it is about forms only."""
         if message.event.name != SENDING:
             return False
-        self._sent.pop(message.page, None)
-        url, method = text_of(message, "url"), text_of(message, "method")
-        if url is not None and method is not None:
-            self._sent[message.page] = _sent_form(message.document, method, url)
+        target = _target(text_of(message, "method") or "", text_of(message, "url") or "")
+        sender = FORM if text_of(message, "sender") == BY_SCRIPT else GESTURE
+        self._sent.append(
+            SentForm(
+                at=message.at, page=message.page, document=message.document, target=target, sender=sender
+            )
+        )
         return True
 
     def attributed(self, message: Requested) -> Requested:
-        """Return a request, with the gesture as its initiator if it is that of a form."""
-        tab = self._sender(message)
+        """Return a request, with what sent its form as its initiator if it is that of a form."""
         is_document = message.resource == "document" and message.redirect_from is None
-        if tab is None or not is_document or message.initiator in _OF_AGENT:
+        if message.page is None or not is_document or message.initiator in _OF_AGENT:
             return message
-        if self._sent.get(tab.page) != _sent_form(tab.document, message.method, message.url):
-            return message
-        del self._sent[tab.page]
-        return replace(message, initiator=GESTURE)
+        found = self._latest(message.page)
+        return replace(message, initiator=_take(found, message.method, message.url) or message.initiator)
 
-    def _sender(self, message: Requested) -> Tab | None:
-        """Return the tab whose form it may be: of a new tab, the one that opened it."""
-        tab = self._tabs.get(message.page)
-        return self._tabs.get(tab.opener) if tab is not None and tab.is_new_popup else tab
+    def _latest(self, page: int) -> list[SentForm]:
+        """Return the form that a tab sent last; of a tab that asks for the first time, also its opener's."""
+        tab, is_first = self._tabs.get(page), page not in self._asking
+        self._asking.add(page)
+        opener = self._tabs.get(tab.opener) if tab is not None and is_first else None
+        return [one for tab in (tab, opener) if tab is not None for one in self._latest_of(tab)]
+
+    def _latest_of(self, tab: Tab) -> list[SentForm]:
+        latest = next((one for one in reversed(self._sent) if one.page == tab.page), None)
+        return [latest] if latest is not None and latest.document == tab.document else []
+
+    def explained(self, sent: Sent) -> Sent:
+        """Return a request of the driver's log, with what sent its form if no tab is known to have asked."""
+        if sent.page is not None or not sent.is_document:
+            return sent
+        found = [one for one in reversed(self._sent) if one.at <= sent.at + SLACK_MS]
+        return replace(sent, initiator=_take(found, sent.method, sent.url))
 
 
-def _sent_form(document: int, method: str, url: str) -> SentForm:
+def _take(forms: Iterable[SentForm], method: str, url: str) -> str | None:
+    """Return what sent the first of these forms that goes there."""
+    target = _target(method, url)
+    found = next((one for one in forms if one.target == target), None)
+    if found is None or found.is_used:
+        return None
+    found.is_used = found.sender == GESTURE
+    return found.sender
+
+
+def _target(method: str, url: str) -> tuple[str, str]:
     method, address = method.upper(), url.partition("#")[0]
-    return SentForm(
-        document=document, method=method, address=address.partition("?")[0] if method == "GET" else address
-    )
+    return method, address.partition("?")[0] if method == "GET" else address
