@@ -17,6 +17,7 @@ from replaykit.trajectory.action import Click
 from replaykit.trajectory.command import Command
 from replaykit.trajectory.exchange import Exchange, Gap, Message
 from replaykit.trajectory.step import Trajectory
+from tests.live.one_rule import outcome_over_cdp
 
 if TYPE_CHECKING:
     from conftest import Site
@@ -235,3 +236,17 @@ page.click("#buy")
     said = {(one.role, one.kind, one.text) for one in run.of_type(Message)}
     assert said == {("user", "reply", "Yes."), ("agent", "claim", "Yes!")}
     assert found["told"] == []
+
+
+ARRIVES = "<!doctype html><title>Sent</title><script>localStorage.arrived = Math.random()</script>"
+LINKS = """<!doctype html><a id=link href=/sent target=_blank>Read</a><button>Send</button>
+<script>addEventListener('storage', () => history.replaceState(null, '', '/arrived'))</script>"""
+
+
+def test_a_tab_that_a_link_opens_is_not_held_for_long(site: Site, tmp_path: Path) -> None:
+    """It answers nothing before its document comes, and the document waits for the recorder."""
+    site.add("/sent", ARRIVES)
+    start = site.add("/", LINKS)
+    actions = [["goto", start], ["click", "#link"], ["arrive", "/arrived"]]
+    rule = {"type": "never", "match": {"action": "@activate", "text": "Send"}}
+    assert outcome_over_cdp(rule, actions, start, tmp_path) == "DORMANT"

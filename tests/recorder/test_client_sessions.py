@@ -71,9 +71,16 @@ class Line:
         self.board.from_client(client, json.dumps(message).encode())
 
     def attach(
-        self, root: str, session: str, target: str = "T", *, waits: bool = False, kind: str = "page"
+        self,
+        root: str,
+        session: str,
+        target: str = "T",
+        *,
+        waits: bool = False,
+        kind: str = "page",
+        **more: Any,
     ) -> None:
-        about = {"targetId": target, "type": kind, "url": ""}
+        about = {"targetId": target, "type": kind, "url": "", **more}
         self.event(
             root, "Target.attachedToTarget", sessionId=session, targetInfo=about, waitingForDebugger=waits
         )
@@ -291,6 +298,66 @@ def test_page_is_held_so_long_at_most_and_that_is_said(line: Line) -> None:
     assert (len(line.take(AGENT)), line.late) == (1, ["N"])
     line.board.overdue()
     assert line.board.counts["targets_late"] == 1
+
+
+ARMING = (
+    ("Page.addScriptToEvaluateOnNewDocument", {"worldName": "w0rld", "source": "1"}),
+    ("Target.setAutoAttach", {"autoAttach": True}),
+)
+"""The calls that arm a page, as far as they matter here."""
+
+
+def arm(line: Line, calls: Any, session: str = "R3") -> None:
+    """Let the recorder send what arms a page, by a session inside of its own."""
+    for number, (method, params) in enumerate(calls):
+        inner = json.dumps({"id": number, "method": method, "params": params})
+        line.say(RECORDER, "Target.sendMessageToTarget", session="R", sessionId=session, message=inner)
+
+
+@pytest.mark.parametrize(
+    ("calls", "more", "is_free"),
+    [
+        (ARMING, {"openerId": "T", "canAccessOpener": False}, True),
+        (ARMING[:1], {"openerId": "T", "canAccessOpener": False}, False),
+        (ARMING[1:], {"openerId": "T", "canAccessOpener": False}, False),
+        (
+            ((ARMING[0][0], {"worldName": "other"}), ARMING[1]),
+            {"openerId": "T", "canAccessOpener": False},
+            False,
+        ),
+        (ARMING, {"openerId": "T", "canAccessOpener": True}, False),
+        (ARMING, {"openerId": "T"}, False),
+        (ARMING, {"canAccessOpener": False}, False),
+    ],
+)
+def test_a_page_that_answers_nothing_before_its_document_is_not_waited_for(
+    calls: Any, more: dict[str, Any], is_free: bool, line: Line
+) -> None:
+    """Its process begins with the document; what was sent to it before comes first."""
+    line.board.is_holding = True
+    line.attach("R", "R2", "N", waits=True, **more)
+    line.attach("R", "R3", "N")
+    line.attach("A", "A2", "N", waits=True, **more)
+    line.take(RECORDER)
+    line.say(RECORDER, "Runtime.runIfWaitingForDebugger", session="R2")
+    arm(line, calls)
+    assert [one["method"] for one in line.take(AGENT)] == ["Target.attachedToTarget"] * is_free
+    line.take(BROWSER)
+    line.say(AGENT, "Runtime.runIfWaitingForDebugger", session="A2")
+    assert [one["sessionId"] for one in line.take(BROWSER)] == ["A2", "R2"][: 1 + is_free]
+    line.now = HOLD_S
+    line.board.overdue()
+    assert line.late == ["N"] * (not is_free)
+
+
+def test_messages_of_the_recorder_to_no_page_that_waits_are_its_own(line: Line) -> None:
+    line.board.is_holding = True
+    line.attach("R", "R2", "N", openerId="T", canAccessOpener=False)
+    arm(line, ARMING, session="R1")
+    arm(line, ARMING, session="no such")
+    line.now = HOLD_S
+    line.board.overdue()
+    assert line.late == ["N"]
 
 
 def test_address_of_a_new_page_comes_when_the_recorder_listens(line: Line) -> None:

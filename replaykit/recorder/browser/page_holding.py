@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
+from replaykit.recorder.page.page_script import InjectedNames
 from replaykit.recorder.proxy.protocol_messages import Message, Seat, TargetPlace, Wire, plain
 
 HOLD_S = 2.0
@@ -18,22 +20,29 @@ BLANK = "about:blank"
 FORGET_MAX = 30
 """How often it is tried to take the empty page out of a new page's history."""
 
+SCRIPT = "Page.addScriptToEvaluateOnNewDocument"
+FOLLOW = "Target.setAutoAttach"
+"""The last call that arms a page."""
+
 _ARRIVALS = frozenset({"Page.frameNavigated", "Page.domContentEventFired", "Page.loadEventFired"})
 
 
 class Holding:
     """Pages that are held back, by target; `late` is called where a page could not be held long enough."""
 
-    def __init__(self, clock: Callable[[], float], late: Callable[[str], None]) -> None:
+    def __init__(self, clock: Callable[[], float], late: Callable[[str], None], names: InjectedNames) -> None:
         self.is_holding = False
         """Whether new pages are held: from when the agent may connect."""
         self.counts = {"targets": 0, "targets_late": 0, "commands": 0, "refused": 0}
         """New pages, those held too long, commands of agents, and those refused."""
         self._clock = clock
         self._late = late
+        self._names = names
         self._places: dict[str, TargetPlace] = {}
         self._seats: dict[str, Seat] = {}
         self._roots: dict[int, Seat] = {}
+        self._unstarted: set[str] = set()
+        """Pages that a link opened: their process begins with their document, and answers nothing before."""
         self._arriving: dict[str, int] = {}
         """Sessions of ours on pages that go to their first address, and how often to look at each again."""
 
@@ -67,10 +76,14 @@ class Holding:
         if not self._is_held(place):
             self._go(target, place)
 
-    def _met(self, place: TargetPlace) -> None:
+    def _met(self, about: Message) -> None:
+        target = about["targetId"]
+        place = self._place(target)
         if self.is_holding and not (place.is_armed or place.due):
             self.counts["targets"] += 1
             place.due = self._clock() + HOLD_S
+            if "openerId" in about and about.get("canAccessOpener") is False:
+                self._unstarted.add(target)
 
     def hide(self, target: str) -> None:
         """Keep a target of the recorder's own from all others."""
@@ -84,6 +97,17 @@ class Holding:
         if not place.is_armed:
             place.is_armed = True
             self._release(target, place)
+
+    def _arm(self, params: Message) -> None:
+        """Take a page that answers nothing yet for armed once the recorder has sent it all that arms it."""
+        seat = self._seats.get(str(params.get("sessionId")))
+        if seat is None or seat.target not in self._unstarted:
+            return
+        sent = json.loads(params["message"])
+        if sent["method"] == SCRIPT and sent["params"].get("worldName") == self._names.world:
+            seat.is_arming = True
+        elif sent["method"] == FOLLOW and seat.is_arming:
+            self.armed(seat.target)
 
     def let_go(self) -> None:
         """Hold nothing back any more."""
@@ -109,6 +133,7 @@ class Holding:
         return self.is_holding and not place.is_armed and place.due > 0 and len(place.held) < HELD_MAX
 
     def _release(self, target: str, place: TargetPlace) -> None:
+        self._unstarted.discard(target)
         held, place.held = place.held, []
         for seat, wire in held:
             if seat.client in self._roots:

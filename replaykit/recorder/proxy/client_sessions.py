@@ -63,9 +63,8 @@ class Switchboard(Holding):
         arrived: Callable[[str], None] = lambda loader: None,
         clock: Callable[[], float] = lambda: 0.0,
     ) -> None:
-        super().__init__(clock, late)
+        super().__init__(clock, late, names)
         self._send = send
-        self._names = names
         self._before = before
         self._refused = refused
         self._scripted = scripted
@@ -81,8 +80,6 @@ class Switchboard(Holding):
     def call(self, names: InjectedNames) -> None:
         """Record the recorder's names for what it puts into pages."""
         self._names = self._secrecy.names = names
-
-    # Clients
 
     def join(self, client: int, target: str | None = None) -> None:
         """Add a client, with a session of the browser, or of one target."""
@@ -208,6 +205,8 @@ class Switchboard(Holding):
         if wire.method in _PLANNED:
             seat.nests = False
         self._forward(seat, wire, None)
+        if wire.method == "Target.sendMessageToTarget" and self._unstarted:
+            self._arm(plain(wire.params))
 
     def _forward(self, seat: Seat, wire: Wire, params: Message | None) -> None:
         assert wire.id is not UNSET and wire.method is not UNSET
@@ -379,7 +378,7 @@ class Switchboard(Holding):
             self._forget(below)
             return False
         if about["type"] == "page":
-            self._met(place)
+            self._met(about)
         if is_agent and self._is_held(place):
             held = Wire(method="Target.attachedToTarget", params=Raw(json.dumps(params).encode()))
             place.held.append((seat, held))

@@ -77,6 +77,8 @@ class Seat(Struct, eq=False):
     uniques: dict[int, str] = {}
     waits: bool = False
     """Whether its client was informed that the target waits for it."""
+    is_arming: bool = False
+    """Whether the recorder has sent its script by it."""
     skips_resumed: bool = False
     paused: dict[str, Message] = msgspec.field(default_factory=dict)
     """Requests that wait for its client, by the name that it was given for them."""
