@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 from replaykit.recorder.page.page_script import InjectedNames
-from replaykit.recorder.proxy.protocol_messages import Message, Seat, TargetPlace, Wire, plain
+from replaykit.recorder.proxy.protocol_messages import Message, Seat, TargetPlace, Wire, plain, wires
 
 HOLD_S = 2.0
 """A new page is held back for so long at most."""
@@ -103,10 +102,10 @@ class Holding:
         seat = self._seats.get(str(params.get("sessionId")))
         if seat is None or seat.target not in self._unstarted:
             return
-        sent = json.loads(params["message"])
-        if sent["method"] == SCRIPT and sent["params"].get("worldName") == self._names.world:
+        sent = wires.decode(params["message"])
+        if sent.method == SCRIPT and plain(sent.params).get("worldName") == self._names.world:
             seat.is_arming = True
-        elif sent["method"] == FOLLOW and seat.is_arming:
+        elif sent.method == FOLLOW and seat.is_arming:
             self.armed(seat.target)
 
     def let_go(self) -> None:
