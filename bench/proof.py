@@ -30,7 +30,7 @@ from replaykit.recorder.page import page_script
 GOAL_MS = 1.0
 """Most that the proof may add to an action."""
 
-COUNTING = ("function enterInLedger(event, inner) {", "function audit() {")
+COUNTING = ("function countReceived(event, inner) {", "function audit() {")
 """Where the script counts events, and compares its counts with those of the browser."""
 
 Spent = dict[str, dict[str, list[list[float]]]]

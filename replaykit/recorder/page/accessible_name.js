@@ -16,17 +16,17 @@ function namesOf(element, text, masked) {
     shown,
     seen: masked ? '' : limited(seenText(element, [collapsed(text), shown])),
     value: limited(masked ? maskText(value) : value),
-    aria_label: limited(toldAttribute(element, 'aria-label') ?? ''),
+    aria_label: limited(safeAttribute(element, 'aria-label') ?? ''),
     labelledby: limited(referencedText(element)),
     label: limited(labelText(element) || hostLabel(element) || hostName(element)),
     alt: limited(altText(element) ?? ''),
-    title: limited(toldAttribute(element, 'title') ?? ''),
-    placeholder: limited(toldAttribute(element, 'placeholder') ?? ''),
+    title: limited(safeAttribute(element, 'title') ?? ''),
+    placeholder: limited(safeAttribute(element, 'placeholder') ?? ''),
   });
 }
 
-// Text that the screen may show in place of these: words of elements that touch in the text stand apart, and generated words
-// have no alternative.
+// Text that the screen may show in place of these: words of adjacent elements are separated, and generated text is read
+// as it shows, not by its alternative.
 function seenText(element, others) {
   if (firstElement(element) === null && !hasOther(element)) return '';
   const seen = shownText(element, { isScreen: true, left: { visits: SEEN_VISITS } });
@@ -72,7 +72,7 @@ function hasOther(element) {
 const limited = (text) => cutText(text, TEXT_LIMIT);
 const withoutEmpty = (names) => Object.fromEntries(Object.entries(names).filter(([, text]) => text !== ''));
 
-// `value` of an input that is a button: what the button says.
+// `value` of an input that is a button: the label of the button.
 function buttonText(element) {
   if (!isHTML(element, 'input') || BUTTON_INPUTS[inputType(element)] === undefined) return null;
   return attribute(element, 'value');
@@ -106,13 +106,13 @@ function labelText(element) {
 }
 
 function altText(element) {
-  const own = toldAttribute(element, 'alt');
+  const own = safeAttribute(element, 'alt');
   if (own !== null) return own;
   const image = descendants(element, 'img')[0];
-  return image === undefined ? null : toldAttribute(image, 'alt');
+  return image === undefined ? null : safeAttribute(image, 'alt');
 }
 
-const attributeText = (element, name) => collapsed(toldAttribute(element, name) ?? '');
+const attributeText = (element, name) => collapsed(safeAttribute(element, name) ?? '');
 
 // Source: Accessible Name and Description Computation, the steps that pages depend on, in its order.
 function accessibleName(element, role) {
@@ -145,8 +145,8 @@ function drawingTitle(element, left) {
 
 function inputName(element) {
   const type = inputType(element);
-  if (type === 'image') return collapsed(toldAttribute(element, 'alt') ?? 'Submit');
-  return BUTTON_INPUTS[type] === undefined ? '' : collapsed(toldAttribute(element, 'value') ?? BUTTON_INPUTS[type]);
+  if (type === 'image') return collapsed(safeAttribute(element, 'alt') ?? 'Submit');
+  return BUTTON_INPUTS[type] === undefined ? '' : collapsed(safeAttribute(element, 'value') ?? BUTTON_INPUTS[type]);
 }
 
 // Nodes that may be visited for one name, what it references included.
@@ -154,8 +154,8 @@ const VISITS = 500;
 const allVisits = () => ({ visits: VISITS });
 
 // Text of a subtree as a screen reader has it: parts by their own names; `except` and what is hidden left out, unless
-// all of it is hidden. What is referenced follows no references of its own. Fields inside and generated content say
-// nothing, unlike in Chromium: the one changes as it is filled, the other is mostly glyphs of icon fonts.
+// all of it is hidden. What is referenced follows no references of its own. Fields inside are left out, unlike in
+// Chromium: their values change as they are filled.
 function shownText(element, { except = null, isReferenced = false, isScreen = false, left = allVisits() } = {}) {
   const hasHidden = !isShown(element, { visibilityProperty: true });
   const text = collapsed(gather(element, { except, isReferenced, isScreen, hasHidden, left }));
@@ -208,7 +208,7 @@ function contentText(content, element, isScreen) {
   for (const [, quoted, named, stroke] of content.matchAll(PIECES)) {
     if (stroke !== undefined && isScreen) break;
     if (stroke !== undefined) text = '';
-    else text += named === undefined ? unescaped(quoted) : (toldAttribute(element, named) ?? '');
+    else text += named === undefined ? unescaped(quoted) : (safeAttribute(element, named) ?? '');
   }
   return text;
 }

@@ -3,7 +3,7 @@
 // Made by a user agent from input only, and counted by the browser whether anybody listens or not.
 const COUNTED = ['pointerdown', 'keydown', 'beforeinput', 'input', 'dragstart', 'drop'];
 
-// Drivers choose options without any event that is counted: that a choice is not the document's own tells.
+// Drivers choose options without any event that is counted: a choice that is not the document's default shows it.
 function wasTouched() {
   return hasHistory() || [...queryDocument(document, 'select,input')].some(isChosen);
 }
@@ -28,17 +28,17 @@ const activeOrigin = () => (isActivated() && globalThis.origin !== 'null' ? glob
 
 function arrive() {
   const [entry] = performance.getEntriesByType('navigation');
-  if (entry?.type === 'back_forward') tell('arrived', { active: isActivated(), origin: globalThis.origin });
+  if (entry?.type === 'back_forward') postEvent('arrived', { active: isActivated(), origin: globalThis.origin });
 }
 
-// Before the page goes back or forward: whether somebody outside of it asked for that.
+// Before a back or forward navigation: whether it was requested from outside of the page.
 function travel(event) {
   const isTravel = event.isTrusted && event.navigationType === 'traverse';
-  if (isTravel) tell('travelled', { asked: event.userInitiated });
+  if (isTravel) postEvent('travelled', { asked: event.userInitiated });
   if (event.isTrusted && !event.destination.sameDocument) leave();
 }
 
-function tell(name, data) {
+function postEvent(name, data) {
   const at = performance.timeOrigin + now();
   post({ k: 'event', seq: sequence++, at, name, trusted: true, element: null, data }, 'browser');
 }

@@ -303,7 +303,7 @@ function styleLetters(tree, style, element) {
   return (skipping === 'hidden' ? 'c' : isFar ? 'ca' : '') + (clear ? 'o' : '') + (tree.secure ? 's' : '');
 }
 
-// With `content-visibility: auto` a child tells, unless it is not rendered anyway; without such a child, the text.
+// With `content-visibility: auto` a child that would be rendered shows it; without such a child, the text does.
 const AUTO = { contentVisibilityAuto: true };
 
 function isSkipped(element) {
@@ -424,11 +424,11 @@ const XML_PREFIXES = {
   xmlns: 'http://www.w3.org/2000/xmlns/',
 };
 
-// The namespace is spelled out where the name does not say it: foreign elements have the usual prefixes.
+// The namespace is spelled out where the name does not give it: foreign elements have the usual prefixes.
 function spelledName({ name, namespaceURI: uri }, html) {
   const [prefix, local] = name.split(':');
-  const said = html === '' && (local !== undefined || name === 'xmlns') ? XML_PREFIXES[prefix] : undefined;
-  return (uri ?? '') === (said ?? '') ? name : `^${uri ?? ''} ${name}`;
+  const usual = html === '' && (local !== undefined || name === 'xmlns') ? XML_PREFIXES[prefix] : undefined;
+  return (uri ?? '') === (usual ?? '') ? name : `^${uri ?? ''} ${name}`;
 }
 
 const namedAttributes = (element) => Array.from(attributeNodes(element)).flatMap((node) => [serializedName(node), node.value]);
@@ -446,9 +446,9 @@ function maskAttributes(element, html, pairs, isMuted) {
   const text = isMuted ? textUpTo(element, longest).trim() : '';
   for (let index = 1; index < pairs.length; index += 2) {
     const name = pairs[index - 1].replace(/^.*[ :]/, '');
-    const isTold = name === 'value' || (isMuted && TOLD.has(name));
+    const isText = name === 'value' || (isMuted && TEXT_ATTRIBUTES.has(name));
     if (values.has(pairs[index])) pairs[index] = maskField(pairs[index]);
-    else if (isTold || holdsCopy(pairs[index], text)) pairs[index] = maskValue(pairs[index]);
+    else if (isText || holdsCopy(pairs[index], text)) pairs[index] = maskValue(pairs[index]);
   }
 }
 
@@ -473,7 +473,7 @@ function takeState(tree, element, html, number, masked) {
   if (html.includes('-') && matches(element, ':enabled,:disabled')) note('control', true);
   if (html === 'dialog' && matches(element, ':modal')) note('modal', true);
   if (html !== '' && hasAttribute(element, 'popover') && matches(element, ':popover-open')) note('popover', true);
-  PICTURE_STATES[html]?.(element);
+  IMAGE_STATES[html]?.(element);
   if (frameDocuments[html] !== undefined) noteFrame(tree, element, html, number);
   if (masked) note('masked', true);
   if (draft !== null) emit(tree, draft);

@@ -1,13 +1,13 @@
 // The first and the last message of a document, each with the state of the ledger. It depends on how a document ends
 // which of its events is received last. So every message of a document that may be leaving also holds a closing.
 
-const books = { isLeaving: false, closed: 0 };
+const departure = { isLeaving: false, counted: 0 };
 
 // Which script listens in a document: its own (`main`, or `frame` if its parent cannot read it), that of a document
 // around it (`part`), or `none`.
 let role = '';
 
-function tellOpen(found, touched = false) {
+function reportOpen(found, touched = false) {
   role = found;
   transmit(toJSON({ k: 'open', seq: sequence++, at: epoch(), role, touched }));
 }
@@ -15,42 +15,42 @@ function tellOpen(found, touched = false) {
 function leave() {
   if (seen.hasLoaded) pushEarly();
   // A script may have put a value into a field just before it sent the form.
-  if (hasUntoldField()) post(takePush('left'), 'browser');
-  books.isLeaving = true;
-  tellClose();
+  if (hasUnreportedField()) post(takePush('left'), 'browser');
+  departure.isLeaving = true;
+  reportClosing();
 }
 
-function tellClose() {
-  if (canSay()) say(closing());
+function reportClosing() {
+  if (canSend()) send(closing());
 }
 
 function closing() {
   audit();
-  books.closed = ledger.received;
-  const leaving = books.isLeaving || undefined;
+  departure.counted = ledger.received;
+  const leaving = departure.isLeaving || undefined;
   const listened = isListened();
-  return toJSON({ k: 'close', at: epoch(), seq: sequence++, leaving, listened, ...balance() });
+  return toJSON({ k: 'close', at: epoch(), seq: sequence++, leaving, listened, ...totals() });
 }
 
-const balance = () => ({ windows: ledger.windows, received: ledger.received, missed: ledger.missed });
+const totals = () => ({ windows: ledger.windows, received: ledger.received, missed: ledger.missed });
 
-// Of a document that goes without a word this is the last that is known.
-function keepBooks() {
+// At an interval: a document may end without an event, and then the last closing is all that is known of it.
+function reportCounts() {
   audit();
-  if (ledger.received !== books.closed) tellClose();
+  if (ledger.received !== departure.counted) reportClosing();
 }
 
-function closeBooks() {
+function leaveAndCount() {
   leave();
-  return toJSON({ sent, ...balance() });
+  return toJSON({ sent, ...totals() });
 }
 
 // A document that comes out of the browser's cache begins again: its world is reported once more.
 function comeBack({ persisted }) {
   if (!persisted) return;
-  books.isLeaving = false;
+  departure.isLeaving = false;
   sent = 0;
-  tellOpen(role);
+  reportOpen(role);
 }
 
 // ---- Listeners for the end -------------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ function noteEmptied(records) {
   const hadBody = witness.hasBody;
   witness.isTrusted = !records.some(({ target, removedNodes }) => target === document && removedNodes.length > 0);
   witness.hasBody = documentBody(document) !== null;
-  if (hadBody && !(witness.isTrusted && witness.hasBody)) tellClose();
+  if (hadBody && !(witness.isTrusted && witness.hasBody)) reportClosing();
 }
 
 // ---- Frames that a parent can read -----------------------------------------------------------------------------
@@ -90,8 +90,8 @@ const ASKED_AGAIN = [0, 50, 250];
 // The outermost document's script watches; an event with a secret name notifies it. While its page is rewritten, it may
 // miss such an event.
 function openPart(owner, tries = 0) {
-  if (isAnswered(owner)) return void tellOpen('part');
-  if (tries === ASKED_AGAIN.length) return void tellOpen('none');
+  if (isAnswered(owner)) return void reportOpen('part');
+  if (tries === ASKED_AGAIN.length) return void reportOpen('none');
   later(guarded(() => openPart(owner, tries + 1)), ASKED_AGAIN[tries]);
 }
 
@@ -110,7 +110,7 @@ function isReadable(owner) {
 }
 
 // Of a document that the browser has shown all the same.
-const hearsItself = (inner) => inner !== document && !dispatch(inner, new Event(OPTIONS.nonce, { cancelable: true }));
+const hasOwnScript = (inner) => inner !== document && !dispatch(inner, new Event(OPTIONS.nonce, { cancelable: true }));
 
 // In the parent: a frame with its own script asks to be watched. In a document that watches itself: whether it does.
 function adopt(event) {

@@ -65,7 +65,7 @@ function earlierNames(element, event) {
 
 const holds = ([x, y, width, height], [left, top]) => left >= x && top >= y && left <= x + width && top <= y + height;
 
-// Style sheets may show other words while the pointer is there: what the page says untouched is kept with a snapshot.
+// Style sheets may show other texts while the pointer is there: names without pointer or focus are kept with a snapshot.
 const stillNames = new WeakMap();
 const STILL_MAX = 100;
 

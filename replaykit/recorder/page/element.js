@@ -161,7 +161,7 @@ const activeOf = (element, event, masked) => (event.type === 'keydown' && !maske
 
 function typeAndValue(element, masked) {
   const tag = isHTML(element) ? localName(element) : '';
-  if (tag === 'button') return { type: buttonType(element), value: toldAttribute(element, 'value') ?? undefined };
+  if (tag === 'button') return { type: buttonType(element), value: safeAttribute(element, 'value') ?? undefined };
   if (!FIELDS.has(tag)) return {};
   const value = valueBefore(element, tag);
   const type = tag === 'input' ? inputType(element) : undefined;
@@ -208,7 +208,7 @@ function isVisible(element) {
   return width > 0 && height > 0 && isDisplayed(element, { visibilityProperty: true });
 }
 
-// Nothing tells that a closed shadow root is there; an empty custom element that takes part in an action has one.
+// No property shows a closed shadow root; an empty custom element that takes part in an action has one.
 function mayBeClosed(element) {
   if (element === undefined || !localName(element).includes('-') || shadowRoot(element) !== null) return false;
   return childElements(element) === 0 && textContent(element).trim() === '';

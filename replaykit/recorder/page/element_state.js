@@ -1,4 +1,4 @@
-// Live state of elements: what attributes do not say.
+// Live state of elements: what is not in their attributes.
 
 // Values as of the latest serialization or event of a field: what differs later has changed without an event.
 const knownValues = new WeakMap();
@@ -41,7 +41,7 @@ function trackEditors(tree) {
 }
 
 // Setting a value triggers no mutation observer of the document.
-const hasUntoldField = () => fieldsSeen.some(([field, tag]) => {
+const hasUnreportedField = () => fieldsSeen.some(([field, tag]) => {
   const value = heldValue(field, tag);
   return knownValues.get(field) !== value && !isUncheckedRadio(field, tag, value);
 });
@@ -108,7 +108,7 @@ function selectedIndices(element) {
   return indices;
 }
 
-const PICTURE_STATES = {
+const IMAGE_STATES = {
   __proto__: null,
   img(element) {
     if (!element.complete) return;

@@ -11,7 +11,7 @@
   const [view, page] = [window, document];
 
   // No iteration: the page may have made it another one.
-  const isHeard = (target) => {
+  const hasListener = (target) => {
     const found = listenersOf(target);
     for (let i = 0; i < types.length; i += 1) if (apply(hasOwnProperty, found, [types[i]])) return true;
     return false;
@@ -20,7 +20,7 @@
   const answer = (name, expected) => {
     view.addEventListener(name, (question) => {
       apply(stopImmediatePropagation, question, []);
-      if ((isHeard(view) || isHeard(page)) === expected) apply(preventDefault, question, []);
+      if ((hasListener(view) || hasListener(page)) === expected) apply(preventDefault, question, []);
     }, { capture: true });
   };
   answer(isSilent, false);

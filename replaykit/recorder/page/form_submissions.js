@@ -1,8 +1,8 @@
 // Which form a gesture sends. `form.submit()` and `requestSubmit()` of a script ask for it in the same way, and the
-// request comes later, so that neither call stack nor order tells. The browser collects the fields of each form that is
+// request comes later, so that neither call stack nor order shows it. The browser collects the fields of each form that is
 // sent, which the event `formdata` reports, and which nothing prevents any more.
 
-const sending = { submit: null, form: null, submitter: null, handled: null, told: '', isScripted: false };
+const sending = { submit: null, form: null, submitter: null, handled: null, request: '', isScripted: false };
 
 // Events that no script waits for: microtasks run after their first listener, and not after the last.
 const unprompted = new WeakSet();
@@ -18,9 +18,9 @@ function collecting(event) {
   const form = event.composedPath()[0];
   const gesture = handledGesture();
   const submission = submissionOf(form);
-  if (gesture !== undefined) return void tellSending(form, submission, gesture);
+  if (gesture !== undefined) return void reportSending(form, submission, gesture);
   const data = addressee(form, submission?.submitter ?? null);
-  soon(guarded(() => (eventPhase(event) === 0 ? tellScripted(data) : sendAfter(submission, form))));
+  soon(guarded(() => (eventPhase(event) === 0 ? reportScripted(data) : sendAfter(submission, form))));
 }
 
 // A form that a handler sends is a result of its event.
@@ -37,23 +37,23 @@ function submissionOf(form) {
 
 // The browser collects the fields of a form once more when it leaves for its address.
 function sendAfter(submission, form) {
-  if (submission !== null && unprompted.has(submission.submit)) tellSending(form, submission, submission.submit);
+  if (submission !== null && unprompted.has(submission.submit)) reportSending(form, submission, submission.submit);
 }
 
 // A handler may collect fields as often as it likes, also of a form that it does not send.
-function tellSending(form, submission, gesture) {
+function reportSending(form, submission, gesture) {
   const data = addressee(form, submission?.submitter ?? null);
-  const told = `${data.method} ${data.url}`;
-  if (sending.handled === gesture && sending.told === told) return;
-  Object.assign(sending, { handled: gesture, told, isScripted: false });
-  tell('sending', data);
+  const request = `${data.method} ${data.url}`;
+  if (sending.handled === gesture && sending.request === request) return;
+  Object.assign(sending, { handled: gesture, request, isScripted: false });
+  postEvent('sending', data);
 }
 
 // From now on a request may be that of a script.
-function tellScripted(data) {
-  const told = `${data.method} ${data.url}`;
-  if (!sending.isScripted || sending.told !== told) tell('sending', { ...data, sender: 'script' });
-  Object.assign(sending, { handled: null, told, isScripted: true });
+function reportScripted(data) {
+  const request = `${data.method} ${data.url}`;
+  if (!sending.isScripted || sending.request !== request) postEvent('sending', { ...data, sender: 'script' });
+  Object.assign(sending, { handled: null, request, isScripted: true });
 }
 
 const addressee = (form, submitter) => ({

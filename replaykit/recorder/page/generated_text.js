@@ -1,18 +1,18 @@
-// Words that style sheets show and no node holds: what stands before and after the content of an element, the marks of
+// Text that style sheets show and no node holds: what stands before and after the content of an element, the marks of
 // list items, and letters that run backwards.
 
 // Contracts of the format: counts, never times.
 const PSEUDOS_ASKED_MAX = 5000;
 const GENERATED_MAX = 2000;
 const GENERATED_UNITS_MAX = 64 * 1024;
-// Where a sheet cannot be read, any element may have such words: of larger trees they stay unknown.
+// Where a sheet cannot be read, any element may have such text: of larger trees it stays unknown.
 const UNREADABLE_TREE_MAX = 1000;
 const [AT_START, AT_END, BACKWARDS] = [0, 1, 2];
 
-const TELLING = /[\p{L}\p{N}]/u;
+const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
 const MADE = /\b(?:attr|var|counters?)\(/;
 const ANYWHERE = 'bdo,[style*="bidi"],[style*="list-style"]';
-const GENERATING = { content: (value) => MADE.test(value) || TELLING.test(value), 'unicode-bidi': isOverride, 'list-style-type': isString };
+const GENERATING = { content: (value) => MADE.test(value) || LETTER_OR_DIGIT.test(value), 'unicode-bidi': isOverride, 'list-style-type': isString };
 const EFFECTS = Object.keys(GENERATING);
 
 function isOverride(value) {
@@ -20,16 +20,16 @@ function isOverride(value) {
 }
 
 function isString(value) {
-  return /["']/.test(value) && TELLING.test(value);
+  return /["']/.test(value) && LETTER_OR_DIGIT.test(value);
 }
 
 function headGenerated(tree) {
   if (!tree.styling) return {};
-  const book = { tree, asked: new Set(), left: PSEUDOS_ASKED_MAX, units: GENERATED_UNITS_MAX, rows: [] };
-  for (const [root, kind] of tree.roots) for (const element of generatingIn(root, kind)) takeGenerated(book, element);
-  tree.overflows = book.left < 0;
-  if (book.rows.length === 0) return {};
-  const sorted = book.rows.sort(([one, place], [other, second]) => one - other || place - second);
+  const reading = { tree, asked: new Set(), left: PSEUDOS_ASKED_MAX, units: GENERATED_UNITS_MAX, rows: [] };
+  for (const [root, kind] of tree.roots) for (const element of generatingIn(root, kind)) takeGenerated(reading, element);
+  tree.overflows = reading.left < 0;
+  if (reading.rows.length === 0) return {};
+  const sorted = reading.rows.sort(([one, place], [other, second]) => one - other || place - second);
   const generated = sorted.map(([number, ...row], at) => [number - (at === 0 ? 0 : sorted[at - 1][0]), ...row]);
   return { generated };
 }
@@ -91,24 +91,24 @@ function selectorOf({ selectorText: selector }, outer) {
 
 // ---- What they show --------------------------------------------------------------------------------------------
 
-function takeGenerated(book, element) {
-  const number = book.tree.numbers.get(element);
-  if (number === undefined || book.asked.has(number) || isGone(book.tree, number) || book.tree.masked.has(number)) return;
-  book.asked.add(number);
-  book.left -= 1;
-  if (book.left < 0) return;
+function takeGenerated(reading, element) {
+  const number = reading.tree.numbers.get(element);
+  if (number === undefined || reading.asked.has(number) || isGone(reading.tree, number) || reading.tree.masked.has(number)) return;
+  reading.asked.add(number);
+  reading.left -= 1;
+  if (reading.left < 0) return;
   const style = styleOf(element);
-  addGenerated(book, number, AT_START, markText(element, style) + pseudoText(element, '::before'));
-  addGenerated(book, number, AT_END, pseudoText(element, '::after'));
+  addGenerated(reading, number, AT_START, markText(element, style) + pseudoText(element, '::before'));
+  addGenerated(reading, number, AT_END, pseudoText(element, '::after'));
   const isBackwards = isOverride(propertyValue(style, 'unicode-bidi')) && propertyValue(style, 'direction') === 'rtl';
-  if (isBackwards) book.rows.push([number, BACKWARDS, '']);
+  if (isBackwards) reading.rows.push([number, BACKWARDS, '']);
 }
 
-function addGenerated(book, number, place, text) {
-  if (!TELLING.test(text)) return;
-  book.units -= text.length;
-  if (book.units < 0 || book.rows.length >= GENERATED_MAX) book.left = -1;
-  else book.rows.push([number, place, text]);
+function addGenerated(reading, number, place, text) {
+  if (!LETTER_OR_DIGIT.test(text)) return;
+  reading.units -= text.length;
+  if (reading.units < 0 || reading.rows.length >= GENERATED_MAX) reading.left = -1;
+  else reading.rows.push([number, place, text]);
 }
 
 function markText(element, style) {
@@ -132,7 +132,7 @@ function contentText(content, element) {
   let text = '';
   for (const [, quoted, named, stroke] of content.matchAll(PIECES)) {
     if (stroke !== undefined) break;
-    text += named === undefined ? unescaped(quoted) : (toldAttribute(element, named) ?? '');
+    text += named === undefined ? unescaped(quoted) : (safeAttribute(element, named) ?? '');
   }
   return text.replace(PRIVATE, '');
 }

@@ -15,14 +15,14 @@ const UNSTIRRING = new Set(['focusin', 'compositionend', 'beforeunload']);
 const STIRRING = ['load', 'transitionend', 'animationend', 'hashchange', 'popstate', 'readystatechange'];
 
 const GESTURES = new Set(['pointerdown', 'keydown', 'beforeinput', 'dragstart']);
-const ACTS = new Set([...BY_USER, 'beforeinput', 'change', 'pageshow']);
+const ACTIONS = new Set([...BY_USER, 'beforeinput', 'change', 'pageshow']);
 // A script run for an agent dispatches these; other untrusted events give no information.
 const BY_SCRIPT = new Set(['click', 'input', 'change', 'dragstart', 'drop']);
 const GESTURE_MS = 1000;
 
 // ---- Installing ------------------------------------------------------------------------------------------------
 
-const reported = guarded(atOneGo(onEvent));
+const reported = guarded(inOneMessage(onEvent));
 const stirred = guarded(() => activity());
 const moved = guarded((event) => void (seen.pointer = pointOf(event)));
 const approached = guarded(approach);
@@ -31,9 +31,9 @@ const adopted = guarded(adopt);
 const pasted = guarded(paste);
 const submitted = guarded(submitting);
 const collected = guarded(collecting);
-const left = guarded(atOneGo(leave));
+const left = guarded(inOneMessage(leave));
 const cameBack = guarded(comeBack);
-const travelled = guarded(atOneGo(travel));
+const travelled = guarded(inOneMessage(travel));
 const keyFollowed = guarded(followKey);
 const pointerFollowed = guarded(followPointer);
 const loaded = guarded(({ target }) => void (isFrame(target) && watchFrames(document, [])));
@@ -42,7 +42,7 @@ const armed = [];
 function listen(inner) {
   const view = documentWindow(inner);
   if (view === null) return;
-  openAccount(view);
+  addCounter(view);
   for (const name of REPORTED) on(view, name, reported);
   for (const name of STIRRING) on(view, name, stirred);
   for (const name of ['keydown', 'keypress', 'keyup']) on(view, name, keyFollowed);
@@ -84,7 +84,7 @@ function on(from, name, listener, how = PASSIVE) {
 }
 
 function retire() {
-  tellClose();
+  reportClosing();
   retired = true;
   cancelRepeat(auditing);
   observer.disconnect();
@@ -98,7 +98,7 @@ let auditing = 0;
 // empty document.
 function publish() {
   const next = { api, retire, nonce: OPTIONS.nonce };
-  auditing = repeat(guarded(keepBooks), AUDIT_MS);
+  auditing = repeat(guarded(reportCounts), AUDIT_MS);
   if (globalThis[OPTIONS.api] !== undefined) return void (globalThis[OPTIONS.api] = next);
   let current = api;
   let retireIt = retire;
@@ -126,7 +126,7 @@ function install() {
   watchFrames(document, []);
   ledger.isArriving = false;
   api.touched = wasTouched();
-  tellOpen(globalThis.parent === globalThis ? 'main' : 'frame', api.touched);
+  reportOpen(globalThis.parent === globalThis ? 'main' : 'frame', api.touched);
   if (role === 'main') arrive();
 }
 
@@ -143,7 +143,7 @@ function onEvent(event) {
   if (handled.has(event) || (!event.isTrusted && !BY_SCRIPT.has(event.type))) return;
   handled.add(event);
   const [first] = event.composedPath();
-  enterInLedger(event, first === undefined || first === first.window ? document : ownerDocument(first) ?? first);
+  countReceived(event, first === undefined || first === first.window ? document : ownerDocument(first) ?? first);
   audit();
   const isNested = nest(event);
   enterTask(event);
@@ -204,11 +204,11 @@ function edited(editor, { isTrusted, text, timeStamp }) {
   const inputType = composing.has(editor) ? 'insertCompositionText' : 'insertText';
   const event = { type: 'input', isTrusted, data: text, inputType, timeStamp };
   enterTask(event);
-  act(isTrusted);
+  noteAction(isTrusted);
   report(event, controlOn([field]), field, { at: timeOf(event, field), cause: causeOf(event, false) });
 }
 
-// Editors that take a pasted text themselves cancel the event: no edit of the browser follows, which would tell it.
+// Editors that insert a pasted text themselves cancel the event: no edit of the browser follows that would report it.
 const clipboard = { event: null, text: '', control: null, innermost: null, cause: '' };
 
 function paste(event) {
@@ -222,12 +222,12 @@ function paste(event) {
 
 const PASTED = { type: 'beforeinput', isTrusted: true, inputType: 'insertFromPaste' };
 
-function tellPasted() {
+function reportPasted() {
   const { event, text, control, innermost, cause } = clipboard;
   clipboard.event = null;
   if (event === null || !event.defaultPrevented || innermost === undefined) return;
   const edit = { ...PASTED, isPasted: true, data: text, timeStamp: event.timeStamp };
-  act(true);
+  noteAction(true);
   report(edit, control, innermost, { at: timeOf(event, innermost), cause });
 }
 
@@ -238,7 +238,7 @@ function timeOf(event, node) {
 }
 
 function stir(event) {
-  if (ACTS.has(event.type) && (event.isTrusted || isLonely())) act(event.isTrusted);
+  if (ACTIONS.has(event.type) && (event.isTrusted || isLonely())) noteAction(event.isTrusted);
   else if (!UNSTIRRING.has(event.type)) activity();
 }
 
@@ -347,7 +347,7 @@ DATA.wheel = (event) => ({ dx: Math.round(event.deltaX), dy: Math.round(event.de
 DATA.scroll = (event, node) => scrollData(node);
 DATA.toggle = (event) => ({ open: event.newState === 'open' });
 
-// In quirks mode it is the body that says how far a document is scrolled: the window knows in either.
+// In quirks mode the body has the scroll position of a document; the window has it in either mode.
 function scrollData(node) {
   const inner = ownerDocument(node);
   const view = node === documentElement(inner) ? documentWindow(inner) : null;
@@ -390,12 +390,12 @@ function keyData(event, node, masked) {
 
 function textData(event, node, masked) {
   const text = event.data ?? event.dataTransfer?.getData('text/plain') ?? null;
-  // The keys of a secret would tell it one by one.
+  // The keys of a secret would reveal it one by one.
   const shown = masked && text?.length === 1 ? MASKED : text && shownValue(text, masked);
   return { input_type: event.inputType ?? null, text: shown };
 }
 
-// Of a text that the page takes itself no input event tells.
+// No input event reports a text that the page inserts itself.
 function intentData(event, node, masked) {
   const value = !event.isPasted || masked || holdsText(node) ? undefined : remainder(event, node);
   return { ...textData(event, node, masked), value };
@@ -484,7 +484,7 @@ const FILES_MAX = 16;
 const heldFiles = new Map();
 let filesHeld = 0;
 
-// It is read at once: the page may let go of it, and the disk may lose it.
+// It is read at once: the page may release it, and the file may be deleted.
 function hold(file) {
   filesHeld += 1;
   heldFiles.set(filesHeld, fileBytes(file).catch(() => null));

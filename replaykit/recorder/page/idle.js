@@ -6,7 +6,7 @@
 // its own messages. Events of scripts have a separate share, so that the browser's events and reports about the page
 // keep theirs.
 const FLOOD = { messages: 200, units: 64 * 1024 * 1024, window: 1000 };
-const ACT_CREDIT = 6;
+const ACTION_CREDIT = 6;
 const PART = 4 * 1024 * 1024;
 
 const flood = { since: 0, messages: { browser: 0, script: 0 }, units: 0, dropped: 0 };
@@ -18,15 +18,15 @@ let retired = false;
 function post(message, maker) {
   const text = toJSON(message);
   if (admit(text.length, maker)) return transmit(text);
-  // After a flood there may be nothing more to say.
-  if (flood.dropped === 0) later(guarded(tellDropped), FLOOD.window);
+  // After a flood there may be no further message.
+  if (flood.dropped === 0) later(guarded(reportDropped), FLOOD.window);
   flood.dropped += 1;
 }
 
 function admit(units, maker) {
   if (now() - flood.since >= FLOOD.window) openWindow();
   const share = maker === 'script' ? 'script' : 'browser';
-  if (maker === 'user') flood.messages.browser -= ACT_CREDIT;
+  if (maker === 'user') flood.messages.browser -= ACTION_CREDIT;
   if (flood.messages[share] >= FLOOD.messages || flood.units + units > FLOOD.units) return false;
   flood.messages[share] += 1;
   flood.units += units;
@@ -35,10 +35,10 @@ function admit(units, maker) {
 
 function openWindow() {
   Object.assign(flood, { since: now(), messages: { browser: 0, script: 0 }, units: 0 });
-  tellDropped();
+  reportDropped();
 }
 
-function tellDropped() {
+function reportDropped() {
   if (flood.dropped > 0) gap('flood', flood.dropped);
   flood.dropped = 0;
 }
@@ -49,51 +49,51 @@ function gap(why, count, detail = '') {
   transmit(toJSON({ k: 'gap', seq: sequence++, why, count, detail }));
 }
 
-// Taken once: whoever replaces it later replaces nothing. What is sent is numbered, so that a loss is seen.
+// Taken once: a script that replaces it later has no effect. What is sent is numbered, so that a loss is seen.
 const binding = globalThis[OPTIONS.binding];
 let sent = 0;
 
 function transmit(text) {
-  if (!canSay()) return;
-  if (text.length <= PART) return send(text);
+  if (!canSend()) return;
+  if (text.length <= PART) return sendWithClosing(text);
   const pieces = splitText(text);
   const id = parts++;
-  pieces.forEach((piece, i) => send(JSON.stringify({ k: 'part', id, i, of: pieces.length, text: piece })));
+  pieces.forEach((piece, i) => sendWithClosing(JSON.stringify({ k: 'part', id, i, of: pieces.length, text: piece })));
 }
 
-const canSay = () => !retired && typeof binding === 'function';
-const utter = (lines) => void binding(`${sent++} ${lines.join('\n')}`);
+const canSend = () => !retired && typeof binding === 'function';
+const callBinding = (lines) => void binding(`${sent++} ${lines.join('\n')}`);
 
 // All results of one event are sent in one message, before any handler of the page. Sent one by one, each would pass
 // through the browser and its driver.
 const outgoing = { isHeld: false, lines: [] };
 
-function say(text) {
+function send(text) {
   if (outgoing.isHeld && text.length < PART / 2) return void outgoing.lines.push(text);
-  sayHeld();
-  utter([text]);
+  sendHeld();
+  callBinding([text]);
 }
 
-function sayHeld() {
+function sendHeld() {
   const lines = outgoing.lines.splice(0);
-  if (lines.length > 0) utter(lines);
+  if (lines.length > 0) callBinding(lines);
 }
 
-function atOneGo(action) {
+function inOneMessage(action) {
   return (...values) => {
     outgoing.isHeld = true;
     try {
       return action(...values);
     } finally {
       outgoing.isHeld = false;
-      sayHeld();
+      sendHeld();
     }
   };
 }
 
 // In one message, so that both parts arrive together.
-function send(text) {
-  say(books.isLeaving ? `${text}\n${closing()}` : text);
+function sendWithClosing(text) {
+  send(departure.isLeaving ? `${text}\n${closing()}` : text);
 }
 
 function splitText(text) {
@@ -108,7 +108,7 @@ function splitText(text) {
 
 let failures = 0;
 
-// An error of ours is a gap, never an exception in the page; of many the first few tell enough.
+// An error of ours is a gap, never an exception in the page; of many the first few are enough.
 function guarded(action) {
   return (...values) => {
     try {
@@ -193,7 +193,7 @@ function changedPart(before, after) {
 const HOT_COST = 50;
 const SMALL = 500;
 
-// One that was held up says little: of the last two the faster one counts, ms per element.
+// One that was held up is no measure: of the last two the faster one counts, ms per element.
 function notePace(cost, elements) {
   const pace = cost / Math.max(1, elements);
   Object.assign(latest, { elements, pace, expected: Math.min(pace, latest.pace) * elements });
@@ -217,7 +217,7 @@ const EARLIEST = [0, 500, 2000, 8000];
 // Reading a page that never rests takes at most one part in this many of its time.
 const SHARE = 20;
 
-const rest = { act: now(), taken: 0, owed: true, dirtySince: now(), notBefore: 0, timer: 0, due: Infinity };
+const rest = { actedAt: now(), taken: 0, owed: true, dirtySince: now(), notBefore: 0, timer: 0, due: Infinity };
 
 const isQuiet = () => readyState(document) !== 'loading' && now() - seen.active >= QUIET;
 
@@ -231,15 +231,15 @@ function activity(changes = 1) {
 }
 
 // An action owes one look at what it led to, whether anything changed or not; an agent's, without delay.
-function act(trusted) {
-  Object.assign(rest, { act: now(), taken: 0, owed: true, dirtySince: now() });
+function noteAction(trusted) {
+  Object.assign(rest, { actedAt: now(), taken: 0, owed: true, dirtySince: now() });
   if (trusted) rest.notBefore = 0;
   activity(0);
 }
 
 // An action in another frame of the page: what it leads to here is not owed, but is looked at as often.
-function actElsewhere() {
-  Object.assign(rest, { act: now(), taken: 0 });
+function noteActionElsewhere() {
+  Object.assign(rest, { actedAt: now(), taken: 0 });
   if (rest.dirtySince !== null) wake(now() + QUIET);
 }
 
@@ -259,9 +259,9 @@ function considerRest() {
 }
 
 function nextRest() {
-  const earliest = Math.max(rest.act + EARLIEST[rest.taken], rest.notBefore);
+  const earliest = Math.max(rest.actedAt + EARLIEST[rest.taken], rest.notBefore);
   const quiet = readyState(document) === 'loading' ? Infinity : Math.max(earliest, seen.active + QUIET);
-  return { quiet, due: Math.min(quiet, Math.max(earliest, rest.dirtySince ?? rest.act) + CAP) };
+  return { quiet, due: Math.min(quiet, Math.max(earliest, rest.dirtySince ?? rest.actedAt) + CAP) };
 }
 
 function pushRest(settled) {
@@ -279,10 +279,10 @@ function pushEarly() {
   if (latest.seq < 0 && documentElements(document, '*').length <= EARLY_MAX) post(takePush('early'), 'browser');
 }
 
-// While it is left: if nothing has happened since, the latest snapshot still says it all.
+// While it is left: if nothing has happened since, the latest snapshot still holds.
 function takeLast(purpose) {
   takeMutations();
-  if (latest.seq < 0 || seen.total !== latest.total || hasUntoldField()) return takePush(purpose);
+  if (latest.seq < 0 || seen.total !== latest.total || hasUnreportedField()) return takePush(purpose);
   latest.seq = sequence++;
   return pushMessage(purpose, epoch(), { cost: 0, settled: false });
 }
@@ -306,7 +306,7 @@ function noteMutations(records) {
 
 function watchDocument(inner, path) {
   framePaths.set(inner, path);
-  if (watchedRoots.has(inner) || hearsItself(inner)) return;
+  if (watchedRoots.has(inner) || hasOwnScript(inner)) return;
   watchRoot(inner);
   listen(inner);
   activity();
@@ -342,13 +342,13 @@ const VISITS_MAX = 100000;
 
 const api = {
   document,
-  close: closeBooks,
+  close: leaveAndCount,
   push: (purpose) => {
-    tellDropped();
+    reportDropped();
     return toJSON(purpose === 'left' ? takeLast(purpose) : takePush(purpose));
   },
   send: (purpose) => transmit(toJSON(takePush(purpose))),
-  stir: actElsewhere,
+  stir: noteActionElsewhere,
   contents: fileContents,
   own: (element, id) => toJSON(claim(element, id)),
   classify: (read) => classified(read),
@@ -446,9 +446,9 @@ function maskedTexts() {
   return { texts: longestFirst, visited: 0 };
 }
 
-const textsOf = (element) => [...heldTexts(element), ...toldTexts(element)];
+const textsOf = (element) => [...heldTexts(element), ...textAttributeValues(element)];
 
-const toldTexts = (element) => (isMuted(element) ? [...TOLD].map((name) => attribute(element, name) ?? '') : []);
+const textAttributeValues = (element) => (isMuted(element) ? [...TEXT_ATTRIBUTES].map((name) => attribute(element, name) ?? '') : []);
 
 function heldTexts(element) {
   const tag = isHTML(element) ? localName(element) : '';

@@ -106,8 +106,8 @@ function isSecretField(element, tag) {
   return fillsSecret(element) || (tag === 'input' && isPasswordInput(element));
 }
 
-// Attributes that say what an element's text would. Of a field that is secret they say what it is for, and stay.
-const TOLD = new Set([
+// Attributes that may repeat an element's text. Those of a secret field describe its purpose, and stay.
+const TEXT_ATTRIBUTES = new Set([
   'alt', 'aria-description', 'aria-label', 'aria-placeholder', 'aria-valuenow', 'aria-valuetext', 'label', 'placeholder',
   'srcdoc', 'title',
 ]);
@@ -121,14 +121,14 @@ function isMasked(element) {
   return isSecretField(element, tag) || hasTextSecurity(element) || isBelowMask(element);
 }
 
-// Whether all that it says is masked, not what is in it only.
+// Whether the texts of its attributes are masked too, not only its content.
 function isMuted(element) {
   return isBelowMask(element) || (hasTextSecurity(element) && !(isHTML(element) && FIELDS.has(localName(element))));
 }
 
-function toldAttribute(element, name) {
-  const told = attribute(element, name);
-  return told && isMuted(element) ? maskText(told) : told;
+function safeAttribute(element, name) {
+  const value = attribute(element, name);
+  return value && isMuted(element) ? maskText(value) : value;
 }
 
 function isBelowMask(element) {
@@ -137,7 +137,7 @@ function isBelowMask(element) {
   return false;
 }
 
-// A field that the page made plain before anybody looked: the attribute's old value tells.
+// A field that the page made plain before the first snapshot: the attribute's old value shows it.
 const typeObserver = new MutationObserver(guarded(noteTypeChanges));
 
 function watchTypes(root) {

@@ -9,7 +9,7 @@ const BY_POINTER = new Set([...POINTER, 'dragstart', 'drop']);
 // ---- Tasks -----------------------------------------------------------------------------------------------------
 
 // A message to ourselves comes after the task, and before whatever the page does later.
-const FRESH = { isOpen: false, isClick: false, isOfUser: false, isKey: false, isPointer: false, isEdit: false, isTold: false };
+const FRESH = { isOpen: false, isClick: false, isOfUser: false, isKey: false, isPointer: false, isEdit: false, isAwaited: false };
 const task = { number: 0, ...FRESH };
 const channel = new MessageChannel();
 channel.port1.onmessage = guarded(leaveTask);
@@ -23,14 +23,14 @@ function enterTask({ type, isTrusted }) {
     channel.port2.postMessage(null);
   }
   task.isOpen = true;
-  task.isTold ||= WAITED.has(type) && (isTrusted || BY_SCRIPT.has(type));
+  task.isAwaited ||= WAITED.has(type) && (isTrusted || BY_SCRIPT.has(type));
 }
 
 function leaveTask() {
-  tellPasted();
-  const { number, isTold } = task;
+  reportPasted();
+  const { number, isAwaited } = task;
   Object.assign(task, FRESH);
-  if (isTold) tell('idle', { task: number });
+  if (isAwaited) postEvent('idle', { task: number });
 }
 
 // After an event is reported: everything in its task is caused by it.

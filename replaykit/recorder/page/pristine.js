@@ -150,7 +150,7 @@ const XHTML = 'http://www.w3.org/1999/xhtml';
 
 const isHTML = (element, tag) => namespaceURI(element) === XHTML && (tag === undefined || localName(element) === tag);
 
-// Nodes of an inner document have the classes of its window: `instanceof` cannot tell.
+// Nodes of an inner document have the classes of its window: `instanceof` does not recognise them.
 const isShadowRoot = (root) => brand(root) === '[object ShadowRoot]';
 const isDocument = (root) => nodeType(root) === 9;
 

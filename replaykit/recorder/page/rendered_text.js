@@ -12,7 +12,7 @@ const DRAWN = new Set([
   'audio', 'canvas', 'embed', 'frame', 'iframe', 'img', 'input', 'meter', 'noscript', 'object', 'option', 'progress',
   'template', 'textarea', 'video',
 ]);
-// One thing on a line even where their style says inline.
+// One item of a line even where their style is inline.
 const ATOMS = new Set([
   'audio', 'button', 'canvas', 'embed', 'fieldset', 'frame', 'iframe', 'img', 'input', 'meter', 'object', 'option', 'progress',
   'select', 'textarea', 'video',
@@ -344,11 +344,11 @@ function joinedItems(items, start, end) {
 // A text takes the place of all texts of a slice, from the first to the last that is not empty.
 function putText(items, start, end, text) {
   let [first, last] = [start, end - 1];
-  while (first <= last && !isTelling(items[first])) first += 1;
-  while (first < last && !isTelling(items[last])) last -= 1;
+  while (first <= last && !isNonEmpty(items[first])) first += 1;
+  while (first < last && !isNonEmpty(items[last])) last -= 1;
   if (first > last) return;
   items.fill('', first, last + 1);
   items[first] = text;
 }
 
-const isTelling = (item) => typeof item === 'string' && item !== '';
+const isNonEmpty = (item) => typeof item === 'string' && item !== '';

@@ -1,4 +1,4 @@
-// Effects of style sheets on words: which elements they give some, and whether they show others while the pointer or the
+// Effects of style sheets on texts: which elements they give some, and whether they show others while the pointer or the
 // focus is on an element.
 
 const rulesKnown = new WeakMap();
@@ -10,7 +10,7 @@ function swapsTexts(root, kind) {
 const sheetSwaps = (sheet) => sheetFacts(sheet).swaps;
 const UNREADABLE = { swaps: false, generating: [] };
 
-// A sheet that cannot be read says nothing.
+// A sheet that cannot be read counts as one without such rules.
 function sheetFacts(sheet) {
   const rules = rulesOf(sheet);
   if (rules === null) return UNREADABLE;
@@ -34,7 +34,7 @@ function rulesSwap(rules) {
 
 const innerRules = (rule) => rule.cssRules ?? (rule.styleSheet ? rulesOf(rule.styleSheet) : null) ?? [];
 
-// Properties that decide which words show.
+// Properties that decide which texts show.
 const SHOWING = ['content', 'display', 'visibility', 'position', 'opacity', 'font-size'];
 
 function ruleSwaps({ selectorText: selector, style }) {

@@ -1,4 +1,4 @@
-// Style sheets as text, for whoever wants to see the page again: adopted and linked ones, imports inlined.
+// Style sheets as text, so that the page can be rendered again: adopted and linked ones, imports inlined.
 
 const SHEET_MAX = 1024 * 1024;
 const SHEETS_MAX = 4 * SHEET_MAX;
@@ -21,10 +21,10 @@ function newSheets(tree, purpose) {
   return tree.sheets.map((sheet, place) => {
     if (places.has(sheet)) return places.get(sheet);
     const text = sheetText(sheet, 0);
-    const isTold = text !== null && text.length <= Math.min(left, SHEET_MAX);
-    places.set(sheet, isTold ? place : null);
-    left -= isTold ? text.length : 0;
-    return isTold ? text : null;
+    const isIncluded = text !== null && text.length <= Math.min(left, SHEET_MAX);
+    places.set(sheet, isIncluded ? place : null);
+    left -= isIncluded ? text.length : 0;
+    return isIncluded ? text : null;
   });
 }
 

@@ -1,4 +1,4 @@
-// Where the browser's text of an element differs from the composed one: rows say how. Whole trees are compared first,
+// Where the browser's text of an element differs from the composed one: rows list the edits. Whole trees are compared first,
 // and what is inside of them only where they differ.
 
 // Questions are counted and not timed: a page gives the same rows on any machine.
@@ -20,16 +20,16 @@ function headTexts(tree) {
 }
 
 function comparedRows(tree, page) {
-  const book = {
+  const comparison = {
     page, found: tree.found, rows: new Map(), unknown: 0, inserted: 0, ...veilsOf(tree, page),
     left: EFFORT * (tree.nodes + EFFORT_LEAST + Math.floor(tree.text / PIECE)),
   };
   for (let number = 0; number < page.count; number += 1) {
-    if (page.parent[number] === -1 && page.state[number] === SHOWN) compareTree(book, number);
-    else if (page.asked[number] !== NEVER) compareHidden(book, number);
+    if (page.parent[number] === -1 && page.state[number] === SHOWN) compareTree(comparison, number);
+    else if (page.asked[number] !== NEVER) compareHidden(comparison, number);
   }
-  for (const number of book.betrayed) if (number >= 0) addRow(book, number, UNKNOWN);
-  return [...book.rows].sort(([one], [other]) => one - other).map(([number, edits], at, all) => [
+  for (const number of comparison.betrayed) if (number >= 0) addRow(comparison, number, UNKNOWN);
+  return [...comparison.rows].sort(([one], [other]) => one - other).map(([number, edits], at, all) => [
     number - (at === 0 ? 0 : all[at - 1][0]), ...edits,
   ]);
 }
@@ -56,66 +56,66 @@ function addAround(page, number, all) {
 // ---- Comparing -------------------------------------------------------------------------------------------------
 
 // The stack is the descent's own: pages nest thousands of levels deep.
-function compareTree(book, top) {
-  const { page } = book;
+function compareTree(comparison, top) {
+  const { page } = comparison;
   const open = [];
   let number = top;
   while (number < page.last[top]) {
-    while (open.length > 0 && page.last[open.at(-1).number] <= number) compareAgain(book, open.pop());
-    const level = isInTree(page, number, top, open) ? compareOnce(book, number) : null;
+    while (open.length > 0 && page.last[open.at(-1).number] <= number) compareAgain(comparison, open.pop());
+    const level = isInTree(page, number, top, open) ? compareOnce(comparison, number) : null;
     if (level !== null) open.push(level);
     number = level === null ? page.last[number] : number + 1;
   }
-  while (open.length > 0) compareAgain(book, open.pop());
+  while (open.length > 0) compareAgain(comparison, open.pop());
 }
 
 const isInTree = (page, number, top, open) => page.state[number] === SHOWN
   && (number === top || page.parent[number] === open.at(-1)?.number);
 
-// Null where the browser says the same, or where no one may ask any more: then nothing inside is asked.
-function compareOnce(book, number) {
-  const { page } = book;
-  if (!page.html[number] || book.veiled.has(number)) return { number, told: null, unknown: book.unknown };
+// Null where the browser gives the same text, or where no questions are left: then nothing inside is asked.
+function compareOnce(comparison, number) {
+  const { page } = comparison;
+  if (!page.html[number] || comparison.veiled.has(number)) return { number, actual: null, unknown: comparison.unknown };
   const text = composedText(page, number);
-  const told = ask(book, number, 1 + page.end[number] - page.start[number] + Math.floor(text.length / PIECE));
-  return told === null || told === text ? null : { number, told, unknown: book.unknown };
+  const actual = ask(comparison, number, 1 + page.end[number] - page.start[number] + Math.floor(text.length / PIECE));
+  return actual === null || actual === text ? null : { number, actual, unknown: comparison.unknown };
 }
 
 const composedText = (page, number) => joinedItems(page.items[number], page.start[number], page.end[number]);
 
 // With the rows of what is inside applied.
-function compareAgain(book, { number, told, unknown }) {
-  const { page } = book;
-  if (told === null || book.unknown > unknown) return;
+function compareAgain(comparison, { number, actual, unknown }) {
+  const { page } = comparison;
+  if (actual === null || comparison.unknown > unknown) return;
   const text = composedText(page, number);
-  if (text === told) return;
-  addRow(book, number, editsOf(text, told));
-  putText(page.items[number], page.start[number], page.end[number], told);
+  if (text === actual) return;
+  addRow(comparison, number, editsOf(text, actual));
+  putText(page.items[number], page.start[number], page.end[number], actual);
 }
 
-function ask(book, number, cost) {
-  book.left -= cost;
-  if (book.left >= 0) return innerText(book.found[number]);
-  addRow(book, number, SPENT);
+function ask(comparison, number, cost) {
+  comparison.left -= cost;
+  if (comparison.left >= 0) return innerText(comparison.found[number]);
+  addRow(comparison, number, SPENT);
   return null;
 }
 
-function compareHidden(book, number) {
-  const { page } = book;
-  if (!page.html[number] || book.veiled.has(number)) return;
-  if (page.asked[number] === ASKED_BELOW && !book.rows.has(page.parent[number])) return;
-  const text = page.state[number] === SKIPPED ? '' : textContent(book.found[number]);
-  const told = ask(book, number, 1 + Math.floor(text.length / PIECE));
-  if (told !== null && told !== text) addRow(book, number, editsOf(text, told));
+function compareHidden(comparison, number) {
+  const { page } = comparison;
+  if (!page.html[number] || comparison.veiled.has(number)) return;
+  if (page.asked[number] === ASKED_BELOW && !comparison.rows.has(page.parent[number])) return;
+  const text = page.state[number] === SKIPPED ? '' : textContent(comparison.found[number]);
+  const actual = ask(comparison, number, 1 + Math.floor(text.length / PIECE));
+  if (actual !== null && actual !== text) addRow(comparison, number, editsOf(text, actual));
 }
 
-function addRow(book, number, edits) {
+function addRow(comparison, number, edits) {
   const inserted = edits.filter((part) => typeof part === 'string').join('');
-  book.inserted += inserted.length;
-  const isTold = book.inserted <= INSERTED_MAX && !(book.guarded.has(number) && /[^ \t\n\r]/.test(inserted));
-  const row = isTold ? edits : UNKNOWN;
-  if (row === UNKNOWN || row === SPENT) book.unknown += 1;
-  book.rows.set(number, row);
+  comparison.inserted += inserted.length;
+  const isIncluded = comparison.inserted <= INSERTED_MAX && !(comparison.guarded.has(number) && /[^ \t\n\r]/.test(inserted));
+  const row = isIncluded ? edits : UNKNOWN;
+  if (row === UNKNOWN || row === SPENT) comparison.unknown += 1;
+  comparison.rows.set(number, row);
 }
 
 // ---- Edits -----------------------------------------------------------------------------------------------------
@@ -125,22 +125,22 @@ const isLow = (text, at) => (text.charCodeAt(at) & 0xfc00) === 0xdc00;
 
 // `at, length, text`, repeated. Differing blanks and letters of another case are listed one by one. From any other
 // difference on, one edit covers everything up to the common end.
-function editsOf(text, told) {
+function editsOf(text, actual) {
   const edits = [];
   let [at, other, last] = [0, 0, 0];
   const edit = (length, units) => {
-    edits.push(at - last, length, told.slice(other, other + units));
+    edits.push(at - last, length, actual.slice(other, other + units));
     [at, other, last] = [at + length, other + units, at + length];
   };
-  while (at < text.length || other < told.length) {
-    if (text[at] === told[other]) [at, other] = [at + 1, other + 1];
-    else if (isBlank(text[at]) || isBlank(told[other])) edit(blanksAt(text, at), blanksAt(told, other));
-    else if (isOtherCase(text[at], told[other])) edit(1, 1);
+  while (at < text.length || other < actual.length) {
+    if (text[at] === actual[other]) [at, other] = [at + 1, other + 1];
+    else if (isBlank(text[at]) || isBlank(actual[other])) edit(blanksAt(text, at), blanksAt(actual, other));
+    else if (isOtherCase(text[at], actual[other])) edit(1, 1);
     else {
       // A surrogate pair is replaced as a whole.
-      if (at > last && (isLow(text, at) || isLow(told, other))) [at, other] = [at - 1, other - 1];
-      const kept = commonEnd(text, told, Math.min(text.length - at, told.length - other));
-      edit(text.length - kept - at, told.length - kept - other);
+      if (at > last && (isLow(text, at) || isLow(actual, other))) [at, other] = [at - 1, other - 1];
+      const kept = commonEnd(text, actual, Math.min(text.length - at, actual.length - other));
+      edit(text.length - kept - at, actual.length - kept - other);
       break;
     }
   }
@@ -156,21 +156,21 @@ function blanksAt(text, start) {
 const isOtherCase = (one, other) => one !== undefined && other !== undefined
   && (one.toUpperCase() === other || one.toLowerCase() === other);
 
-function commonEnd(text, told, most) {
+function commonEnd(text, actual, most) {
   let kept = 0;
-  while (kept < most && text[text.length - 1 - kept] === told[told.length - 1 - kept]) kept += 1;
+  while (kept < most && text[text.length - 1 - kept] === actual[actual.length - 1 - kept]) kept += 1;
   return kept > 0 && isLow(text, text.length - kept) ? kept - 1 : kept;
 }
 
 // ---- What is not shown -----------------------------------------------------------------------------------------
 
-// Distance from the last one and number of neighbours, for elements whose style and box say that they show.
+// Distance from the last one and number of neighbours, for elements that are visible by their style and box.
 function unseenRuns(tree, page) {
   const runs = [];
   const seen = seenElements(tree, page);
   let last = 0;
   for (let number = 0; number < page.count; number += 1) {
-    if (seen[number] === 1 || !saysVisible(tree, page, number)) continue;
+    if (seen[number] === 1 || !isVisibleByStyle(tree, page, number)) continue;
     if (runs.length > 0 && number === last + 1) runs[runs.length - 1] += 1;
     else runs.push(number - last, 1);
     last = number;
@@ -182,20 +182,20 @@ function unseenRuns(tree, page) {
 function seenElements(tree, page) {
   const seen = new Uint8Array(page.count);
   for (let number = page.count - 1; number >= 0; number -= 1) {
-    if (seen[number] === 0 && saysVisible(tree, page, number) && isShownNow(tree, page, number)) seen[number] = 1;
+    if (seen[number] === 0 && isVisibleByStyle(tree, page, number) && isShownNow(tree, page, number)) seen[number] = 1;
     if (seen[number] === 1 && page.parent[number] >= 0) seen[page.parent[number]] = 1;
   }
   return seen;
 }
 
-function saysVisible(tree, page, number) {
+function isVisibleByStyle(tree, page, number) {
   const style = page.palette[page.styles[number]];
   if (style === undefined || style.kind === BOXLESS || !style.isVisible) return false;
   const hasSize = !tree.boxing || (tree.box[4 * number + 2] > 0 && tree.box[4 * number + 3] > 0);
   return hasSize || style.display === 'contents';
 }
 
-// An element without a box is shown where the rule says so.
+// An element without a box is shown where the rule finds that.
 function isShownNow(tree, page, number) {
   const isBoxless = page.palette[page.styles[number]].display === 'contents';
   return isBoxless ? page.state[number] === SHOWN : isDisplayed(tree.found[number]);
