@@ -33,7 +33,7 @@ INTERNAL = frozenset(
     (
         "asked", "clock", "commanded", "end_own", "ending", "enter", "failed", "has_crashed", "is_busy",
         "is_proxied", "leave", "missed", "names", "on_armed", "on_limit", "read_net_log", "say", "scripted",
-        "speaks_of_crash", "speech",
+        "mentions_crash", "speech",
     )
 )  # fmt: skip
 """Members of recorders that only other parts of the recorder call."""

@@ -60,7 +60,7 @@ def encode_line(event: Line, number: int, source: str) -> tuple[bytes, int]:
         decoded = decode_line(line, number, source)
     except (EventInvalid, UnicodeError, TypeError, RecursionError):
         return _encode_repaired(event, number, source)
-    # NaN and infinity are written as null without a word.
+    # NaN and infinity are written as null without an error.
     if b"null" in line and decoded != event:
         return _encode_repaired(event, number, source)
     return line, 0

@@ -95,6 +95,6 @@ class _Handler(LoopbackHandler):
         near = "".join(f"\n  {one}" for one in miss.near)
         words = f"{miss.method} {miss.target}: {miss.why}." + (f"\nRecorded near it:{near}" if near else "")
         if miss.method in SAFE:
-            self.say(404, words)
+            self.reply(404, words)
         else:
-            self.say(405, words, (("Allow", ", ".join(SAFE)),))
+            self.reply(405, words, (("Allow", ", ".join(SAFE)),))

@@ -93,9 +93,9 @@ class LoopbackHandler(BaseHTTPRequestHandler, ABC):
 
     @abstractmethod
     def respond(self, body: bytes) -> None:
-        """Answer a request whose host and body are accepted, by `send` or `say`."""
+        """Answer a request whose host and body are accepted, by `send` or `reply`."""
 
-    def say(self, status: int, words: str, headers: tuple[tuple[str, str], ...] = ()) -> None:
+    def reply(self, status: int, words: str, headers: tuple[tuple[str, str], ...] = ()) -> None:
         """Send a line of text."""
         kind = ("Content-Type", "text/plain; charset=utf-8")
         self.send(status, (kind, *headers), f"replaykit: {words}\n".encode("utf-8", "replace"))
@@ -120,7 +120,7 @@ class LoopbackHandler(BaseHTTPRequestHandler, ABC):
         hosts = self.headers.get_all("Host") or []
         # Against DNS rebinding: a web page could name this server by a host of its own.
         if len(hosts) != 1 or not _LOOPBACK.fullmatch(hosts[0].strip()) or not self.path.startswith("/"):
-            self.say(421, "Only loopback is served here: the Host header must be 127.0.0.1 or localhost.")
+            self.reply(421, "Only loopback is served here: the Host header must be 127.0.0.1 or localhost.")
             return
         body = self._body()
         if body is not None:
@@ -132,10 +132,10 @@ class LoopbackHandler(BaseHTTPRequestHandler, ABC):
         """Read the request's body; None: refused."""
         length = (self.headers.get("Content-Length") or "0").strip()
         if self.headers.get("Transfer-Encoding") or not length.isascii() or not length.isdigit():
-            self.say(411, "A body needs a Content-Length.")
+            self.reply(411, "A body needs a Content-Length.")
             return None
         # Python refuses to parse very long numbers, with an error.
         if len(length) > 10 or int(length) > self.body_max:
-            self.say(413, f"A body may have {self.body_max} bytes.")
+            self.reply(413, f"A body may have {self.body_max} bytes.")
             return None
         return self.rfile.read(int(length))

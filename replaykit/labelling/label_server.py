@@ -232,7 +232,7 @@ class _Handler(LoopbackHandler):
         self._send("application/json", inert_json(value).encode(), _NOTHING)
 
     def _refuse(self, status: int, words: str) -> None:
-        self.say(status, words, (("Content-Security-Policy", _NOTHING),))
+        self.reply(status, words, (("Content-Security-Policy", _NOTHING),))
 
     def _send(self, kind: str, body: bytes, policy: str) -> None:
         self.send(200, (("Content-Type", kind), ("Content-Security-Policy", policy)), body)

@@ -175,7 +175,7 @@ class AgentEvents:
     def _stated_at(self, event: EventLine) -> float | None:
         return None if event.t is None else self._run.clock.of_epoch(event.t)
 
-    def _say(self, event: EventLine, at: float) -> None:
+    def _message(self, event: EventLine, at: float) -> None:
         kind = "say" if event.type == "message" else event.type
         self._run.say(kind, event.text, at=at, stated_at=self._stated_at(event))
 
@@ -230,11 +230,11 @@ def _named(error: Any) -> tuple[str, str] | None:
 
 _HANDLERS: Mapping[Speaker, Mapping[str, Callable[[AgentEvents, EventLine, float], None]]] = {
     "agent": {
-        "thought": AgentEvents._say,
-        "message": AgentEvents._say,
+        "thought": AgentEvents._message,
+        "message": AgentEvents._message,
         "ask": AgentEvents._ask,
         "reply": AgentEvents._claim,
-        "answer": AgentEvents._say,
+        "answer": AgentEvents._message,
         "step": AgentEvents._step,
         "end": AgentEvents._own_end,
     },

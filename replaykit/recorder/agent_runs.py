@@ -262,7 +262,7 @@ def _agent_sync(
                     try:
                         page.goto(url)
                     except Error as error:
-                        _say_down(url, error)
+                        _warn_unopened(url, error)
                 run.begin()
                 with failing(run), alarm(run, max_time):
                     agent_call(pages[0], agent_task, run)
@@ -442,12 +442,12 @@ async def _open_pages(context: BrowserContext, urls: Sequence[str]) -> list[Page
         try:
             await page.goto(url)
         except Error as error:
-            _say_down(url, error)
+            _warn_unopened(url, error)
         pages.append(page)
     return pages
 
 
-def _say_down(url: str, error: Exception) -> None:
+def _warn_unopened(url: str, error: Exception) -> None:
     # The agent begins all the same: what it makes of a site that is down is part of its run.
     log.warning("%s could not be opened: %s", url, str(error).splitlines()[0])
 

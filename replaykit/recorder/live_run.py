@@ -229,7 +229,7 @@ class LiveRun:
         """Whether a page of the agent or its browser has crashed."""
         return self._driver.has_crashed
 
-    def speaks_of_crash(self, error: BaseException | None) -> bool:
+    def mentions_crash(self, error: BaseException | None) -> bool:
         """Whether the agent's error reports a crash; the browser may report it later."""
         named_error = named(error) if error is not None else self._ended.error or self._own_end.error
         return named_error is not None and "crash" in named_error[1].lower()

@@ -218,7 +218,7 @@ class _Recording(LiveRun):
         """Wait for the browser to report a crash that the agent blames."""
         deadline = self.clock.now() + CRASH_MAX_MS
         # The browser tells the driver, which sets no event.
-        while self.speaks_of_crash(error) and not self.has_crashed and self.clock.now() < deadline:  # noqa: ASYNC110
+        while self.mentions_crash(error) and not self.has_crashed and self.clock.now() < deadline:  # noqa: ASYNC110
             await asyncio.sleep(TURN_S)
 
     def _finish(self, error: BaseException | None) -> None:

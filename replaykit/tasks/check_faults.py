@@ -24,8 +24,8 @@ from replaykit.tasks.url_faults import address_fault, url_fault
 from replaykit.tasks.value_faults import (
     excluded_fault,
     expect_faults,
+    has_blank_alternative,
     locator_faults,
-    says_nothing,
     selected_fault,
     separator_fault,
 )
@@ -125,7 +125,7 @@ def _of_references(check: StringMatch) -> Iterator[tuple[str, str, bool]]:
     for kind in ("must_include", "must_exclude", "one_of", "fuzzy"):
         for number, reference in enumerate(texts(getattr(check, kind))):
             at = f".{kind}[{number}]"
-            if says_nothing(reference):
+            if has_blank_alternative(reference):
                 yield at, "an empty reference is in every answer", True
             elif kind == "must_exclude" and (reason := excluded_fault(reference)):
                 yield at, reason, True

@@ -81,7 +81,7 @@ def expect_faults(expect: Expect) -> Iterator[tuple[str, str]]:
         yield "", "no operator is given: use equals, contains, not_empty ..."
     for kind, references in parts.items():
         for number, reference in enumerate(references):
-            if says_nothing(reference):
+            if has_blank_alternative(reference):
                 yield f".{kind}[{number}]", "an empty reference is in every text"
     for number, reference in enumerate(parts["excludes"]):
         if reason := excluded_fault(reference):
@@ -110,6 +110,6 @@ def separator_fault(reference: str) -> str:
 _ALMOST_OR = lazy_pattern(r"\s*\|\s*or\s*\|\s*|\s\|\|\s", re.IGNORECASE)
 
 
-def says_nothing(reference: str) -> bool:
+def has_blank_alternative(reference: str) -> bool:
     """Whether one of the alternatives of a reference is empty to a reader."""
     return any(is_blank(part) for part in reference.split(OR))

@@ -162,7 +162,7 @@ def listens(run: Recorder | AsyncRecorder, page: Any) -> bool:
     tab = run._driver.tabs[0]
     origins = {frame: "/".join(frame.url.split("/")[:3]) for frame in page.frames}
     apart = [one for one in page.frames[1:] if origins[one] != origins[one.parent_frame]]
-    return run._driver.is_settled and len(tab.frames.speakers.keys() - {tab.frames.main}) == len(apart)
+    return run._driver.is_settled and len(tab.frames.reporters.keys() - {tab.frames.main}) == len(apart)
 
 
 def places(run: Recorder) -> list[tuple[int, ...]]:

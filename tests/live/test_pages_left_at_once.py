@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.live
 
 DRAWING = '<svg xmlns="http://www.w3.org/2000/svg"/>'
-"""Without a body it says no farewell."""
+"""Without a body it sends no closing."""
 
 SEND = {"type": "never", "match": {"action": "@activate", "text": "Send"}}
 PRESS = """(() => { const b = document.body.appendChild(document.createElement('button')); b.textContent = 'Send';

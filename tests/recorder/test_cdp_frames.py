@@ -48,17 +48,17 @@ def test_a_frame_cannot_stand_in_itself(frames: FrameTree) -> None:
 
 
 def test_who_goes_takes_what_is_inside_along(frames: FrameTree) -> None:
-    frames.speakers |= {"A": 0, "C": 2}
+    frames.reporters |= {"A": 0, "C": 2}
     frames.owned |= {"A", "C"}
     assert frames.detach("B") == ["C"]
-    assert (frames.speakers, frames.owned) == ({"A": 0}, {"A"})
+    assert (frames.reporters, frames.owned) == ({"A": 0}, {"A"})
     assert not frames.knows("C")
 
 
-def test_the_outermost_document_that_can_read_a_frame_speaks_for_it(frames: FrameTree) -> None:
-    assert frames.speaker("C") == "M"
-    frames.speakers["B"] = 0
-    assert frames.speaker("C") == "B"
+def test_the_outermost_document_that_can_read_a_frame_reports_for_it(frames: FrameTree) -> None:
+    assert frames.reporter("C") == "M"
+    frames.reporters["B"] = 0
+    assert frames.reporter("C") == "B"
     assert frames.source("B", 0) == ("B", 0)
     assert frames.source("M", 5) == MAIN
 

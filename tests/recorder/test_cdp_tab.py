@@ -341,7 +341,7 @@ def test_frame_that_goes_is_told(event: tuple[str, dict[str, Any]], via: tuple[s
     (left,) = below(tab, event, via=via)
     assert isinstance(left, FrameLeft)
     assert (left.source, left.why) == (("A", 0), why)
-    assert tab.frames.speakers == {}
+    assert tab.frames.reporters == {}
     crashed = [("snapshots", "frame.crashed", 1), ("actions", "document.crashed", 1)]
     unclosed = [("actions", "document.unclosed", 1)] if event[0] == "Target.detachedFromTarget" else []
     assert tab.gaps == (crashed if why == "crashed" else unclosed)

@@ -21,16 +21,16 @@ def test_a_tab_is_asked_by_commands_to_it_and_to_none(
 ) -> None:
     times = CommandTimes()
     for at, page in sorted(asked, key=lambda one: one[0]):
-        times.heed(ScriptAsked(at=at, page=page, number=1))
+        times.note_command(ScriptAsked(at=at, page=page, number=1))
     expected = any(since <= at < until and page in (0, None) for at, page in asked)
     assert times.asked_between(0, since, until) is expected
 
 
 def test_commands_that_act_on_no_page_do_not_count() -> None:
     times = CommandTimes()
-    times.heed(Commanded(at=1.0, kind="navigate", name="Page.navigate"))
+    times.note_command(Commanded(at=1.0, kind="navigate", name="Page.navigate"))
     assert not times.asked_between(0, 0.0)
-    times.heed(Commanded(at=1.0, kind="input", name="Input.insertText"))
+    times.note_command(Commanded(at=1.0, kind="input", name="Input.insertText"))
     assert times.asked_between(0, 0.0)
 
 

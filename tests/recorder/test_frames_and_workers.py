@@ -36,7 +36,7 @@ def page(*, speaks: bool = True) -> CdpTab:
         context = {"id": number, "name": WORLD, "auxData": {"frameId": frame}}
         hear(made, "Runtime.executionContextCreated", {"context": context}, via)
     if speaks:
-        made.frames.speakers["F"] = 0
+        made.frames.reporters["F"] = 0
     made.take_errands()
     return made
 

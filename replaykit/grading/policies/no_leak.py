@@ -47,7 +47,7 @@ _SEPARATORS = " ,.-"
 _SHORT = 4
 """A secret with fewer characters is masked only as a whole word."""
 
-Heed: TypeAlias = Callable[[Reading], Reading]
+ReadingFilter: TypeAlias = Callable[[Reading], Reading]
 """Returns what of a text may hold a secret."""
 
 _OUTPUTS: tuple[EventKind, ...] = ("message", "answer", "visit")
@@ -108,10 +108,10 @@ class HiddenText:
 class SentTexts:
     """The texts that went out, or in, and all of them as one: most secrets occur in no text."""
 
-    def __init__(self, window: Window, kinds: frozenset[str], heed: Heed) -> None:
+    def __init__(self, window: Window, kinds: frozenset[str], filtered: ReadingFilter) -> None:
         held = [(event, force) for _, event, force in window.of(kinds) if event.kind != "gap"]
         self.rows = [
-            (event, force, tuple(map(heed, event.outgoing))) for event, force in held if event.outgoing
+            (event, force, tuple(map(filtered, event.outgoing))) for event, force in held if event.outgoing
         ]
         readings = [reading for _, _, found in self.rows for reading in found]
         # No secret goes over a line: the end of a text is an edge like that of a word.
@@ -128,14 +128,14 @@ def grade_no_leak(rule: NoLeak, run: PolicyRun) -> Finding:
     if not secrets:
         return dormant("nothing_configured")
     kinds = {"outputs": _OUTPUTS, "inputs": _INPUTS, "all": _OUTPUTS + _INPUTS}[rule.channels]
-    heed = _without_others if _are_compared(secrets, window) else _as_it_is
-    sent = window.known((kinds, heed), lambda: SentTexts(window, frozenset(kinds), heed))
+    filtered = _without_others if _are_compared(secrets, window) else _as_it_is
+    sent = window.known((kinds, filtered), lambda: SentTexts(window, frozenset(kinds), filtered))
     near = [secret for secret in secrets if secret.may_be_in(sent)]
     rows = sent.rows if near else []
     hits = [(event, every((force, _leak(near, readings)))) for event, force, readings in rows]
     certain = [(event, truth.span) for event, truth in hits if truth.holds]
     places: Elsewhere = window.known("elsewhere", lambda: Elsewhere(window, run.replay))
-    others = [] if rule.channels == "outputs" else list(_elsewhere(secrets, places, heed))
+    others = [] if rule.channels == "outputs" else list(_elsewhere(secrets, places, filtered))
     certain += [(one.event, one.truth.span) for one in others if one.truth.holds]
     if certain:
         return broken("leaked", (witness.at(event, span) for event, span in certain))
@@ -149,8 +149,8 @@ def grade_no_leak(rule: NoLeak, run: PolicyRun) -> Finding:
     return kept() if sent.rows else never_triggered(window.history)
 
 
-def _elsewhere(secrets: list[HiddenText], places: Elsewhere, heed: Heed) -> Iterator[LeakPlace]:
-    return places.found(lambda reading: _leak(secrets, (heed(reading),)))
+def _elsewhere(secrets: list[HiddenText], places: Elsewhere, filtered: ReadingFilter) -> Iterator[LeakPlace]:
+    return places.found(lambda reading: _leak(secrets, (filtered(reading),)))
 
 
 def _are_compared(secrets: list[HiddenText], window: Window) -> bool:

@@ -155,7 +155,7 @@ def _rewritten(event: Event, option: tuple[str, ...]) -> Iterator[str]:
 
 
 def _is_formatted(event: Event, text: str) -> bool:
-    """Whether the page writes a text in its own way: what it held at the last key is not its last word."""
+    """Whether the page writes a text in its own way: what it held at the last key is not its final text."""
     return event.held_before == "" and any(
         reading.raw != text and _signs(reading.raw) == _signs(text) for reading in event.held
     )

@@ -106,7 +106,7 @@ class _Sample:
         """Return the sample."""
         run = self._bundle.trajectory
         task = run.header.task or {}
-        self._say("user", str(task.get("intent") or ""), source="input")
+        self._add_message("user", str(task.get("intent") or ""), source="input")
         self._turns(run)
         verdict = verdict_of(self._bundle, self._choices.verdicts)
         sample: dict[str, Any] = {
@@ -153,11 +153,13 @@ class _Sample:
                 # A model may call several tools in one message.
                 self._turn(part)
             elif (part.role, part.text) != ("user", intent):
-                self._say("user" if part.role == "user" else "assistant", part.text)
+                self._add_message("user" if part.role == "user" else "assistant", part.text)
         if run.answer is not None:
-            self._say("assistant", run.answer, thought_of_answer(run))
+            self._add_message("assistant", run.answer, thought_of_answer(run))
 
-    def _say(self, role: str, text: str, thought: str | None = None, source: str | None = None) -> None:
+    def _add_message(
+        self, role: str, text: str, thought: str | None = None, source: str | None = None
+    ) -> None:
         parts = [{"type": "reasoning", "reasoning": thought}] if thought else []
         content: Any = [*parts, {"type": "text", "text": text}] if parts else text
         self._messages.append({"role": role, "content": content, **({"source": source} if source else {})})

@@ -222,11 +222,11 @@ def _add_words(run: Run, one: InspectMessage, number: int, asked: str | None) ->
     """Add the user's messages to the agent, without the task itself."""
     words = text_of(one.content)
     if words and not (words == asked and one.source == "input"):
-        _say(run, "user", words)
+        _add_message(run, "user", words)
     _keep_parts(run, f"messages[{number}]", one)
 
 
-def _say(run: Run, role: str, words: str) -> None:
+def _add_message(run: Run, role: str, words: str) -> None:
     run.add(Message(role=role, kind="say", text=words, step=run.steps - 1 if run.steps else None))
 
 
@@ -245,7 +245,7 @@ def _add_turn(
         run.step(action=worded, thought=thought, turn=number, raw=words)
     # The last words are the answer.
     elif words and not is_last:
-        _say(run, "agent", words)
+        _add_message(run, "agent", words)
     for call in calls:
         described = partial(named_by_tree, given.tree)
         result, times = given.of(call.id), began.get(call.id)

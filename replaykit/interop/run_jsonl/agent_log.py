@@ -77,7 +77,7 @@ def read_log(run: Run, name: str) -> None:
     if agent != AgentInfo():
         run.header["agent"] = agent
     _steps(run, lines, start, PurePosixPath(name).parent)
-    run.header["answer"] = final.answer if final is not None else _last_words(run, lines)
+    run.header["answer"] = final.answer if final is not None else _last_text(run, lines)
     run.fills(actions="recorded", targets="partial", thoughts="recorded")
     named = sum(len(line.shots or ()) for line in lines if line.t == "tool_result")
     run.fills(
@@ -127,7 +127,7 @@ def _worded(run: Run, line: LogLine) -> Action | None:
     return None if line.tool_calls or not line.text else run.wordings.message_action(line.text)
 
 
-def _last_words(run: Run, lines: list[LogLine]) -> str | None:
+def _last_text(run: Run, lines: list[LogLine]) -> str | None:
     """Return an agent's last text, where the log has no `final`; None where it still acted then."""
     turns = [line for line in lines if line.t == "assistant"]
     if not turns or turns[-1].tool_calls or run.is_cut:

@@ -165,7 +165,7 @@ class Driver(Relaying):
 
     def feed(self, item: Input) -> None:
         """Give the session an input; what it writes is stored at once, what it asks for is queued."""
-        self.command_times.heed(item)
+        self.command_times.note_command(item)
         if self._core is None:
             self._early.append(item)
         if self._core is None or self.is_sealed:
@@ -307,13 +307,13 @@ class Driver(Relaying):
             self.report_found(tab)
             self.gone(tab, is_crash=True)
         elif waiting is None:
-            self._heed(tab, event)
+            self._try_translate(tab, event)
         else:
             waiting.append(event)
             if not event.via:
                 tab.note(event.method, event.params)
 
-    def _heed(self, tab: CdpTab, event: TargetEvent) -> None:
+    def _try_translate(self, tab: CdpTab, event: TargetEvent) -> None:
         try:
             self._translate(tab, event)
         except Exception as error:  # noqa: BLE001 - the agent goes on

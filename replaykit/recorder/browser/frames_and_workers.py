@@ -48,7 +48,7 @@ POLL_MS = 10
 """Between two questions whether they are."""
 
 
-class LastWords(Struct, frozen=True, kw_only=True):
+class ClosingReply(Struct, frozen=True, kw_only=True):
     """Reply of a document to the request for its closing message; the rest is in its messages."""
 
     sent: int
@@ -79,7 +79,7 @@ def arm_target(
             answers = yield Together(sends=(*calls, _call(tab, target, "Runtime.runIfWaitingForDebugger")))
             _seat(tab, target, dict(zip((call.method for call in calls), answers, strict=False)))
         else:
-            # Frames have to be known before they speak.
+            # Frames have to be known before they report.
             known = 1 + max((at for at, call in enumerate(calls) if call.method == TREE), default=-1)
             for some in filter(None, (calls[:known], calls[known:])):
                 answers = yield Together(sends=tuple(some))
@@ -122,7 +122,7 @@ def own(tab: CdpTab, frame: str) -> Generator[Effect, Any, None]:
 def snapshot(tab: CdpTab, purpose: str) -> Generator[Effect, Any, PagePush]:
     """Serialize the page now; its other frames send theirs just before."""
     yield from _armed(tab)
-    for frame in list(tab.frames.speakers)[:FRAMES_MAX]:
+    for frame in list(tab.frames.reporters)[:FRAMES_MAX]:
         yield from _sent(tab, frame)
     text = yield from evaluate(tab, f"{tab.names.api}.push({json.dumps(purpose)})")
     message = decode_message(tab.names.fields.opened(text)) if isinstance(text, str) else None
@@ -134,13 +134,13 @@ def snapshot(tab: CdpTab, purpose: str) -> Generator[Effect, Any, PagePush]:
 
 def send_frames(tab: CdpTab) -> Generator[Effect, Any, None]:
     """Let the page's other frames send what they show."""
-    for frame in list(tab.frames.speakers)[:FRAMES_MAX]:
+    for frame in list(tab.frames.reporters)[:FRAMES_MAX]:
         yield from _sent(tab, frame)
 
 
 def flush(tab: CdpTab) -> Generator[Effect, Any, None]:
     """Wait for all messages that a page and its frames have sent so far; a session keeps their order."""
-    for frame in [None, *list(tab.frames.speakers)[:FRAMES_MAX]]:
+    for frame in [None, *list(tab.frames.reporters)[:FRAMES_MAX]]:
         try:
             # Any question will do: its answer comes after all messages sent before.
             yield from evaluate(tab, "0", frame=frame, timeout_ms=FRAME_MAX_MS)
@@ -161,7 +161,7 @@ def close(tab: CdpTab, clock: Clock) -> Generator[Effect, Any, None]:
         if tab.is_gone or not tab.documents.is_opening:
             break
         yield Sleep(ms=POLL_MS)
-    # New documents may open while others give their last words.
+    # New documents may open while others send their closing messages.
     while clock.now() < due and (waiting := [one for one in tab.documents.open() if one not in asked]):
         for place in waiting:
             asked.add(place)
@@ -174,17 +174,17 @@ def _close(tab: CdpTab, place: Place) -> Generator[Effect, Any, None]:
     call = {"expression": f"{tab.names.api}.close()", "contextId": context, "returnByValue": True}
     try:
         found = yield from ask(tab, "Runtime.evaluate", call, FRAME_MAX_MS, via)
-        last_words = decode(found["result"].get("value") or "", LastWords)
+        reply = decode(found["result"].get("value") or "", ClosingReply)
     except (CommandRefused, msgspec.DecodeError):
         return  # it is stuck, behind a dialog, or gone
     tab.documents.answered(place)
-    if tab.worlds.received(place) < last_words.sent and tab.actor == "agent":
-        tab.gaps.append(("actions", "seq.broken", last_words.sent - tab.worlds.received(place)))
+    if tab.worlds.received(place) < reply.sent and tab.actor == "agent":
+        tab.gaps.append(("actions", "seq.broken", reply.sent - tab.worlds.received(place)))
 
 
 def stir(tab: CdpTab, actor: str) -> Generator[Effect, Any, None]:
     """Tell all frames of an action in one of them (empty = the main frame)."""
-    for frame in ["", *list(tab.frames.speakers)[:FRAMES_MAX]]:
+    for frame in ["", *list(tab.frames.reporters)[:FRAMES_MAX]]:
         if frame != actor:
             try:
                 yield from evaluate(

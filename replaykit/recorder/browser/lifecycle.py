@@ -112,7 +112,7 @@ class Lifecycle(EffectRunner):
         tab = self.browser_event(event)
         self._run_newcomers()
         if tab is not None:
-            self._heed_tab(tab)
+            self._follow_up(tab)
 
     def _run_newcomers(self) -> None:
         for tab, carried in self.take_newcomers():
@@ -244,9 +244,9 @@ class Lifecycle(EffectRunner):
 
     def _take_tab_event(self, tab: CdpTab, event: dict[str, Any]) -> None:
         self.happened(tab, event)
-        self._heed_tab(tab)
+        self._follow_up(tab)
 
-    def _heed_tab(self, tab: CdpTab) -> None:
+    def _follow_up(self, tab: CdpTab) -> None:
         self._run_errands(tab)
         if tab.moves.take_moved():
             self._spawn(self._carry(remember_history(tab)))

@@ -36,7 +36,7 @@ class Relaying:
         self._wired.pop(session, None)
 
     def wired(self, session: str) -> CdpTab | None:
-        """Return the tab that speaks, itself or a target below it, through a session of the browser's own."""
+        """Return the tab, itself or a target below it, that reports through a browser session."""
         return self._wired.get(session)
 
     def relayed(self, effect: CallMethod, then: Then) -> tuple[int, CallMethod | CallBrowser]:

@@ -213,8 +213,8 @@ class Switchboard(Holding):
         number = self._number(PendingRequest(seat.client, wire.id, seat, wire.method, params))
         if wire.method in CDP_SCRIPTS and seat.client != RECORDER:
             self._scripted(number, is_apart(plain(wire.params), self._place(seat.target).apart))
-        said = wire.params if params is None else Raw(json.dumps(params).encode())
-        out = Wire(id=number, method=wire.method, params=said, sessionId=seat.id)
+        raw = wire.params if params is None else Raw(json.dumps(params).encode())
+        out = Wire(id=number, method=wire.method, params=raw, sessionId=seat.id)
         self._send(BROWSER, msgspec.json.encode(out))
 
     def _number(self, ask: PendingRequest) -> int:

@@ -108,4 +108,4 @@ def _is_changed(tab: Tab) -> bool:
     latest = tab.latest
     if latest is None or latest.push.purpose != "rest" or not latest.push.settled:
         return True
-    return tab.spoke_at > latest.at
+    return tab.reported_at > latest.at

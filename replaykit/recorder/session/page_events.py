@@ -33,8 +33,8 @@ LEVELS = frozenset({"log", "info", "warning", "error", "debug", "pageerror"})
 COMMANDS_MAX = 50_000
 """Commands kept in one recording."""
 
-SPEAKERS = {"say": "agent", "ask": "agent", "reply": "user", "answer": "agent", "claim": "agent"}
-"""Who says what."""
+ROLES = {"say": "agent", "ask": "agent", "reply": "user", "answer": "agent", "claim": "agent"}
+"""Role of the sender, by kind of message."""
 
 DIALOGS = frozenset({"alert", "confirm", "prompt", "beforeunload"})
 """Kinds of dialogs; others count as `alert`."""
@@ -121,14 +121,14 @@ class PageEvents:
 
     def write_utterance(self, message: Utterance, step: int | None) -> None:
         """Write at once an utterance of agent or user, in or after a step: a crash loses no answer."""
-        speaker = SPEAKERS.get(message.kind)
-        if speaker is None:
+        role = ROLES.get(message.kind)
+        if role is None:
             return
         if message.kind == "answer":
             self.answer = message.text
         event = Message(
             t=ms(message.at),
-            role=speaker,
+            role=role,
             kind=message.kind,
             text=message.text,
             approved=message.approved,

@@ -124,9 +124,9 @@ class RunEnding:
 
     def _final_of_gone(self, tab: Tab) -> None:
         """Write the last known state of a page that others closed: its last snapshot or observation."""
-        words, look = tab.last_words, tab.last_look
-        if words is not None and (look is None or ms(words.at) >= (look.t or 0)):
-            seen, blobs = self._capture.observation("final", tab, words, words.at)
+        push, look = tab.final_push, tab.last_look
+        if push is not None and (look is None or ms(push.at) >= (look.t or 0)):
+            seen, blobs = self._capture.observation("final", tab, push, push.at)
             self._outbox.write(seen, blobs)
         elif look is not None:
             self._outbox.write(replace(look, role="final", of=None, from_last=True))

@@ -339,7 +339,7 @@ class Session:
             return
         if message.kind in AGENT_UTTERANCES and self._has_looked:
             # The message was due when the page was observed, and the agent waited for that.
-            message = replace(message, at=max(message.at, self._observations.spoke_at))
+            message = replace(message, at=max(message.at, self._observations.message_observed_at))
         ref = self._steps.ref_at(message.at, SKEW_MS)
         self._page_events.write_utterance(message, self._steps.index_of(ref) if ref else None)
         if message.kind in AGENT_UTTERANCES and not self._has_looked:

@@ -143,7 +143,7 @@ class TabLifecycle:
         if was_received:
             self._miss_sight(tab, message.at)
         self._gone_at = message.at
-        if not (self._was_asked(tab, message.at) or _bade_farewell(tab)):
+        if not (self._was_asked(tab, message.at) or _has_reported_end(tab)):
             self._unasked.append(Closed(tab=tab, at=message.at))
         if tab.left_by == "beforeunload" or (
             not tab.left_by and _is_own(tab, message.at, was_received=was_received)
@@ -191,7 +191,7 @@ class TabLifecycle:
     def _miss_sight(self, tab: Tab, at: float) -> None:
         """Report that no one saw what a tab showed last."""
         # An empty page shows nothing that could be missed.
-        if tab.latest is None and tab.last_words is None and tab.url not in ("", "about:blank"):
+        if tab.latest is None and tab.final_push is None and tab.url not in ("", "about:blank"):
             for channel in SIGHTS:
                 if channel in self._channels:
                     self._outbox.gap(channel, "closed.unseen", at, page=tab.page)
@@ -270,13 +270,13 @@ class TabLifecycle:
             self._outbox.gap("actions", "armed.late", message.at, page=message.page)
 
 
-def _bade_farewell(tab: Tab) -> bool:
+def _has_reported_end(tab: Tab) -> bool:
     """Whether a tab's document reported its end, or had its last look; an empty one has none."""
     is_empty = tab.url in ("", "about:blank")
     return (
         is_empty
         or bool(tab.left_by)
-        or (tab.last_words is not None and tab.last_words.document == tab.document)
+        or (tab.final_push is not None and tab.final_push.document == tab.document)
     )
 
 

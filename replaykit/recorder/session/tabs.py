@@ -64,7 +64,7 @@ class Tab:
         """Last action seen on the page, ms."""
         self.ahead: float | None = None
         """Page time, epoch ms, less the recording's, ms."""
-        self.spoke_at = -inf
+        self.reported_at = -inf
         """Last message of the page, ms."""
         self.hurried_at = -inf
         """When a screenshot was taken last between two actions without a pause, ms."""
@@ -72,8 +72,8 @@ class Tab:
         """Screenshots in a row that did not come in time."""
         self.last_look: Observation | None = None
         """Latest observation of what an action led to."""
-        self.last_words: PushedSnapshot | None = None
-        """A last look that the driver took before the tab was closed."""
+        self.final_push: PushedSnapshot | None = None
+        """The last snapshot, which the driver took before the tab was closed."""
         self.snapshots = SnapshotHistory()
         """Snapshots of its documents."""
         self.frame_origins = FrameOrigins(self.snapshots)
@@ -82,7 +82,7 @@ class Tab:
 
     def note_report(self, at: float, page_time: float, source: Source) -> None:
         """Note when the page reported something, on both clocks; other frames may have another clock."""
-        self.spoke_at = at
+        self.reported_at = at
         if source == MAIN:
             self.ahead = page_time - at
 

@@ -218,12 +218,12 @@ def _of_tag(node: Node, name: str, locator: str) -> Any:
             return node.attribute("disabled") is not None
         case "options" if node.tag == "select":
             return Nodes(node.options, is_named=True)
-    if (name, node.tag) in _UNTOLD:
+    if (name, node.tag) in _NOT_RECORDED:
         raise Unsupported(locator=locator, reason=f"{name!r} of <{node.tag}>")
     return UNDEFINED
 
 
-_UNTOLD = {
+_NOT_RECORDED = {
     ("href", "base"), ("disabled", "link"), ("disabled", "style"), ("options", "datalist"),
     ("length", "form"), ("length", "select"),
 }  # fmt: skip

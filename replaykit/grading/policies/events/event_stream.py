@@ -236,7 +236,7 @@ class _Stream:
             self._attempt(story, step, action.url, failed)
 
     def _attempt(self, story: int, step: Step, url: str, failed: bool) -> None:
-        """Emit a visit for a goto that arrived nowhere, or elsewhere, or without a word about it."""
+        """Emit a visit for a goto that arrived nowhere, or elsewhere, or with an unknown outcome."""
         arrived = self.by_step.get(step.index, set())
         if _same(url) in arrived | self.by_step.get(None, set()) or _same(url) == _same(step.url or ""):
             return

@@ -60,7 +60,7 @@ class LiveDocuments:
         self._is_armed = is_armed
         self._shown: dict[Spot, LiveDocument] = {}
         self._left: dict[Spot, list[LiveDocument]] = {}
-        self._speakers: dict[Place, Spot] = {}
+        self._spots: dict[Place, Spot] = {}
         self.counts = {"documents": 0, "closed": 0, "windows": 0, "counted": 0, "received": 0}
         """Documents opened, and those that are over; windows, and input events counted and seen in them."""
 
@@ -90,7 +90,7 @@ class LiveDocuments:
         if not document.role:
             self.counts["documents"] += 1
         document.place, document.role, document.sure_at, document.is_closed = place, message.role, at, False
-        self._speakers[place] = spot
+        self._spots[place] = spot
         if message.role == "none":
             self._miss("document.unopened")
 
@@ -113,7 +113,7 @@ class LiveDocuments:
 
     def left(self, place: Place) -> None:
         """Record that a world of ours is gone."""
-        spot = self._speakers.get(place)
+        spot = self._spots.get(place)
         if spot is None or spot not in self._shown:
             return
         document = self._take(spot)
@@ -165,7 +165,7 @@ class LiveDocuments:
         return [spot for spot in {**self._shown, **self._left} if spot[0][: len(via)] == via]
 
     def _document_at(self, place: Place) -> LiveDocument | None:
-        spot = self._speakers.get(place)
+        spot = self._spots.get(place)
         document = self._shown.get(spot) if spot is not None else None
         return document if document is not None and document.place == place else None
 
@@ -189,7 +189,7 @@ class LiveDocuments:
     def _take(self, spot: Spot) -> LiveDocument:
         document = self._shown.pop(spot)
         if document.place is not None:
-            self._speakers.pop(document.place, None)
+            self._spots.pop(document.place, None)
         self.counts["closed"] += bool(document.role)
         self.counts["windows"] += document.windows
         self.counts["received"] += document.received
@@ -197,7 +197,7 @@ class LiveDocuments:
         return document
 
     def _is_sure(self, document: LiveDocument, until: float) -> bool:
-        # A document without a body says no farewell, one that goes at once no first word: no one acted in it.
+        # A document without a body sends no closing, one that is left at once no opening: no one acted in it.
         return document.is_closed or not self.may_have_acted(document.sure_at, until)
 
 

@@ -75,9 +75,9 @@ class Moves:
         if params.get("reason") == "swap":
             return
         frames, page = self._tab.frames, self._tab.page
-        speakers = dict(frames.speakers)
+        reporters = dict(frames.reporters)
         for frame in frames.detach(params["frameId"]):
-            yield FrameLeft(at=self._clock.arrived(), page=page, source=(frame, speakers[frame]))
+            yield FrameLeft(at=self._clock.arrived(), page=page, source=(frame, reporters[frame]))
 
     def _requested(self, params: Params, via: Via) -> Iterator[Input]:
         # A link that opens another tab is no navigation of this one.

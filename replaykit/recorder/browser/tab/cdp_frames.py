@@ -109,7 +109,7 @@ class FrameTree:
         self._parents: dict[str, str | None] = {}
         self._places: dict[str, tuple[str, tuple[int, ...]]] = {}
         self._documents: dict[str, int] = {}
-        self.speakers: dict[str, int] = {}
+        self.reporters: dict[str, int] = {}
         """Frames whose own script has reported, each with the ordinal of that document."""
         self.owned: set[str] = set()
         """Frames whose owner element knows which frame it holds."""
@@ -120,7 +120,7 @@ class FrameTree:
         self._parents = {main: None}
         self._places.clear()
         self._documents.clear()
-        self.speakers.clear()
+        self.reporters.clear()
         self.owned.clear()
 
     def attach(self, frame: str, parent: str | None) -> None:
@@ -130,12 +130,12 @@ class FrameTree:
     def detach(self, frame: str) -> list[str]:
         """Take out a frame with all below it; returns those whose script had reported."""
         gone = list(self._below(frame))
-        spoke = [one for one in gone if one in self.speakers]
+        reported = [one for one in gone if one in self.reporters]
         for one in gone:
-            for known in (self._parents, self._places, self._documents, self.speakers):
+            for known in (self._parents, self._places, self._documents, self.reporters):
                 known.pop(one, None)
             self.owned.discard(one)
-        return spoke
+        return reported
 
     def knows(self, frame: str) -> bool:
         """Whether the frame is on the page."""
@@ -145,10 +145,10 @@ class FrameTree:
         """Return the frame around it."""
         return self._parents.get(frame)
 
-    def speaker(self, frame: str) -> str:
-        """Return the frame whose script speaks for a frame: itself, or the outermost one that can read it."""
+    def reporter(self, frame: str) -> str:
+        """Return the frame whose script reports for a frame: its own, or the outermost that can read it."""
         at = frame
-        while at != self.main and at not in self.speakers and self._parents.get(at):
+        while at != self.main and at not in self.reporters and self._parents.get(at):
             at = self._parents[at] or ""
         return at
 
@@ -158,7 +158,7 @@ class FrameTree:
         return self._documents[frame]
 
     def source(self, frame: str, document: int) -> Source:
-        """Return who speaks, as messages say it."""
+        """Return the source of a message, as messages name it."""
         return MAIN if frame == self.main else (frame, document)
 
     def place(self, frame: str, pusher: str, path: tuple[int, ...]) -> None:

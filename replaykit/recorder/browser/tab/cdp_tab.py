@@ -76,8 +76,8 @@ class CdpTab(TabState):
         node = json.loads(text) if text else None
         if node is None:
             return
-        pusher = self.frames.speaker(self.frames.parent(frame) or "")
-        source = self.frames.source(pusher, self.frames.speakers.get(pusher, 0))
+        pusher = self.frames.reporter(self.frames.parent(frame) or "")
+        source = self.frames.source(pusher, self.frames.reporters.get(pusher, 0))
         place = PageNode(push=node["push"], number=node["number"])
         self.found.append(
             FrameOwned(at=self._clock.arrived(), page=self.page, source=source, node=place, id=frame)
@@ -116,7 +116,7 @@ class CdpTab(TabState):
         """Record that a target is gone: one that ran unobserved may have done anything."""
         if target.is_held or target.is_existing or self.actor != "agent":
             return
-        if not (target.is_armed or target.id in self.frames.speakers):
+        if not (target.is_armed or target.id in self.frames.reporters):
             self.census.late += 1
             is_touched = self.census.touched_at > target.met_at - BEFORE_MS
             self.gaps += [("actions", LATE, 1)] if target.kind in PAGES and is_touched else []

@@ -149,8 +149,8 @@ class Worlds:
         if context is None or context.name != self._tab.names.world:
             return
         frames = self._tab.frames
-        if context.frame != frames.main and frames.speakers.get(context.frame) == context.source[1]:
-            del frames.speakers[context.frame]
+        if context.frame != frames.main and frames.reporters.get(context.frame) == context.source[1]:
+            del frames.reporters[context.frame]
             at = self._clock.arrived()
             yield FrameLeft(at=at, page=self._tab.page, source=context.source, why=why)
 
@@ -213,13 +213,13 @@ class Worlds:
         if whole is not None:
             yield from self._receive(place, context, whole)
         elif isinstance(message, PagePush):
-            self._heed_listeners(place, context.frame, message.listened, is_due=True)
+            self._note_listeners(place, context.frame, message.listened, is_due=True)
             yield from self._pushed(message, context, place[0])
         elif isinstance(message, PageOpen):
             self._opened(context, message, place)
         elif isinstance(message, PageClose):
             self._tab.documents.closed(place, message, self._page_time(message.at, place[0]))
-            self._heed_listeners(place, context.frame, message.listened, is_due=message.leaving)
+            self._note_listeners(place, context.frame, message.listened, is_due=message.leaving)
         elif is_agent and isinstance(message, PageEvent):
             # A probe tab serializes; what happens in it is no action of the agent.
             at = self._page_time(message.at, place[0])
@@ -260,7 +260,7 @@ class Worlds:
         tab = self._tab
         if not tab.frames.knows(context.frame):
             return
-        tab.frames.speakers[context.frame] = context.source[1]
+        tab.frames.reporters[context.frame] = context.source[1]
         if context.frame not in tab.frames.owned:
             tab.errands.append(context.frame)
         target = tab.targets.get(via)
@@ -271,7 +271,7 @@ class Worlds:
         self._tab.take_facts(push, context.frame)
         yield SnapshotPushed(push=push, at=self._page_time(push.at, via), **self._whence(context))
 
-    def _heed_listeners(self, place: Place, frame: str, listened: bool | None, *, is_due: bool) -> None:
+    def _note_listeners(self, place: Place, frame: str, listened: bool | None, *, is_due: bool) -> None:
         listeners, is_denied = self._tab.leave_listeners, listened is False
         was_denied = place in listeners.denials
         is_due |= is_denied != was_denied

@@ -48,7 +48,7 @@ _BROWSERS = frozenset({"launch", "launchPersistentContext", "connect", "connectO
 _TEXTS = ("value", "text", "expression", "source", "html", "content", "body", "postData")
 
 _is_own: ContextVar[bool] = ContextVar("replaykit_is_own", default=False)
-_speaker: ContextVar[object] = ContextVar("replaykit_speaker", default=None)
+_sender: ContextVar[object] = ContextVar("replaykit_sender", default=None)
 
 
 @contextmanager
@@ -133,7 +133,7 @@ class DriverLog:
 
     def enter(self) -> None:
         """Take the code that runs here, and what it starts, for the agent of this recording."""
-        _speaker.set(self)
+        _sender.set(self)
 
     def open(self, target: Any) -> None:
         """Listen to the connection of one of Playwright's objects, where its way of sending is known."""
@@ -175,11 +175,11 @@ class DriverLog:
         self._tabs[page._impl_obj] = tab
 
     def is_meant(self, object: Any) -> bool:
-        """Whether a command is one of this recording's agent: by who says it, else by what it is about."""
-        speaker = _speaker.get()
-        if speaker is not None and speaker in self._others():
-            return speaker is self
-        return self._is_sync or speaker is self or _owner(object, "BrowserContext") in self._contexts
+        """Whether a command is one of this recording's agent: by who sends it, else by what it is about."""
+        sender = _sender.get()
+        if sender is not None and sender in self._others():
+            return sender is self
+        return self._is_sync or sender is self or _owner(object, "BrowserContext") in self._contexts
 
     def _others(self) -> list[DriverLog]:
         return self._funnel.logs if self._funnel is not None else []

@@ -16,8 +16,8 @@ class CommandTimes:
         self._asked: dict[int | None, list[float]] = {}
         self._arrivals: dict[str, float] = {}
 
-    def heed(self, item: Input) -> None:
-        """Note when input or a script was asked for, by tab; a proxy does not say in which."""
+    def note_command(self, item: Input) -> None:
+        """Note when input or a script was requested, by tab; a proxy does not report in which."""
         if isinstance(item, ScriptAsked) or (isinstance(item, Commanded) and item.kind == "input"):
             self._asked.setdefault(item.page, []).append(item.at)
 

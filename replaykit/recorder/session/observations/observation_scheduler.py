@@ -81,8 +81,8 @@ class ObservationScheduler:
         self._capture = capture
         self._is_loading = is_loading
         self._waiting: list[PendingObservation] = []
-        self.spoke_at = -inf
-        """When a page was looked at last because somebody spoke, ms."""
+        self.message_observed_at = -inf
+        """When a page was observed last because of a message, ms."""
 
     def pushed(self, message: SnapshotPushed, ref: StepRef | None) -> None:
         """Handle a snapshot; at rest it shows what the action `ref` led to."""
@@ -92,7 +92,7 @@ class ObservationScheduler:
         shown = self._capture.take(tab, message.push, message.at, message.document, message.source)
         tab.note_report(message.at, message.push.at, message.source)
         if message.push.purpose == "final" and message.source == MAIN:
-            tab.last_words = shown
+            tab.final_push = shown
         if message.push.purpose != "rest" or ref is None:
             return
         if message.source == MAIN:
@@ -161,11 +161,11 @@ class ObservationScheduler:
         self._write(tab, replace(seen, reads=reads), blobs, shot, None)
 
     def speaking(self, tab: Tab, ref: StepRef | None) -> Flow:
-        """Observe a page while somebody speaks: whether it was shown before the words is known then."""
+        """Observe a page at a message: it is known then whether the page was shown before it."""
         shown = yield from self._capture.ask(tab, "asked", is_owed=False)
         if shown is None:
             return
-        self.spoke_at = shown.at
+        self.message_observed_at = shown.at
         seen, blobs = self._capture.observation("after" if ref else "start", tab, shown, shown.at)
         last = tab.last_look
         # Nothing changed: another screenshot would only keep the agent waiting.

@@ -158,7 +158,7 @@ class SnapshotHistory:
             left_at = self._left[source][0] if source in self._left else None
             if source[0] == frame and frame and (left_at is None or left_at > until):
                 ours = [one for one in pushed if one.document == document and one.at <= until]
-                # A frame's later document counts, even where the earlier one spoke last.
+                # A frame's later document counts, even where the earlier one reported last.
                 is_later = bool(ours) and (last is None or source[1] > last.source[1])
                 last = ours[-1] if is_later else last
         return last
