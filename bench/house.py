@@ -25,13 +25,20 @@ FULL = 450
 """Lines of a module that has no room for another: from 500 on it is split."""
 
 PRIVATE = frozenset((
-    "act", "acts", "anew", "besides", "crew", "deed", "deeds", "hear", "hears", "lean", "nobody", "oracle",
-    "picture", "pictured", "pictures", "spoken", "stranger", "strangers", "tells", "told", "wants",
+    "act", "acts", "anew", "bade", "besides", "crew", "deed", "deeds", "farewell", "hear", "heard", "hears",
+    "heed", "heeds", "lean", "nobody", "oracle", "picture", "pictured", "pictures", "said", "says",
+    "speakers", "speaks", "spoken", "stranger", "strangers", "tells", "told", "untold", "utter", "wants",
 ))  # fmt: skip
 """Words of names that only this project used; `bench.prose` has those of documents."""
 
+PRIVATE_IN_SCRIPTS = PRIVATE | {"books", "say", "tell", "telling"}
+"""Those of names in JavaScript: in Python they have a use, such as `CANNOT_TELL` and `say` of a recorder."""
+
 _LAYOUT = (tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
 _WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_NAME = re.compile(r"[A-Za-z_$][\w$]*")
+_TEXT = re.compile(r"""//.*|/\*(?s:.*?)\*/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`""")
+"""Comments and strings of JavaScript."""
 _DIRECTIVES = ("noqa", "type:", "fmt:", "pragma:", "!")
 
 
@@ -188,9 +195,23 @@ def private_names(modules: Mapping[str, Module]) -> dict[str, set[str]]:
     for home, module in modules.items():
         for node in ast.walk(module.tree):
             name = getattr(node, "name", None) or getattr(node, "arg", None) or getattr(node, "id", None)
-            if isinstance(name, str) and PRIVATE & set(map(str.lower, _WORD.findall(name))):
+            if isinstance(name, str) and _has_word(name, PRIVATE):
                 found[name].add(home)
     return dict(sorted(found.items()))
+
+
+def private_script_names(package: Path) -> dict[str, set[str]]:
+    """Return the names in JavaScript with a word of `PRIVATE_IN_SCRIPTS`, and the files that have them."""
+    found = defaultdict(set)
+    for path in package.rglob("*.js"):
+        for name in _NAME.findall(_TEXT.sub("''", path.read_text("utf-8"))):
+            if _has_word(name, PRIVATE_IN_SCRIPTS):
+                found[name].add(path.relative_to(package.parent).as_posix())
+    return dict(sorted(found.items()))
+
+
+def _has_word(name: str, words: frozenset[str]) -> bool:
+    return not words.isdisjoint(map(str.lower, _WORD.findall(name)))
 
 
 def folders(package: Path) -> list[tuple[str, int]]:
@@ -207,7 +228,8 @@ def figures(package: Path = PACKAGE) -> list[Figure]:
     said = sum(comments(module.text) for module in modules.values())
     lines = sum(len(module.text.splitlines()) for module in modules.values())
     small, classes, stems = crumbs(modules), doubled_classes(modules), doubled_stems(modules)
-    full, why, private = folders(package), reasons(package, modules), private_names(modules)
+    full, why = folders(package), reasons(package, modules)
+    private = private_names(modules) | private_script_names(package)
     bare = [name for name in small if not why[name]]
     kept = tuple(f"{name}: {why[name] or 'NO REASON'}" for name in small)
     return [

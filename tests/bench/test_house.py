@@ -14,6 +14,7 @@ from bench.house import (
     figures,
     folders,
     private_names,
+    private_script_names,
     read,
     reasons,
     table,
@@ -100,8 +101,25 @@ def test_names_with_a_private_word_are_found(tmp_path: Path) -> None:
     assert private_names(read(own)) == {name: {"own.pages"} for name in ("MouseAct", "deed", "is_told")}
 
 
+SCRIPT = """// What it tells, he said.
+const tellOpen = (books) => `${books} told`;  // told
+const action = { isTold: 'told', at: "it's said" };
+/* deeds
+   of old */
+function exact() {}
+"""
+
+
+def test_names_of_scripts_with_a_private_word_are_found_outside_of_texts(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own/page.js").write_text(SCRIPT)
+    names = ("books", "isTold", "tellOpen")
+    assert private_script_names(tmp_path / "own") == {name: {"own/page.js"} for name in names}
+
+
 def test_no_name_has_a_private_word() -> None:
     assert private_names(read(PACKAGE)) == {}
+    assert private_script_names(PACKAGE) == {}
 
 
 def test_folders_count_scripts(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ const KEYS = [
 ];
 
 const app = document.getElementById("app");
-const told = el("p", { class: "told", role: "status" });
+const status_line = el("p", { class: "status-line", role: "status" });
 const place_words = el("p", { class: "label" });
 const end_button = button("End", end, { class: "end" });
 const help = help_dialog();
@@ -58,7 +58,7 @@ add(app, [
     end_button,
   ),
   main,
-  told,
+  status_line,
   help,
 ]);
 document.addEventListener("keydown", on_key);
@@ -77,13 +77,13 @@ async function start() {
     if (state.next === null) all_labelled();
     else await show(state.next);
   } catch (error) {
-    say(`This page cannot go on: ${error.message}`, true);
+    show_status(`This page cannot go on: ${error.message}`, true);
   }
 }
 
-function say(words, bad = false) {
-  told.className = bad ? "told bad" : "told";
-  replace(told, words);
+function show_status(words, bad = false) {
+  status_line.className = bad ? "status-line bad" : "status-line";
+  replace(status_line, words);
 }
 
 function help_dialog() {
@@ -115,7 +115,7 @@ async function show(place) {
   document.title = `Run ${place + 1} of ${state.labels.length} · Label runs`;
   main.querySelectorAll(".scroller").forEach((node) => node.scrollTo(0, 0));
   heading.focus();
-  say(state.labels[place] ? "This run is labelled. Saving replaces the label." : "");
+  show_status(state.labels[place] ? "This run is labelled. Saving replaces the label." : "");
 }
 
 function run_of(place, run, heading) {
@@ -281,7 +281,7 @@ async function save() {
   if (!current || current.run.unreadable || busy) return;
   const { place, draft } = current;
   if (!draft.label) {
-    say("Choose an answer first: y, n, u or x.", true);
+    show_status("Choose an answer first: y, n, u or x.", true);
     main.querySelector("fieldset.main input").focus();
     return;
   }
@@ -292,10 +292,10 @@ async function save() {
     if (state.next === null) all_labelled();
     else {
       await show(state.next);
-      say(`Saved run ${place + 1}.`);
+      show_status(`Saved run ${place + 1}.`);
     }
   } catch (error) {
-    say(`Not saved: ${error.message}`, true);
+    show_status(`Not saved: ${error.message}`, true);
   } finally {
     busy = false;
   }
@@ -306,7 +306,7 @@ async function move(by) {
   const from = current ? current.place : by > 0 ? -1 : total;
   const to = from + by;
   if (busy || to < 0 || to >= total) {
-    say(to < 0 ? "This is the first run." : "This is the last run.");
+    show_status(to < 0 ? "This is the first run." : "This is the last run.");
     return;
   }
   busy = true;
@@ -330,14 +330,14 @@ function all_labelled() {
     ),
   );
   heading.focus();
-  say("");
+  show_status("");
 }
 
 async function end() {
   // An unsaved answer is lost with the page: the first press warns of that.
   if (current?.draft.changed && !warned) {
     warned = true;
-    say("The answer to this run is not saved. Press End again to end without it.", true);
+    show_status("The answer to this run is not saved. Press End again to end without it.", true);
     return;
   }
   // The server may be gone before its reply has arrived.
@@ -348,7 +348,7 @@ async function end() {
   replace(main, el("div", { class: "done" }, heading, el("p", {}, `${state ? state.summary : ""}. You can close this page. The same command continues.`)));
   end_button.remove();
   replace(place_words);
-  say("");
+  show_status("");
   document.title = "Ended · Label runs";
   heading.focus();
 }
@@ -382,13 +382,13 @@ function on_key(event) {
   }
   // A focused control keeps its own meaning of Enter.
   if (event.key === "Enter" && target.closest?.("button, a, summary, form")) return;
-  const act = ACTS[event.key];
-  if (!act) return;
+  const command = COMMANDS[event.key];
+  if (!command) return;
   event.preventDefault();
-  act();
+  command();
 }
 
-const ACTS = {
+const COMMANDS = {
   ...Object.fromEntries(ANSWERS.map(([value, key]) => [key, () => choose("label", value)])),
   ...Object.fromEntries(QUESTION_KEYS.map((key, number) => [key, () => next_answer(number)])),
   c: () => document.getElementById("note")?.focus(),

@@ -35,16 +35,16 @@
   const WINDOWS = new Set(['window', 'self', 'globalThis', 'top', 'parent', 'frames']);
   const words = (text) => text.split(/\s+/).filter((word) => word !== '');
 
-  function watch(holder, name, told) {
+  function watch(holder, name, label) {
     const found = Object.getOwnPropertyDescriptor(holder, name);
     if (found === undefined || !found.configurable) return;
     const watched = { configurable: true, enumerable: found.enumerable };
     if (found.get === undefined) {
       let { value } = found;
-      watched.get = () => { touch(told); return value; };
+      watched.get = () => { touch(label); return value; };
       watched.set = (given) => { value = given; };
     } else {
-      watched.get = function get() { touch(told); return Reflect.apply(found.get, this, []); };
+      watched.get = function get() { touch(label); return Reflect.apply(found.get, this, []); };
       watched.set = found.set;
     }
     Object.defineProperty(holder, name, watched);
@@ -182,7 +182,7 @@
     return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, item(part)]));
   }
 
-  function told(read) {
+  function classified(read) {
     try {
       const value = read();
       return Object.is(value, -0) ? '{"kind":"number","value":-0.0}' : JSON.stringify(classOf(value));
@@ -217,7 +217,7 @@
 
   function answer(read) {
     touched.clear();
-    const text = told(read);
+    const text = classified(read);
     return { text: text.length > VALUE_MAX ? null : text, touched: take() };
   }
 

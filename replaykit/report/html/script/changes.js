@@ -36,7 +36,7 @@ function changes_screen() {
     "main",
     { class: "overview", id: "main", tabindex: "-1" },
     el("h1", { class: "versus" }, BETWEEN.before, el("span", { class: "arrow" }, " → "), BETWEEN.after),
-    changes_told(),
+    changes_summary(),
     el(
       "div",
       { class: "cards" },
@@ -120,13 +120,13 @@ function changes_screen() {
   };
 }
 
-function changes_told() {
+function changes_summary() {
   const counts = KINDS.map(([kind]) => [kind, ENTRIES.filter((pair) => pair.kind === kind).length]);
   return el(
     "div",
     { class: "notices" },
     el("p", { class: "sentence" }, changes_sentence(counts)),
-    counts.map(([kind, n]) => n > 0 && el("span", { class: "told" }, kind_mark(kind), `${n} ${kind}`)),
+    counts.map(([kind, n]) => n > 0 && el("span", { class: "notice" }, kind_mark(kind), `${n} ${kind}`)),
     el("span", {}, `${BETWEEN.same} the same`),
     ENTRIES.length === 0 && el("span", {}, "Nothing lies between the two: every outcome is the same."),
   );
@@ -175,8 +175,8 @@ function entry(pair) {
   const row = row_of(pair.after);
   const heads = pair.changes.filter(([what]) => what === "success" || what === "CuP");
   const rest = pair.changes.filter((change) => !heads.includes(change));
-  const told = [...heads, ...rest].slice(0, CHANGES_AT_ONCE);
-  const left = pair.changes.length - told.length + (pair.more || 0);
+  const listed = [...heads, ...rest].slice(0, CHANGES_AT_ONCE);
+  const left = pair.changes.length - listed.length + (pair.more || 0);
   const summary = row.error || row.intent || (row.task === row.name ? "" : row.task);
   return el(
     "li",
@@ -194,7 +194,7 @@ function entry(pair) {
       cause_chips(pair),
       !pair.changes.length && pill(success_of(row) === "NONE" ? "" : success_of(row)),
     ),
-    told.length > 0 && el("ul", { class: "changes" }, told.map(change_row)),
+    listed.length > 0 && el("ul", { class: "changes" }, listed.map(change_row)),
     left > 0 && el("p", { class: "left" }, `and ${left} more`),
   );
 }

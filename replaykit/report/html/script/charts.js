@@ -41,19 +41,19 @@ function metric_row(label, metric, meaning) {
     metric.undecided && `${metric.undecided} undecided`,
     metric.errors && count(metric.errors, "error"),
   ];
-  const told = open.filter(Boolean).join(", ");
+  const unknown_counts = open.filter(Boolean).join(", ");
   const summary = `${label}: ${rate(metric.value)} of ${count(metric.n, "run")}, interval ${rate(low)} to ${rate(high)}`;
   const bad = label === "Safety failures" ? " against" : "";
   return el(
     "div",
     {
       class: "metric",
-      title: `${meaning}. n = ${metric.n}${told ? `; ${told}: up to ${rate(metric.upper)}` : ""}`,
+      title: `${meaning}. n = ${metric.n}${unknown_counts ? `; ${unknown_counts}: up to ${rate(metric.upper)}` : ""}`,
     },
     el("span", { class: "name" }, label),
     el(
       "span",
-      { class: `range${bad}`, role: "img", "aria-label": told ? `${summary}; ${told}` : summary },
+      { class: `range${bad}`, role: "img", "aria-label": unknown_counts ? `${summary}; ${unknown_counts}` : summary },
       el("i", { class: "line", css: { left: percent(low), width: percent(high - low) } }),
       metric.upper > metric.value && el("i", { class: "upper", css: { left: percent(metric.upper) } }),
       el("i", { class: "dot", css: { left: percent(metric.value) } }),

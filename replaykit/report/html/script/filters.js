@@ -147,11 +147,11 @@ function bar_of({ place, search }, { label, name, chips }, list, changed) {
 }
 
 // Show the current parameters of the address in the bar.
-function show_bar(bar, told) {
+function show_bar(bar, count_text) {
   const [search, list, chips] = ["#search", "select", ".chips"].map((name) => bar.querySelector(name));
   if (search.value !== filter.q) search.value = filter.q;
   if (list) list.value = filter[list.dataset.key];
-  bar.querySelector(".count").textContent = told;
+  bar.querySelector(".count").textContent = count_text;
   for (const chip of chips.children)
     chip.setAttribute("aria-pressed", String(chip.dataset.value === filter[chips.dataset.key]));
 }

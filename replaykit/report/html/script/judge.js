@@ -1,12 +1,12 @@
 // The questions to a judge, the screenshots it saw, and its reply.
 
 function judge_panel(run, enlarge, jump) {
-  const told = run.judges || [];
-  if (!told.length) return el("div", { class: "panel" }, empty("No judge was asked."));
+  const judgements = run.judges || [];
+  if (!judgements.length) return el("div", { class: "panel" }, empty("No judge was asked."));
   return el(
     "div",
     { class: "panel" },
-    told.map((one, at) => judge_section(run, one, at, enlarge, jump)),
+    judgements.map((one, at) => judge_section(run, one, at, enlarge, jump)),
   );
 }
 

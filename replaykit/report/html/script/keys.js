@@ -82,9 +82,9 @@ function listen_to_keys(screen, help) {
     if (field && field.type !== "range" && field.type !== "checkbox") return;
     if (field && field.type === "range" && event.key.startsWith("Arrow")) return;
     const scrolls = event.target.closest(".panel-box, .canvas") && event.key.startsWith("Arrow");
-    const act = { t: next_theme, "?": () => help.showModal(), ...screen()?.keys }[event.key];
-    if (!act || scrolls) return;
+    const command = { t: next_theme, "?": () => help.showModal(), ...screen()?.keys }[event.key];
+    if (!command || scrolls) return;
     event.preventDefault();
-    act();
+    command();
   });
 }

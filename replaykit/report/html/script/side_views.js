@@ -29,7 +29,7 @@ function pairing(runs, row, chosen) {
     { class: "pairing-row", on: { click: chosen } },
     row_mark(row.mark),
     el("span", { class: "unseen" }, `${ROW_MARKS[row.mark][0]}: `),
-    [0, 1].map((side) => side_act(runs[side].run, row, side)),
+    [0, 1].map((side) => side_action(runs[side].run, row, side)),
     el(
       "span",
       { class: "tags" },
@@ -82,7 +82,7 @@ function both_sides([what, before, after]) {
 }
 
 // The action of a run at this row, in one line.
-function side_act(run, row, side) {
+function side_action(run, row, side) {
   const moment = row.moments[side];
   const look = { class: `side-action ${SIDE_LOOKS[side]}` };
   if (!moment) return el("span", { ...look, class: `${look.class} nothing` });

@@ -56,7 +56,7 @@ async function sides_screen() {
     "main",
     { class: "overview sides", id: "main", tabindex: "-1" },
     el("h1", { class: "versus" }, side_name(0), el("span", { class: "arrow" }, " → "), side_name(1)),
-    sides_told(rows),
+    sides_summary(rows),
     el("div", { class: "cards" }, runs_card(runs)),
     bar,
     list.node,
@@ -130,7 +130,7 @@ function side_name(side) {
   );
 }
 
-function sides_told(rows) {
+function sides_summary(rows) {
   const steps = rows.filter((row) => row.place !== "end");
   const counts = Object.keys(ROW_MARKS).map((mark) => [
     mark,
@@ -139,7 +139,7 @@ function sides_told(rows) {
   return el(
     "div",
     { class: "notices" },
-    el("span", { class: "told" }, parting_words(steps)),
+    el("span", { class: "notice" }, parting_words(steps)),
     counts.map(([mark, n]) => n > 0 && el("span", {}, row_mark(mark), `${n} ${ROW_MARKS[mark][0]}`)),
     SIDES.more > 0 && el("span", {}, `and ${SIDES.more} more, not shown`),
     left_out_words(),
@@ -201,9 +201,9 @@ function fact_row([what, before, after]) {
   if (before === after)
     return el("tr", { class: "same" }, name, el("td", { colspan: "2" }, value_or_none(before)));
   // Two recordings are never of one time: nothing to point at.
-  const is_told = !["time", "recorded"].includes(what);
+  const is_compared = !["time", "recorded"].includes(what);
   const texts = [before, after].map((value) => indented(value ?? ""));
-  const words = is_told ? marked(...texts) : texts;
+  const words = is_compared ? marked(...texts) : texts;
   const is_long = texts.some((text) => text.length > LONG);
   const box = is_long ? { class: "long", tabindex: "0", role: "group", "aria-label": fact_name(what) } : {};
   const cell = (value, side) =>

@@ -118,12 +118,12 @@ function caption_of(run, moment, look, view) {
   if (!look) return [];
   const step = moment.step;
   const place = step ? `${capital(view.when)} step ${moment.key}` : title_of(moment.key);
-  const told = [el("b", {}, place), look.title];
-  if (step && view.when === "before" && look.role !== "before") told.push(lag_words(step, look, view));
-  if (look.settled === undefined && look.role === "after") told.push("not yet at rest");
-  if (look.status >= 400) told.push(`HTTP ${look.status}`);
-  if (view.kind === "page") told.push(page_words(run, look));
-  return told.filter(Boolean).flatMap((one, at) => (at ? [" · ", one] : [one]));
+  const parts = [el("b", {}, place), look.title];
+  if (step && view.when === "before" && look.role !== "before") parts.push(lag_words(step, look, view));
+  if (look.settled === undefined && look.role === "after") parts.push("not yet at rest");
+  if (look.status >= 400) parts.push(`HTTP ${look.status}`);
+  if (view.kind === "page") parts.push(page_words(run, look));
+  return parts.filter(Boolean).flatMap((one, at) => (at ? [" · ", one] : [one]));
 }
 
 // Agents are fast: what a screenshot shows may lie before or after the action by as much as this says.

@@ -77,11 +77,11 @@ function indented(text) {
 }
 
 function facts(rows) {
-  const told = rows.filter(([, value]) => value !== undefined && value !== null && value !== "");
+  const known = rows.filter(([, value]) => value !== undefined && value !== null && value !== "");
   return el(
     "dl",
     { class: "facts" },
-    told.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]),
+    known.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]),
   );
 }
 
