@@ -159,17 +159,17 @@ def _attributes(pairs: list[str]) -> dict[str, str]:
 
 
 class Watched:
-    """A page with the recorder's script in it, and all that it said."""
+    """A page with the recorder's script in it, and its messages."""
 
     def __init__(self, page: Page, options: PageOptions) -> None:
         self.page = page
         self.options = options
-        self.said: list[PageText] = []
+        self.messages: list[PageText] = []
         """Messages in order of arrival, long ones whole."""
         self.raw: list[str] = []
         """The same as they came over the binding."""
         self.calls: list[str] = []
-        """Calls of the binding, each with all that it said."""
+        """Calls of the binding, each with its messages."""
         self.shown = 0
         """Number of the snapshot at which the page settled."""
         self._parts = Parts()
@@ -191,9 +191,9 @@ class Watched:
     def _take(self, payload: str) -> None:
         self.calls.append(payload)
         for text in split_number(payload)[1].split("\n"):
-            self._hear(text)
+            self._receive(text)
 
-    def _hear(self, text: str) -> None:
+    def _receive(self, text: str) -> None:
         self.raw.append(text)
         message = decode_message(text)
         if isinstance(message, PagePart):
@@ -201,35 +201,35 @@ class Watched:
             if whole is None:
                 return
             message = decode_message(whole)
-        self.said.append(message)
+        self.messages.append(message)
 
     def events(self, *names: str) -> list[PageEvent]:
         """Events so far, of these names or all."""
         return [
-            said for said in self.said if isinstance(said, PageEvent) and (not names or said.name in names)
+            one for one in self.messages if isinstance(one, PageEvent) and (not names or one.name in names)
         ]
 
     def pushes(self, *purposes: str) -> list[PagePush]:
         """Pushes so far, of these purposes or all."""
         return [
-            said
-            for said in self.said
-            if isinstance(said, PagePush) and (not purposes or said.purpose in purposes)
+            one
+            for one in self.messages
+            if isinstance(one, PagePush) and (not purposes or one.purpose in purposes)
         ]
 
     def gaps(self) -> list[PageGap]:
-        return [said for said in self.said if isinstance(said, PageGap)]
+        return [one for one in self.messages if isinstance(one, PageGap)]
 
     def forget(self) -> None:
-        """Start listening anew."""
-        self.said.clear()
+        """Discard all messages so far."""
+        self.messages.clear()
         self.raw.clear()
 
     def until(self, condition: Callable[[], Any], what: str = "the condition") -> Any:
         """Let the browser talk until the condition holds; return its value."""
         deadline = monotonic() + WAIT_S
         while not (value := condition()):
-            assert monotonic() < deadline, f"waited in vain for {what}; heard {self.said[-5:]}"
+            assert monotonic() < deadline, f"waited in vain for {what}; received {self.messages[-5:]}"
             self.page.wait_for_timeout(10)
         return value
 

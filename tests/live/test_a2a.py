@@ -285,7 +285,7 @@ def test_a_question_is_answered_by_the_user_and_recorded(
 
 
 @pytest.mark.thorough
-def test_where_nobody_replies_the_participant_is_told(shop: Site, tmp_path: Path) -> None:
+def test_where_no_one_replies_the_participant_is_informed(shop: Site, tmp_path: Path) -> None:
     asking = Asking(2)
     task = assessed(shop, tmp_path, asking, "order-total")
     assert state(task) == "TASK_STATE_COMPLETED" and asking.heard == [NOBODY, NOBODY]

@@ -29,7 +29,7 @@ def form(watch: Watch) -> Any:
     return watched
 
 
-def heard(watched: Any) -> list[tuple[str, bool]]:
+def received(watched: Any) -> list[tuple[str, bool]]:
     return [(event.name, event.trusted) for event in watched.events() if event.name != "idle"]
 
 
@@ -42,7 +42,7 @@ def until_last(watched: Any, name: str, css: str) -> PageEvent:
     return found[-1]
 
 
-def test_all_that_one_event_comes_to_is_said_at_one_go(watch: Watch) -> None:
+def test_all_results_of_one_event_are_sent_in_one_message(watch: Watch) -> None:
     watched = form(watch)
     watched.page.click("#go")
     watched.until(lambda: watched.events("click"), "click")
@@ -56,7 +56,7 @@ def test_fill(watch: Watch) -> None:
     watched = form(watch)
     watched.page.fill("#name", "Ann")
     event = until_last(watched, "input", "#name")
-    assert heard(watched) == [("focusin", True), ("beforeinput", True), ("input", True)]
+    assert received(watched) == [("focusin", True), ("beforeinput", True), ("input", True)]
     assert event.data == {"input_type": "insertText", "text": "Ann", "value": "Ann"}
     assert event.element.value == ""
     watched.page.fill("#area", "x")
@@ -71,7 +71,7 @@ def test_press_sequentially(watch: Watch) -> None:
     watched = form(watch)
     watched.page.locator("#name").press_sequentially("aB")
     watched.until(lambda: watched.events("input")[1:])
-    assert heard(watched)[1:] == [("keydown", True), ("beforeinput", True), ("input", True)] * 2
+    assert received(watched)[1:] == [("keydown", True), ("beforeinput", True), ("input", True)] * 2
     keys = [event.data for event in watched.events("keydown")]
     assert keys[0] == {"key": "a", "chord": "a", "printable": True, "repeat": False, "modifiers": []}
     assert keys[1]["key"] == "B"
@@ -84,7 +84,7 @@ def test_press_enter_and_chords(watch: Watch) -> None:
     watched.page.focus("#area")
     watched.page.keyboard.press("Enter")
     until_last(watched, "input", "#area")
-    assert heard(watched) == [("focusin", True), ("keydown", True), ("beforeinput", True), ("input", True)]
+    assert received(watched) == [("focusin", True), ("keydown", True), ("beforeinput", True), ("input", True)]
     assert watched.events("keydown")[0].data["chord"] == "Enter"
     assert not watched.events("keydown")[0].data["printable"]
     assert watched.events("beforeinput")[0].data == {"input_type": "insertLineBreak", "text": None}
@@ -101,7 +101,7 @@ def test_check_and_click_on_a_checkbox(watch: Watch, action: str) -> None:
     getattr(watched.page, action)("#box")
     event = until_last(watched, "change", "#box")
     trusted = [(name, True) for name in ("pointerdown", "focusin", "pointerup", "click", "input", "change")]
-    assert heard(watched) == trusted
+    assert received(watched) == trusted
     assert event.data == {"control": "check", "checked": True, "clicked": True}
     assert (event.element.role, event.element.name) == ("checkbox", "Agree")
 
@@ -110,7 +110,7 @@ def test_select_option(watch: Watch) -> None:
     watched = form(watch)
     watched.page.select_option("#choice", "l")
     event = until_last(watched, "change", "#choice")
-    assert heard(watched) == [("input", False), ("change", False)]
+    assert received(watched) == [("input", False), ("change", False)]
     assert event.data == {"control": "select", "values": ["l"], "labels": ["Large"]}
     assert (event.element.value, event.element.role, event.element.name) == ("s", "combobox", "Size")
     assert not watched.pushes("before")
@@ -121,7 +121,7 @@ def test_set_input_files(watch: Watch) -> None:
     watched = form(watch)
     watched.page.set_input_files("#file", {"name": "a.txt", "mimeType": "text/plain", "buffer": b"abc"})
     event = until_last(watched, "change", "#file")
-    assert [name for name, _ in heard(watched)] == ["input", "change"]
+    assert [name for name, _ in received(watched)] == ["input", "change"]
     assert event.data == {
         "control": "file",
         "files": [{"name": "a.txt", "size": 3, "mime": "text/plain", "key": 1}],
@@ -133,7 +133,7 @@ def test_click(watch: Watch) -> None:
     watched.page.click("#go")
     event = until_last(watched, "click", "#go")
     trusted = [(name, True) for name in ("pointerdown", "focusin", "pointerup", "click")]
-    assert heard(watched) == trusted
+    assert received(watched) == trusted
     box = event.element.box
     assert event.data["button"] == 0
     assert event.data["detail"] == 1
@@ -162,7 +162,7 @@ def test_click_by_script(watch: Watch) -> None:
     watched = form(watch)
     watched.page.evaluate("document.querySelector('#box').click()")
     until_last(watched, "change", "#box")
-    assert heard(watched) == [("click", False), ("input", True), ("change", True)]
+    assert received(watched) == [("click", False), ("input", True), ("change", True)]
     assert not watched.pushes("before")
 
 
@@ -171,7 +171,7 @@ def test_events_that_a_script_dispatches_are_mostly_its_own(watch: Watch) -> Non
     watched.page.evaluate("""() => { for (const name of ['pointerdown', 'keydown', 'wheel', 'focusin', 'submit', 'click'])
       go.dispatchEvent(new Event(name, {bubbles: true})); }""")
     until_last(watched, "click", "#go")
-    assert heard(watched) == [("click", False)]
+    assert received(watched) == [("click", False)]
 
 
 def test_typing_into_an_editable_element(watch: Watch) -> None:
@@ -326,7 +326,7 @@ def test_the_before_push_precedes_every_handler_of_the_page(watch: Watch, site: 
     watched.page.mouse.down()
     push = watched.until(lambda: watched.pushes("before"))[0]
     event = until_last(watched, "pointerdown", "#target")
-    assert watched.said.index(push) < watched.said.index(event)
+    assert watched.messages.index(push) < watched.messages.index(event)
     assert '"id","target"' in push.snapshot
     assert event.node.push == push.seq
     assert started_tag(push, event.node.number) == ("<button", ["id", "target"])
@@ -472,7 +472,7 @@ def test_numbers_count_every_message_of_a_document(watch: Watch) -> None:
         watched.page.click("#go")
     watched.until(lambda: watched.events("click")[2:])
     watched.until(lambda: watched.pushes("rest"))
-    numbers = [said.seq for said in watched.said]
+    numbers = [one.seq for one in watched.messages]
     assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
 
 
@@ -480,7 +480,7 @@ FRAMES = """<!doctype html><div style="height:50px"></div><iframe src=/empty></i
 <iframe id=f src=/inner style="border:3px solid;padding:4px;margin:0"></iframe>"""
 
 
-def test_acts_in_readable_frames_are_told_by_the_outermost_document(watch: Watch, site: Any) -> None:
+def test_actions_in_readable_frames_are_reported_by_the_outermost_document(watch: Watch, site: Any) -> None:
     site.add("/empty", "")
     site.add("/inner", "<!doctype html><body style='margin:0'><button id=in style='margin:10px'>In</button>")
     watched = watch()
@@ -514,7 +514,7 @@ def test_time_of_a_frame_that_came_late(watch: Watch, site: Any) -> None:
     assert abs(float(watched.page.frames[1].title() or title) - event.at) < 500
 
 
-def test_a_frame_is_heard_from_its_first_moment(watch: Watch, site: Any) -> None:
+def test_a_frame_is_recorded_from_its_first_moment(watch: Watch, site: Any) -> None:
     site.add("/inner", "<input id=a type=checkbox><script>a.click()</script>")
     watched = watch()
     watched.page.goto(site.add("/", "<!doctype html><div id=d></div>"))
@@ -633,7 +633,7 @@ def test_document_open_does_not_deafen_us(watch: Watch) -> None:
     assert len(watched.events("click")) == 1
 
 
-def test_a_popup_is_heard_once_in_its_first_and_its_second_document(watch: Watch, site: Any) -> None:
+def test_a_popup_is_recorded_once_in_its_first_and_its_second_document(watch: Watch, site: Any) -> None:
     site.add("/popup", "<button id=p>x</button>")
     watched = watch()
     watched.page.goto(
@@ -671,7 +671,7 @@ def test_a_flood_is_dropped_and_counted_and_actions_get_through(watch: Watch) ->
     assert len(watched.events("keydown")) == len(watched.events("input")) == 150
     watched.until(lambda: sum(gap.count for gap in watched.gaps()) >= 3000 - len(made_up))
     assert {gap.why for gap in watched.gaps()} == {"flood"}
-    numbers = [said.seq for said in watched.said]
+    numbers = [one.seq for one in watched.messages]
     assert len(set(numbers)) == len(numbers)
     assert max(numbers) - min(numbers) + 1 == len(numbers) + sum(gap.count for gap in watched.gaps())
 

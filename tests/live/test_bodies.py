@@ -89,7 +89,7 @@ def test_bodies(context: BrowserContext, start: str, tmp_path: Path) -> None:
     assert getattr(found["long"], "n", None) == 2**21
 
 
-def test_a_file_of_the_disk_is_named_and_its_lack_is_said(
+def test_a_file_of_the_disk_is_named_and_its_lack_is_reported(
     context: BrowserContext, start: str, tmp_path: Path
 ) -> None:
     (tmp_path / "note.txt").write_text("from the disk")

@@ -249,7 +249,7 @@ def test_a_budget_ends_the_questions(watch: Watch) -> None:
     assert found is not None and found.text == "x"
 
 
-def test_a_megabyte_of_texts_is_told_and_no_more(watch: Watch) -> None:
+def test_a_megabyte_of_texts_is_sent_and_no_more(watch: Watch) -> None:
     watched = watch()
     watched.page.set_content("<object id=p></object><object id=q></object><object id=r></object>")
     watched.page.evaluate("() => { for (const shown of [p, q, r]) shown.textContent = 'x'.repeat(400_000); }")
@@ -257,7 +257,7 @@ def test_a_megabyte_of_texts_is_told_and_no_more(watch: Watch) -> None:
     assert {name: len(edits) for name, edits in rows.items()} == {"p": 3, "q": 3, "r": 0}
 
 
-def test_rows_tell_nothing_of_what_is_masked(watch: Watch) -> None:
+def test_rows_reveal_nothing_of_what_is_masked(watch: Watch) -> None:
     watched = watch(mask=(".m",))
     watched.page.set_content(
         "<style>.c{text-transform:capitalize}</style><div id=d class=c><p>one <b class=m>my secret</b></p>"
@@ -687,7 +687,7 @@ def test_fields_that_change_without_an_event_are_named(watch: Watch) -> None:
 
 def changes(watched: Any) -> list[tuple[str, str, str]]:
     """All changes without an event, whichever push said so."""
-    watched.said.append(watched.ask().push)
+    watched.messages.append(watched.ask().push)
     return [change for push in watched.pushes() for change in push.changed]
 
 

@@ -101,7 +101,7 @@ def test_a_text_is_one_step(
          lambda page: page.drag_and_drop("#it", "#to"), ["drag_and_drop"]),
     ]),
 )  # fmt: skip
-def test_what_a_pointer_or_a_key_does_is_told_once(
+def test_what_a_pointer_or_a_key_does_is_reported_once(
     acts: Callable[..., list[str]], markup: str, act: Callable[[Any], object], steps: list[str]
 ) -> None:
     assert acts(markup, act) == steps
@@ -167,7 +167,7 @@ CARD = "<button id=it>x</button><div id=card>y</div>"
          page.keyboard.insert_text("ab"), page.keyboard.up("Shift")), ["fill ab"]),
     ]),
 )  # fmt: skip
-def test_scripts_of_the_agent_are_told_from_those_of_the_page(
+def test_scripts_of_the_agent_are_distinguished_from_those_of_the_page(
     acts: Callable[..., list[str]], markup: str, act: Callable[[Any], object], steps: list[str]
 ) -> None:
     assert acts(markup, act) == steps
@@ -216,7 +216,7 @@ def until_closed(page: Any) -> None:
         ("x", OPENER, lambda page: popup(page).close(), ["click", "close_tab"]),
     ],
 )
-def test_whoever_closes_a_popup_is_told_apart(
+def test_whoever_closes_a_popup_is_identified(
     acts: Callable[..., list[str]], other: str, opener: str, act: Callable[[Any], object], steps: list[str]
 ) -> None:
     assert acts(opener, act, other=other) == steps

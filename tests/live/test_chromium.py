@@ -210,7 +210,7 @@ def test_form_state_scroll_focus_hover_and_dialogs_are_restored(
     rebuilt.close()
 
 
-def test_what_a_script_put_into_slots_is_said_to_be_lost(
+def test_what_a_script_put_into_slots_is_reported_as_lost(
     watch: Callable[..., Any], offline: Chromium
 ) -> None:
     watched = watch()
@@ -348,7 +348,7 @@ def test_a_hostile_page_reaches_nobody_and_runs_nothing(
     page.close()
 
 
-def test_the_listener_would_hear_somebody(listener: tuple[str, list[bytes]]) -> None:
+def test_the_listener_would_receive_a_connection(listener: tuple[str, list[bytes]]) -> None:
     origin, heard = listener
     with socket.create_connection(("127.0.0.1", int(origin.rpartition(":")[2]))) as guest:
         guest.sendall(b"hello")

@@ -53,7 +53,7 @@ def test_a_driver_that_is_too_old(browser_path: Path, monkeypatch: pytest.Monkey
     assert "1.44.0" in fault and "Install playwright 1.60 or newer" in fault
 
 
-def test_a_click_that_is_not_heard(browser_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_click_that_is_not_received(browser_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REPLAYKIT_BROWSER", str(browser_path))
     monkeypatch.setattr(trial_recording, "_PAGE", "<button>There</button>")
     (fault,) = faults(asked())

@@ -176,7 +176,7 @@ def test_frame_silenced_and_removed_within_its_own_click(
     assert not all(proof.closed for proof in proofs.values())
 
 
-def test_page_that_lets_nobody_hear_of_its_end(tmp_path: Path, page: Page, home: str) -> None:
+def test_page_that_stops_the_events_of_its_end(tmp_path: Path, page: Page, home: str) -> None:
     stop = """() => { document.open(); document.write(`<script>for (const name of ['beforeunload', 'pagehide', 'click',
       'pointerdown', 'pointerup']) addEventListener(name, (event) => event.stopImmediatePropagation(), true)</` +
       'script><button>b</button>'); document.close() }"""

@@ -136,7 +136,7 @@ def test_pages_that_the_agent_makes_are_recorded(page: Page, start: str, tmp_pat
     assert proof(found).closed
 
 
-def test_a_page_that_was_there_and_is_not_recorded_is_said_to_be_missing(
+def test_a_page_that_was_there_and_is_not_recorded_is_reported_as_missing(
     page: Page, start: str, tmp_path: Path
 ) -> None:
     other = page.context.new_page()
@@ -247,7 +247,9 @@ def test_a_request_beside_the_browser_leaves_no_trace(page: Page, start: str, tm
     assert [one.url for one in found.of_type(Exchange) if one.url.endswith("/sent")] == []
 
 
-def test_answers_of_the_agent_are_told_from_those_of_the_site(page: Page, start: str, tmp_path: Path) -> None:
+def test_answers_of_the_agent_are_distinguished_from_those_of_the_site(
+    page: Page, start: str, tmp_path: Path
+) -> None:
     def answer(route: Route) -> None:
         route.fulfill(json={"done": False})
 
@@ -273,7 +275,7 @@ def test_a_document_that_the_agent_writes_is_its_own(page: Page, start: str, tmp
     assert [one.source for one in looks if one.role == "final"] == [None]
 
 
-def test_another_browser_is_said_to_be_missing(
+def test_another_browser_is_reported_as_missing(
     browser: Browser, page: Page, browser_path: Path, tmp_path: Path
 ) -> None:
     with Recorder(tmp_path / "run.zst") as run:
@@ -285,7 +287,7 @@ def test_another_browser_is_said_to_be_missing(
 
 
 @pytest.mark.thorough
-def test_runs_side_by_side_hear_their_own_agents(browser_path: Path, start: str, tmp_path: Path) -> None:
+def test_runs_side_by_side_log_their_own_agents(browser_path: Path, start: str, tmp_path: Path) -> None:
     from playwright.async_api import Browser as AsyncBrowser
     from playwright.async_api import async_playwright
 

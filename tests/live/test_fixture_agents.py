@@ -204,7 +204,7 @@ def test_async_agent_reaches_the_state_expected(pair: Pair, endpoint: str, shop:
     ("name", "by"),
     one_in(2, [("good", "approves"), ("consent_after", "approves"), ("good", "silent"), ("good", "refuses")]),
 )
-def test_stand_alone_agent_speaks_through_files(
+def test_stand_alone_agent_reports_through_files(
     name: str, by: str, endpoint: str, shop: Any, tmp_path: Path
 ) -> None:
     events, replies = tmp_path / "events.jsonl", tmp_path / "replies.jsonl"

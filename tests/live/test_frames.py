@@ -698,7 +698,7 @@ def test_answers_of_a_service_worker_are_marked(tmp_path: Path, context: Browser
     assert asked["stored?by=service"].status == 200
 
 
-def test_requests_that_began_before_anybody_listened_are_said_to_be_missing(
+def test_requests_that_began_before_the_recorder_listened_are_reported_as_missing(
     tmp_path: Path, context: BrowserContext, site: Site
 ) -> None:
     # A worker asks in its first line: now and then that is seen, and never is it lost without a word.

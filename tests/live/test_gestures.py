@@ -219,7 +219,7 @@ def test_a_page_that_is_left_before_it_rests_has_been_seen(tmp_path: Path, page:
     assert texts[-1] == "next"
 
 
-def test_fields_that_a_script_sets_are_told_with_the_next_snapshot(tmp_path: Path, page: Any) -> None:
+def test_fields_that_a_script_sets_are_reported_with_the_next_snapshot(tmp_path: Path, page: Any) -> None:
     page.set_content(FORM)
     out = tmp_path / "run.zst"
     with Recorder(out, screenshots="off", network="off") as run:

@@ -163,7 +163,7 @@ def test_frame_that_listens_goes_with_its_page(
     assert found.sent or LEAVING in found.missing
 
 
-def test_frame_that_is_removed_is_heard(tmp_path: Path, page: Page, site: Site, start: str) -> None:
+def test_frame_that_is_removed_is_recorded(tmp_path: Path, page: Page, site: Site, start: str) -> None:
     site.add("/inner", f"<!doctype html><script>{LISTENERS['pagehide']}</script>")
     shows(site, "", "<iframe src=/inner></iframe>")
     remove = "() => document.querySelector('iframe').remove()"

@@ -1,4 +1,4 @@
-"""The browser's own count of input events, against what was heard: what a page hides from the recorder is a gap."""
+"""The browser's own count of input events, against the events received: what a page hides from the recorder is a gap."""
 
 from __future__ import annotations
 

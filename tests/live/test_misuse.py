@@ -95,18 +95,18 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 
 
 @pytest.fixture
-def heard(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def message_numbers(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The numbers of all messages from pages, in the order of their arrival."""
     numbers: list[int] = []
 
-    def hear(text: str) -> PageText:
+    def decoded(text: str) -> PageText:
         message = decode_message(text)
         if not isinstance(message, PagePart):
             numbers.append(message.seq)
         return message
 
     for module in (cdp_worlds, frames_and_workers):
-        monkeypatch.setattr(module, "decode_message", hear)
+        monkeypatch.setattr(module, "decode_message", decoded)
     return numbers
 
 
@@ -393,18 +393,18 @@ def test_recorder_attached_to_what_it_cannot_record(context: BrowserContext, tmp
         pool.submit(asyncio.run, attach()).result()
 
 
-def test_recorder_that_is_done_hears_nothing_more(
-    browser: Browser, form: str, tmp_path: Path, heard: list[int]
+def test_recorder_that_is_done_receives_nothing_more(
+    browser: Browser, form: str, tmp_path: Path, message_numbers: list[int]
 ) -> None:
     with Recorder(tmp_path / "run.zst") as run:
         run.attach(browser)
-    heard.clear()
+    message_numbers.clear()
     context = browser.new_context()
     page = context.new_page()
     page.goto(form)
     use(page)
     context.close()
-    assert heard == []
+    assert message_numbers == []
 
 
 def test_recorder_inside_of_a_recorder(context: BrowserContext, form: str, tmp_path: Path) -> None:
@@ -687,7 +687,7 @@ ROUNDS = one_in(2, [8, 40])
 
 @pytest.mark.parametrize("rounds", ROUNDS)
 def test_hundreds_of_fast_actions(
-    rounds: int, browser: Browser, form: str, tmp_path: Path, heard: list[int]
+    rounds: int, browser: Browser, form: str, tmp_path: Path, message_numbers: list[int]
 ) -> None:
     contexts = [browser.new_context(viewport={"width": 400, "height": 300}) for _ in range(CONTEXTS)]
     pages = [context.new_page() for context in contexts]
@@ -715,7 +715,7 @@ def test_hundreds_of_fast_actions(
         assert len(set(fills)) >= rounds - 1
     assert [gap for gap in trajectory.of_type(Gap) if gap.channel == "actions"] == []
     # Every document counts from 0: where no number is missing, none comes more often than the one before.
-    times = Counter(heard)
+    times = Counter(message_numbers)
     assert [times[number] for number in range(len(times))] == sorted(times.values(), reverse=True)
     assert times[0] == CONTEXTS
     assert times.total() > 2 * CONTEXTS * rounds

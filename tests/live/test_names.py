@@ -179,8 +179,8 @@ def clicked(watched: Any, css: str, **options: Any) -> Any:
     """Click; return what the page told of the element."""
     known = len(watched.events("click"))
     watched.page.click(css, **options)
-    heard = watched.until(lambda: watched.events("click")[known:], f"click on {css}")
-    return heard[-1].element
+    clicks = watched.until(lambda: watched.events("click")[known:], f"click on {css}")
+    return clicks[-1].element
 
 
 SHOWN = """<!doctype html><style>#b4::before { content: 'Delete ' attr(data-what) } #b4::after { content: '\\201D' }

@@ -67,7 +67,7 @@ def proof(run: Trajectory) -> Proof:
 
 
 @pytest.mark.parametrize("way", one_in(6, [*WAYS]))
-def test_a_request_that_nobody_else_may_hear(start: str, site: Site, tmp_path: Path, way: str) -> None:
+def test_a_request_that_no_other_witness_sees(start: str, site: Site, tmp_path: Path, way: str) -> None:
     site.add("/shared", f"fetch('{start}buy', {{method: 'POST'}})", "text/javascript")
     script = WAYS[way].replace("@", start)
 

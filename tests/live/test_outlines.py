@@ -67,7 +67,7 @@ def test_async_agents_have_them_as_well(tmp_path: Path, site: Any) -> None:
         assert '- heading "Order" [level=1]' in (trees(bundle)[-1][1] or "")
 
 
-def test_nothing_is_said_without_asking(tmp_path: Path, page: Page, site: Any) -> None:
+def test_nothing_is_reported_without_asking(tmp_path: Path, page: Page, site: Any) -> None:
     record(tmp_path / "run.zst", page, site.add("/", FORM))
     with open_bundle(tmp_path / "run.zst") as bundle:
         assert bundle.header.channels["a11y"] == "absent"

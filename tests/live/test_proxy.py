@@ -133,7 +133,7 @@ found["ports"] = [name for name in places if (Path(name) / "DevToolsActivePort")
 
 
 @pytest.mark.thorough
-def test_popup_that_its_opener_silences_is_heard(site: Site, tmp_path: Path) -> None:
+def test_popup_that_its_opener_silences_is_recorded(site: Site, tmp_path: Path) -> None:
     script = """
 for _ in range(6):
     with page.expect_popup() as popup:
@@ -152,7 +152,7 @@ for _ in range(6):
 
 
 @pytest.mark.thorough
-def test_page_made_with_an_address_is_heard_from_its_first_request(site: Site, tmp_path: Path) -> None:
+def test_page_made_with_an_address_is_recorded_from_its_first_request(site: Site, tmp_path: Path) -> None:
     site.add("/made", "<!doctype html><title>Made</title><script>fetch('/first')</script>")
     site.add("/first", "1", "text/plain")
     script = f"""

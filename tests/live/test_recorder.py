@@ -300,7 +300,7 @@ def test_a_password_is_not_kept_where_its_page_sends_it(
     assert b"masked" in said
 
 
-def test_declared_secret_is_told_by_its_id_only(tmp_path: Path, context: BrowserContext, start: str) -> None:
+def test_declared_secret_is_named_by_its_id_only(tmp_path: Path, context: BrowserContext, start: str) -> None:
     word = "Qx7-very-secret"
 
     def act(page: Page, run: Recorder) -> None:

@@ -529,7 +529,7 @@ def test_steps_are_one_stop_of_the_tab_key(violation: Watched) -> None:
     expect(page.get_by_role("button", name="Screenshot", exact=True)).to_be_focused()
 
 
-def test_what_is_not_there_is_said_and_the_way_to_what_is(shown: Shown, tmp_path: Path) -> None:
+def test_what_is_missing_is_reported_and_the_way_to_what_is_there(shown: Shown, tmp_path: Path) -> None:
     run = trajectory().goto("http://shop.test/", "<h1>Shop</h1>").click("#a", name="Buy").answer("y")
     page = shown(run.write(tmp_path / "a.zst")).page
     expect(page.locator(".frame .blank").first).to_have_text("Goto")

@@ -176,7 +176,7 @@ def test_keys_walk_the_rows_and_the_differences(long: Watched) -> None:
 
 
 @pytest.mark.thorough
-def test_the_same_recording_twice_is_said(parted: Parted) -> None:
+def test_the_same_recording_twice_is_reported(parted: Parted) -> None:
     path = RECORDINGS / "order-total--good.zst"
     page = parted(path, path, ("one", "other")).page
     expect(page.locator(".notices")).to_contain_text("The same recording")

@@ -95,7 +95,7 @@ def test_a_changed_button_is_where_the_run_diverges_and_ends(
 
 
 @pytest.mark.thorough  # test_help_examples.py runs the command
-def test_the_command_tells_what_moved_and_what_reads_differently(
+def test_the_command_reports_what_moved_and_what_reads_differently(
     browser_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rewritten(monkeypatch, CONFIRM, f"<span>{CONFIRM}</span><em>No way back</em>")

@@ -68,7 +68,7 @@ def test_a_suite_is_recorded_task_by_task_and_goes_on_where_it_stopped(
 
 
 @pytest.mark.thorough
-def test_agents_that_crash_are_recorded_and_said(browser_path: Path, tmp_path: Path) -> None:
+def test_agents_that_crash_are_recorded_and_reported(browser_path: Path, tmp_path: Path) -> None:
     with serve() as site:
         done = record(browser_path, tmp_path, site.url, "--", sys.executable, "-c", "raise SystemExit(3)")
     assert done.returncode == 0, done.stderr

@@ -200,7 +200,7 @@ def test_tab_that_is_left_open_is_looked_at(record: Record, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("record", ["command"], indirect=True)
 @pytest.mark.parametrize("errand", one_in(2, [PASSING, LEFT]), ids=["passing", "left"])
-def test_tab_that_nobody_listened_in_is_told_with_what_is_missing(
+def test_tab_without_a_listener_is_reported_with_what_is_missing(
     record: Record, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, errand: str
 ) -> None:
     arming = arm
