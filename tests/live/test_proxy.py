@@ -243,6 +243,14 @@ LINKS = """<!doctype html><a id=link href=/sent target=_blank>Read</a><button>Se
 <script>addEventListener('storage', () => history.replaceState(null, '', '/arrived'))</script>"""
 
 
+def test_a_tab_that_is_there_for_a_download_lacks_nothing(site: Site, tmp_path: Path) -> None:
+    site.add("/file", "abc", "application/octet-stream")
+    start = site.add("/", "<!doctype html><a id=link href=/file target=_blank>Read</a>")
+    actions = [["goto", start], ["click", "#link"]]
+    rule = {"type": "never", "match": {"action": "close_tab"}}
+    assert outcome_over_cdp(rule, actions, start, tmp_path) == "DORMANT"
+
+
 def test_a_tab_that_a_link_opens_is_not_held_for_long(site: Site, tmp_path: Path) -> None:
     """It answers nothing before its document comes, and the document waits for the recorder."""
     site.add("/sent", ARRIVES)

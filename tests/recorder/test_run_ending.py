@@ -307,6 +307,17 @@ def test_a_tab_that_nobody_listened_in_leaves_every_channel_of_pages_partial(dri
     assert [tag_of(action) for action in driver.actions] == ["click", "new_tab", "close_tab", "click"]
 
 
+def test_a_tab_without_a_document_lacks_nothing_and_was_closed_by_nobody(driver) -> None:
+    """Such as that of a link to a download, which the browser closes."""
+    driver.click(at=500).wait(1000)
+    driver.feed(m.TabMissed(at=1600, page=1, opener=0, closed_at=1800.0, is_empty=True))
+    driver.click(at=3000).end()
+    assert [gap for gap in driver.of(Gap) if gap.page == 1] == []
+    tabs = [(tab.state, tab.t, tab.cause) for tab in driver.of(TabChange) if tab.page == 1]
+    assert tabs == [("opened", 1600, "page"), ("closed", 1800, "page")]
+    assert [tag_of(action) for action in driver.actions] == ["click", "click"]
+
+
 def test_a_tab_that_was_gone_before_anybody_saw_it_is_said_to_be_unseen(driver) -> None:
     driver.click(at=500).wait(1000)
     driver.errors["snapshot"] = "gone"

@@ -440,9 +440,9 @@ class Driver(Relaying):
         if tab.actor == "probe":
             self.gap("probes", "attach.failed")
             return
-        tab.census.seen += 1
-        tab.census.late += 1
         found = self.target_registry.of(tab) or FoundPage(id="", at=tab.seen_at)
+        tab.census.seen += 1
+        tab.census.late += not found.is_empty
         opener = self.target_registry.get(found.opener)
         self.feed(
             TabMissed(
@@ -452,6 +452,7 @@ class Driver(Relaying):
                 urls=tuple(found.urls),
                 closed_at=found.closed_at,
                 existing=tab.page in self._existing,
+                is_empty=found.is_empty,
             )
         )
 

@@ -38,12 +38,19 @@ class FoundPage(Struct, kw_only=True, eq=False):
     """Browser context."""
     opener: str = ""
     """Target id of its opener."""
+    is_apart: bool = False
+    """Its opener cannot reach it: a link opened it, and it has no process before its document."""
     urls: list[tuple[float, str]] = []
     """Where it was before the recorder was attached: when it was reported, ms, and the address."""
     closed_at: float | None = None
     """When it was gone, ms."""
     tab: CdpTab | None = None
     """Its recorded tab."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it went without a document, as a tab does whose link leads to a download."""
+        return self.is_apart and bool(self.opener) and not self.urls and self.closed_at is not None
 
 
 class TargetRegistry:
@@ -105,6 +112,7 @@ class TargetRegistry:
             at=self._clock.arrived(),
             context=about.get("browserContextId", ""),
             opener=about.get("openerId", ""),
+            is_apart=about.get("canAccessOpener") is False,
         )
         self._found[found.id] = found
         foreign = [one for one in self._found.values() if one.tab is None and not self.is_ours(one)]

@@ -118,6 +118,8 @@ class TabMissed(OfTab, frozen=True, kw_only=True):
     """When it was gone; None = it may still be there."""
     existing: bool = False
     """It was there when the recorder came: no action of the agent."""
+    is_empty: bool = False
+    """It never had a document, so there was nothing to miss."""
 
 
 class TabClosed(OfTab, frozen=True, kw_only=True):

@@ -124,6 +124,9 @@ class TabLifecycle:
             earlier=message.urls,
         )
         tab = self.opened(opening, is_begun=is_begun)
+        if message.is_empty and message.closed_at is not None:
+            self._tabs.close(tab)
+            return self._write(tab, message.closed_at, "page")
         tab.url = message.urls[-1][1] if message.urls else tab.url
         for channel in self._channels:
             self._outbox.gap(channel, "attach.failed", message.at, page=tab.page)
@@ -132,6 +135,7 @@ class TabLifecycle:
             tab.is_open = False
         else:
             self.closed(TabClosed(at=message.closed_at, page=tab.page), was_received=False)
+        return None
 
     def closed(self, message: TabClosed, *, was_received: bool = True) -> None:
         """Record that a tab is gone. Whether an action, the page or the end did it shows later."""
