@@ -121,8 +121,7 @@ class Driver:
             at=self.now,
             purpose=purpose,
             snapshot=more.pop("snapshot", dom(self.page_text)),
-            settled=purpose == "rest",
-            **{"url": "http://shop.test/", "title": "Shop", **more},
+            **{"url": "http://shop.test/", "title": "Shop", "settled": purpose == "rest", **more},
         )
         self.feed(
             m.SnapshotPushed(at=self.now, page=page, document=document, frame=frame, source=source, push=push)

@@ -422,6 +422,18 @@ def test_probes_of_one_phase_share_their_time(new_driver) -> None:
     assert (errors["p1"], errors["p4"]) == (None, "timeout")
 
 
+@pytest.mark.parametrize(("is_quiet", "waits"), [(True, False), (False, True)])
+def test_the_end_waits_no_longer_for_a_page_that_was_quiet_when_it_was_asked(
+    is_quiet: bool, waits: bool, new_driver
+) -> None:
+    driver = new_driver().open().click(BUTTON, at=100)
+    driver.push("rest", "paid", at=250)
+    driver.push("asked", at=400, settled=is_quiet)
+    driver.feed(m.End(at=410, kind="answered", answer="done"))
+    driver.wait(40)
+    assert bool(driver.looks("final")) is not waits
+
+
 def saving(driver, method: str = "PUT", **more):
     sent = {"url": "http://shop.test/api/state", "method": method, "resource": "fetch", **more}
     return driver.feed(requests.Requested(at=driver.now, request="9", page=0, **sent))

@@ -380,7 +380,9 @@ class Session:
         if ref is None or tab is None or not tab.is_open or at - ref.at > REST_MAX_MS:
             return True
         seen = tab.latest
-        if seen is None or seen.push.purpose != "rest" or seen.document != tab.document:
+        # A page that is quiet when it is asked, as at an answer, has no further rest to show.
+        is_rest = seen is not None and (seen.push.purpose == "rest" or seen.push.settled)
+        if seen is None or not is_rest or seen.document != tab.document:
             return False
         return seen.at > ref.at and not self._network.is_loading(tab.page, ref.at)
 
