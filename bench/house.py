@@ -14,6 +14,7 @@ import re
 import tokenize
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -106,13 +107,17 @@ def importers(modules: Mapping[str, Module]) -> dict[str, set[str]]:
     return found
 
 
-def _imported(tree: ast.Module) -> Iterable[str]:
+@cache
+def _imported(tree: ast.Module) -> frozenset[str]:
+    """Return the names that a module imports, of modules and of what is in them."""
+    found: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            found.add(node.module)
+            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return frozenset(found)
 
 
 def crumbs(modules: Mapping[str, Module]) -> list[str]:
@@ -150,7 +155,7 @@ def reasons(package: Path, modules: Mapping[str, Module]) -> dict[str, str]:
 
 def _is_lazy(name: str, tree: ast.Module) -> bool:
     """Whether every import of a module stands inside of a function."""
-    return not any(name in set(_imported(ast.Module([node], []))) for node in tree.body if _is_import(node))
+    return not any(name in _imported(ast.Module([node], [])) for node in tree.body if _is_import(node))
 
 
 def _is_import(node: ast.stmt) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from pathlib import Path
 
@@ -18,11 +17,8 @@ def rows() -> list[list[str]]:
 
 def functions() -> set[str]:
     """The names of all test functions."""
-    found: set[str] = set()
-    for path in (ROOT / "tests").rglob("test_*.py"):
-        nodes = ast.walk(ast.parse(path.read_text("utf-8")))
-        found |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
-    return found
+    texts = (path.read_text("utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    return {name for text in texts for name in re.findall(r"^ *(?:async )?def (test_\w+)\(", text, re.M)}
 
 
 def test_every_row_names_tests_that_exist() -> None:

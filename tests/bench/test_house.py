@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 from bench.house import (
     PACKAGE,
+    Module,
     code_lines,
     comments,
     crumbs,
@@ -29,6 +31,12 @@ FILES = {
     "rooms/pages.py": "from own.rooms.walls import Page\nTEXT = '''a\n\nb'''\nLONG = (\n    1,\n)\n",
     "rooms/script.js": "1;\n",
 }
+
+
+@cache
+def shipped() -> dict[str, Module]:
+    """Every module of the package."""
+    return read(PACKAGE)
 
 
 def package(folder: Path) -> Path:
@@ -77,7 +85,7 @@ def test_a_small_module_stays_for_a_reason_that_shows(tmp_path: Path) -> None:
 
 
 def test_every_small_module_has_a_reason_to_stay() -> None:
-    assert [name for name, why in reasons(PACKAGE, read(PACKAGE)).items() if not why] == []
+    assert [name for name, why in reasons(PACKAGE, shipped()).items() if not why] == []
 
 
 def test_names_that_stand_twice_are_named_with_their_homes(tmp_path: Path) -> None:
@@ -87,9 +95,8 @@ def test_names_that_stand_twice_are_named_with_their_homes(tmp_path: Path) -> No
 
 
 def test_no_further_class_or_file_has_the_name_of_another() -> None:
-    modules = read(PACKAGE)
-    assert doubled_classes(modules) == {}
-    assert doubled_stems(modules) == {}
+    assert doubled_classes(shipped()) == {}
+    assert doubled_stems(shipped()) == {}
 
 
 def test_names_with_a_private_word_are_found(tmp_path: Path) -> None:
@@ -118,7 +125,7 @@ def test_names_of_scripts_with_a_private_word_are_found_outside_of_texts(tmp_pat
 
 
 def test_no_name_has_a_private_word() -> None:
-    assert private_names(read(PACKAGE)) == {}
+    assert private_names(shipped()) == {}
     assert private_script_names(PACKAGE) == {}
 
 

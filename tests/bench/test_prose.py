@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import click
@@ -40,6 +41,10 @@ SOURCE_FLAGS = {"source docstrings": 7, "source comments": 1, "script comments":
 """Flagged words in the source; only ever fewer."""
 
 
+texts_of = cache(source_texts)
+"""Reading the source takes longer than most tests here."""
+
+
 def fails(found: list[Sentence]) -> str:
     return "\n".join(f"{one.length} words: {one.text}" for one in longest(found))
 
@@ -69,7 +74,7 @@ def test_docstrings_and_schemas_are_short_and_use_the_words_of_the_field(name: s
 
 @pytest.mark.parametrize(("kind", "most"), SOURCE_FLAGS.items())
 def test_the_source_uses_the_words_of_the_field(kind: str, most: int) -> None:
-    texts = source_texts()[kind]
+    texts = texts_of(ROOT / "replaykit")[kind]
     found = [
         (place, one.found) for place, text in texts.items() for one in flagged(text, WORDS | SOURCE_WORDS)
     ]
@@ -79,7 +84,7 @@ def test_the_source_uses_the_words_of_the_field(kind: str, most: int) -> None:
 
 @pytest.mark.parametrize("folder", ["replaykit", "bench", "fixtures", "recordings", "tests"])
 def test_docstrings_and_comments_begin_with_a_noun_phrase_or_a_verb(folder: str) -> None:
-    texts = {place: text for kind in source_texts(ROOT / folder).values() for place, text in kind.items()}
+    texts = {place: text for kind in texts_of(ROOT / folder).values() for place, text in kind.items()}
     assert [f"{place}: {text:.60}" for place, text in texts.items() if text.startswith(STARTS)] == []
 
 

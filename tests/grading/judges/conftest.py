@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -118,12 +119,21 @@ PATIENCE_S = 5.0
 
 
 @pytest.fixture
+def retries_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SDKs ask again without waiting, as often as ever."""
+    for sdk in filter(find_spec, ("anthropic", "openai")):
+        monkeypatch.setattr(f"{sdk}._base_client.INITIAL_RETRY_DELAY", 0.0)
+
+
+@pytest.fixture
 def sleeps() -> None:
     """For a test whose server asks for an hour: its call sleeps from then on, and draws no more."""
 
 
 @pytest.fixture(autouse=True)
-def calls_end_with_their_test(request: pytest.FixtureRequest) -> Iterator[None]:
+def calls_end_with_their_test(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
     """Wait for calls that met their deadline: SDKs draw random waits, which Hypothesis forbids at the same time."""
     before = set(threading.enumerate())
     yield

@@ -17,9 +17,12 @@ from replaykit.grading.judges.tape.tape import request_key
 
 from .messages_server import FAST, IMAGE, IMAGES, REQUEST, Server, cuts, error, message, resets, says
 
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("anthropic") is None, reason="the extra `judge` (anthropic) is not installed"
-)
+pytestmark = [
+    pytest.mark.skipif(
+        importlib.util.find_spec("anthropic") is None, reason="the extra `judge` (anthropic) is not installed"
+    ),
+    pytest.mark.usefixtures("retries_at_once"),
+]
 
 
 @pytest.fixture(autouse=True)

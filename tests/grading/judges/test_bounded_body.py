@@ -23,6 +23,8 @@ from replaykit.grading.judges.clients.openai_client import OpenAIClient
 from replaykit.grading.model_request import ModelReply, ModelRequest, ReplyFailure, TextPart
 from tests.grading.judges.messages_server import Answer, Server, message
 
+pytestmark = pytest.mark.usefixtures("retries_at_once")
+
 COMPLETION = {
     "id": "c1", "object": "chat.completion", "created": 1, "model": "m",
     "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "All there.\nSUCCESS"}}],

@@ -15,6 +15,8 @@ from replaykit.grading.model_request import ReplyFailure
 
 from .messages_server import IMAGES, REQUEST, Server, message, says
 
+pytestmark = pytest.mark.usefixtures("retries_at_once")
+
 KEY = "sk-told/0123456789abcdef"
 
 

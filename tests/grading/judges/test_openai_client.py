@@ -26,9 +26,12 @@ from .conftest import DIGEST
 from .messages_server import FAST, IMAGE, IMAGES, Server, cuts, resets, says
 from .messages_server import REQUEST as ASKED
 
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("openai") is None, reason="the extra `openai` is not installed"
-)
+pytestmark = [
+    pytest.mark.skipif(
+        importlib.util.find_spec("openai") is None, reason="the extra `openai` is not installed"
+    ),
+    pytest.mark.usefixtures("retries_at_once"),
+]
 
 REQUEST = replace(ASKED, model="openai:o4-mini")
 EFFORT = "Unsupported parameter: 'reasoning_effort' is not supported with this model."

@@ -24,6 +24,8 @@ from replaykit.tasks.judge_settings import JudgeSettings
 
 from .messages_server import FAST, Server, cuts, error, message, resets, says
 
+pytestmark = pytest.mark.usefixtures("retries_at_once")
+
 DIGEST = "d" * 64
 WEBJUDGE = JudgeSettings(protocol="webjudge")
 SECRET = "sk-very-secret"

@@ -68,6 +68,12 @@ def own_print(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAY_TQDM_PATCH_PRINT", "0")
 
 
+@pytest.fixture
+def own_attempts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a task of Ray be lost with its first worker: what Ray tries again by itself is not our matter."""
+    monkeypatch.setenv("RAY_TASK_MAX_RETRIES", "0")
+
+
 # Ray's own threads end after the interpreter begins to; nothing of it is ours.
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")
 def test_ray(bundles: list[Path], own_print: None) -> None:
@@ -80,7 +86,7 @@ def test_ray(bundles: list[Path], own_print: None) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")
-def test_a_bundle_that_ends_its_worker_on_ray_is_one_error(own_print: None) -> None:
+def test_a_bundle_that_ends_its_worker_on_ray_is_one_error(own_print: None, own_attempts: None) -> None:
     pytest.importorskip("ray", reason="the extra `ray` is not installed")
     from replaykit.grading.workers.ray_executor import RayExecutor
 
