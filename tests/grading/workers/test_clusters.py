@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from concurrent.futures import Executor
 from pathlib import Path
 
 import pytest
@@ -62,34 +64,29 @@ def test_a_bundle_that_ends_its_worker_on_dask_is_one_error() -> None:
     assert found == SURVIVED
 
 
-@pytest.fixture
-def own_print(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep Ray from putting a `print` of its own into `builtins`, where it would stay."""
-    monkeypatch.setenv("RAY_TQDM_PATCH_PRINT", "0")
+@pytest.fixture(scope="module")
+def ray_executor() -> Iterator[Executor]:
+    """Two workers for both tests: starting Ray takes longer than what it does here."""
+    pytest.importorskip("ray", reason="the extra `ray` is not installed")
+    from replaykit.grading.workers.ray_executor import RayExecutor
 
-
-@pytest.fixture
-def own_attempts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a task of Ray be lost with its first worker: what Ray tries again by itself is not our matter."""
-    monkeypatch.setenv("RAY_TASK_MAX_RETRIES", "0")
+    with pytest.MonkeyPatch.context() as patched:
+        # Else Ray puts a `print` of its own into `builtins`, where it would stay.
+        patched.setenv("RAY_TQDM_PATCH_PRINT", "0")
+        # A task is lost with its first worker: what Ray tries again by itself is not our matter.
+        patched.setenv("RAY_TASK_MAX_RETRIES", "0")
+        with RayExecutor(num_cpus=2, include_dashboard=False, log_to_driver=False) as executor:
+            yield executor
 
 
 # Ray's own threads end after the interpreter begins to; nothing of it is ours.
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")
-def test_ray(bundles: list[Path], own_print: None) -> None:
-    pytest.importorskip("ray", reason="the extra `ray` is not installed")
-    from replaykit.grading.workers.ray_executor import RayExecutor
-
-    with RayExecutor(num_cpus=2, include_dashboard=False, log_to_driver=False) as executor:
-        found = grade_many(bundles, executor=executor)
+def test_ray(bundles: list[Path], ray_executor: Executor) -> None:
+    found = grade_many(bundles, executor=ray_executor)
     assert as_json(found) == as_json(grade_many(bundles))
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")
-def test_a_bundle_that_ends_its_worker_on_ray_is_one_error(own_print: None, own_attempts: None) -> None:
-    pytest.importorskip("ray", reason="the extra `ray` is not installed")
-    from replaykit.grading.workers.ray_executor import RayExecutor
-
-    with RayExecutor(num_cpus=2, include_dashboard=False, log_to_driver=False) as executor:
-        found = outcomes(Foreign(executor, GradeOptions(), work=stand_in), DYING)
+def test_a_bundle_that_ends_its_worker_on_ray_is_one_error(ray_executor: Executor) -> None:
+    found = outcomes(Foreign(ray_executor, GradeOptions(), work=stand_in), DYING)
     assert found == SURVIVED
