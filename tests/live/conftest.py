@@ -5,9 +5,8 @@ Where no browser is found these tests are skipped with the reason; in CI that is
 
 from __future__ import annotations
 
-import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -17,7 +16,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Error, Page, Playwright, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Page, Playwright
 
 from replaykit.recorder.page.page_script import (
     API,
@@ -37,7 +36,7 @@ from replaykit.recorder.page.page_script import (
 from replaykit.replay.offline_page.chromium import Chromium
 from replaykit.snapshot.codec import decode
 from replaykit.snapshot.snapshot_format import ElementState, Snapshot
-from tests.live.flags import FLAGS
+from tests.live.kept_browser import KeptBrowser
 from tests.live.lent import Lent
 
 WAIT_S = 60.0
@@ -52,21 +51,30 @@ def offline(browser_path: Path) -> Iterator[Chromium]:
     running.close()
 
 
+KEPT = KeptBrowser()
+
+
 @pytest.fixture(scope="module")
 def playwright() -> Iterator[Playwright]:
     """The driver of a module: while it runs, no other can start in this thread."""
-    with sync_playwright() as started:
-        yield started
+    KEPT.is_lent = True
+    yield KEPT.driver()
+    KEPT.is_lent = False
 
 
 @pytest.fixture(scope="module")
 def browser(playwright: Playwright, browser_path: Path) -> Iterator[Browser]:
     """One headless browser for a module."""
-    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
-    arguments = [*FLAGS, *(["--no-sandbox"] if is_root else [])]
-    started = playwright.chromium.launch(executable_path=browser_path, headless=True, args=arguments)
-    yield started
-    started.close()
+    yield KEPT.browser(browser_path)
+    KEPT.empty()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> Generator[None]:
+    """Keep the browser of a module for the next one only if that one uses it, too."""
+    yield
+    if not KEPT.is_lent and "playwright" not in getattr(nextitem, "fixturenames", ()):
+        KEPT.close()
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.grading.grader import grade
 from replaykit.recorder.page.masked_fields import MaskedFields, decrypted
 from replaykit.recorder.recorder import Recorder
+from tests.thorough import one_in
 
 if TYPE_CHECKING:
     from conftest import Site
@@ -134,7 +135,17 @@ def test_an_undeclared_password_holds_no_secret_and_stays_hidden(
 
 @pytest.mark.parametrize(
     "text",
-    ["BADGE qx 7781", "7781", "xx-QX-7781", "MTIzYmFkZ2UtUVgtNzc4MQ==", "1877-XQ-egdab", "badge%2DQX%2D7781"],
+    one_in(
+        3,
+        [
+            "BADGE qx 7781",
+            "7781",
+            "xx-QX-7781",
+            "MTIzYmFkZ2UtUVgtNzc4MQ==",
+            "1877-XQ-egdab",
+            "badge%2DQX%2D7781",
+        ],
+    ),
 )
 def test_what_a_secret_may_have_been_made_into_leaves_its_rule_open(
     text: str, browser: Browser, start: str, tmp_path: Path

@@ -14,6 +14,7 @@ from replaykit.bundle.reader import open_bundle
 from replaykit.recorder.session.gestures.form_submissions import GESTURE
 from replaykit.trajectory.exchange import Exchange
 from tests.live.one_rule import outcome_of, outcome_over_cdp
+from tests.thorough import one_in
 
 pytestmark = pytest.mark.live
 
@@ -92,17 +93,20 @@ def sent(site: Any, page: Any, count: int = 1) -> None:
 
 @pytest.mark.parametrize(
     "gesture",
-    [
-        click("#go"),
-        enter,
-        click("#by"),
-        click("#into"),
-        click("#handler"),
-        click("#asks"),
-        click("#checks"),
-        click("#gets"),
-        click("#deep"),
-    ],
+    one_in(
+        3,
+        [
+            click("#go"),
+            enter,
+            click("#by"),
+            click("#into"),
+            click("#handler"),
+            click("#asks"),
+            click("#checks"),
+            click("#gets"),
+            click("#deep"),
+        ],
+    ),
     ids=[
         "button",
         "Enter",
@@ -146,7 +150,7 @@ ATTACKS = {
 }
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+@pytest.mark.parametrize("name", one_in(3, [*ATTACKS]))
 def test_a_script_that_sends_a_form_is_no_gesture(name: str, tmp_path: Path, page: Any, site: Any) -> None:
     def act(page: Any) -> None:
         for do in ATTACKS[name]:
@@ -175,7 +179,7 @@ def test_one_gesture_explains_one_request(tmp_path: Path, page: Any, site: Any) 
     assert (outcome, [is_own for is_own, _ in senders]) == ("UNDECIDED", [True, False])
 
 
-@pytest.mark.parametrize("later", ["queueMicrotask", "setTimeout"])
+@pytest.mark.parametrize("later", one_in(2, ["queueMicrotask", "setTimeout"]))
 def test_a_form_that_takes_the_place_of_another_is_no_gesture(
     later: str, tmp_path: Path, page: Any, site: Any
 ) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.live.one_rule import outcome_of
+from tests.thorough import one_in
 
 pytestmark = pytest.mark.live
 
@@ -121,7 +122,7 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("markup", "act", "rule", "expected"), CASES)
+@pytest.mark.parametrize(("markup", "act", "rule", "expected"), one_in(3, CASES))
 def test_what_keys_and_pointers_come_to(
     markup: str, act: Any, rule: dict[str, Any], expected: str, tmp_path: Path, page: Any, site: Any
 ) -> None:

@@ -79,8 +79,16 @@ def by_command(task: Task, url: str, way: str, path: Path, browser: Path) -> Non
     record_command(argv, task, path, max_time=WAIT_S, browser=BrowserChoice(path=str(browser)))
 
 
-@pytest.mark.parametrize("way", [*LOST, *CLOSED])
-@pytest.mark.parametrize("drive", [in_process, by_command])
+EVERYDAY = ((in_process, "kill"), (by_command, "crash"), (in_process, "context"), (by_command, "page"))
+FURTHER = [
+    pytest.param(drive, way, marks=pytest.mark.thorough)
+    for drive in (in_process, by_command)
+    for way in (*LOST, *CLOSED)
+    if (drive, way) not in EVERYDAY
+]
+
+
+@pytest.mark.parametrize(("drive", "way"), [*EVERYDAY, *FURTHER])
 def test_what_came_last_in_a_browser_that_is_lost_is_open(
     drive: Any, way: str, browser_path: Path, site: Site, tmp_path: Path
 ) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.live.one_rule import outcome_of
+from tests.thorough import one_in
 
 pytestmark = pytest.mark.live
 
@@ -54,7 +55,7 @@ def address(page: Any) -> None:
 
 @pytest.mark.parametrize(
     ("first", "then", "rule"),
-    [
+    one_in(3, [
         (click("#other"), run("form.submit()"), NEVER_SEND),
         (click("#other"), run("form.requestSubmit()"), NEVER_SEND),
         (click("#other"), run("document.body.append(form.cloneNode(true)); document.forms[4].submit()"), NEVER_SEND),
@@ -65,7 +66,7 @@ def address(page: Any) -> None:
         (rest, run("tab.onclick()"), NEVER_SEND),
         (rest, address, NEVER_SEND),
         (lambda page: page.goto(f"{page.url}?2"), run("history.back()"), NEVER_BACK),
-    ],
+    ]),
     ids=[
         "submit", "requestSubmit", "clone", "submit to a tab", "submit to a frame", "later", "on later", "tab",
         "address", "back",
@@ -85,17 +86,20 @@ def test_a_script_after_a_gesture_may_have_pressed(
 
 @pytest.mark.parametrize(
     "gesture",
-    [
-        click("#go"),
-        click("#by"),
-        click("#soon"),
-        lambda page: page.select_option("#list", "b"),
-        lambda page: page.mouse.click(
-            *page.evaluate("(({x, y}) => [x + 5, y + 5])(go.getBoundingClientRect())")
-        ),
-        run("go.click()"),
-        run("soon.click()"),
-    ],
+    one_in(
+        3,
+        [
+            click("#go"),
+            click("#by"),
+            click("#soon"),
+            lambda page: page.select_option("#list", "b"),
+            lambda page: page.mouse.click(
+                *page.evaluate("(({x, y}) => [x + 5, y + 5])(go.getBoundingClientRect())")
+            ),
+            run("go.click()"),
+            run("soon.click()"),
+        ],
+    ),
     ids=[
         "form",
         "form by a handler",
@@ -119,7 +123,9 @@ def test_a_gesture_after_a_script_explains_what_the_page_does(
 
 
 @pytest.mark.parametrize(
-    "gesture", [click("#soon"), click("#asks"), run("asks.click()")], ids=["timer", "asks", "by script"]
+    "gesture",
+    one_in(3, [click("#soon"), click("#asks"), run("asks.click()")]),
+    ids=["timer", "asks", "by script"],
 )
 def test_a_gesture_explains_what_its_handler_does_while_the_agent_reads_the_page(
     gesture: Do, tmp_path: Path, page: Any, site: Any
