@@ -184,6 +184,7 @@ def test_the_example_of_serve_answers_and_stops(folder: Path) -> None:
 
 
 @pytest.mark.live
+@pytest.mark.thorough  # other tests record and rerun by the same commands
 def test_the_examples_of_record_and_rerun_work(folder: Path, browser_path: Path) -> None:
     environ = {"REPLAYKIT_BROWSER": str(browser_path), "PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin"}
     with serve() as shop:

@@ -189,6 +189,7 @@ def asked(runs: list[Recorded]) -> Iterator[Case]:
                 yield Case(name, run, {**run.record, "eval": rules})
 
 
+@pytest.mark.thorough  # below, a published evaluator scores a run; tests of the checks compare many verdicts
 def test_published_evaluators_have_our_verdicts(
     runs: list[Recorded], browser_path: Path, tmp_path: Path
 ) -> None:
