@@ -221,8 +221,9 @@ def test_an_exported_run_is_scored_in_inspect(run: Run, tmp_path: Path) -> None:
     ),
 )
 def test_a_wrong_option_is_named_before_anything_is_scored(
-    option: str, words: str, log: Path, run: Run, tmp_path: Path
+    option: str, words: str, run: Run, tmp_path: Path
 ) -> None:
+    log = replaykit.export_run("inspect", GOOD, tmp_path / "run.eval")
     done = run(
         "-m", "inspect_ai", "score", log, "--scorer", "replaykit/recorded_run", "-S", option,
         "--action", "overwrite", "--output-file", tmp_path / "scored.eval", "--display", "plain",
