@@ -14,10 +14,11 @@ from replaykit.browser import find_browser
 from replaykit.errors import NoBrowser
 from tests.needed import missing
 
-# Every run tries other examples. `--hypothesis-profile=thorough` tries twenty times as many.
+# Every run tries other examples. `.ci/thorough` tries `many`, and `--hypothesis-profile=thorough` the most.
 settings.register_profile(
-    "replaykit", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
+    "replaykit", deadline=None, max_examples=25, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile("many", settings.get_profile("replaykit"), max_examples=200)
 settings.register_profile("thorough", settings.get_profile("replaykit"), max_examples=1000)
 settings.load_profile("replaykit")
 
