@@ -42,6 +42,7 @@ def test_a_task_folder_of_harbor_is_graded_by_a_bare_python(example: Callable[..
     assert (details["state"], details["n_images"]) == ("graded", 1)
 
 
+@pytest.mark.thorough  # the test above starts the same program, and tests of the verifier miss a tape
 def test_a_tape_that_is_missing_gives_a_reward_of_0_and_its_name(example: Callable[..., Example]) -> None:
     opened = example("core", has_stand_in=True)
     failed = opened.run(section("Harbor")[0].replace("replies.jsonl", "no.jsonl"))
