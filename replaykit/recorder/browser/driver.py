@@ -441,9 +441,8 @@ class Driver(Relaying):
             self.gap("probes", "attach.failed")
             return
         found = self.target_registry.of(tab) or FoundPage(id="", at=tab.seen_at)
-        tab.census.seen += 1
-        tab.census.late += not found.is_empty
         opener = self.target_registry.get(found.opener)
+        tab.census.missed(is_empty=found.is_empty)
         self.feed(
             TabMissed(
                 at=tab.seen_at,

@@ -26,6 +26,11 @@ class Census(Struct, kw_only=True):
     touched_at: float = inf
     """When the agent last did what may reach any frame, ms since recording start; `inf`: unknown."""
 
+    def missed(self, *, is_empty: bool) -> None:
+        """Count a page that was not listened to; an empty one has done nothing."""
+        self.seen += 1
+        self.late += not is_empty
+
     @property
     def lacks(self) -> tuple[str, ...]:
         """Codes of what it cannot account for by a gap of a channel."""
