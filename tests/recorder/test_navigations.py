@@ -278,3 +278,26 @@ def test_addresses_without_a_tab_are_counted_up_to_a_limit(driver) -> None:
     driver.end()
     assert len(driver.of(Navigation)) == ELSEWHERE_MAX
     assert [gap.why for gap in driver.of(Gap) if gap.channel == "urls"] == ["flood"]
+
+
+@pytest.mark.parametrize(
+    ("network", "url", "opener", "goes_on", "count"),
+    [
+        ("off", "about:blank", 0, False, 1),
+        ("off", "about:blank", 0, True, 0),
+        ("off", A, 0, False, 0),
+        ("off", "about:blank", None, False, 0),
+        ("bodies", "about:blank", 0, False, 0),
+    ],
+)
+def test_a_tab_that_stays_empty_may_have_asked_unseen(
+    new_driver, network: str, url: str, opener: int | None, goes_on: bool, count: int
+) -> None:
+    """Such as for an address that answers without a page; with the network its request is known."""
+    driver = new_driver(SessionOptions(network=network)).open()
+    driver.open(1, url, opener=opener)
+    if goes_on:
+        driver.navigate(A, driver.now + 100, page=1)
+    driver.end()
+    gaps = [one for one in driver.of(Gap) if (one.channel, one.page) == ("urls", 1)]
+    assert [one.why for one in gaps] == ["redirect.unseen"] * count

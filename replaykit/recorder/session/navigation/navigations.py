@@ -94,8 +94,12 @@ class NavigationTracker:
                 self._leave(tab, pending, until, None)
 
     def finish(self) -> None:
-        """Report the addresses that led nowhere."""
+        """Report the addresses that led nowhere, and the tabs that may have asked for one unseen."""
         self._requests.finish()
+        # A new tab may ask before the recorder listens in it; a reply without a page leaves it empty.
+        empty = [] if self.has_network else [tab for tab in self._tabs.all if tab.is_new_popup]
+        for tab in empty:
+            self._outbox.gap("urls", "redirect.unseen", self._action_tracker.now, page=tab.page)
 
     def opened(self, tab: Tab, message: TabOpened, ref: StepRef | None, *, is_touched: bool) -> None:
         """Report the document that a new tab already shows."""
