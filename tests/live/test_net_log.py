@@ -73,7 +73,10 @@ def test_a_request_that_no_other_witness_sees(start: str, site: Site, tmp_path: 
 
     def act(page: Any, told: Any, run: Any) -> None:
         page.evaluate(script)
-        page.wait_for_timeout(700)
+        for _ in range(600):
+            if "/buy" in site.asked:
+                break
+            page.wait_for_timeout(100)
 
     run = ran(act, start, tmp_path)
     bought = [one for one in run.of_type(Exchange) if (one.method, one.url) == ("POST", f"{start}buy")]
