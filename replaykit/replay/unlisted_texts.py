@@ -37,13 +37,13 @@ def unlisted_in(dom: Dom, css: str) -> tuple[str, ...]:
     node = dom.select(css) or next(iter(dom.pierce_all(css)), None)
     if node is None:
         return ()
-    apart = PartedTexts(dom.tree).text(node.row) if node.is_html else node.text
+    apart = PartedTexts(dom.inner_texts).text(node.row) if node.is_html else node.text
     return tuple(filter(None, (*StyledTexts(dom.tree).inside(node.row), *_changed(node.text, apart))))
 
 
 def _parted(dom: Dom) -> Iterator[str]:
     """Yield the texts of the document and of the trees in it whose words touch, with these words apart."""
-    texts, top = PartedTexts(dom.tree), dom.body or dom.root
+    texts, top = PartedTexts(dom.inner_texts), dom.body or dom.root
     if top is not None:
         yield from _changed(dom.text, texts.text(top.row))
     for text, apart in zip(texts_inside(dom.inner_texts), texts_inside(texts), strict=True):

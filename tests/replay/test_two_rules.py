@@ -45,7 +45,7 @@ def composed(stream: Stream) -> dict[str, Any]:
     texts: list[str | None] = [None] * len(nodes)
     for number, row in enumerate(nodes):
         if states[number] == SHOWN:
-            composition = inner._composition(row)
+            composition = inner.composition(row)
             texts[number] = joined(composition.items[slice(*composition.spans[row])])
     return {"state": states, "texts": texts}
 
@@ -70,7 +70,7 @@ def test_a_whole_tree_has_the_texts_of_its_elements() -> None:
         states = dom.inner_texts.states
         whole = Composition(states, 0)
         for row, (start, end) in whole.spans.items():
-            one = dom.inner_texts._composition(row)
+            one = dom.inner_texts.composition(row)
             assert joined(whole.items[start:end]) == joined(one.items[slice(*one.spans[row])]), (
                 f"Stream({seed})"
             )

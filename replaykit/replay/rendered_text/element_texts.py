@@ -89,7 +89,7 @@ class InnerTexts:
         return is_spent and any(rows.get(number[above]) == SPENT for above in self.tree.ancestors(row))
 
     def _shown(self, row: int, edits: dict[int, Edits]) -> str:
-        composition = self._composition(row)
+        composition = self.composition(row)
         start, end = composition.spans[row]
         self._refuse_marks(row, composition, start, end)
         items = composition.items[start:end]
@@ -115,8 +115,8 @@ class InnerTexts:
             put(items, first, last, text)
         return items
 
-    def _composition(self, row: int) -> Composition:
-        """Compose the box that decides what an element shows; the latest one is kept."""
+    def composition(self, row: int) -> Composition:
+        """Return the composition of the box that decides what an element shows; the latest one is kept."""
         top = self._top(row)
         if self._latest is None or self._latest[0] != top:
             self._latest = (top, Composition(self.states, top))
@@ -154,8 +154,16 @@ class InnerTexts:
 class PartedTexts(InnerTexts):
     """The same texts with a blank at each border of an element, as they may stand on the screen."""
 
+    def __init__(self, texts: InnerTexts) -> None:
+        """Take over what `texts` has composed: only how items are joined differs."""
+        self.tree, self.states, self._texts = texts.tree, texts.states, texts
+
+    def composition(self, row: int) -> Composition:
+        """Return that of the other texts."""
+        return self._texts.composition(row)
+
     def _shown(self, row: int, edits: dict[int, Edits]) -> str:
-        composition = self._composition(row)
+        composition = self.composition(row)
         return parted(composition, *composition.spans[row])
 
 
