@@ -114,6 +114,14 @@ def test_a_request_of_no_known_tab_is_that_of_the_last_form_with_its_address(dri
     assert logged(driver, first, later, now) == ["gesture", "form", "form"]
 
 
+def test_a_form_that_leads_to_a_download_in_a_new_tab_is_known_from_the_net_log(driver: Any) -> None:
+    driver.session._run_ending.owes = ("netlog",)
+    driver.event("sending", **FORM, sender="script")
+    driver.replies["ReadLog"] = [Sent(at=driver.now, method="POST", url=BUY, is_document=True)]
+    driver.wait(100).end()
+    assert [one.initiator for one in driver.of(Exchange)] == ["form"]
+
+
 @pytest.mark.parametrize(
     "more", [{"page": 0}, {"is_document": False}, {"method": "GET"}, {"url": f"{BUY}/2"}], ids=str
 )

@@ -70,6 +70,15 @@ def test_a_document_that_never_comes_is_not_waited_for() -> None:
     assert not tab.holds(NEXT)
 
 
+def test_what_waits_for_a_document_waits_for_the_one_that_takes_its_place() -> None:
+    tab = Tab()
+    tab.handovers.begin("T", "L1")
+    assert tab.holds(NEXT)
+    tab.handovers.begin("T", "L2")
+    assert tab.shows("L1") == []
+    assert tab.shows("L2") == [(tab.seats[0], NEXT)]
+
+
 def test_what_waits_is_bounded() -> None:
     tab = Tab()
     tab.handovers.begin("T", "L1")

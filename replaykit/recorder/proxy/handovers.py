@@ -43,8 +43,11 @@ class Handovers:
 
     def begin(self, target: str, loader: str) -> None:
         """Record that the browser has answered the command that asked for a document."""
-        if self._shown.get(target) != loader and target not in self._begun:
-            self._begun[target] = _Handover(loader, self._clock() + COMMIT_S)
+        if self._shown.get(target) == loader:
+            return
+        # A document that another takes the place of is never shown.
+        held = self._take(target) if target in self._begun else []
+        self._begun[target] = _Handover(loader, self._clock() + COMMIT_S, held)
 
     def end(self, target: str, frame: Message) -> Held:
         """Record that a frame shows a document; return the commands that waited for it, in order."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec.structs import replace
 
+from replaykit.recorder.browser.witnesses.net_log import Sent
 from replaykit.recorder.probes.probe_scheduler import ProbeScheduler
 from replaykit.recorder.session.action_tracker import ActionTracker
 from replaykit.recorder.session.driver_messages import CloseDocuments, Disarm, End, Pause, ReadLog, Seal
@@ -44,6 +47,7 @@ class RunEnding:
         network: Network,
         page_events: PageEvents,
         probing: ProbeScheduler,
+        explained: Callable[[Sent], Sent],
     ) -> None:
         self._outbox = outbox
         self._tabs = tabs
@@ -53,6 +57,7 @@ class RunEnding:
         self._network = network
         self._page_events = page_events
         self._probes = probing
+        self._explained = explained
         self._testimonies: dict[str, Witnessed] = {}
         self.owes: tuple[str, ...] = ()
         """Witnesses that the header promised."""
@@ -65,7 +70,7 @@ class RunEnding:
 
     def logged(self, message: Logged) -> None:
         """Record the requests that the driver saw."""
-        self._network.compare(message.sent, self.begun_at, message.at)
+        self._network.compare(map(self._explained, message.sent), self.begun_at, message.at)
 
     def run(self, end: End, gone: list[Tab]) -> Flow:
         """Carry the end out; `gone` are the tabs that went away with the browser."""
@@ -100,7 +105,8 @@ class RunEnding:
         if "netlog" in self.owes:
             reply = yield ReadLog(id=0)
             is_read = isinstance(reply.value, list)
-            counts = self._network.compare(reply.value, self.begun_at, now) if is_read else {}
+            sent = map(self._explained, reply.value if is_read else ())
+            counts = self._network.compare(sent, self.begun_at, now) if is_read else {}
             lacks = () if is_read else (f"netlog.{reply.error or 'failed'}",)
             self.witnessed(Witnessed(at=now, witness="netlog", lacks=lacks, counts=counts))
 

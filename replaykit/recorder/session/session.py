@@ -166,6 +166,7 @@ class Session:
             self._network,
             self._page_events,
             self._probes,
+            self._submissions.explained,
         )
 
     @property
@@ -235,7 +236,7 @@ class Session:
             witnesses.ScriptAsked: self._scripts.asked,
             witnesses.ScriptEnded: self._scripts.ended,
             witnesses.Answered: self._network.answered,
-            witnesses.Logged: self._logged,
+            witnesses.Logged: self._run_ending.logged,
             witnesses.Witnessed: self._run_ending.witnessed,
             Begin: self._begin,
             driver_messages.StepEnter: self._running(self._harness_steps.enter),
@@ -257,10 +258,6 @@ class Session:
         if is_running or message.initiator != "driver":
             self._downloading.asked(message)
             self._network.requested(self._submissions.attributed(message), self._ref(message.at))
-
-    def _logged(self, message: witnesses.Logged) -> None:
-        sent = tuple(self._submissions.explained(one) for one in message.sent)
-        self._run_ending.logged(replace(message, sent=sent))
 
     def _downloaded(self, message: driver_messages.DownloadChanged) -> None:
         ref = self._ref(message.at)
