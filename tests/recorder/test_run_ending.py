@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from replaykit.recorder.probes.probe_scheduler import PROBES_MAX_MS
 from replaykit.recorder.session import driver_messages as m
@@ -307,15 +308,43 @@ def test_a_tab_that_nobody_listened_in_leaves_every_channel_of_pages_partial(dri
     assert [tag_of(action) for action in driver.actions] == ["click", "new_tab", "close_tab", "click"]
 
 
-def test_a_tab_without_a_document_lacks_nothing_and_was_closed_by_nobody(driver) -> None:
-    """Such as that of a link to a download, which the browser closes."""
+LINKED = [
+    m.TabOpened(at=1600, page=1, url="", opener=0, is_linked=True),
+    m.TabClosed(at=1800, page=1),
+]
+"""A tab of a link, which goes without a document."""
+
+
+@pytest.mark.parametrize(
+    ("messages", "is_logged", "cause"),
+    [
+        ([m.TabMissed(at=1600, page=1, opener=0, closed_at=1800.0, is_empty=True)], True, "page"),
+        (LINKED, True, "page"),
+        (LINKED, False, "agent"),
+        ([*LINKED, Commanded(at=1790, kind="target", name="Target.closeTarget")], True, "agent"),
+        ([replace(LINKED[0], is_linked=False), LINKED[1]], True, "agent"),
+        ([replace(LINKED[0], url="http://x.test/"), LINKED[1]], True, "agent"),
+    ],
+    ids=["missed", "linked", "without a log", "asked", "opened by a script", "with a document"],
+)
+def test_the_browser_closes_the_tab_of_a_link_that_leads_to_a_download(
+    messages: list[m.Input], is_logged: bool, cause: str, driver
+) -> None:
+    driver.session._tab_lifecycle.is_logged = is_logged
+    driver.click(at=500).wait(1000)
+    driver.feed(*sorted(messages, key=lambda one: one.at))
+    driver.click(at=3000).end()
+    tabs = [(tab.state, tab.cause) for tab in driver.of(TabChange) if tab.page == 1]
+    assert tabs == [("opened", "page"), ("closed", cause)]
+    closing = ["close_tab"] if cause == "agent" else []
+    assert [tag_of(action) for action in driver.actions] == ["click", *closing, "click"]
+
+
+def test_a_tab_without_a_document_lacks_nothing(driver) -> None:
     driver.click(at=500).wait(1000)
     driver.feed(m.TabMissed(at=1600, page=1, opener=0, closed_at=1800.0, is_empty=True))
     driver.click(at=3000).end()
     assert [gap for gap in driver.of(Gap) if gap.page == 1] == []
-    tabs = [(tab.state, tab.t, tab.cause) for tab in driver.of(TabChange) if tab.page == 1]
-    assert tabs == [("opened", 1600, "page"), ("closed", 1800, "page")]
-    assert [tag_of(action) for action in driver.actions] == ["click", "click"]
 
 
 def test_a_tab_that_was_gone_before_anybody_saw_it_is_said_to_be_unseen(driver) -> None:

@@ -264,8 +264,7 @@ class Driver(Relaying):
         if tab.page not in self._backlog:
             return  # no one waits for it any more
         self.begin(environment(tab, armed, self.browser_version))
-        tab.census.seen += 1
-        tab.census.armed += 1
+        tab.census.met()
         backlog, is_existing = self._backlog.pop(tab.page), tab.page in self._existing
         if tab.actor == "agent":
             found = self.target_registry.of(tab)
@@ -280,6 +279,7 @@ class Driver(Relaying):
                     existing=is_existing,
                     earlier=() if found is None or is_existing else tuple(found.urls),
                     requested=tab.history.requested,
+                    is_linked=found is not None and found.is_linked,
                 )
             )
         for event in backlog:

@@ -38,8 +38,8 @@ class FoundPage(Struct, kw_only=True, eq=False):
     """Browser context."""
     opener: str = ""
     """Target id of its opener."""
-    is_apart: bool = False
-    """Its opener cannot reach it: a link opened it, and it has no process before its document."""
+    is_linked: bool = False
+    """A link opened it, so that its opener cannot reach it, and it has no process before its document."""
     urls: list[tuple[float, str]] = []
     """Where it was before the recorder was attached: when it was reported, ms, and the address."""
     closed_at: float | None = None
@@ -50,7 +50,7 @@ class FoundPage(Struct, kw_only=True, eq=False):
     @property
     def is_empty(self) -> bool:
         """Whether it went without a document, as a tab does whose link leads to a download."""
-        return self.is_apart and bool(self.opener) and not self.urls and self.closed_at is not None
+        return self.is_linked and not self.urls and self.closed_at is not None
 
 
 class TargetRegistry:
@@ -112,7 +112,7 @@ class TargetRegistry:
             at=self._clock.arrived(),
             context=about.get("browserContextId", ""),
             opener=about.get("openerId", ""),
-            is_apart=about.get("canAccessOpener") is False,
+            is_linked="openerId" in about and about.get("canAccessOpener") is False,
         )
         self._found[found.id] = found
         foreign = [one for one in self._found.values() if one.tab is None and not self.is_ours(one)]

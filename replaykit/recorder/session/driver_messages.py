@@ -105,6 +105,8 @@ class TabOpened(OfTab, frozen=True, kw_only=True):
     """Where it was before the recorder was attached, by the browser: when, ms, and the address."""
     requested: tuple[tuple[str, str], ...] = ()
     """Entries of its history: address, and the one that was first asked for."""
+    is_linked: bool = False
+    """A link opened it: until it has a document, it takes no input."""
 
 
 class TabMissed(OfTab, frozen=True, kw_only=True):

@@ -149,6 +149,7 @@ class Session:
             outbox, flows, tabs, steps, capture, action_tracker, self._navigations,
             channels={channel for channel, state in states.items() if state != "absent"},
         )  # fmt: skip
+        self._tab_lifecycle.is_logged = "commands" in self._header.witnesses
         action_tracker.steps_max = options.max_steps
         action_tracker.on_limit = self._reach_limit
         action_tracker.on_begin = self._tab_lifecycle.confirm

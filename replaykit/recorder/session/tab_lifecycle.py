@@ -75,6 +75,8 @@ class TabLifecycle:
         self._asked: list[Commanded] = []
         self._unasked: list[Closed] = []
         self._gone_at = -inf
+        self.is_logged = False
+        """All commands of the agent are known, also those that close a tab."""
 
     def commanded(self, message: Commanded) -> None:
         """Record a command of the agent: a tab that it closes has not crashed."""
@@ -86,6 +88,7 @@ class TabLifecycle:
         is_first = not self._tabs.all
         self.confirm(message.at)
         tab = self._tabs.add(message.page, message.url, message.opener)
+        tab.is_linked = message.is_linked
         self._outbox.send(Arm(page=tab.page, document=tab.document))
         opener = self._tabs.get(message.opener)
         is_touched = opener is not None and opener.was_touched(message.at)
@@ -122,20 +125,17 @@ class TabLifecycle:
             opener=message.opener,
             existing=message.existing,
             earlier=message.urls,
+            is_linked=message.is_empty,
         )
         tab = self.opened(opening, is_begun=is_begun)
-        if message.is_empty and message.closed_at is not None:
-            self._tabs.close(tab)
-            return self._write(tab, message.closed_at, "page")
         tab.url = message.urls[-1][1] if message.urls else tab.url
-        for channel in self._channels:
+        for channel in () if message.is_empty else self._channels:
             self._outbox.gap(channel, "attach.failed", message.at, page=tab.page)
         # It may still be there, but it can be asked for nothing.
         if message.closed_at is None:
             tab.is_open = False
         else:
             self.closed(TabClosed(at=message.closed_at, page=tab.page), was_received=False)
-        return None
 
     def closed(self, message: TabClosed, *, was_received: bool = True) -> None:
         """Record that a tab is gone. Whether an action, the page or the end did it shows later."""
@@ -147,12 +147,13 @@ class TabLifecycle:
         if was_received:
             self._miss_sight(tab, message.at)
         self._gone_at = message.at
-        if not (self._was_asked(tab, message.at) or _has_reported_end(tab)):
+        was_asked = self._was_asked(tab, message.at)
+        if not (was_asked or _has_reported_end(tab)):
             self._unasked.append(Closed(tab=tab, at=message.at))
-        if tab.left_by == "beforeunload" or (
-            not tab.left_by and _is_own(tab, message.at, was_received=was_received)
-        ):
-            # `window.close()` by a page.
+        is_own = not tab.left_by and _is_own(tab, message.at, was_received=was_received)
+        # The browser closes the tab of a link to a download, and a page closes others (`window.close()`).
+        is_download = tab.is_linked and tab.is_new_popup and self.is_logged and not was_asked
+        if tab.left_by == "beforeunload" or is_own or is_download:
             return self._write(tab, message.at, "page")
         self._closed.append(Closed(tab=tab, at=message.at))
         # In a declared step the agent is at work: this is no browser that goes away.

@@ -48,6 +48,8 @@ class Tab:
         """Navigations that arrived."""
         self.is_open = True
         """Neither closed nor crashed."""
+        self.is_linked = False
+        """A link opened it: until it has a document, it takes no input."""
         self.opening: StepRef | None = None
         """The action that opened it."""
         self.recogniser = Recogniser()

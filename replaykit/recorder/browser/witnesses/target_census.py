@@ -26,6 +26,11 @@ class Census(Struct, kw_only=True):
     touched_at: float = inf
     """When the agent last did what may reach any frame, ms since recording start; `inf`: unknown."""
 
+    def met(self) -> None:
+        """Count a page that the recorder listens to."""
+        self.seen += 1
+        self.armed += 1
+
     def missed(self, *, is_empty: bool) -> None:
         """Count a page that was not listened to; an empty one has done nothing."""
         self.seen += 1
