@@ -216,9 +216,8 @@ class _Recording(LiveRun):
 
     async def _wait_for_crash(self, error: BaseException | None) -> None:
         """Wait for the browser to report a crash that the agent blames."""
-        deadline = self.clock.now() + CRASH_MAX_MS
-        # The browser tells the driver, which sets no event.
-        while self.mentions_crash(error) and not self.has_crashed and self.clock.now() < deadline:  # noqa: ASYNC110
+        is_blamed, deadline = self.mentions_crash(error), self.clock.now() + CRASH_MAX_MS
+        while is_blamed and not self.has_crashed and self.clock.now() < deadline:  # noqa: ASYNC110 - a driver has no event
             await asyncio.sleep(TURN_S)
 
     def _finish(self, error: BaseException | None) -> None:

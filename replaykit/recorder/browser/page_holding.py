@@ -20,6 +20,8 @@ FORGET_MAX = 30
 """How often it is tried to take the empty page out of a new page's history."""
 
 SCRIPT = "Page.addScriptToEvaluateOnNewDocument"
+"""The call that puts the recorder's script into later documents of a page."""
+
 FOLLOW = "Target.setAutoAttach"
 """The last call that arms a page."""
 

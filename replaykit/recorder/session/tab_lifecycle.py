@@ -150,10 +150,9 @@ class TabLifecycle:
         was_asked = self._was_asked(tab, message.at)
         if not (was_asked or _has_reported_end(tab)):
             self._unasked.append(Closed(tab=tab, at=message.at))
-        is_own = not tab.left_by and _is_own(tab, message.at, was_received=was_received)
-        # The browser closes the tab of a link to a download, and a page closes others (`window.close()`).
+        # The browser closes the tab of a link to a download; no one else does without a command.
         is_download = tab.is_linked and tab.is_new_popup and self.is_logged and not was_asked
-        if tab.left_by == "beforeunload" or is_own or is_download:
+        if is_download or _is_own(tab, message.at, was_received=was_received):
             return self._write(tab, message.at, "page")
         self._closed.append(Closed(tab=tab, at=message.at))
         # In a declared step the agent is at work: this is no browser that goes away.
@@ -286,9 +285,12 @@ def _has_reported_end(tab: Tab) -> bool:
 
 
 def _is_own(tab: Tab, at: float, *, was_received: bool) -> bool:
-    """Whether a tab whose document reported no end was closed by a page, as far as can be seen.
+    """Whether a tab was closed by a page (`window.close()`), as far as can be seen.
 
-    Either by a gesture on it just before, or by a popup's document before its first message.
+    Of a document that reported no end: by a gesture on it just before, or by a popup's document before its
+    first message.
     """
+    if tab.left_by:
+        return tab.left_by == "beforeunload"
     is_young = was_received and tab.opener is not None and tab.commits > 1 and tab.latest is None
     return is_young or tab.was_touched(at, here=True)

@@ -27,9 +27,12 @@ class PopupDocuments:
         if navigation.kind != "popup":
             return None
         address = _address(navigation.url)
-        own, strays = (self._by_place.get((page, address), []) for page in (navigation.page, None))
+        own = self._by_place.get((navigation.page, address))
+        if own:
+            return own[0]
+        strays = self._by_place.get((None, address), [])
         before = bisect_right(strays, (navigation.t or 0) + SLACK_MS, key=_at)
-        return next(iter([*own[:1], *strays[:before][-1:]]), None)
+        return strays[before - 1] if before else None
 
 
 def _at(exchange: Exchange) -> int:

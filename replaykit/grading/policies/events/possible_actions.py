@@ -102,9 +102,8 @@ class PossibleActions:
 
     def request_of(self, navigation: Navigation) -> Exchange | None:
         """Return the request that a navigation began with; redirects may have followed."""
-        found = self._documents.of(navigation)
-        if navigation.exchange is not None:
-            found = self._asked.get(navigation.exchange)
+        known = navigation.exchange
+        found = self._documents.of(navigation) if known is None else self._asked.get(known)
         while found is not None and found.redirect_from is not None:
             found = self._asked.get(found.redirect_from)
         return found

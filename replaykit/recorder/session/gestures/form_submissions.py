@@ -84,17 +84,18 @@ class Submissions:
         is_document = message.resource == "document" and message.redirect_from is None
         if message.page is None or not is_document or message.initiator in _OF_AGENT:
             return message
-        found = self._latest(message.page)
+        found = [one for tab in self._senders(message.page) for one in self._latest(tab)]
+        self._asking.add(message.page)
         return replace(message, initiator=_take(found, message.method, message.url) or message.initiator)
 
-    def _latest(self, page: int) -> list[SentForm]:
-        """Return the form that a tab sent last; of a tab that asks for the first time, also its opener's."""
-        tab, is_first = self._tabs.get(page), page not in self._asking
-        self._asking.add(page)
-        opener = self._tabs.get(tab.opener) if tab is not None and is_first else None
-        return [one for tab in (tab, opener) if tab is not None for one in self._latest_of(tab)]
+    def _senders(self, page: int) -> list[Tab]:
+        """Return the tabs whose form it may be: of a tab that asks for the first time, also its opener."""
+        tab = self._tabs.get(page)
+        opener = self._tabs.get(tab.opener) if tab is not None and page not in self._asking else None
+        return [one for one in (tab, opener) if one is not None]
 
-    def _latest_of(self, tab: Tab) -> list[SentForm]:
+    def _latest(self, tab: Tab) -> list[SentForm]:
+        """Return the form that the document of a tab sent last, if any."""
         latest = next((one for one in reversed(self._sent) if one.page == tab.page), None)
         return [latest] if latest is not None and latest.document == tab.document else []
 
