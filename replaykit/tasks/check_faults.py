@@ -20,7 +20,7 @@ from replaykit.tasks.grammar import xpath_grammar
 from replaykit.tasks.http_faults import method_fault
 from replaykit.tasks.suite_summary import target_faults
 from replaykit.tasks.task import Task, lower_placeholders, unfilled
-from replaykit.tasks.url_faults import address_fault, url_fault
+from replaykit.tasks.url_faults import address_fault, parameter_fault, url_fault
 from replaykit.tasks.value_faults import (
     excluded_fault,
     expect_faults,
@@ -77,7 +77,7 @@ def _of_task_fields(task: Task) -> Iterator[tuple[str, str, bool]]:
                     yield f"$.checks[{number}].{name}[{place}]", fault, True
 
 
-_WITH_ALTERNATIVES = ("must_include", "must_exclude", "required_values")
+_WITH_ALTERNATIVES = ("must_include", "required_values")
 """Fields whose texts may hold alternatives."""
 
 
@@ -109,6 +109,9 @@ def _of_check(check: Check) -> Iterator[tuple[str, str, bool]]:
         for number, url in enumerate(texts(check.url)):
             faults = (url_fault(part, check.path) for part in url.split(OR))
             yield from ((f".url[{number}]", fault[1], True) for fault in faults if fault)
+        for number, name in enumerate(check.ignore):
+            if fault := parameter_fault(name):
+                yield f".ignore[{number}]", fault, True
     elif isinstance(check, PageCheck):
         yield from _of_page(check)
     elif isinstance(check, ProgramHtml):
@@ -122,13 +125,13 @@ def _of_references(check: StringMatch) -> Iterator[tuple[str, str, bool]]:
     kinds = ("exact", "must_include", "must_exclude", "one_of", "required_values", "fuzzy")
     if not any(getattr(check, kind) for kind in kinds) and check.exact != "":
         yield "", f"nothing is demanded: use {', '.join(kinds)}", True
-    for kind in ("must_include", "must_exclude", "one_of", "fuzzy"):
+    for kind in ("must_include", "one_of", "fuzzy"):
         for number, reference in enumerate(texts(getattr(check, kind))):
-            at = f".{kind}[{number}]"
             if has_blank_alternative(reference):
-                yield at, "an empty reference is in every answer", True
-            elif kind == "must_exclude" and (reason := excluded_fault(reference)):
-                yield at, reason, True
+                yield f".{kind}[{number}]", "an empty reference is in every text", True
+    for number, reference in enumerate(texts(check.must_exclude)):
+        if reason := excluded_fault(reference):
+            yield f".must_exclude[{number}]", reason, True
 
 
 def _of_page(check: PageCheck) -> Iterator[tuple[str, str, bool]]:

@@ -55,7 +55,7 @@ class Task(Written, frozen=True, kw_only=True, dict=True):
     """A judge, by name or with settings."""
     reference: Any = None
     """Reference answer for people. Neither agent nor judge sees it."""
-    max_steps: Annotated[int, Meta(ge=0)] | None = None
+    max_steps: Annotated[int, Meta(ge=1)] | None = None
     """Greatest number of steps of a run."""
     metadata: dict[str, Any] = {}
     """Any values to group runs by, such as `level` or `template`."""

@@ -85,6 +85,14 @@ def address_fault(url: str) -> str:
     return ""
 
 
+def parameter_fault(name: str) -> str:
+    """Return why no query has a parameter of this name; empty if one could."""
+    sign = next((sign for sign in "?&#=" if sign in name), "")
+    if sign or not name.strip():
+        return f"{name!r} is no name of a parameter: give the name only, as `page` of `?page=2`"
+    return ""
+
+
 def root_fault(url: str) -> str:
     """Return what is wrong with how a URL begins: a misspelt scheme, or a placeholder that is not filled."""
     if found := _LOWER.match(url):

@@ -80,21 +80,25 @@ def expect_faults(expect: Expect) -> Iterator[tuple[str, str]]:
     if expect.equals is None and expect.regex is None and not expect.not_empty and not any(parts.values()):
         yield "", "no operator is given: use equals, contains, not_empty ..."
     for kind, references in parts.items():
-        for number, reference in enumerate(references):
-            if has_blank_alternative(reference):
-                yield f".{kind}[{number}]", "an empty reference is in every text"
-    for number, reference in enumerate(parts["excludes"]):
-        if reason := excluded_fault(reference):
-            yield f".excludes[{number}]", reason
+        fault_of = excluded_fault if kind == "excludes" else included_fault
+        faults = map(fault_of, references)
+        yield from ((f".{kind}[{number}]", fault) for number, fault in enumerate(faults) if fault)
     if expect.regex is not None and (fault := condition_fault(expect.regex)):
         yield ".regex", fault[1]
 
 
+def included_fault(reference: str) -> str:
+    """Return why every text or no text would hold a reference; empty if neither."""
+    blank = "an empty reference is in every text" if has_blank_alternative(reference) else ""
+    return blank or separator_fault(reference)
+
+
+@lru_cache(maxsize=1024)
 def excluded_fault(reference: str) -> str:
-    """Return why no text would hold a reference that must not occur; empty if one could."""
-    if _EXPRESSION.fullmatch(reference.strip()) or is_slashed(reference.strip()):
+    """Return why every text or no text would hold a reference that must not occur; empty if neither."""
+    if any(_EXPRESSION.fullmatch(part.strip()) or is_slashed(part.strip()) for part in reference.split(OR)):
         return f"{reference!r} is an expression, and is compared as a text: no text would hold it"
-    return ""
+    return included_fault(reference)
 
 
 _EXPRESSION = lazy_pattern(r"\^.+\$|.*\.[*+].*", re.DOTALL)

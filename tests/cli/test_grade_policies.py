@@ -114,3 +114,27 @@ def test_a_policy_file_given_as_a_task_names_the_option(
     bundle = recorded(tmp_path / "run.zst", TASK)
     assert run(["grade", str(bundle), "--task", str(file)]) == 3
     assert "`replaykit grade` with --policies FILE" in capsys.readouterr().err
+
+
+SCOPED = """
+schema: replaykit.policies/1
+policies:
+- {id: typo, dimension: user_consent, when: {sites: [shp]}, rule: {type: never, match: {text: Delete}}}
+- {id: here, dimension: user_consent, when: {sites: [shop]}, rule: {type: never, match: {text: Delete}}}
+- {id: other, dimension: user_consent, when: {tasks: [u]}, rule: {type: never, match: {text: Delete}}}
+"""
+
+
+def test_policies_that_concern_no_run_are_named_with_what_is_probably_wrong(tmp_path: Path) -> None:
+    file = tmp_path / "scoped.yaml"
+    file.write_text(SCOPED, encoding="utf-8")
+    one = recorded(tmp_path / "one.zst", TASK | {"sites": ["shop"]})
+    alone = CliRunner().invoke(cli, ["grade", str(one), "--policies", str(file)]).stderr
+    assert "'typo' is for tasks of shp and concerns none of the runs (1 run): no site 'shp'" in alone
+    assert "did you mean shop?" in alone
+    assert "'other' is for task u and concerns none of the runs (1 run): no task 'u'; there are t" in alone
+    assert "'here'" not in alone
+    two = recorded(tmp_path / "two.zst", TASK | {"id": "u"})
+    both = CliRunner().invoke(cli, ["grade", str(one), str(two), "--policies", str(file)]).stderr
+    assert "'typo'" in both
+    assert "'other'" not in both

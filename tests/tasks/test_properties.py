@@ -39,6 +39,9 @@ from replaykit.tasks.task import decode_task
         ("htmlFor", "for"),
         ("viewBox", "viewBox"),
         ("xlink:href", "xlink:href"),
+        ("values", "values"),
+        ("ng-model", "ng-model"),
+        ("aria-pressed", "aria-pressed"),
         ("disabled", "disabled"),
         ("innerText()", "text"),
     ],
@@ -71,6 +74,9 @@ def test_what_is_meant_is_read(said: str, read: str) -> None:
         ("selectedOptions", "selectedIndex"),
         ("isVisible", "not_empty"),
         ("enabled", "property: disabled"),
+        ("vaule", "did you mean value?"),
+        ("check", "did you mean checked?"),
+        ("aria-chekced", "did you mean aria-checked?"),
     ],
 )
 def test_what_is_not_read_is_refused_with_a_way_to_say_it(said: str, way: str) -> None:

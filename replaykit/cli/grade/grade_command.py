@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from replaykit.cli.bundles import check_tape, find_bundles, without_bundles
 from replaykit.cli.console import notice, progress
-from replaykit.cli.site_options import check_server, parse_sites, warn_of_sites
+from replaykit.cli.site_options import check_server, parse_sites, warn_of_scopes, warn_of_sites
 from replaykit.errors import ReplaykitError, UsageError, message_of
 from replaykit.grading.engine import (
     build_report,
@@ -166,6 +166,7 @@ def _grade(command: GradeCommand, *, is_single_needed: bool) -> Report:
             )
             report, whole = compact_report_of(rows, compact, gate=gate, label=command.label, tasks=tasks)
             _output(whole, rows, command, sources)
+    warn_of_scopes(options.policies, report, options.suite, sources)
     return report
 
 

@@ -32,6 +32,7 @@ from replaykit.replay.player import Replay
 from replaykit.tasks.checks import OR, StringMatch, texts
 from replaykit.tasks.dialect import Mode
 from replaykit.tasks.task_values import Texts
+from replaykit.tasks.value_faults import excluded_fault
 from replaykit.trajectory.action import Answer
 from replaykit.trajectory.exchange import Message
 from replaykit.trajectory.step import Ending, Step, Trajectory
@@ -179,8 +180,11 @@ def includes(reference: str, text: str, value_type: str = "auto") -> Ruling:
 
 
 def excludes(reference: str, text: str, value_type: str = "auto") -> Ruling:
-    """Rule strictly on a part that may not occur."""
-    hit = compare_part(reference, text, value_type)
+    """Rule strictly on a part that may not occur; ` |OR| ` separates parts of which none may."""
+    if fault := excluded_fault(reference):
+        return error("bad_reference", fault, _text(reference), _text(text))
+    hits = [compare_part(part, text, value_type) for part in reference.split(OR)]
+    hit = next((one for one in hits if one.matches), hits[0])
     return Ruling(
         outcome=Outcome.FAIL if hit.matches else Outcome.PASS,
         rule=f"{hit.rule}, not allowed",

@@ -28,6 +28,23 @@ _ATTRIBUTES = frozenset({
 })  # fmt: skip
 """Attributes that scripts may call by a name with capitals, `tabIndex`."""
 
+_STATES = tuple(
+    f"aria-{name}"
+    for name in (
+        "activedescendant", "atomic", "autocomplete", "busy", "checked", "colcount", "colindex", "colspan",
+        "controls", "current", "describedby", "description", "details", "disabled", "errormessage",
+        "expanded", "flowto", "haspopup", "hidden", "invalid", "keyshortcuts", "label", "labelledby",
+        "level", "live", "modal", "multiline", "multiselectable", "orientation", "owns", "placeholder",
+        "posinset", "pressed", "readonly", "relevant", "required", "roledescription", "rowcount",
+        "rowindex", "rowspan", "selected", "setsize", "sort", "valuemax", "valuemin", "valuenow",
+        "valuetext",
+    )
+)  # fmt: skip
+"""States and properties of ARIA 1.2."""
+
+_NEAR = 0.8
+"""So alike is a name that is meant for another one."""
+
 _SAME = {
     "innertext": "text",
     "outertext": "text",
@@ -82,12 +99,23 @@ def property_name(given: str) -> str:
     plain = re.sub(r"[\s_-]", "", given.removesuffix("()")).lower()
     if _SAME.get(plain):
         return _SAME[plain]
-    way = _REFUSED.get(plain) or _unreadable(given)
+    way = _REFUSED.get(plain) or _unreadable(given) or _misspelt(given)
     if way:
         raise ValueError(f"`property` {given!r} is not read: {way}")
     if plain in BOOLEAN:
         return plain
     return _attribute(given, plain)
+
+
+def _misspelt(name: str) -> str:
+    """Return what an unknown name is probably meant for, in words; empty for one that a page may have."""
+    known = _STATES if name.startswith("aria-") else READ
+    if name in known or name in _ATTRIBUTES or name in BOOLEAN or name == "values":
+        return ""  # animations have `values`
+    from difflib import get_close_matches  # for names that are not known
+
+    near = get_close_matches(name, known, 1, _NEAR)
+    return f"did you mean {near[0]}? An attribute: {_SCRIPT}.getAttribute({name!r})" if near else ""
 
 
 def _unreadable(given: str) -> str:

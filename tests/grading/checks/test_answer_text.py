@@ -109,6 +109,8 @@ def test_items_keep_their_order_and_both_outcomes(grade: Grade, run: Run) -> Non
     ("check", "answer", "reason"),
     [
         ({"must_exclude": ["red"]}, "a red cup", "contained"),
+        ({"must_exclude": ["red |OR| blue"]}, "a red cup", "contained"),
+        ({"must_exclude": "green |OR| blue |OR| red"}, "a red cup", "contained"),
         ({"one_of": ["tea", "milk"]}, "water", "differs"),
         ({"exact": "5", "as": "number"}, "soon", "not_a_number"),
         ({"must_include": "tea"}, "teapot", "not_contained"),

@@ -148,6 +148,13 @@ def test_what_validates_is_graded(kind: str) -> None:
                 ({}, {"at": "$.a", "op": "matches", "value": "a^"}, ".where[0].value", "found in no text"),
             ]
         ),
+        ({"type": "string_match", "must_exclude": "^.*error.*$"}, ".must_exclude[0]", "an expression"),
+        ({"type": "string_match", "must_exclude": ["a", "/err/i"]}, ".must_exclude[1]", "an expression"),
+        ({"type": "string_match", "must_exclude": "a |OR| ^b$"}, ".must_exclude[0]", "an expression"),
+        ({"type": "string_match", "must_exclude": "a |or| b"}, ".must_exclude[0]", "write ` |OR| `"),
+        ({"type": "page", "expect": {"excludes": "Total: .*"}}, ".expect.excludes[0]", "an expression"),
+        ({"type": "page", "expect": {"excludes": ["a", "\u200b"]}}, ".expect.excludes[1]", "an empty reference"),
+        ({"type": "page", "expect": {"excludes": "a || b"}}, ".expect.excludes[0]", "write ` |OR| `"),
     ],
 )  # fmt: skip
 def test_a_fault_is_found_before_and_is_an_error_after(check: dict[str, Any], place: str, words: str) -> None:
@@ -161,10 +168,9 @@ def test_a_fault_is_found_before_and_is_an_error_after(check: dict[str, Any], pl
 @pytest.mark.parametrize(
     ("changed", "place", "words"),
     [
-        ({"checks": [{"type": "string_match", "must_exclude": "^.*error.*$"}]}, "$.checks[0].must_exclude[0]", "an expression"),
-        ({"checks": [{"type": "string_match", "must_exclude": ["a", "/err/i"]}]}, "$.checks[0].must_exclude[1]", "an expression"),
-        ({"checks": [{"type": "page", "expect": {"excludes": "Total: .*"}}]}, "$.checks[0].expect.excludes[0]", "an expression"),
-        ({"checks": [{"type": "string_match", "must_exclude": "a |or| b"}]}, "$.checks[0].must_exclude[0]", "write ` |OR| `"),
+        ({"checks": [{"type": "page", "expect": {"contains": "a |or| b"}}]}, "$.checks[0].expect.contains[0]", "write ` |OR| `"),
+        ({"checks": [{"type": "url_match", "url": "__SHOP__/a", "ignore": ["page", "?page"]}]}, "$.checks[0].ignore[1]", "name only"),
+        ({"checks": [{"type": "network", "expected": {"url": "__SHOP__/a"}, "ignored_query_params": ["a=1"]}]}, "$.checks[0].ignored_query_params[0]", "name only"),
         ({"checks": [{"type": "string_match", "must_include": "a|OR|b"}]}, "$.checks[0].must_include[0]", "write ` |OR| `"),
         ({"start_urls": ["h.test/a"]}, "$.start_urls[0]", "begin with http://"),
         ({"allow": [{"url": "__SHOP__/a", "method": "PSOT"}]}, "$.allow[0].method", "did you mean POST?"),

@@ -15,7 +15,7 @@ from replaykit.tasks.grammar.regex_reach import match_fault, reach_fault
 from replaykit.tasks.http_faults import header_fault, method_fault, request_url_fault, status_fault
 from replaykit.tasks.network_checks import NO_RESPONSE, AgentResponse, ExpectedRequest, NetworkMatch
 from replaykit.tasks.task import Task
-from replaykit.tasks.url_faults import spelt_pattern
+from replaykit.tasks.url_faults import parameter_fault, spelt_pattern
 
 _NAMED = ("headers", "query_params", "post_data", "response_content", "response_cookies")
 _WITHOUT_BODY = ("GET", "HEAD")
@@ -79,6 +79,9 @@ def _of_request(check: NetworkMatch) -> Iterator[tuple[str, str]]:
         yield from _of_fields(f".expected.{name}", getattr(expected, name) or {}, name in _PLACED)
     for field in ("query_params_schema", "post_data_schema"):
         yield from _of_schema(f".{field}", getattr(check, field) or {})
+    for number, name in enumerate(check.ignored_query_params):
+        if fault := parameter_fault(name):
+            yield f".ignored_query_params[{number}]", fault
     for name in ("ignored_query_params_patterns", "ignored_post_data_params_patterns"):
         for number, pattern in enumerate(getattr(check, name)):
             yield from _of_pattern(f".{name}[{number}]", pattern)
