@@ -10,9 +10,10 @@ from collections.abc import Iterator
 
 from replaykit.patterns import lazy_pattern
 from replaykit.replay.composed_tree import texts_inside
-from replaykit.replay.dom import Dom
+from replaykit.replay.dom import Dom, Node
 from replaykit.replay.rendered_text.element_texts import PartedTexts
 from replaykit.replay.rendered_text.styled_texts import StyledTexts
+from replaykit.snapshot.snapshot_format import OTHER
 
 UNLISTED = "text.unlisted"
 """Code of a text that only such a text holds."""
@@ -37,8 +38,14 @@ def unlisted_in(dom: Dom, css: str) -> tuple[str, ...]:
     node = dom.select(css) or next(iter(dom.pierce_all(css)), None)
     if node is None:
         return ()
-    apart = PartedTexts(dom.inner_texts).text(node.row) if node.is_html else node.text
-    return tuple(filter(None, (*StyledTexts(dom.tree).inside(node.row), *_changed(node.text, apart))))
+    return tuple(filter(None, (*StyledTexts(dom.tree).inside(node.row), *_parted_in(dom, node))))
+
+
+def _parted_in(dom: Dom, node: Node) -> Iterator[str]:
+    """Yield the text of an element with words apart, likewise; with no element inside none can touch."""
+    kinds, row = dom.tree.kind, node.row
+    if node.is_html and any(kind <= OTHER for kind in kinds[row + 1 : dom.tree.end[row]]):
+        yield from _changed(node.text, PartedTexts(dom.inner_texts).text(row))
 
 
 def _parted(dom: Dom) -> Iterator[str]:

@@ -10,7 +10,7 @@ from replaykit.replay.dom_tree import Tree
 from replaykit.replay.rendered_text.element_states import SHOWN, SKIPPED, ElementStates
 from replaykit.replay.rendered_text.inner_text import MARKS, Composition, Item, joined, parted
 from replaykit.replay.rendered_text.style_palette import GROUP, INLINE
-from replaykit.snapshot.snapshot_format import refuse
+from replaykit.snapshot.snapshot_format import OTHER, refuse
 from replaykit.snapshot.text_rows import SPENT, UNKNOWN, Edits, edited, text_rows
 
 _MASK, _CUT = MARKS
@@ -32,6 +32,8 @@ class InnerTexts:
         self.tree = tree
         self.states = ElementStates(tree)
         self._latest: tuple[int, Composition] | None = None
+        #: Those of the outer elements of each tree: rules ask for them again.
+        self._outer: dict[int, Composition] = {}
 
     @cached_property
     def _rows(self) -> dict[int, Edits]:
@@ -116,11 +118,22 @@ class InnerTexts:
         return items
 
     def composition(self, row: int) -> Composition:
-        """Return the composition of the box that decides what an element shows; the latest one is kept."""
+        """Return the composition of the box that decides what an element shows.
+
+        Kept are the latest one and those of outer elements, which have no more text than the page has twice.
+        """
         top = self._top(row)
+        if self._is_outer(top):
+            return self._outer.get(top) or self._outer.setdefault(top, Composition(self.states, top))
         if self._latest is None or self._latest[0] != top:
             self._latest = (top, Composition(self.states, top))
         return self._latest[1]
+
+    def _is_outer(self, row: int) -> bool:
+        """Whether a row is a tree, an element right in it, or one in that: the body of a document."""
+        kinds, parent = self.tree.kind, self.tree.parent
+        around = (row, parent[row], parent[parent[row]])
+        return any(at < 0 or kinds[at] > OTHER for at in around)
 
     def _top(self, row: int) -> int:
         while not self.stands_apart(row):
