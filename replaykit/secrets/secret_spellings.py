@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Mapping
+from functools import cache
 
 from replaykit.errors import RecorderError
 
@@ -21,7 +22,6 @@ LATIN = 0x100
 HEX_MIN = 8
 """Bytes of a secret that is also found in hexadecimal digits."""
 
-_ENTITIES = {'"': "quot", "&": "amp", "<": "lt", ">": "gt", "'": "apos", "\xa0": "nbsp"}
 _ESCAPES = {"\n": "n", "\r": "r", "\t": "t", "\b": "b", "\f": "f"}
 _ESCAPE = r"\\{1,64}"
 """Signs before an escape: each JSON text within another one doubles them and adds one."""
@@ -75,10 +75,18 @@ def ordered(secrets: Mapping[str, str]) -> list[tuple[str, str]]:
 def secret_pattern(value: str, *, is_loose: bool = False) -> str:
     """Return the pattern of one value in all of its forms; `is_loose`: in letters of either case as well."""
     between = _INVISIBLE if is_loose else ""
-    plain = between.join(f"(?:{'|'.join([_sign(char, is_loose), *_escapes(char)])})" for char in value)
+    plain = between.join(_forms(char, is_loose) for char in value)
     raw = value.encode("utf-8", "surrogatepass")
     digits = [_hex(raw.hex())] if len(raw) >= HEX_MIN else []
     return "|".join([plain, *digits, *(_base64_pattern(part) for part in base64_parts(value))])
+
+
+def _forms(char: str, is_loose: bool) -> str:
+    """Return the pattern of a character in all of its forms."""
+    # An escape is tried before the sign with which it begins.
+    forms = f"(?:{'|'.join([*_escapes(char), _sign(char, is_loose)])})"
+    # JSON, scripts, shells and Markdown escape signs, and HTML around them changes the sign once more.
+    return forms if char.isalnum() or char.isspace() or char == "\\" else rf"\\{{0,64}}{forms}"
 
 
 def _sign(char: str, is_loose: bool) -> str:
@@ -105,21 +113,35 @@ def _escapes(char: str) -> list[str]:
     escaped = "".join(rf"{_ESCAPE}u{_hex(units[at : at + 2].hex())}" for at in range(0, len(units), 2))
     forms = [percent, escaped, rf"{_ESCAPE}u\{{0*{_hex(f'{code:x}')}\}}", rf"%u{_hex(f'{code:04x}')}"]
     forms += [rf"{_ESCAPE}x{_hex(f'{code:02x}')}"] if code < LATIN else []
+    raw = char.encode("utf-8", "surrogatepass")
+    # Programs print bytes in this way.
+    forms += ["".join(rf"{_ESCAPE}x{_hex(f'{byte:02x}')}" for byte in raw)] if len(raw) > 1 else []
     # HTML within HTML, such as `srcdoc`, escapes the ampersand again.
     forms += [f"&(?:amp;)*#0*{code};?", f"&(?:amp;)*#[xX]0*{_hex(f'{code:x}')};?"]
-    if char in _ENTITIES:
-        forms.append(f"&(?:amp;)*{_ENTITIES[char]};")
+    forms += [f"&(?:amp;)*(?:{'|'.join(names)})" for names in [_entities().get(char)] if names]
     if char in _ESCAPES:
         forms.append(_ESCAPE + _ESCAPES[char])
-    # PHP and others escape slashes in JSON.
-    if char in '"/':
-        forms.append(_ESCAPE + char)
+    # SQL doubles it; a shell ends the text before it, and begins it again.
+    if char == "'":
+        forms.append(r"'(?:\\')?'")
     if char == "\\":
         forms.append(_ESCAPE)
     # Forms send a blank as `+`.
     if char == " ":
         forms.append(r"\+")
     return forms
+
+
+@cache
+def _entities() -> dict[str, list[str]]:
+    """Return the names of each character in HTML, with a semicolon and, as browsers read it, without."""
+    from html.entities import html5  # for whom a secret is declared
+
+    names: dict[str, list[str]] = {}
+    for name, chars in html5.items():
+        # The longer one is tried first: a part of it would leave the semicolon.
+        names.setdefault(chars, []).append(name)
+    return {chars: sorted(found, key=lambda name: (-len(name), name)) for chars, found in names.items()}
 
 
 def _hex(digits: str) -> str:

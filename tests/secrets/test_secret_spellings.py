@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import html
+import json
+import re
 import string
+from html.entities import html5
 
 import pytest
 from hypothesis import given
@@ -52,6 +56,32 @@ credentials = st.text(string.ascii_letters + string.digits + "-_.!", min_size=8,
 @given(credentials, st.sampled_from(sorted(WAYS)))
 def test_any_credential_is_found_in_each_spelling(secret: str, way: str) -> None:
     assert hidden(WAYS[way](secret), BADGE=secret) == HIDDEN
+
+
+def entities(text: str) -> str:
+    names = {chars: name for name, chars in html5.items() if name.endswith(";") and name.islower()}
+    return "".join(f"&{names[one]}" if one in names else one for one in text)
+
+
+QUOTED = {
+    "JSON in an attribute": lambda text: html.escape(json.dumps(text)[1:-1]),
+    "JSON within JSON in an attribute": lambda text: html.escape(json.dumps(json.dumps(text)[1:-1])[1:-1]),
+    "names of HTML": entities,
+    "names of HTML without semicolons": lambda text: html.escape(text).replace(";", ""),
+    "a text of Python": lambda text: repr(text)[1:-1],
+    "bytes of Python": lambda text: repr(text.encode())[2:-1],
+    "a text of SQL": lambda text: text.replace("'", "''"),
+    "a word of a shell": lambda text: text.replace("'", "'\\''"),
+    "Markdown": lambda text: re.sub(r"([*_<>&!|])", r"\\\1", text),
+}
+
+signs = st.text("abcXYZ019é/+=&<>\"'!*_|$", min_size=8, max_size=16)
+
+
+@given(signs, st.sampled_from(sorted(QUOTED)))
+def test_a_secret_with_signs_is_found_as_each_language_quotes_it(secret: str, way: str) -> None:
+    written = QUOTED[way](secret)
+    assert hidden(f"a {written} b", BADGE=secret) == f"a {HIDDEN} b"
 
 
 @pytest.mark.parametrize(
