@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from html import unescape
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, unquote_plus
 
@@ -296,6 +297,8 @@ def _is_free(text: str, search: Search) -> bool:
 
 
 def _forms(text: str) -> Iterator[str]:
-    """Yield a text as it may have been meant: percent- and plus-encoded, with escapes of JSON."""
+    """Yield a text as it may have been meant: percent- and plus-encoded, with escapes of JSON and HTML."""
     plain = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text) if "\\u" in text else text
-    yield from dict.fromkeys((text, plain, unquote(text), unquote_plus(text), unquote(unquote(text))))
+    decoded = (text, plain, unquote(text), unquote_plus(text), unquote(unquote(text)))
+    # Editors send what was written as HTML.
+    yield from dict.fromkeys((*decoded, *(unescape(one) for one in decoded if "&" in one)))
