@@ -137,7 +137,7 @@ def test_popups_and_closed_pages(tmp_path: Path, page: Page, home: str) -> None:
         opened.value.close()
         with page.expect_popup() as opened:
             page.evaluate("() => { globalThis.other = open('/next') }")
-        opened.value.wait_for_load_state()
+        opened.value.hover("button")  # an action waits for the recorder in its tab
         with opened.value.expect_event("close"):
             page.evaluate("() => other.close()")
         page.click("button")
