@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from replaykit.cli.bundles import check_tape, find_bundles, without_bundles
 from replaykit.cli.console import notice, progress
-from replaykit.cli.site_options import check_server, parse_sites, warn_of_scopes, warn_of_sites
+from replaykit.cli.grade.scope_warnings import warn_of_scopes
+from replaykit.cli.site_options import check_server, parse_sites, warn_of_sites
 from replaykit.errors import ReplaykitError, UsageError, message_of
 from replaykit.grading.engine import (
     build_report,
