@@ -31,9 +31,9 @@ from replaykit.grading.model_request import Asking
 from replaykit.recorder.scripted_user import load_user
 from replaykit.tasks.checks import Check, Expect, HtmlTarget, PageImages, StringMatch
 from replaykit.tasks.dialect import Dialect
+from replaykit.tasks.faults.policy_faults import KIND_FIELDS
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.network_checks import ExpectedRequest
-from replaykit.tasks.policy_faults import KIND_FIELDS
 from replaykit.tasks.policy_rules import (
     GROUPS,
     Dimension,

@@ -90,7 +90,7 @@ def as_settings(options: Mapping[str, Any]) -> Settings:
     try:
         settings = convert(given, Settings)
     except msgspec.ValidationError as error:
-        from replaykit.tasks.field_faults import field_fault  # for what is wrong only
+        from replaykit.tasks.faults.field_faults import field_fault  # for what is wrong only
 
         path, reason = field_fault(error, given, Settings)
         where = "" if path == "$" else f" - at `{path.removeprefix('$.')}`"

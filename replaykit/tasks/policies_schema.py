@@ -14,7 +14,7 @@ ID = "urn:replaykit:policies:1"
 def policies_schema() -> dict[str, Any]:
     """Return the JSON Schema of the policy file.
 
-    It sees the shape; what a schema cannot see is found by `replaykit.tasks.policy_faults`.
+    It sees the shape; what a schema cannot see is found by `replaykit.tasks.faults.policy_faults`.
     """
     (file,), parts = components(PolicyFile)
     return document("replaykit policies", ID, file, parts)

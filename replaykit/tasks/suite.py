@@ -18,7 +18,7 @@ from replaykit.patterns import lazy_pattern
 from replaykit.tasks.benchmarks.mind2web import mind2web_records, read_mind2web
 from replaykit.tasks.checks import Written
 from replaykit.tasks.dialect import Composition, Dialect, Mode
-from replaykit.tasks.field_faults import FieldFault, read_fields
+from replaykit.tasks.faults.field_faults import FieldFault, read_fields
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.policy_rules import Policy
 from replaykit.tasks.task import Task
@@ -302,7 +302,7 @@ def _one_task(plain: dict[str, Any], file: Path) -> tuple[Suite, list[FieldFault
         raise _error(file, wrong)
     wrong += _policy_faults(task.policies, "$.policies")
     if task.policies or len(task.checks) > 1:
-        from replaykit.tasks.suite_faults import task_faults  # for tasks that may have such
+        from replaykit.tasks.faults.suite_faults import task_faults  # for tasks that may have such
 
         wrong += [FieldFault(f"${path}", reason) for path, reason in task_faults(task)]
     return Suite(tasks=(task,)), wrong
@@ -354,7 +354,7 @@ def _suite(plain: dict[str, Any], file: Path, within: str | Path | None) -> tupl
         # Each task has the shared policies as well: their faults are reported once.
         faults += () if shared_faults else _policy_faults(task.policies, f"$.tasks[{number}].policies")
     sites = {name: (root,) if isinstance(root, str) else root for name, root in written.sites.items()}
-    from replaykit.tasks.suite_faults import root_faults
+    from replaykit.tasks.faults.suite_faults import root_faults
 
     faults += [FieldFault(f"$.sites{path}", reason) for path, reason in root_faults(sites)]
     faults += _scope_faults(written, plain, tasks)
@@ -365,7 +365,7 @@ def _scope_faults(
     written: SuiteFile, plain: Mapping[str, Any], tasks: Mapping[int, Task]
 ) -> list[FieldFault]:
     """Return names in scopes of policies that the file lacks; policies of another file may name others."""
-    from replaykit.tasks.suite_faults import names_in, scope_faults, task_faults
+    from replaykit.tasks.faults.suite_faults import names_in, scope_faults, task_faults
 
     records = plain.get("tasks") or []
     inline = () if isinstance(written.policies, PolicyRef) else written.policies
@@ -474,7 +474,7 @@ def _policy_faults(policies: Sequence[Policy], at: str) -> list[FieldFault]:
     """Return what a schema cannot see."""
     if not policies:
         return []
-    from replaykit.tasks.policy_faults import faults  # for files that have some: it reads selectors
+    from replaykit.tasks.faults.policy_faults import faults  # for files that have some: it reads selectors
 
     found = faults(policies)
     return [FieldFault(at + one.path.removeprefix("$"), f"{one.code}: {one.message}") for one in found]

@@ -185,7 +185,7 @@ def task_error(source: str, error: msgspec.ValidationError, plain: Any = None) -
 
     `plain` was read as a task: with it the reason names what is accepted where a name is wrong.
     """
-    from replaykit.tasks.field_faults import field_fault  # for what is wrong only
+    from replaykit.tasks.faults.field_faults import field_fault  # for what is wrong only
 
     path, reason = field_fault(error, plain, Task)
     return TaskError(source=source, path=path, reason=reason)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from replaykit.demo.starter_files import write_starter
 from replaykit.errors import TaskError
-from replaykit.tasks.nearest_names import suggestion
+from replaykit.tasks.faults.nearest_names import suggestion
 from replaykit.tasks.suite import SuiteFile, load_policies, load_suite
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from replaykit.tasks.policy_contradictions import contradictions
+from replaykit.tasks.faults.policy_contradictions import contradictions
 from replaykit.tasks.policy_rules import Policy
 
 SAVE = {"action": "click", "text": "Save"}

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from replaykit.tasks.policy_faults import faults
+from replaykit.tasks.faults.policy_faults import faults
 from replaykit.tasks.policy_rules import Policy
 
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from replaykit.tasks.faults.value_faults import excluded_fault
 from replaykit.tasks.grammar.regex_reach import first_signs, is_slashed, reach_fault
 from replaykit.tasks.grammar.regexes import regex_fault
-from replaykit.tasks.value_faults import excluded_fault
 
 TEXTS = ["", "a", "b", "ab", "ba", "\n", "a\nb", "b\na", "a b", "1", "a1\n", "ß", "\n\n"]
 

@@ -15,7 +15,7 @@ from replaykit.recorder.settings import as_settings, plain_texts, probe_plan
 from replaykit.tasks.benchmarks.stwab_rules import native_policies, probe_checks, terms, translate
 from replaykit.tasks.benchmarks.stwebagentbench import load
 from replaykit.tasks.checks import PageCheck
-from replaykit.tasks.policy_faults import faults
+from replaykit.tasks.faults.policy_faults import faults
 from replaykit.tasks.policy_rules import (
     AtMost,
     Consent,

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.tasks.check_faults import check_faults
 from replaykit.tasks.checks import Expect, HtmlTarget, PageCheck, ProgramHtml, StringMatch, UrlMatch
+from replaykit.tasks.faults.check_faults import check_faults
 from replaykit.tasks.suite import load_tasks
 from replaykit.tasks.suite_summary import locator_class, sample, summarize_tasks
 from replaykit.tasks.task import Task

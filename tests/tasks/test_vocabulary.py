@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from replaykit.errors import TaskError
-from replaykit.tasks.policy_faults import faults
+from replaykit.tasks.faults.policy_faults import faults
 from replaykit.tasks.policy_rules import Policy
 from replaykit.tasks.suite import load_policies
 

@@ -13,7 +13,6 @@ from msgspec import Struct
 
 from replaykit.cli.bundles import check_tape, find_bundles, without_bundles
 from replaykit.cli.console import notice, progress
-from replaykit.cli.grade.scope_warnings import warn_of_scopes
 from replaykit.cli.site_options import check_server, parse_sites, warn_of_sites
 from replaykit.errors import ReplaykitError, UsageError, message_of
 from replaykit.grading.engine import (
@@ -167,7 +166,10 @@ def _grade(command: GradeCommand, *, is_single_needed: bool) -> Report:
             )
             report, whole = compact_report_of(rows, compact, gate=gate, label=command.label, tasks=tasks)
             _output(whole, rows, command, sources)
-    warn_of_scopes(options.policies, report, options.suite, sources)
+    if options.policies:
+        from replaykit.cli.grade.scope_warnings import warn_of_scopes  # for who names policy files
+
+        warn_of_scopes(options.policies, report, options.suite, sources)
     return report
 
 

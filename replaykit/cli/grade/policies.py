@@ -22,7 +22,7 @@ from replaykit.grading.policy_trials import Trials, try_policies
 from replaykit.report.json_text import json_text
 from replaykit.report.text.table import safe, table
 from replaykit.tasks.dialect import Mode
-from replaykit.tasks.policy_contradictions import contradictions
+from replaykit.tasks.faults.policy_contradictions import contradictions
 from replaykit.tasks.suite import Suite, load_suite
 from replaykit.tasks.task import Task
 

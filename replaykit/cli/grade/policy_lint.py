@@ -15,11 +15,11 @@ from replaykit.grading.policies.policy_debugging import breaks_of
 from replaykit.grading.reference_faults import reference_faults
 from replaykit.report.text.table import safe
 from replaykit.tasks.checks import CheckFault
-from replaykit.tasks.policy_contradictions import notes
-from replaykit.tasks.policy_reach import reach_of, scope_words, unapplied
+from replaykit.tasks.faults.policy_contradictions import notes
+from replaykit.tasks.faults.policy_reach import reach_of, scope_words, unapplied
+from replaykit.tasks.faults.suite_faults import scope_notes
 from replaykit.tasks.policy_rules import Policy
 from replaykit.tasks.suite import Suite, load_policies, load_suite
-from replaykit.tasks.suite_faults import scope_notes
 from replaykit.tasks.task import Task
 from replaykit.trajectory.plurals import counted
 

@@ -11,9 +11,9 @@ from replaykit.trajectory.plurals import counted
 
 if TYPE_CHECKING:
     from replaykit.grading.verdict import Report
+    from replaykit.tasks.faults.suite_faults import FileNames
     from replaykit.tasks.policy_rules import Policy
     from replaykit.tasks.suite import Suite
-    from replaykit.tasks.suite_faults import FileNames
 
 _OPENED_MAX = 100
 """Recordings that are opened for the names of their sites."""
@@ -26,8 +26,8 @@ def warn_of_scopes(
     left = list(_concerning_none(policies, report))
     if not left:
         return
-    from replaykit.tasks.policy_reach import scope_words
-    from replaykit.tasks.suite_faults import scope_faults  # for what is probably wrong only
+    from replaykit.tasks.faults.policy_reach import scope_words
+    from replaykit.tasks.faults.suite_faults import scope_faults  # for what is probably wrong only
 
     graded = [verdict.task_id for verdict in report.verdicts if verdict.error is None]
     known = _names(graded, suite, sources)
@@ -47,7 +47,7 @@ def _concerning_none(policies: Iterable[Policy], report: Report) -> Iterator[Pol
 
 def _names(graded: Sequence[str], suite: Suite | None, sources: Sequence[str]) -> FileNames:
     """Return the names of tasks and sites that a policy could have meant."""
-    from replaykit.tasks.suite_faults import FileNames
+    from replaykit.tasks.faults.suite_faults import FileNames
 
     sites = {name for names, _ in sites_named(suite, sources[:_OPENED_MAX]) for name in names}
     tasks = [task.id for task in suite.tasks] if suite is not None else []

@@ -22,10 +22,10 @@ from replaykit.tasks.benchmarks.mind2web import mind2web_faults, totals
 from replaykit.tasks.benchmarks.record_faults import record_faults
 from replaykit.tasks.checks import CheckFault
 from replaykit.tasks.described_schema import schema_file
+from replaykit.tasks.faults.policy_contradictions import notes
+from replaykit.tasks.faults.suite_faults import scope_notes
 from replaykit.tasks.policies_schema import policies_schema
-from replaykit.tasks.policy_contradictions import notes
 from replaykit.tasks.suite import load_mind2web, load_suite, suite_schema, survey_suite
-from replaykit.tasks.suite_faults import scope_notes
 from replaykit.tasks.suite_summary import Summary, fields_of, sample, summarize_tasks
 from replaykit.trajectory.plurals import counted
 

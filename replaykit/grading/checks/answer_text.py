@@ -31,8 +31,8 @@ from replaykit.grading.verdict import Evidence, Outcome, Value
 from replaykit.replay.player import Replay
 from replaykit.tasks.checks import OR, StringMatch, texts
 from replaykit.tasks.dialect import Mode
+from replaykit.tasks.faults.value_faults import excluded_fault
 from replaykit.tasks.task_values import Texts
-from replaykit.tasks.value_faults import excluded_fault
 from replaykit.trajectory.action import Answer
 from replaykit.trajectory.exchange import Message
 from replaykit.trajectory.step import Ending, Step, Trajectory

@@ -17,8 +17,8 @@ from replaykit.grading.checks.requirement import (
 from replaykit.grading.values import urls
 from replaykit.grading.verdict import Evidence, Outcome, Value
 from replaykit.tasks.checks import OR, UrlMatch, texts
+from replaykit.tasks.faults.url_faults import url_fault
 from replaykit.tasks.grammar.regex_matcher import RegexRefused
-from replaykit.tasks.url_faults import url_fault
 
 
 def grade_url(

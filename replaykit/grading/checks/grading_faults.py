@@ -8,8 +8,8 @@ from replaykit.grading.checks.benchmark_rules import PeerRaises, fulfils
 from replaykit.grading.checks.requests.request_faults import request_faults
 from replaykit.grading.checks.requests.state_faults import state_faults
 from replaykit.grading.values.typed_comparison import compare
-from replaykit.tasks.check_faults import check_faults
 from replaykit.tasks.checks import CheckFault, PageCheck, StringMatch, texts
+from replaykit.tasks.faults.check_faults import check_faults
 from replaykit.tasks.state_checks import StateHttp, StateScript
 from replaykit.tasks.task import Task
 

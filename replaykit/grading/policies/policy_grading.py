@@ -19,8 +19,8 @@ from replaykit.grading.policies.rule_registry import RULES
 from replaykit.grading.verdict import Evidence, PolicyOutcome, PolicyResult
 from replaykit.replay.player import Replay
 from replaykit.tasks.benchmarks.stwab_rules import native_policies, translate
-from replaykit.tasks.policy_contradictions import find_contradictions
-from replaykit.tasks.policy_faults import faults
+from replaykit.tasks.faults.policy_contradictions import find_contradictions
+from replaykit.tasks.faults.policy_faults import faults
 from replaykit.tasks.policy_rules import NoLeak, Policy, Stwab
 from replaykit.tasks.task import Task, graded, unresolved
 

@@ -13,7 +13,7 @@ from replaykit.grading.checks.check_grading import grade_checks
 from replaykit.grading.checks.grading_faults import task_faults
 from replaykit.grading.policies.policy_grading import grade_policies
 from replaykit.replay.player import Replay
-from replaykit.tasks.policy_faults import faults
+from replaykit.tasks.faults.policy_faults import faults
 from replaykit.tasks.task import Task, decode_task, fill_task
 from replaykit.testing.builder import Builder, trajectory
 

@@ -11,11 +11,11 @@ from replaykit.grading.peers.webarena_verified.normal_text import is_pattern
 from replaykit.grading.values.jsonpath import check_path
 from replaykit.grading.values.jsonpath_limits import PathFault
 from replaykit.tasks.checks import Check, CheckFault, texts
+from replaykit.tasks.faults.http_faults import header_fault, method_fault, request_url_fault, status_fault
+from replaykit.tasks.faults.url_faults import parameter_fault, spelt_pattern
 from replaykit.tasks.grammar.regex_reach import match_fault, reach_fault
-from replaykit.tasks.http_faults import header_fault, method_fault, request_url_fault, status_fault
 from replaykit.tasks.network_checks import NO_RESPONSE, AgentResponse, ExpectedRequest, NetworkMatch
 from replaykit.tasks.task import Task
-from replaykit.tasks.url_faults import parameter_fault, spelt_pattern
 
 _NAMED = ("headers", "query_params", "post_data", "response_content", "response_cookies")
 _WITHOUT_BODY = ("GET", "HEAD")

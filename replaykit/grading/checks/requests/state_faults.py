@@ -9,11 +9,11 @@ from replaykit.grading.checks.requests.json_predicates import holds
 from replaykit.grading.values.jsonpath import check_path
 from replaykit.grading.values.jsonpath_limits import PathFault
 from replaykit.grading.values.typed_comparison import compare
+from replaykit.tasks.faults.http_faults import method_fault
+from replaykit.tasks.faults.url_faults import ROOT, root_fault
 from replaykit.tasks.grammar.regex_reach import condition_fault
-from replaykit.tasks.http_faults import method_fault
 from replaykit.tasks.network_checks import STATUSES, SUCCESS
 from replaykit.tasks.state_checks import ExchangeChoice, Predicate, StateHttp, StateScript
-from replaykit.tasks.url_faults import ROOT, root_fault
 
 _UNARY = ("exists", "absent", "changed")
 """Operators without a value."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from html import unescape
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, unquote_plus
 
@@ -300,5 +299,13 @@ def _forms(text: str) -> Iterator[str]:
     """Yield a text as it may have been meant: percent- and plus-encoded, with escapes of JSON and HTML."""
     plain = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text) if "\\u" in text else text
     decoded = (text, plain, unquote(text), unquote_plus(text), unquote(unquote(text)))
-    # Editors send what was written as HTML.
-    yield from dict.fromkeys((*decoded, *(unescape(one) for one in decoded if "&" in one)))
+    yield from dict.fromkeys((*decoded, *map(_from_html, decoded)))
+
+
+def _from_html(text: str) -> str:
+    """Return a text as editors meant it that send HTML."""
+    if "&" not in text:
+        return text
+    from html import unescape  # few requests hold an escape
+
+    return unescape(text)

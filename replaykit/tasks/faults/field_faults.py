@@ -43,7 +43,7 @@ def field_fault(error: msgspec.ValidationError, plain: Any, kind: type) -> Field
     """Turn msgspec's message into reason and path; `plain` was read as a struct `kind`."""
     reason, _, path = str(error).partition(" - at `")
     path = path.rstrip("`") or "$"
-    from replaykit.tasks.nearest_names import suggestion  # for what is wrong only
+    from replaykit.tasks.faults.nearest_names import suggestion  # for what is wrong only
 
     hint = " (quote it)" if _UNQUOTED.match(reason) else suggestion(reason, path, plain, kind)
     return FieldFault(path, reason + hint)
@@ -77,7 +77,7 @@ def _places(
     if name is None or name[1] == "contains unknown":
         yield place, place if name is None else f"{place}.{name[2]}", fault.reason
         return
-    from replaykit.tasks.nearest_names import missing_fields
+    from replaykit.tasks.faults.nearest_names import missing_fields
 
     path, lacking = fault.path, [name[2]]
     while True:

@@ -12,11 +12,11 @@ from msgspec.structs import fields
 
 from replaykit.patterns import lazy_pattern
 from replaykit.tasks import policy_rules
+from replaykit.tasks.faults.policy_reach import reach_of
+from replaykit.tasks.faults.url_term_faults import url_term_faults
+from replaykit.tasks.faults.value_faults import expect_faults, locator_faults, selected_fault
 from replaykit.tasks.grammar.letters import is_blank, plain_letters
 from replaykit.tasks.grammar.regex_reach import condition_fault
-from replaykit.tasks.policy_reach import reach_of
-from replaykit.tasks.url_term_faults import url_term_faults
-from replaykit.tasks.value_faults import expect_faults, locator_faults, selected_fault
 from replaykit.trajectory.action import Action
 
 ACTIONS = frozenset(str(kind.__struct_config__.tag) for kind in get_args(Action))

@@ -6,9 +6,9 @@ Where such a request must not exist, the condition would be kept in every run.
 from __future__ import annotations
 
 from replaykit.patterns import lazy_pattern
+from replaykit.tasks.faults.url_faults import address_fault, root_fault, star_fault
 from replaykit.tasks.grammar.regex_reach import first_signs, match_fault, required_sign
 from replaykit.tasks.network_checks import NO_RESPONSE, STATIC, STATUSES
-from replaykit.tasks.url_faults import address_fault, root_fault, star_fault
 
 METHODS = frozenset({
     "ACL", "BASELINE-CONTROL", "BIND", "CHECKIN", "CHECKOUT", "CONNECT", "COPY", "DELETE", "GET", "HEAD",

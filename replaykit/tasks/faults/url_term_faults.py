@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from replaykit.patterns import lazy_pattern
+from replaykit.tasks.faults.url_faults import pattern_in, root_fault
 from replaykit.tasks.grammar.letters import is_blank
 from replaykit.tasks.grammar.regex_reach import condition_fault, first_signs
 from replaykit.tasks.policy_rules import Url, UrlTerm
-from replaykit.tasks.url_faults import pattern_in, root_fault
 
 _FILE_FIRST = lazy_pattern(r"[^/?#:]+\.(?:php|html?|aspx?|jspx?|cgi|cfm)(?=/)", re.IGNORECASE)
 """A name of a page, with more path after it: as a host nothing would ever be there."""

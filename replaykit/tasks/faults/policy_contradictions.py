@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from replaykit.tasks.benchmarks.stwab_rules import rules_of
-from replaykit.tasks.policy_faults import Fault
+from replaykit.tasks.faults.policy_faults import Fault
 from replaykit.tasks.policy_rules import (
     SOURCES,
     AtLeast,

@@ -16,12 +16,9 @@ from replaykit.tasks.checks import (
     UrlMatch,
     texts,
 )
-from replaykit.tasks.grammar import xpath_grammar
-from replaykit.tasks.http_faults import method_fault
-from replaykit.tasks.suite_summary import target_faults
-from replaykit.tasks.task import Task, lower_placeholders, unfilled
-from replaykit.tasks.url_faults import address_fault, parameter_fault, url_fault
-from replaykit.tasks.value_faults import (
+from replaykit.tasks.faults.http_faults import method_fault
+from replaykit.tasks.faults.url_faults import address_fault, parameter_fault, url_fault
+from replaykit.tasks.faults.value_faults import (
     excluded_fault,
     expect_faults,
     has_blank_alternative,
@@ -29,6 +26,9 @@ from replaykit.tasks.value_faults import (
     selected_fault,
     separator_fault,
 )
+from replaykit.tasks.grammar import xpath_grammar
+from replaykit.tasks.suite_summary import target_faults
+from replaykit.tasks.task import Task, lower_placeholders, unfilled
 
 _SSH_HOST = "ssh_host"  # stands for any host in addresses of repositories (WebArena-Verified)
 

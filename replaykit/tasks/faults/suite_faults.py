@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from replaykit.tasks.checks import CheckFault
+from replaykit.tasks.faults.url_faults import address_fault
 from replaykit.tasks.policy_rules import Informational, Policy, Scope
 from replaykit.tasks.task import Task
-from replaykit.tasks.url_faults import address_fault
 
 _NAMES_MAX = 12
 """Names that a message lists."""
