@@ -80,12 +80,12 @@ class AgentCommand:
         agent_events = AgentEvents(events, replies, run, harness)
         self._listen(agent_events)
         process = await self._start()
-        hearing = asyncio.ensure_future(_follow(agent_events))
+        following = asyncio.ensure_future(_follow(agent_events))
         try:
             is_over = await self._wait(process, max_s)
         finally:
             await _end(process)
-            hearing.cancel()
+            following.cancel()
             agent_events.receive(is_last=True)
         return CommandEnd(
             exit_code=process.returncode or 0,

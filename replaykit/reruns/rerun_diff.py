@@ -103,12 +103,12 @@ def compare_runs(
         outcome = by_step.get(move.step, StepOutcome(step=move.step, state="not_reached"))
         # A step that was not done shows the page before it.
         now = again.get(move.step) if outcome.state == "done" else None
-        sight = _sight(state, now, *orders) if now is not None else None
-        rows.append(_row(move.line, sight, outcome, places))
+        both = _step_pair(state, now, *orders) if now is not None else None
+        rows.append(_row(move.line, both, outcome, places))
     return tuple(rows)
 
 
-class _Sight(Struct, frozen=True, kw_only=True):
+class _StepPair(Struct, frozen=True, kw_only=True):
     """The two runs after a step."""
 
     then: State
@@ -125,7 +125,7 @@ def _states_again(replay: Replay) -> dict[int, State]:
     return {raw["rerun"]: state for raw, state in found if isinstance(raw, Mapping) and "rerun" in raw}
 
 
-def _sight(then: State, now: State, order: Sequence[int], order_now: Sequence[int]) -> _Sight:
+def _step_pair(then: State, now: State, order: Sequence[int], order_now: Sequence[int]) -> _StepPair:
     """Pair the looks at tabs by the order in which those were opened."""
     # One run may have opened more tabs than the other.
     ordinals = dict(zip(order, order_now, strict=False))
@@ -134,7 +134,9 @@ def _sight(then: State, now: State, order: Sequence[int], order_now: Sequence[in
     pairs = [(tab, page, looks.get(ordinals.get(tab, -1))) for tab, page in last_looks(then).items()]
     # The step's own tab comes first: its URL is the one that is shown.
     pairs.sort(key=lambda pair: pair[0] != own)
-    return _Sight(then=then, now=now, pairs=tuple((was, seen) for _, was, seen in pairs if seen is not None))
+    return _StepPair(
+        then=then, now=now, pairs=tuple((was, seen) for _, was, seen in pairs if seen is not None)
+    )
 
 
 def _start_row(before: Replay, after: Replay, places: Addresses) -> RerunRow:
@@ -159,21 +161,21 @@ def _first(replay: Replay) -> Page | None:
     return met if is_same else start
 
 
-def _row(line: str, sight: _Sight | None, outcome: StepOutcome, places: Addresses) -> RerunRow:
-    seen = tuple(_seen(sight, places)) if sight is not None else ()
+def _row(line: str, both: _StepPair | None, outcome: StepOutcome, places: Addresses) -> RerunRow:
+    seen = tuple(_seen(both, places)) if both is not None else ()
     return RerunRow(
         step=outcome.step,
         line=line,
         state=outcome.state,
         why=outcome.why if outcome.state != "done" else None,
-        url=_url(sight) if sight is not None else None,
-        text=_text_word(sight.pairs, places) if sight is not None else "unknown",
+        url=_url(both) if both is not None else None,
+        text=_text_word(both.pairs, places) if both is not None else "unknown",
         differences=(*_of_outcome(outcome), *seen),
     )
 
 
-def _url(sight: _Sight) -> str | None:
-    page = sight.pairs[0][1] if sight.pairs else sight.now.after
+def _url(both: _StepPair) -> str | None:
+    page = both.pairs[0][1] if both.pairs else both.now.after
     return page.url if page is not None else None
 
 
@@ -186,13 +188,13 @@ def _of_outcome(outcome: StepOutcome) -> Iterator[Difference]:
         yield Difference(kind="place", before=outcome.before, after=outcome.after)
 
 
-def _seen(sight: _Sight, places: Addresses) -> Iterator[Difference]:
-    yield from _targets(sight.then.step.action.element, sight.now.step.action.element)
-    dialogs = [[f"{one.kind} {one.message!r}" for one in state.dialogs] for state in (sight.then, sight.now)]
+def _seen(both: _StepPair, places: Addresses) -> Iterator[Difference]:
+    yield from _targets(both.then.step.action.element, both.now.step.action.element)
+    dialogs = [[f"{one.kind} {one.message!r}" for one in state.dialogs] for state in (both.then, both.now)]
     if dialogs[0] != dialogs[1]:
         was, is_now = ("; ".join(words)[:LINE_MAX] or "none" for words in dialogs)
         yield Difference(kind="dialog", before=was, after=is_now)
-    for then, now in sight.pairs:
+    for then, now in both.pairs:
         yield from _pages(then, now, places)
 
 

@@ -155,9 +155,9 @@ class Redactor:
     def masked(self, value: str) -> str:
         """Return what stands for the value of a masked field: the secrets in it, or that it holds none."""
         # Marks that somebody typed hide nothing.
-        return value if value in self._plain else self._veiled(self._declared(value.replace("⟦", "(")))
+        return value if value in self._plain else self._with_masks(self._declared(value.replace("⟦", "(")))
 
-    def _veiled(self, value: str) -> str:
+    def _with_masks(self, value: str) -> str:
         """Return the marks in a value, and one mask for each part around them."""
         is_other = self._pieces is not None and "⟦" not in value and self._pieces.are_absent(value)
         mask = MASKED_OTHER if is_other else MASKED
@@ -210,7 +210,7 @@ class Redactor:
         return self._unnamed(value)
 
     def _unnamed(self, value: str) -> str:
-        return value if value in self._plain else self._veiled(value)
+        return value if value in self._plain else self._with_masks(value)
 
     def _unpacked(self, text: str) -> str:
         """Hide each part of a text that is base64 of what holds a secret."""
@@ -218,7 +218,7 @@ class Redactor:
         for start, end, data in packed_texts(text):
             inner = self._opened(data)
             if inner is not None:
-                parts += [text[at:start], self._veiled(self._declared(inner))]
+                parts += [text[at:start], self._with_masks(self._declared(inner))]
                 at = end
         return "".join([*parts, text[at:]])
 
@@ -266,7 +266,7 @@ class Redactor:
         if marks := "\n".join(dict.fromkeys(map(self._token, found))):
             return marks.encode()
         text = text[:NAMED_MAX]
-        return data if self._untyped(text) == text else self._veiled(text).encode()
+        return data if self._untyped(text) == text else self._with_masks(text).encode()
 
     def _holds_secret(self, text: str) -> bool:
         """Whether a text holds a secret, in letters of any case."""
@@ -336,7 +336,7 @@ class Redactor:
         # An address within an address.
         plain = unquote(value) if "%" in value else value
         is_hidden |= is_secret_value(name, value) or (plain != value and self.text(plain) != plain)
-        return self._veiled(value) if is_hidden else value
+        return self._with_masks(value) if is_hidden else value
 
     def _header(self, name: str, value: str) -> str:
         is_hidden = is_secret_header(name) and name.lower() not in self._keep and value != KNOWN_HEADER

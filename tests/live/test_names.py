@@ -276,11 +276,11 @@ def test_a_masked_text_is_none_of_the_earlier_names(watch: Callable[..., Any]) -
 
 
 VEILED = """<!doctype html><style>body { margin: 0 } button { position: absolute; width: 90px; height: 30px; left: 0 }
-.veil { position: absolute; left: 0; width: 90px; height: 30px; pointer-events: none; background: white }</style>
-<button id=v style="top: 0">Cancel</button><div class=veil style="top: 0">Buy now</div>
-<button id=o style="top: 40px">Cancel</button><div class=veil style="top: 40px; opacity: 0">Buy now</div>
-<button id=f style="top: 80px">Cancel</button><div class=veil style="top: 300px">Buy now</div>
-<button id=b style="top: 120px">Cancel<span class=veil style="top: 0">own</span></button>"""
+.overlay { position: absolute; left: 0; width: 90px; height: 30px; pointer-events: none; background: white }</style>
+<button id=v style="top: 0">Cancel</button><div class=overlay style="top: 0">Buy now</div>
+<button id=o style="top: 40px">Cancel</button><div class=overlay style="top: 40px; opacity: 0">Buy now</div>
+<button id=f style="top: 80px">Cancel</button><div class=overlay style="top: 300px">Buy now</div>
+<button id=b style="top: 120px">Cancel<span class=overlay style="top: 0">own</span></button>"""
 
 
 def test_texts_over_a_target_that_a_pointer_goes_through_are_kept(watch: Callable[..., Any]) -> None:

@@ -296,8 +296,8 @@ def with_frame(**options: Any) -> CdpTab:
 def test_frame_in_another_process_speaks_for_itself() -> None:
     tab = with_frame()
     target = tab.targets["S",]
-    assert tab.take_errands() == [target, "A", "A"]
-    assert tab.take_errands() == []
+    assert tab.take_unhandled() == [target, "A", "A"]
+    assert tab.take_unhandled() == []
     target.ahead = 50
     (message,) = below(tab, said(1, CLICK))
     assert isinstance(message, PageMessage)

@@ -326,7 +326,7 @@ def test_service_worker_of_two_pages_is_heard_once(bench: Bench) -> None:
 def test_target_that_cannot_be_armed_is_a_gap_and_its_frame_says_so(bench: Bench) -> None:
     tab = opened(bench)
     bench.driver.happened(tab, attached("S", "iframe", "F"))
-    arming, _ = bench.driver.targets.errands(tab)
+    arming, _ = bench.driver.targets.due_commands(tab)
     job = Job(arming)
     effect = job.step()
     while effect is not None:

@@ -16,7 +16,7 @@ from replaykit.recorder.browser.command_effects import (
     Sleep,
     Together,
 )
-from replaykit.recorder.browser.frames_and_workers import arm_target, own, send_frames, snapshot, stir
+from replaykit.recorder.browser.frames_and_workers import arm_target, note_action, own, send_frames, snapshot
 from replaykit.recorder.browser.instrumentation import following
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.page.page_script import API, WORLD, PagePush
@@ -37,7 +37,7 @@ def page(*, speaks: bool = True) -> CdpTab:
         hear(made, "Runtime.executionContextCreated", {"context": context}, via)
     if speaks:
         made.frames.reporters["F"] = 0
-    made.take_errands()
+    made.take_unhandled()
     return made
 
 
@@ -227,5 +227,5 @@ def test_page_without_frames_is_asked_as_ever() -> None:
 
 def test_act_is_told_to_all_frames_but_its_own() -> None:
     tab = page()
-    assert carry(stir(tab, "F"), plain)[1] == [((), f"{API}.stir()")]
-    assert carry(stir(tab, ""), plain)[1] == [(("S",), f"{API}.stir()")]
+    assert carry(note_action(tab, "F"), plain)[1] == [((), f"{API}.noteAction()")]
+    assert carry(note_action(tab, ""), plain)[1] == [(("S",), f"{API}.noteAction()")]

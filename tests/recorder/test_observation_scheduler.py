@@ -238,7 +238,7 @@ def test_an_action_in_another_document_leaves_the_page_time_to_be_asked(driver, 
     assert (look.of, look.settled) == (0, False)
     assert look.snapshot is not None
     asked = [read.what for read in driver.commands(m.ReadPage)][1:]
-    assert [what for what in asked if what != "stir"] == ["snapshot" if other else "frames"]
+    assert [what for what in asked if what != "note_action"] == ["snapshot" if other else "frames"]
 
 
 def test_restless_frames_make_no_more_than_four_looks(driver) -> None:
@@ -253,14 +253,16 @@ def test_restless_frames_make_no_more_than_four_looks(driver) -> None:
 def test_frames_are_asked_with_a_page_that_rests_and_told_of_actions(driver) -> None:
     driver.click(BUTTON, 1000).push("rest", "outer", at=1100)
     asked = [command.what for command in driver.commands(m.ReadPage)]
-    assert "frames" not in asked and "stir" not in asked
+    assert "frames" not in asked and "note_action" not in asked
     driver.push("rest", "inner", frame=(0,), at=1200)
     driver.click(OTHER, 2000).push("rest", "outer", at=2100, frames=(AD,))
     driver.click(OTHER, 3000, frame=(0,))
     wanted = [
-        (read.what, read.args) for read in driver.commands(m.ReadPage) if read.what in ("frames", "stir")
+        (read.what, read.args)
+        for read in driver.commands(m.ReadPage)
+        if read.what in ("frames", "note_action")
     ]
-    assert wanted == [("stir", ("",)), ("frames", ()), ("stir", ("F0",))]
+    assert wanted == [("note_action", ("",)), ("frames", ()), ("note_action", ("F0",))]
 
 
 def test_a_frame_that_went_away_is_not_shown(driver) -> None:

@@ -115,7 +115,7 @@ def test_sessions_whose_events_come() -> None:
 
 
 def test_sessions_without_events_are_refused_with_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(playwright_versions, "HEARING_MAX_S", 0.01)
+    monkeypatch.setattr(playwright_versions, "REPLY_MAX_S", 0.01)
     monkeypatch.setattr(playwright_versions, "version", lambda _: "1.44.0")
     with pytest.raises(DriverTooOld, match=r"playwright 1\.44\.0") as refused:
         asyncio.run(wait_for_event(call, Old(is_silent=True)))

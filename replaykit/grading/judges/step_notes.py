@@ -62,7 +62,7 @@ class StepNote(Struct, frozen=True, kw_only=True):
         return self.changes != (UNKNOWN,)
 
 
-class _Sight(Struct, frozen=True):
+class _Content(Struct, frozen=True):
     """A page that was read."""
 
     lines: tuple[str, ...]
@@ -79,7 +79,7 @@ def step_notes(replay: Replay, *, forged: bool = False, findings: bool = False) 
     for change in changes(replay):
         by_step.setdefault(change.exchange.step, []).append(change)
     downloads = list(replay.trajectory.of_type(Download))
-    seen: dict[int | None, _Sight | None] = {}
+    seen: dict[int | None, _Content | None] = {}
     found = []
     for state in replay:
         facts = [
@@ -113,12 +113,12 @@ def _later(one: RunFinding) -> str:
 
 
 def _changes(
-    state: State, replay: Replay, seen: dict[int | None, _Sight | None], *, forged: bool
+    state: State, replay: Replay, seen: dict[int | None, _Content | None], *, forged: bool
 ) -> Iterator[str]:
-    """Yield what changed on the tab; `seen` holds the last sight of each tab and is updated."""
+    """Yield what changed on the tab; `seen` holds the last content of each tab and is updated."""
     tab = state.step.page
-    before = _sight(state.before, replay, forged=forged) or seen.get(tab)
-    page, after = _last_sight(state, replay, forged=forged)
+    before = _content(state.before, replay, forged=forged) or seen.get(tab)
+    page, after = _last_content(state, replay, forged=forged)
     if page is None or after is None:
         seen[tab] = None
         yield UNKNOWN
@@ -127,7 +127,7 @@ def _changes(
     is_same_tab = page.tab == tab
     if before is None or not is_same_tab or _is_replaced(state):
         yield "page replaced" if before is not None and is_same_tab else "page first seen"
-        before = _Sight((), {})
+        before = _Content((), {})
     yield from (f"- {line}" for line in _missing(before.lines, after.lines))
     yield from (f"+ {line}" for line in _missing(after.lines, before.lines))
     for label, value in after.fields.items():
@@ -136,26 +136,26 @@ def _changes(
             yield f'~ "{label}": "{old}" -> "{value}"'
 
 
-def _last_sight(state: State, replay: Replay, *, forged: bool) -> tuple[Page | None, _Sight | None]:
+def _last_content(state: State, replay: Replay, *, forged: bool) -> tuple[Page | None, _Content | None]:
     """Return the last look after a step that can be read, one at the tab acted on where there is one."""
     looks = [page for page in (*state.interim, state.after) if page is not None]
     if state.index == len(replay) - 1 and replay.final is not None:
         looks.append(replay.final)
     looks.sort(key=lambda page: page.tab == state.step.page)
     for page in reversed(looks):
-        sight = _sight(page, replay, forged=forged)
-        if sight is not None:
-            return page, sight
+        content = _content(page, replay, forged=forged)
+        if content is not None:
+            return page, content
     return None, None
 
 
-def _sight(page: Page | None, replay: Replay, *, forged: bool) -> _Sight | None:
+def _content(page: Page | None, replay: Replay, *, forged: bool) -> _Content | None:
     """Return what a page shows; None where it cannot be read or the agent had a hand in it."""
     try:
         if page is None or page.dom is None or (not forged and is_forged(page, replay)):
             return None
         lines = tuple(line.strip() for line in page.dom.text.split("\n") if line.strip())
-        return _Sight(lines, form_state(page.dom))
+        return _Content(lines, form_state(page.dom))
     except (ReplayError, BundleError):
         return None
 

@@ -49,10 +49,10 @@ class Targets:
         self._children: dict[str, Child] = {}
         self._joins: dict[str, CdpTab] = {}
 
-    def errands(self, tab: CdpTab) -> Iterator[Carried]:
+    def due_commands(self, tab: CdpTab) -> Iterator[Carried]:
         """Yield what is to be done about targets and frames that were seen since this was asked last."""
-        for errand in tab.take_errands():
-            yield self._arming(tab, errand) if isinstance(errand, Target) else self._owning(tab, errand)
+        for item in tab.take_unhandled():
+            yield self._arming(tab, item) if isinstance(item, Target) else self._owning(tab, item)
         due = tab.leave_listeners.take_due()
         looking = look(tab, due) if due and self._driver.has_network else None
         if looking is not None:

@@ -182,13 +182,13 @@ def _close(tab: CdpTab, place: Place) -> Generator[Effect, Any, None]:
         tab.gaps.append(("actions", "seq.broken", reply.sent - tab.worlds.received(place)))
 
 
-def stir(tab: CdpTab, actor: str) -> Generator[Effect, Any, None]:
-    """Tell all frames of an action in one of them (empty = the main frame)."""
+def note_action(tab: CdpTab, actor: str) -> Generator[Effect, Any, None]:
+    """Let all other frames note an action in one of them (empty = the main frame)."""
     for frame in ["", *list(tab.frames.reporters)[:FRAMES_MAX]]:
         if frame != actor:
             try:
                 yield from evaluate(
-                    tab, f"{tab.names.api}.stir()", frame=frame or None, timeout_ms=FRAME_MAX_MS
+                    tab, f"{tab.names.api}.noteAction()", frame=frame or None, timeout_ms=FRAME_MAX_MS
                 )
             except CommandRefused:
                 continue  # it shows nothing that could come of the action

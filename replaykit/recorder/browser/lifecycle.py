@@ -123,7 +123,7 @@ class Lifecycle(EffectRunner):
     async def _reach(self, tab: CdpTab | None, carried: Carried) -> None:
         await self._carry(carried)
         if tab is not None:
-            self._run_errands(tab)
+            self._handle_targets(tab)
 
     # Waiting
 
@@ -219,7 +219,7 @@ class Lifecycle(EffectRunner):
 
     def _link(self, page: Page, tab: CdpTab) -> CdpTab:
         self._pages[page] = tab
-        tab.leave_listeners.wake = partial(self._run_errands, tab)
+        tab.leave_listeners.wake = partial(self._handle_targets, tab)
         self.requests.listen_to(page)
         self.log.link(page, tab)
         page.on("close", lambda _: self._left(tab))
@@ -240,22 +240,22 @@ class Lifecycle(EffectRunner):
             self.lose(tab)
             raise
         self.opened(tab, armed, self._pages.get(opener) if opener else None)
-        self._run_errands(tab)
+        self._handle_targets(tab)
 
     def _take_tab_event(self, tab: CdpTab, event: dict[str, Any]) -> None:
         self.happened(tab, event)
         self._follow_up(tab)
 
     def _follow_up(self, tab: CdpTab) -> None:
-        self._run_errands(tab)
+        self._handle_targets(tab)
         if tab.moves.take_moved():
             self._spawn(self._carry(remember_history(tab)))
         if tab.actor == "probe" and tab.has_dialog:
             self._spawn(self._carry(dismiss(tab)))
         self.start_queued()
 
-    def _run_errands(self, tab: CdpTab) -> None:
-        for carried in self.targets.errands(tab):
+    def _handle_targets(self, tab: CdpTab) -> None:
+        for carried in self.targets.due_commands(tab):
             self._spawn(self._carry(carried))
 
     def _left(self, tab: CdpTab) -> None:

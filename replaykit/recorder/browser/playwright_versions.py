@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from replaykit.errors import DriverTooOld
 
-HEARING_MAX_S = 10.0
+REPLY_MAX_S = 10.0
 """Longest wait for the first event of a session: Playwright before 1.60 has none, machines are slow."""
 
 ALL = {"discover": True, "filter": [{}]}
@@ -81,7 +81,7 @@ async def wait_for_event(call: Call, session: Any) -> None:
     session.on("event", lambda _: received.set())
     await call(session.send, "Target.setDiscoverTargets", ALL)
     try:
-        await asyncio.wait_for(received.wait(), HEARING_MAX_S)
+        await asyncio.wait_for(received.wait(), REPLY_MAX_S)
     except TimeoutError as error:
         raise DriverTooOld(version=version("playwright")) from error
 

@@ -24,7 +24,13 @@ from replaykit.recorder.browser.command_effects import (
     ask,
     evaluate,
 )
-from replaykit.recorder.browser.frames_and_workers import close, file_contents, send_frames, snapshot, stir
+from replaykit.recorder.browser.frames_and_workers import (
+    close,
+    file_contents,
+    note_action,
+    send_frames,
+    snapshot,
+)
 from replaykit.recorder.browser.instrumentation import entries_of
 from replaykit.recorder.browser.screenshots import DecodedCaptures, screenshot
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
@@ -106,8 +112,8 @@ class Commands:
                 return replace((yield from snapshot(tab, *command.args)), hidden=hidden)
             case "frames":
                 return (yield from send_frames(tab))
-            case "stir":
-                return (yield from stir(tab, *command.args))
+            case "note_action":
+                return (yield from note_action(tab, *command.args))
             case "a11y":
                 return (yield from outline(tab))
             case "reads":

@@ -79,7 +79,7 @@ function hangerOf(tree, root) {
 // ---- Walk ------------------------------------------------------------------------------------------------------
 
 function newTree() {
-  veils = [];
+  overlays = [];
   const estimate = documentElements(document, '*').length;
   const tree = {
     tokens: [], closing: 0, elements: 0, nodes: 0, text: 0, repaired: 0, cut: false, full: false,
@@ -288,7 +288,7 @@ function readStyle(tree, style, element) {
   if (isUnchosen(element)) return 'none';
   const allows = allowed(display);
   tree.scrolls = allows.scrolling && isScroller(propertyValue(style, 'overflow-y'));
-  if (allows.leaving && propertyValue(style, 'pointer-events') === 'none') noteVeil(element, style);
+  if (allows.leaving && propertyValue(style, 'pointer-events') === 'none') noteOverlay(element, style);
   const wraps = propertyValue(style, 'white-space-collapse');
   const cases = propertyValue(style, 'text-transform');
   const letters = styleLetters(tree, style, element) + (allows.leaving && isOutOfFlow(style) ? 'f' : '');

@@ -79,19 +79,19 @@ function keepNames(tree) {
 // ---- What lies over a target without being in the way ----------------------------------------------------------
 
 // A pointer goes through it, a person reads it: known from the latest snapshot, which reads every style.
-const VEILS_MAX = 32;
-let veils = [];
+const OVERLAYS_MAX = 32;
+let overlays = [];
 
-function noteVeil(element, style) {
+function noteOverlay(element, style) {
   const position = propertyValue(style, 'position');
-  if ((position !== 'absolute' && position !== 'fixed') || veils.length >= VEILS_MAX) return;
-  if (ownerDocument(element) === document) veils.push(element);
+  if ((position !== 'absolute' && position !== 'fixed') || overlays.length >= OVERLAYS_MAX) return;
+  if (ownerDocument(element) === document) overlays.push(element);
 }
 
-function veilNames(element, event) {
-  if (veils.length === 0 || !POINTER.has(event.type) || event.clientX === undefined) return [];
+function overlayNames(element, event) {
+  if (overlays.length === 0 || !POINTER.has(event.type) || event.clientX === undefined) return [];
   const point = pointOf(event);
-  const over = veils.filter((veil) => isConnected(veil) && !contains(element, veil) && !contains(veil, element)
-    && isDisplayed(veil, { opacityProperty: true, visibilityProperty: true }) && holds(boxOf(veil), point));
-  return [...new Set(over.map((veil) => limited(shownText(veil))).filter((text) => text !== ''))];
+  const over = overlays.filter((overlay) => isConnected(overlay) && !contains(element, overlay) && !contains(overlay, element)
+    && isDisplayed(overlay, { opacityProperty: true, visibilityProperty: true }) && holds(boxOf(overlay), point));
+  return [...new Set(over.map((overlay) => limited(shownText(overlay))).filter((text) => text !== ''))];
 }

@@ -153,7 +153,7 @@ function describe(element, innermost, event) {
     attributes: describedAttributes(element), css: cssPath(element), ...frameFacts(ownerDocument(element)),
     box: boxOf(element), via: viaOf(element, innermost), disabled: isDisabled(element), visible: isVisible(element),
     closed_shadow: mayBeClosed(innermost) || isSealed(innermost, event), earlier: earlierNames(element, event),
-    over: veilNames(element, event), cut: isCut(element), masked,
+    over: overlayNames(element, event), cut: isCut(element), masked,
   };
 }
 

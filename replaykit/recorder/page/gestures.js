@@ -11,8 +11,8 @@ const OF_DOCUMENT = new Set(['pageshow', 'beforeunload', 'pagehide']);
 // These do not leave a shadow tree.
 const CONFINED = ['change', 'submit', 'scroll', 'toggle'];
 // These events have no visible effect by themselves.
-const UNSTIRRING = new Set(['focusin', 'compositionend', 'beforeunload']);
-const STIRRING = ['load', 'transitionend', 'animationend', 'hashchange', 'popstate', 'readystatechange'];
+const WITHOUT_EFFECT = new Set(['focusin', 'compositionend', 'beforeunload']);
+const ACTIVITY_EVENTS = ['load', 'transitionend', 'animationend', 'hashchange', 'popstate', 'readystatechange'];
 
 const GESTURES = new Set(['pointerdown', 'keydown', 'beforeinput', 'dragstart']);
 const ACTIONS = new Set([...BY_USER, 'beforeinput', 'change', 'pageshow']);
@@ -23,7 +23,7 @@ const GESTURE_MS = 1000;
 // ---- Installing ------------------------------------------------------------------------------------------------
 
 const reported = guarded(inOneMessage(onEvent));
-const stirred = guarded(() => activity());
+const wasActive = guarded(() => activity());
 const moved = guarded((event) => void (seen.pointer = pointOf(event)));
 const approached = guarded(approach);
 const early = guarded(pushEarly);
@@ -44,7 +44,7 @@ function listen(inner) {
   if (view === null) return;
   addCounter(view);
   for (const name of REPORTED) on(view, name, reported);
-  for (const name of STIRRING) on(view, name, stirred);
+  for (const name of ACTIVITY_EVENTS) on(view, name, wasActive);
   for (const name of ['keydown', 'keypress', 'keyup']) on(view, name, keyFollowed);
   for (const name of ['pointerdown', 'pointerup', 'pointercancel']) on(view, name, pointerFollowed);
   on(view, 'pointermove', moved);
@@ -53,7 +53,7 @@ function listen(inner) {
   for (const name of ['pointerover', 'focusin']) on(view, name, approached);
   if (inner === document) listenToOwn(view);
   // Events of a document itself and `load` of its elements pass no window.
-  for (const name of ['load', 'readystatechange']) on(inner, name, stirred);
+  for (const name of ['load', 'readystatechange']) on(inner, name, wasActive);
   on(inner, 'load', loaded);
   on(inner, OPTIONS.nonce, adopted, ANSWERING);
 }
@@ -69,7 +69,7 @@ function listenToOwn(view) {
 
 function listenInShadow(root) {
   for (const name of CONFINED) on(root, name, reported);
-  for (const name of ['load', 'transitionend', 'animationend']) on(root, name, stirred);
+  for (const name of ['load', 'transitionend', 'animationend']) on(root, name, wasActive);
   listenToForms(root);
 }
 
@@ -157,7 +157,7 @@ function onEvent(event) {
   if (event.type === 'beforeinput') clipboard.event = null;
   if (GESTURES.has(event.type) && event.isTrusted) begin(event, control, at);
   const lag = lagOf(event, control, at);
-  stir(event);
+  noteActivity(event);
   report(event, control, innermost, { at, lag, cause: causeOf(event, isNested) });
   stayInTask(event);
 }
@@ -237,9 +237,9 @@ function timeOf(event, node) {
   return (view ?? globalThis).performance.timeOrigin + event.timeStamp;
 }
 
-function stir(event) {
+function noteActivity(event) {
   if (ACTIONS.has(event.type) && (event.isTrusted || isLonely())) noteAction(event.isTrusted);
-  else if (!UNSTIRRING.has(event.type)) activity();
+  else if (!WITHOUT_EFFECT.has(event.type)) activity();
 }
 
 // Without a trusted event just before, a script of an agent did it.

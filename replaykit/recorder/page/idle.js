@@ -348,7 +348,7 @@ const api = {
     return toJSON(purpose === 'left' ? takeLast(purpose) : takePush(purpose));
   },
   send: (purpose) => transmit(toJSON(takePush(purpose))),
-  stir: noteActionElsewhere,
+  noteAction: noteActionElsewhere,
   contents: fileContents,
   own: (element, id) => toJSON(claim(element, id)),
   classify: (read) => classified(read),

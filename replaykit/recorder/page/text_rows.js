@@ -21,14 +21,14 @@ function headTexts(tree) {
 
 function comparedRows(tree, page) {
   const comparison = {
-    page, found: tree.found, rows: new Map(), unknown: 0, inserted: 0, ...veilsOf(tree, page),
+    page, found: tree.found, rows: new Map(), unknown: 0, inserted: 0, ...masksOf(tree, page),
     left: EFFORT * (tree.nodes + EFFORT_LEAST + Math.floor(tree.text / PIECE)),
   };
   for (let number = 0; number < page.count; number += 1) {
     if (page.parent[number] === -1 && page.state[number] === SHOWN) compareTree(comparison, number);
     else if (page.asked[number] !== NEVER) compareHidden(comparison, number);
   }
-  for (const number of comparison.betrayed) if (number >= 0) addRow(comparison, number, UNKNOWN);
+  for (const number of comparison.contradicted) if (number >= 0) addRow(comparison, number, UNKNOWN);
   return [...comparison.rows].sort(([one], [other]) => one - other).map(([number, edits], at, all) => [
     number - (at === 0 ? 0 : all[at - 1][0]), ...edits,
   ]);
@@ -36,17 +36,17 @@ function comparedRows(tree, page) {
 
 // ---- Masks -----------------------------------------------------------------------------------------------------
 
-// Veiled elements are never asked: readers refuse their texts. Edits of guarded ones may hold only blanks, because a
+// Masked elements are never asked: readers refuse their texts. Edits of guarded ones may hold only blanks, because a
 // text inside them is masked, and not shown.
-function veilsOf(tree, page) {
-  const [veiled, guarded, betrayed] = [new Set(), new Set(), []];
+function masksOf(tree, page) {
+  const [masked, guarded, contradicted] = [new Set(), new Set(), []];
   for (const [number, item] of page.marks) {
     const isShown = item !== NO_ITEM && page.items[number]?.[item] !== '';
-    addAround(page, number, isShown ? veiled : guarded);
-    if (!isShown && number >= 0 && page.state[number] !== SHOWN && isDisplayed(tree.found[number])) betrayed.push(page.parent[number]);
+    addAround(page, number, isShown ? masked : guarded);
+    if (!isShown && number >= 0 && page.state[number] !== SHOWN && isDisplayed(tree.found[number])) contradicted.push(page.parent[number]);
   }
-  for (const number of tree.masked) veiled.add(number);
-  return { veiled, guarded, betrayed };
+  for (const number of tree.masked) masked.add(number);
+  return { masked, guarded, contradicted };
 }
 
 function addAround(page, number, all) {
@@ -75,7 +75,7 @@ const isInTree = (page, number, top, open) => page.state[number] === SHOWN
 // Null where the browser gives the same text, or where no questions are left: then nothing inside is asked.
 function compareOnce(comparison, number) {
   const { page } = comparison;
-  if (!page.html[number] || comparison.veiled.has(number)) return { number, actual: null, unknown: comparison.unknown };
+  if (!page.html[number] || comparison.masked.has(number)) return { number, actual: null, unknown: comparison.unknown };
   const text = composedText(page, number);
   const actual = ask(comparison, number, 1 + page.end[number] - page.start[number] + Math.floor(text.length / PIECE));
   return actual === null || actual === text ? null : { number, actual, unknown: comparison.unknown };
@@ -102,7 +102,7 @@ function ask(comparison, number, cost) {
 
 function compareHidden(comparison, number) {
   const { page } = comparison;
-  if (!page.html[number] || comparison.veiled.has(number)) return;
+  if (!page.html[number] || comparison.masked.has(number)) return;
   if (page.asked[number] === ASKED_BELOW && !comparison.rows.has(page.parent[number])) return;
   const text = page.state[number] === SKIPPED ? '' : textContent(comparison.found[number]);
   const actual = ask(comparison, number, 1 + Math.floor(text.length / PIECE));

@@ -192,7 +192,7 @@ class ActionTracker:
             tab.touched_at = max(tab.touched_at, notice.at)
             self._refs[tab.page, notice.serial] = ref
             if tab.snapshots.has_frames:
-                self._flows.start(_stirring(tab, notice.source), counts=False)
+                self._flows.start(_note_in_other_frames(tab, notice.source), counts=False)
 
     def _acted(self, tab: Tab, acted: Acted) -> None:
         ref = self._ref(tab, acted)
@@ -266,9 +266,9 @@ def _older(known: Stale | None, lag: Stale) -> Stale:
     return Stale(ms=max(known.ms, lag.ms), mutations=max(known.mutations, lag.mutations))
 
 
-def _stirring(tab: Tab, source: Source) -> Flow:
+def _note_in_other_frames(tab: Tab, source: Source) -> Flow:
     """Let other frames look at what the action leads to there."""
-    yield ReadPage(id=0, page=tab.page, what="stir", args=(source[0],))
+    yield ReadPage(id=0, page=tab.page, what="note_action", args=(source[0],))
 
 
 def _placed(tab: Tab, acted: Acted) -> tuple[Action, list[Blob]]:

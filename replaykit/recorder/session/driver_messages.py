@@ -300,7 +300,8 @@ class ReadPage(WithReply, frozen=True, kw_only=True):
     """Request something from a tab. The reply depends on `what`:
 
     `snapshot` (args: purpose) → PagePush, after a `SnapshotPushed` of every frame that reports for itself ·
-    `frames` → None, after those · `stir` (args: frame id) → None: an action there may change other frames ·
+    `frames` → None, after those ·
+    `note_action` (args: frame id) → None: an action there may change other frames ·
     `reads` (args: list of ProbeRead) → list[Read] · `prep` (args: sources) → list[Prep] ·
     `file` (args: frame id, number of the file) → bytes or None · `history` → None or `back`/`forward` ·
     `requested` → pairs as in `TabOpened.requested` ·

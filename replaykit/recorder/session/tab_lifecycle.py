@@ -26,7 +26,7 @@ PAGE_CHANNELS = (
 )  # fmt: skip
 """Channels that a page writes to: a tab that was never listened in may have had something for each."""
 
-SIGHTS = ("snapshots", "form_state", "screenshots")
+SHOWN_CHANNELS = ("snapshots", "form_state", "screenshots")
 """Channels of what a page showed."""
 
 CLOSING_MS = 500
@@ -145,7 +145,7 @@ class TabLifecycle:
         self._action_tracker.settle(tab)
         self._tabs.close(tab)
         if was_received:
-            self._miss_sight(tab, message.at)
+            self._miss_final_page(tab, message.at)
         self._gone_at = message.at
         was_asked = self._was_asked(tab, message.at)
         if not (was_asked or _has_reported_end(tab)):
@@ -192,11 +192,11 @@ class TabLifecycle:
         for channel in self._channels:
             self._outbox.gap(channel, why, one.at, page=one.tab.page)
 
-    def _miss_sight(self, tab: Tab, at: float) -> None:
+    def _miss_final_page(self, tab: Tab, at: float) -> None:
         """Report that no one saw what a tab showed last."""
         # An empty page shows nothing that could be missed.
         if tab.latest is None and tab.final_push is None and tab.url not in ("", "about:blank"):
-            for channel in SIGHTS:
+            for channel in SHOWN_CHANNELS:
                 if channel in self._channels:
                     self._outbox.gap(channel, "closed.unseen", at, page=tab.page)
 

@@ -71,7 +71,7 @@
     ownKeys() { touch('contentWindow'); return []; },
   });
 
-  function veil(holder) {
+  function guardWindow(holder) {
     const found = Object.getOwnPropertyDescriptor(holder, 'contentWindow');
     Object.defineProperty(holder, 'contentWindow', {
       ...found,
@@ -83,7 +83,7 @@
     for (const [owner, names] of Object.entries(FOREIGN)) {
       for (const name of words(names)) watch(view[owner].prototype, name, name);
     }
-    for (const owner of ['HTMLIFrameElement', 'HTMLFrameElement', 'HTMLObjectElement']) veil(view[owner].prototype);
+    for (const owner of ['HTMLIFrameElement', 'HTMLFrameElement', 'HTMLObjectElement']) guardWindow(view[owner].prototype);
   }
   watch(Math, 'random', 'Math.random');
   const clock = Date;

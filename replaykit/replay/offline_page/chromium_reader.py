@@ -52,7 +52,7 @@ class ChromiumReader:
         self._replay = replay
         self._chromium = chromium
         self._built: dict[int, Rebuilt] = {}
-        self._veiled: dict[int, Rebuilt] = {}
+        self._reworded: dict[int, Rebuilt] = {}
         """The same pages, with other words in place of what is masked or cut."""
         self._failed: set[int] = set()
 
@@ -92,7 +92,7 @@ class ChromiumReader:
 
     def close(self) -> None:
         """Close its pages; the browser stays for the next run."""
-        for built in (self._built, self._veiled):
+        for built in (self._built, self._reworded):
             for rebuilt in built.values():
                 rebuilt.close()
             built.clear()
@@ -106,11 +106,11 @@ class ChromiumReader:
         """Raise Unsupported unless the answer is the same with other words for what is masked or cut."""
         if page.dom is not None and page.dom.snapshot.omitted:
             raise Unsupported(locator=wanted.locator, reason="the snapshot leaves elements out")
-        if page.place not in self._veiled:
+        if page.place not in self._reworded:
             shown = plan.tokens.replace(MASKED, "another text").replace(MASKED_OTHER, "another text")
             tokens = _CUT.sub("and so on", shown)
-            self._veiled[page.place] = self._open(replace(plan, tokens=tokens))
-        if self._veiled[page.place].read(wanted) != found:
+            self._reworded[page.place] = self._open(replace(plan, tokens=tokens))
+        if self._reworded[page.place].read(wanted) != found:
             raise Unsupported(locator=wanted.locator, reason="it depends on text that is masked or cut")
 
     def _open(self, plan: Blueprint) -> Rebuilt:

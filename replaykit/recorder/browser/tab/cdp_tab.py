@@ -179,7 +179,7 @@ class CdpTab(TabState):
         target.met_at = self._clock.now()
         self.census.seen += 1
         self.network.meet(target)
-        self.errands += [target, target.id] if target.kind in PAGES else [target]
+        self.unhandled += [target, target.id] if target.kind in PAGES else [target]
         return iter(())
 
     def _target_detached(self, params: Params, via: Via) -> Iterator[Input]:

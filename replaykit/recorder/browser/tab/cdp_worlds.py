@@ -262,7 +262,7 @@ class Worlds:
             return
         tab.frames.reporters[context.frame] = context.source[1]
         if context.frame not in tab.frames.owned:
-            tab.errands.append(context.frame)
+            tab.unhandled.append(context.frame)
         target = tab.targets.get(via)
         if is_touched and tab.actor == "agent" and target is not None and not target.is_existing:
             tab.gaps.append(("actions", "target.late", 1))

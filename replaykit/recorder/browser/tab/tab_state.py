@@ -104,7 +104,7 @@ class TabState:
         """The browser's own session reports what is below its targets."""
         self.predecessors: set[str] = set()
         """Ids of targets that were there when the recorder came."""
-        self.errands: list[Target | str] = []
+        self.unhandled: list[Target | str] = []
         """Targets that no one has armed, frames whose owners no one reported; the driver takes them out."""
         self.documents = LiveDocuments(self._miss, is_armed=self._is_armed)
         """The documents that it shows."""
@@ -125,10 +125,10 @@ class TabState:
         """Return the ordinals of a frame among its siblings, from the main frame down; empty = main."""
         return self.frames.path(frame_id)
 
-    def take_errands(self) -> list[Target | str]:
+    def take_unhandled(self) -> list[Target | str]:
         """Return targets to arm and frames to report since this was asked last."""
-        errands, self.errands = self.errands, []
-        return errands
+        unhandled, self.unhandled = self.unhandled, []
+        return unhandled
 
     def miss_requests(self, target: Target | None, count: int) -> None:
         """Report that a target made requests before the recorder was attached, or may have."""
