@@ -77,7 +77,7 @@ def test_what_is_named_must_exist(
     assert "install-browser" in caught.value.message
 
 
-def test_program_that_ends_at_once_is_an_error_with_its_last_words(tmp_path: Path) -> None:
+def test_program_that_ends_at_once_is_an_error_with_its_last_output(tmp_path: Path) -> None:
     broken = program(tmp_path, "broken", "echo first; echo no display >&2; exit 7")
     with pytest.raises(RecorderError, match=r"exit code 7\): no display"):
         launch(broken)
@@ -158,7 +158,7 @@ NOISE = "[1:2:1124/0:ERROR:dbus/bus.cc:405] Failed to connect to the bus: No suc
         ([], "it printed nothing"),
     ],
 )
-def test_a_browser_that_does_not_start_is_told_by_its_fault(
+def test_a_browser_that_does_not_start_is_reported_with_its_fault(
     log: list[str], said: str, tmp_path: Path
 ) -> None:
     program = tmp_path / "browser"

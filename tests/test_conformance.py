@@ -55,7 +55,7 @@ def test_it_is_graded_as_written_down(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(PAIRS))
-def test_the_verdict_is_what_people_said(name: str) -> None:
+def test_the_verdict_is_the_expected_one(name: str) -> None:
     expected = PAIRS[name]
     with open_bundle(SET / f"{name}.zst") as bundle:
         verdict = grade(bundle)

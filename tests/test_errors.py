@@ -67,7 +67,7 @@ def test_an_error_of_a_whole_file_names_no_place_in_it(error: ReplaykitError, wo
     assert str(error) == words
 
 
-def test_what_a_report_holds_of_an_error_is_told_in_its_words() -> None:
+def test_fields_of_an_error_in_a_report_give_its_message() -> None:
     fields = {"source": "a.zst", "found": "an empty file"}
     assert errors.message_of("NotABundle", fields) == "a.zst: not a replaykit bundle: found an empty file"
     assert errors.message_of("NotABundle", {"source": "a.zst"}) == "NotABundle: source=a.zst"

@@ -46,7 +46,7 @@ def client(site: Site) -> Client:
         ("/contacts/P-01", "OPTIONS", 405),
     ],
 )
-def test_what_is_not_there_is_said_so(client: Client, path: str, method: str, status: int) -> None:
+def test_a_missing_page_gives_its_status(client: Client, path: str, method: str, status: int) -> None:
     found, _, headers = client.ask(path, method=method)
     assert found == status
     assert headers["X-Evil"] is None

@@ -108,7 +108,7 @@ def test_an_own_seed_replaces_the_built_in_one() -> None:
     assert own["orders"]["7"]["status"] == "Shipped"
 
 
-def test_refund_shows_on_every_page_that_tells_it(client: Client) -> None:
+def test_refund_shows_on_every_page_that_lists_it(client: Client) -> None:
     there = client.post("/orders/1004/refund", {"amount": "55.20", "reason": "damaged"})
     assert there == "/orders/1004?done=refunded"
     page = client.page(there)
@@ -296,7 +296,7 @@ def test_api_lists_what_the_pages_show(client: Client) -> None:
         ("/orders/9/refund", "POST", 404),
     ],
 )
-def test_what_is_not_there_is_said_so(client: Client, path: str, method: str, status: int) -> None:
+def test_a_missing_page_gives_its_status(client: Client, path: str, method: str, status: int) -> None:
     assert client.ask(path, method=method)[0] == status
 
 

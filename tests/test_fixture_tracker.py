@@ -111,7 +111,7 @@ def test_two_starts_give_the_same_bytes() -> None:
     assert not any(name in ("Date", "Server") for _, _, headers in seen[0] for name, _ in headers)
 
 
-def test_nothing_comes_from_elsewhere_and_nothing_tells_the_time(client: Client) -> None:
+def test_nothing_comes_from_elsewhere_and_nothing_reads_the_clock(client: Client) -> None:
     for file in STATIC.iterdir():
         text = file.read_text(encoding="utf-8")
         # The one way out is the town's wiki: the same machine by its other name.
@@ -301,7 +301,7 @@ def news(stream: Any) -> dict[str, Any]:
     raise AssertionError("the stream ended")
 
 
-def test_the_stream_tells_own_changes_and_those_of_colleagues(client: Client) -> None:
+def test_the_stream_reports_own_changes_and_those_of_colleagues(client: Client) -> None:
     with client._opener.open(f"{client.url}/events?since=0", timeout=10) as stream:
         client.ask("POST", "/api/issues/7/move", {"column": "review"})
         first = news(stream)
@@ -351,7 +351,7 @@ def test_stopping_ends_the_streams_and_frees_the_port() -> None:
         ("GET", "/" + "x" * 9000, 404),
     ],
 )
-def test_what_is_not_there_is_said_so(client: Client, method: str, path: str, status: int) -> None:
+def test_a_missing_page_gives_its_status(client: Client, method: str, path: str, status: int) -> None:
     assert client.ask(method, path)[0] == status
 
 

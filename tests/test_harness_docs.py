@@ -127,7 +127,7 @@ def test_the_loop_records_and_grades_an_episode(browser: Any, tmp_path: Path) ->
 
 @pytest.mark.live
 @pytest.mark.thorough
-def test_an_episode_that_is_cut_off_is_said_to_be(browser: Any, tmp_path: Path) -> None:
+def test_an_episode_that_is_cut_off_is_recorded_as_such(browser: Any, tmp_path: Path) -> None:
     task = load_suite(ROOT / "fixtures" / "tasks" / "shop.yaml").task("order-total")
     path = tmp_path / "episode.zst"
     with serve() as shop:

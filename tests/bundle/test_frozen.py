@@ -62,7 +62,7 @@ def test_its_bytes_never_change(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if "story_as" in WRITTEN[name]])
-def test_it_tells_the_story_of_another_file(name: str) -> None:
+def test_it_holds_the_story_of_another_file(name: str) -> None:
     written = WRITTEN[name]
     with open_bundle(frozen(name)) as bundle:
         lines = [json.loads(line) for line in bundle.lines]

@@ -94,7 +94,7 @@ def test_only_ranges_are_asked_for_and_screenshots_stay_where_they_are(store: St
         assert sent < 0.6 * path.stat().st_size
 
 
-def test_what_is_not_there_is_told(store: Store) -> None:
+def test_a_missing_object_is_named_in_the_error(store: Store) -> None:
     with pytest.raises(SourceError) as told:
         open_bundle(f"s3://{store.bucket}/none.zst")
     assert f"s3://{store.bucket}/none.zst" in str(told.value)

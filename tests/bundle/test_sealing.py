@@ -349,7 +349,9 @@ def test_names_of_any_length(journal: Path, tmp_path: Path) -> None:
         journal = path
 
 
-def test_the_command_says_what_was_dropped(tmp_path: Path, hands, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_what_was_dropped(
+    tmp_path: Path, hands, capsys: pytest.CaptureFixture[str]
+) -> None:
     path, note = tmp_path / "run.zst", b'{"k":"x-note","n":0}\n\n'
     header = b'{"type":"header","channels":{}}'
     path.write_bytes(hands.journal_bytes(hands.story_raw([header]), note) + b"\x28\xb5")

@@ -265,7 +265,7 @@ def test_numbers_in_fields_of_any_type_have_a_range(line: bytes) -> None:
         decode_line(line % b"9007199254740993", number, "test")
 
 
-def test_a_word_that_is_none_is_told_by_what_words_are_made_of() -> None:
+def test_an_invalid_word_is_refused_with_the_expected_pattern() -> None:
     with pytest.raises(EventInvalid) as refused:
         decode_line(b'{"type":"ending","kind":"not a word"}', 3, "run.zst")
     assert refused.value.fields["path"] == "$.kind"

@@ -134,7 +134,7 @@ def test_another_order_of_blobs_is_a_finding(scratch: Callable[[bytes], Path], h
 
 
 @pytest.mark.parametrize("frames", [[b"1"], [b"1", b"2"], [b"12"], [b"3"]], ids=len)
-def test_blob_frames_that_the_index_does_not_tell(
+def test_blob_frames_that_the_index_does_not_list(
     frames: list[bytes], scratch: Callable[[bytes], Path], hands
 ) -> None:
     story = hands.story_text([LINE, ENDING])
@@ -142,7 +142,7 @@ def test_blob_frames_that_the_index_does_not_tell(
     assert verify(scratch(sealed_file(hands, [*frames, story], *payloads))).error
 
 
-def test_a_story_frame_more_than_the_index_tells(scratch: Callable[[bytes], Path], hands) -> None:
+def test_a_story_frame_more_than_the_index_lists(scratch: Callable[[bytes], Path], hands) -> None:
     frames = [hands.story_text([LINE, ENDING]), hands.story_text([ENDING])]
     assert verify(scratch(sealed_file(hands, frames))).error == "BundleDamaged"
 

@@ -138,7 +138,7 @@ def test_nothing_in_common_matches_nothing(report: Path, tmp_path: Path, capfd: 
     assert run_cli(["agree", str(tmp_path / "none"), str(report)]) == 3
 
 
-def test_a_calibration_that_cannot_be_written_is_told(report: Path, tmp_path: Path, capfd: Any) -> None:
+def test_a_calibration_that_cannot_be_written_is_reported(report: Path, tmp_path: Path, capfd: Any) -> None:
     labels = tmp_path / "l.jsonl"
     labels.write_text('{"trajectory": "zzz", "label": "success"}')
     assert run_cli(["agree", str(labels), str(report), "-o", str(tmp_path / "none" / "c.json")]) == 2
@@ -180,7 +180,7 @@ def test_published_labels_are_joined_by_task(runs: list[Path], tmp_path: Path, c
     assert "it labels runs of A, B; choose one with --agent" in capfd.readouterr().err
 
 
-def test_several_runs_of_a_task_are_not_told_apart_by_it(report: Path, tmp_path: Path) -> None:
+def test_a_task_with_several_runs_does_not_identify_one(report: Path, tmp_path: Path) -> None:
     labels = tmp_path / "l.csv"
     labels.write_text("task_id,human_label\nt0,1\nt1,0\n")
     judge = agree(labels, report)["graders"][0]

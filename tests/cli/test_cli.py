@@ -202,7 +202,7 @@ def test_the_reward_is_there_on_every_path(bundle: Path, tmp_path: Path, content
     assert (details["error"] is None) == (content == "task")
 
 
-def test_show_tells_the_story(bundle: Path) -> None:
+def test_show_prints_the_story(bundle: Path) -> None:
     done = run("show", bundle)
     assert done.returncode == 0, done.stderr
     assert "t1: Which mug?" in done.stdout
@@ -326,7 +326,7 @@ def test_timings_are_written_for_one_bundle_too(bundle: Path, tmp_path: Path) ->
     assert "x.jsonl" in nowhere.stderr and not nowhere.stdout
 
 
-def test_show_tells_what_was_said_from_what_was_seen(tmp_path: Path) -> None:
+def test_show_distinguishes_reported_actions_from_observed_ones(tmp_path: Path) -> None:
     pay, leave = (Click(element=Element(tag="button", name=name)) for name in ("Pay", "Leave"))
     told = trajectory().step(leave, declared=pay, observed=(leave,), origin="both")
     told.step(pay, origin="declared", seen=False).step(pay, origin="both")
@@ -427,7 +427,7 @@ def test_debug_shows_the_traceback(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["grade", "verify", "show"])
-def test_a_reader_that_goes_away_is_told_in_no_words(command: str, bundle: Path) -> None:
+def test_a_closed_pipe_fails_with_141_and_prints_nothing(command: str, bundle: Path) -> None:
     ours, theirs = os.pipe()
     os.close(ours)
     words = [sys.executable, "-m", "replaykit", command, str(bundle)]
@@ -483,7 +483,7 @@ def test_grading_opens_no_socket(bundle: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["verify"], ["policies", "try", "p.yaml"], ["grade"]])
-def test_names_of_files_cannot_speak_to_the_terminal(arguments: list[str], tmp_path: Path) -> None:
+def test_names_of_files_cannot_control_the_terminal(arguments: list[str], tmp_path: Path) -> None:
     folder = tmp_path / "runs"
     folder.mkdir()
     shop().write(folder / "\u202egood.zst")

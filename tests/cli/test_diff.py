@@ -33,7 +33,7 @@ def reports(bundles: list[Path], tmp_path: Path) -> list[str]:
     return [str(path) for path in paths]
 
 
-def test_a_regression_is_told_and_fails_where_asked(
+def test_a_regression_is_printed_and_fails_where_asked(
     reports: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["diff", *reports]) == 0
@@ -108,7 +108,7 @@ def screen_of(file: Path) -> dict[str, Any]:
         (["0.zst", "text.zst"], 3, "not a replaykit bundle"),
     ],
 )
-def test_what_cannot_be_compared_is_said(
+def test_what_cannot_be_compared_is_reported(
     arguments: list[str],
     code: int,
     words: str,

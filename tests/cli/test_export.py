@@ -19,7 +19,7 @@ def bundles(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_one_bundle_goes_where_it_is_told(bundles: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_bundle_is_written_to_the_given_path(bundles: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = bundles / "trace.zip"
     assert run(["export", "playwright-trace", str(bundles / "runs-one.zst"), "-o", str(target)]) == 0
     assert target.is_file() and capsys.readouterr().out == f"{target}\n"
@@ -29,7 +29,7 @@ def test_one_bundle_goes_where_it_is_told(bundles: Path, capsys: pytest.CaptureF
     )
 
 
-def test_many_go_into_a_folder_and_a_refused_one_is_told(
+def test_many_go_into_a_folder_and_a_refused_one_is_reported(
     bundles: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["export", "atif", str(bundles), "-o", str(bundles / "out")]) == 3

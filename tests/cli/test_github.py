@@ -51,7 +51,7 @@ def test_without_the_variable_both_go_to_stdout(tmp_path: Path) -> None:
     assert "\n::error title=run" in done.stdout
 
 
-def test_a_summary_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_a_summary_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     done = grade(bundle(tmp_path, "the tin mug"), GITHUB_STEP_SUMMARY=str(tmp_path))
     assert done.returncode == 2
     assert "cannot write the summary" in done.stderr and "Traceback" not in done.stderr

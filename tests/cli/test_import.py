@@ -21,7 +21,7 @@ def test_runs_become_bundles_and_data_goes_to_stdout(
     assert out.startswith(f"{tmp_path}/out/Shop--3.zst sha256:") and "1 imported, 0 failed" in err
 
 
-def test_a_bad_run_is_told_and_exits_3(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bad_run_is_reported_and_fails_with_3(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     webvoyager(tmp_path / "results" / "a")
     webvoyager(tmp_path / "results" / "b", messages={"a": 1})
     assert run(["import", "webvoyager", str(tmp_path / "results"), "-o", str(tmp_path / "out")]) == 3

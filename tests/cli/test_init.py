@@ -70,7 +70,7 @@ def test_what_is_no_address_is_refused(url: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("url", "answer", "outcome"), [
     ("http://shop.test/", "Shop", "PASS"), ("http://other.test/", "Shop", "FAIL"), ("http://shop.test/", "I do not know", "FAIL"),
 ])  # fmt: skip
-def test_the_checks_tell_runs_apart(url: str, answer: str, outcome: str, tmp_path: Path) -> None:
+def test_the_checks_distinguish_runs(url: str, answer: str, outcome: str, tmp_path: Path) -> None:
     write_starter(tmp_path, "http://shop.test")
     task = load_suite(tmp_path / "tasks.yaml").tasks[0]
     built = trajectory(task).goto(url, "<title>Shop</title><h1>Shop</h1>").proven("net").answer(answer)

@@ -132,7 +132,7 @@ def test_grade_can_ask_too(bundle: Path, capfd: Any) -> None:
 
 
 @needs_sdk
-def test_failures_are_told_and_exit_3(bundle: Path, capfd: Any) -> None:
+def test_failures_are_reported_and_fail_with_3(bundle: Path, capfd: Any) -> None:
     with Server(says(401, error("authentication_error", "who are you"))) as server:
         code, said, notes = run(capfd, "judge", "run", bundle, "--judge-base-url", server.url)
     assert code == 3
@@ -386,7 +386,7 @@ def test_one_bad_bundle_does_not_stop_the_others(bundle: Path, capfd: Any) -> No
     assert "not a replaykit bundle" in notes
 
 
-def test_a_tape_of_another_bundle_is_told(taped: Path, tmp_path: Path, capfd: Any) -> None:
+def test_a_tape_of_another_bundle_is_reported(taped: Path, tmp_path: Path, capfd: Any) -> None:
     other = write(tmp_path / "other.zst", answer="It is 43.")
     other.with_name("other.replies.jsonl").write_bytes(taped.with_name("run.replies.jsonl").read_bytes())
     assert "other.replies.jsonl was recorded for another bundle" in run(capfd, "judge", "plan", other)[2]
@@ -437,7 +437,7 @@ def test_judges_and_checks_of_a_run_are_asked_together(tmp_path: Path, capfd: An
 
 
 @needs_sdk
-def test_checks_that_get_no_reply_are_told(tmp_path: Path, capfd: Any) -> None:
+def test_checks_that_get_no_reply_are_reported(tmp_path: Path, capfd: Any) -> None:
     bundle = write_fuzzy(tmp_path / "run.zst")
     with Server(says(401, error("authentication_error", "who are you"))) as server:
         code, said, notes = run(capfd, "judge", "run", bundle, "--judge-base-url", server.url)

@@ -181,7 +181,7 @@ def test_verify_counts_what_was_superseded(tmp_path: Path, capfd: Any) -> None:
     }  # fmt: skip
 
 
-def test_verify_tells_a_packed_tape_and_a_foreign_one(tmp_path: Path, capfd: Any) -> None:
+def test_verify_reports_a_packed_tape_and_a_foreign_one(tmp_path: Path, capfd: Any) -> None:
     bundle = with_tape(tmp_path, 1)
     packed = tmp_path / "packed.zst"
     assert run_cli(["pack", str(bundle), "-o", str(packed)]) == 0
@@ -246,7 +246,7 @@ def test_verify_fails_on_a_tape_that_nobody_can_read(tmp_path: Path, capfd: Any)
 
 
 @pytest.mark.parametrize(("abstaining", "is_told"), [(1, False), (2, True)])
-def test_judges_that_often_abstain_are_told(
+def test_judges_that_often_abstain_are_reported(
     tmp_path: Path, capfd: Any, monkeypatch: pytest.MonkeyPatch, abstaining: int, is_told: bool
 ) -> None:
     for number in range(5):

@@ -40,7 +40,7 @@ def test_a_suite_with_a_mistake(right: str, wrong: str, said: tuple[str, ...], t
     assert [words for words in said if words not in result.stderr] == []
 
 
-def test_every_fault_of_a_suite_is_told_at_once(tmp_path: Path) -> None:
+def test_every_fault_of_a_suite_is_reported_at_once(tmp_path: Path) -> None:
     file = tmp_path / "suite.yaml"
     file.write_text(
         """nmae: x

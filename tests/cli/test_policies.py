@@ -70,7 +70,7 @@ def invoke(*arguments: str) -> Result:
         ),
     ],
 )
-def test_a_typo_is_told_with_its_exact_path(
+def test_a_typo_is_reported_with_its_exact_path(
     tmp_path: Path, bundle: str, capsys: pytest.CaptureFixture[str], rule: str, said: str
 ) -> None:
     path = tmp_path / "policies.yaml"

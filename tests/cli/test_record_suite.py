@@ -42,7 +42,7 @@ def test_no_task_that_fits_is_nothing(suite: str, tmp_path: Path, capsys: pytest
     assert not (tmp_path / "runs").exists()
 
 
-def test_a_run_that_fails_is_told_and_the_exit_code_says_so(
+def test_a_run_that_fails_is_reported_and_fails_with_3(
     suite: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "runs"

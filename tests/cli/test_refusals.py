@@ -88,7 +88,7 @@ AGENT = ["record", "--agent", "json:loads"]
         (["record", "-o", "c.zst", "--", "/no/such/agent"], 3, "cannot use agent '/no/such/agent': there is no such"),
     ],
 )  # fmt: skip
-def test_it_is_said_in_one_error(
+def test_each_refusal_prints_one_error(
     words: list[str], code: int, said: str, capsys: pytest.CaptureFixture[str], folder: Path
 ) -> None:
     before = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
@@ -113,13 +113,13 @@ def test_it_is_said_in_one_error(
         ["judge", "plan", "empty"],
     ],
 )
-def test_a_folder_without_bundles_is_told(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_without_bundles_is_reported(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(words) == 4
     assert "empty: no bundle (*.zst) in this folder or below" in capsys.readouterr().err
     assert not Path("report.html").exists()
 
 
-def test_labels_of_other_runs_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_labels_of_other_runs_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["grade", "a.zst", "-o", "r.json"]) == 0
     Path("l.jsonl").write_text('{"trajectory":"%s","label":"success"}\n' % ("0" * 64))
     assert run(["agree", "l.jsonl", "r.json"]) == 4
@@ -144,7 +144,7 @@ def test_names_that_are_no_utf8_are_graded_and_shown(
         assert "Traceback" not in capsys.readouterr().err
 
 
-def test_why_a_bundle_was_not_graded_is_told_in_words(
+def test_the_reason_why_a_bundle_was_not_graded_is_printed(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "c.zst").touch()

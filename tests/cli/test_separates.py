@@ -26,7 +26,7 @@ def report(tmp_path: Path, capfd: Any) -> Path:
     return tmp_path / "report.json"
 
 
-def test_it_says_which_rules_tell_runs_apart(report: Path, capfd: Any) -> None:
+def test_it_lists_which_rules_separate_runs(report: Path, capfd: Any) -> None:
     code, said, _ = run(capfd, "separates", report)
     assert code == 0
     assert said.startswith("4 runs of 1 task\n")

@@ -97,7 +97,7 @@ def test_schemas() -> None:
     assert run("schema", "nothing").exit_code == 2
 
 
-def test_every_file_is_told_of_though_one_is_none(suite: Path, tmp_path: Path) -> None:
+def test_every_file_is_reported_though_one_is_none(suite: Path, tmp_path: Path) -> None:
     (tmp_path / "broken.yaml").write_text("id: [1")
     (tmp_path / "binary.yaml").write_bytes(b"\xff\xfe")
     told = run("validate", tmp_path / "broken.yaml", suite, tmp_path / "binary.yaml")

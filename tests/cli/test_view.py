@@ -85,7 +85,7 @@ def test_the_limit_leaves_screenshots_out_and_says_so(bundle: Path, tmp_path: Pa
         ([], 2, "Missing argument"),
     ],
 )
-def test_what_cannot_be_shown_is_said(
+def test_what_cannot_be_shown_is_reported(
     arguments: list[str],
     code: int,
     words: str,
@@ -110,7 +110,7 @@ def test_a_pipe_that_nobody_writes_to_is_not_waited_for(bundle: Path, tmp_path: 
     assert len(verdicts) == 2
 
 
-def test_what_cannot_be_read_is_told_and_is_no_success_alone(
+def test_what_cannot_be_read_is_reported_and_fails_by_itself(
     bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "text.zst").write_text("hello")

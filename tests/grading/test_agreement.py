@@ -58,7 +58,7 @@ def test_worked_corrections():
 
 
 @pytest.mark.parametrize("statistic", [precision, recall, f1, specificity, kappa, accuracy])
-def test_of_nothing_nothing_can_be_said(statistic):
+def test_an_empty_matrix_has_no_statistic(statistic):
     assert statistic(Matrix()) is None
 
 

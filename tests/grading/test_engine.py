@@ -116,7 +116,7 @@ def test_the_same_trajectory_counts_once(bundles: list[Path], tmp_path: Path) ->
     assert f"one run, graded once: {', '.join(found.files)}" in as_text(twice)
 
 
-def test_progress_is_told_and_changes_nothing(bundles: list[Path]) -> None:
+def test_progress_is_reported_and_changes_nothing(bundles: list[Path]) -> None:
     seen: list[str] = []
     report = grade_many(bundles, on_progress=lambda source, _: seen.append(source))
     assert seen == [str(path) for path in bundles]

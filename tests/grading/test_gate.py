@@ -191,7 +191,7 @@ def test_a_run_that_only_a_judge_decides_is_gated_by_default(outcome: JudgeOutco
         ([JudgeOutcome.NOT_EVALUATED] * 3, []),
     ],
 )
-def test_judges_of_little_use_are_told(outcomes: list[JudgeOutcome], told: list[str]) -> None:
+def test_judges_of_little_use_are_reported(outcomes: list[JudgeOutcome], told: list[str]) -> None:
     judgements = [one for outcome in outcomes for one in judged(outcome).judgements]
     assert list(judge_warnings(judgements, 0.05)) == [f"judge {words}" for words in told]
 
@@ -204,7 +204,7 @@ def test_a_missing_reply_comes_with_the_command_that_asks_for_it() -> None:
     )
 
 
-def test_each_judge_is_told_on_its_own() -> None:
+def test_each_judge_is_reported_on_its_own() -> None:
     ours = Judgement(judge="ours", outcome=JudgeOutcome.ABSTAIN, reason="hedged", fingerprint="f")
     fine = judged(JudgeOutcome.SUCCESS).judgements
     assert list(judge_warnings([ours, *fine * 9], 0.05)) == ["judge ours abstained in 1 of 1 run: 1 x hedged"]

@@ -494,7 +494,7 @@ def test_runs_that_were_done_before_they_began_are_counted() -> None:
     assert found["vacuous"] == {"n": 2, "known": 3, "tasks": ["b"]}
 
 
-def test_the_text_tells_of_runs_that_were_done_before_they_began() -> None:
+def test_the_text_names_runs_that_were_done_before_they_began() -> None:
     done = build_report([looked_at("a", "satisfied"), looked_at("b", "unsatisfied")])
     line = "vacuous: 1 of 2 runs whose checks were looked at before had all of them satisfied already: a"
     assert line in as_text(done).splitlines()

@@ -106,7 +106,7 @@ def test_answers_in_order_are_weighted_and_others_are_not(tmp_path: Path) -> Non
     assert plain_kappa(table) == Fraction(7, 11)
 
 
-def test_no_kappa_where_nothing_can_be_said() -> None:
+def test_no_kappa_where_it_is_undefined() -> None:
     assert plain_kappa([]) is None
     assert plain_kappa([[0, 0], [0, 0]]) is None
     assert plain_kappa([[9, 0], [0, 0]]) is None

@@ -123,7 +123,7 @@ def test_a_process_score_never_makes_a_verdict(outcome, first, second, accept, r
 
 
 @given(st.lists(st.sampled_from([S, F, A, E]), min_size=2, max_size=9), st.data(), accepting, rejecting)
-def test_less_said_for_it_never_makes_a_success(said, data, accept, reject) -> None:
+def test_fewer_votes_for_it_never_make_a_success(said, data, accept, reject) -> None:
     place = data.draw(st.integers(0, len(said) - 1))
     less = [data.draw(st.sampled_from([F, A, E])) if n == place else one for n, one in enumerate(said)]
     known = thresholds(accept, reject)

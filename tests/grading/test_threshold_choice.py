@@ -85,7 +85,7 @@ def test_rejecting_likewise_and_never_where_it_accepts() -> None:
     assert (found["reject"]["tasks"], found["reject"]["tasks_wrong"]) == (60, 0)
 
 
-def test_what_is_missing_is_told_with_the_tasks_needed() -> None:
+def test_what_is_missing_is_reported_with_the_tasks_needed() -> None:
     rows = [row(task, 0) for task in OWN[:30]]
     found = chosen(rows, {"fpr": AIM})
     assert found["accept"]["at"] is None

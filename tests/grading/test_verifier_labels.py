@@ -125,7 +125,7 @@ def test_a_damaged_table_is_refused(tmp_path: Path) -> None:
             read_labels(tmp_path / "cut.parquet")
 
 
-def test_labels_are_compared_by_task_and_the_rule_is_told(tmp_path: Path, capfd: Any) -> None:
+def test_labels_are_compared_by_task_and_the_rule_is_named(tmp_path: Path, capfd: Any) -> None:
     labels = write(tmp_path / "a.jsonl", rows())
     lines = [{"task_id": task, "predicted_label": 1} for task in VOTES]
     other = write(tmp_path / "other.jsonl", lines)

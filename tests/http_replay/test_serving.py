@@ -231,7 +231,7 @@ def test_other_sites_are_not_answered(story: Story, tmp_path: Path) -> None:
     assert isinstance(story.ask(tmp_path, "GET", "/api/state"), Miss)
 
 
-def test_several_sites_have_to_be_told_apart(tmp_path: Path) -> None:
+def test_one_of_several_sites_has_to_be_named(tmp_path: Path) -> None:
     with open_bundle(RECORDED / "book-visit--unasked.zst") as bundle:
         for site in (None, "shop"):
             with pytest.raises(UsageError, match="booking, crm"):

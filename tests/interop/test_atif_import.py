@@ -205,7 +205,7 @@ def test_what_the_models_write_is_read_and_written_again(
         ("data:image/png;base64," + b64encode(png(3)).decode(), None),
     ],
 )
-def test_a_screenshot_is_kept_or_told(path: str, words: str | None, tmp_path: Path) -> None:
+def test_a_screenshot_is_kept_or_reported(path: str, words: str | None, tmp_path: Path) -> None:
     image = {"type": "image", "source": {"media_type": "image/png", "path": path}}
     call = {"tool_call_id": "a", "function_name": "go_back", "arguments": {}}
     step = {"step_id": 1, "source": "agent", "message": "", "tool_calls": [call],

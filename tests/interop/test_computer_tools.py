@@ -99,7 +99,7 @@ CALLS: list[tuple[str, dict[str, Any], Action]] = [
 
 
 @pytest.mark.parametrize(("name", "arguments", "action"), CALLS)
-def test_what_a_computer_tool_is_told(
+def test_calls_of_a_computer_tool_are_actions(
     name: str, arguments: dict[str, Any], action: Action, tmp_path: Path
 ) -> None:
     with Run(Folder("atif", tmp_path, SourceLimits()), "run", Options()) as run:

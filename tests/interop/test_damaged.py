@@ -208,7 +208,7 @@ def check(format: str, path: Path, folder: Path) -> None:
 @pytest.mark.parametrize("layout", one_in(3, [*LAYOUTS]))
 @settings(max_examples=settings().max_examples // 2)
 @given(data=st.data())
-def test_what_is_damaged_is_told_or_read(layout: str, data: st.DataObject) -> None:
+def test_what_is_damaged_is_reported_or_read(layout: str, data: st.DataObject) -> None:
     format, make = LAYOUTS[layout]
     with tempfile.TemporaryDirectory() as name:
         path = make(Path(name) / "in")
@@ -245,7 +245,7 @@ ACTIONS = (
     seen=st.lists(st.dictionaries(st.sampled_from(OBSERVED), PICKLED, max_size=3), min_size=1, max_size=3),
     actions=st.lists(st.sampled_from(ACTIONS), min_size=3, max_size=3),
 )
-def test_what_is_odd_in_a_pickle_is_told_or_read(seen: list[dict[str, Any]], actions: list[Any]) -> None:
+def test_what_is_odd_in_a_pickle_is_reported_or_read(seen: list[dict[str, Any]], actions: list[Any]) -> None:
     with tempfile.TemporaryDirectory() as name:
         run = browsergym(Path(name) / "in")
         for number, (obs, action) in enumerate(zip(seen, actions, strict=False)):

@@ -228,7 +228,7 @@ def test_a_secret_never_reaches_the_bundle(tmp_path: Path) -> None:
         assert bundle.header.secrets == ("PASS",)
 
 
-def test_a_bad_run_among_many_is_told_and_passed_over(tmp_path: Path) -> None:
+def test_a_bad_run_among_many_is_reported_and_skipped(tmp_path: Path) -> None:
     SAMPLES["webvoyager"](tmp_path / "in" / "a")
     bad = SAMPLES["webvoyager"](tmp_path / "in" / "b")
     (bad / "interact_messages.json").write_text("{")
@@ -284,7 +284,7 @@ def test_a_path_that_no_file_system_takes_is_unreadable(format: str, tmp_path: P
     assert "the path is unreadable (File name too long)" in str(done.error)
 
 
-def test_what_is_empty_or_missing_is_said_to_be(tmp_path: Path) -> None:
+def test_what_is_empty_or_missing_is_reported(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     empty, missing = import_runs("har", [tmp_path / "empty", tmp_path / "none"], tmp_path / "out")
     assert "it is an empty folder; expected *.har" in str(empty.error)

@@ -54,7 +54,7 @@ def shots(bundle: Bundle) -> list[bytes]:
     return [bundle.blob(one.screenshot) for one in seen if isinstance(one.screenshot, str)]
 
 
-def test_words_keep_their_place_between_turns() -> None:
+def test_messages_keep_their_place_between_turns() -> None:
     def said(text: str, step: int | None = None) -> Message:
         return Message(role="agent", kind="say", text=text, step=step)
 

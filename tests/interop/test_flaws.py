@@ -88,7 +88,7 @@ def test_plain_words_are_actions(line: str, tag: str, fields: dict[str, Any]) ->
 @pytest.mark.parametrize(
     "line", ["Dance wildly", "", "type", "I would like to click", "__import__('os').system('x')"]
 )
-def test_other_words_are_none(line: str) -> None:
+def test_other_lines_are_no_action(line: str) -> None:
     assert words_action(line) is None
 
 
@@ -220,7 +220,7 @@ def test_a_wording_that_is_no_action_is_refused(template: Any) -> None:
     assert Wordings({}).action("X 1") is None
 
 
-def test_the_page_before_the_last_word_is_the_final_page(tmp_path: Path, imported: Importing) -> None:
+def test_the_page_before_the_answer_is_the_final_page(tmp_path: Path, imported: Importing) -> None:
     run = imported("browser-use", browser_use(tmp_path)).trajectory
     (final,) = [one for one in run.of_type(Observation) if one.role == "final"]
     assert final.url == "http://x.test/3"

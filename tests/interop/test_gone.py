@@ -228,7 +228,7 @@ def without(name: str) -> Callable[[Path], None]:
         ("har", har, cut, "net.har is not JSON"),
     ],
 )
-def test_a_run_that_broke_off_is_told_among_whole_ones(
+def test_a_run_that_broke_off_is_reported_among_whole_ones(
     format: str,
     make: Callable[[Path], Path],
     break_off: Callable[[Path], object],
@@ -292,7 +292,7 @@ def test_screenshots_of_another_kind_join_their_turns(tmp_path: Path, imported: 
     assert all(step.before is not None and step.before.screenshot for step in run.steps)
 
 
-def test_a_number_that_no_bundle_holds_is_told(tmp_path: Path, imported: Importing) -> None:
+def test_a_number_that_no_bundle_holds_is_reported(tmp_path: Path, imported: Importing) -> None:
     path = browsergym(tmp_path, {"n_steps": 2, "cum_reward": 10**30})
     with pytest.raises(MalformedSource, match=r"event \d+ at .* is a number over 2\^53; expected values"):
         imported("browsergym", path)

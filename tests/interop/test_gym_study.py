@@ -103,7 +103,7 @@ def test_only_the_password_of_a_turn_is_masked_in_its_text(tmp_path: Path, impor
     assert all("fill('p', 'hunter')" not in step.raw for step in steps)
 
 
-def test_words_of_nobody_are_kept(tmp_path: Path, imported: Importing) -> None:
+def test_messages_without_a_known_role_are_kept(tmp_path: Path, imported: Importing) -> None:
     chat = [{"role": "info", "message": "LINE-7", "timestamp": 1.0}, {"role": "user", "message": "Find it."}]
     write(tmp_path / "run", "step_0.pkl.gz", gym_pickle(0, "noop()", chat_messages=chat))
     bundle = imported("browsergym", tmp_path / "run")
@@ -131,7 +131,9 @@ DOM = {
         (None, None, {"strings": ["9", "bid"], "documents": [{"nodes": {"attributes": [[1, 0], 7, [9, -1]]}}]}, {}),
     ],
 )  # fmt: skip
-def test_each_view_of_a_page_tells_of_a_bid(tree: Any, html: Any, dom: Any, fields: Any) -> None:
+def test_each_view_of_a_page_describes_the_element_of_a_bid(
+    tree: Any, html: Any, dom: Any, fields: Any
+) -> None:
     element = Element(ref="9", **fields)
     assert targeted(Click(element=Element(ref="9")), tree, html, dom) == Click(element=element)
     dragged = targeted(DragAndDrop(element=Element(ref="x"), to=Element(ref="9")), tree, html, dom)
@@ -160,7 +162,7 @@ def test_dicts_and_lists_of_foreign_classes_are_read(protocol: int) -> None:
 
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary() | st.dates() | st.frozensets(st.integers()), lambda part: st.lists(part) | st.dictionaries(st.text() | st.integers(), part) | st.tuples(part)))  # fmt: skip
-def test_what_a_pickle_held_fits_into_json_or_is_told(value: Any) -> None:
+def test_what_a_pickle_held_fits_into_json_or_is_reported(value: Any) -> None:
     lost: list[str] = []
     found = plain_values(read_pickle(pickle.dumps(value)), lost.append)
     json.dumps(found, allow_nan=False)

@@ -293,7 +293,7 @@ def test_a_task_without_a_reference_has_no_solution() -> None:
     assert "solution/solve.sh" not in files_of(task)
 
 
-def test_folders_that_exist_stay_unless_told_otherwise(tasks: Path, tmp_path: Path) -> None:
+def test_folders_that_exist_stay_unless_overwrite_is_set(tasks: Path, tmp_path: Path) -> None:
     (folder, *_), _ = generate(tasks, tmp_path / "out", ANY)
     (folder / "own.txt").write_text("mine")
     generate(tasks, tmp_path / "out", ANY)
@@ -387,7 +387,7 @@ def test_the_verifier_in_one_file_runs_on_a_bare_interpreter(order: Order, tmp_p
     assert list(scratch.iterdir()) == []
 
 
-def test_a_tape_that_is_not_there_is_said_to_be(order: Order, tmp_path: Path) -> None:
+def test_a_missing_tape_is_reported(order: Order, tmp_path: Path) -> None:
     found = verify_trial(msgspec.structs.replace(order, replies=tmp_path / "none.jsonl"), Model())
     assert found.reward == 0.0 and "there is no tape" in str(found.error)
 

@@ -127,12 +127,12 @@ def test_an_imported_run_comes_back(format: str, tmp_path: Path, imported: Impor
     assert not thoughts or thoughts[0] in "".join(step.thought or "" for step in again.trajectory.steps)
 
 
-def test_nothing_to_tell_is_refused(tmp_path: Path) -> None:
+def test_a_run_without_steps_and_answer_is_not_exported(tmp_path: Path) -> None:
     with pytest.raises(CannotExport, match="neither steps nor an answer"):
         exported(trajectory().end().write(tmp_path / "run.zst"), tmp_path)
 
 
-def test_screenshots_are_left_out_when_told_so(tmp_path: Path, imported: Importing) -> None:
+def test_screenshots_are_left_out_on_demand(tmp_path: Path, imported: Importing) -> None:
     again = imported("inspect", exported(RECORDINGS[0], tmp_path, has_images=False))
     assert again.trajectory.steps and shots(again) == []
 

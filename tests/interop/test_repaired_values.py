@@ -75,7 +75,9 @@ def test_each_part_that_does_not_fit_is_handed_over(
         ({"words": ["a", 1]}, {"words": ["a", "1"]}),
     ],
 )
-def test_the_same_said_otherwise_is_no_flaw(changes: dict[str, Any], expected: dict[str, Any]) -> None:
+def test_another_spelling_of_the_same_value_is_no_flaw(
+    changes: dict[str, Any], expected: dict[str, Any]
+) -> None:
     fit, found = lost({**GOOD, **changes})
     assert found == {} and {key: fit[key] for key in expected} == expected and convert(fit, Branch)
 

@@ -166,7 +166,7 @@ def test_a_visit_is_a_page_of_its_own(tmp_path: Path, imported: Importing) -> No
     assert len(run_of(imported, tmp_path / "b", *again).trajectory.of_type(Navigation)) == 1
 
 
-def test_tabs_of_one_stream_are_told_apart(tmp_path: Path, imported: Importing) -> None:
+def test_tabs_of_one_stream_are_distinguished(tmp_path: Path, imported: Importing) -> None:
     tabs = [{**one, "windowId": window} for window in ("a", "b") for one in rr_page()]
     actions = [
         {**increment(20, 5, id=8, text="one", isChecked=False), "windowId": "a"},
@@ -314,7 +314,7 @@ def custom(at: int, payload: Any, tag: str = "route") -> dict[str, Any]:
 @pytest.mark.parametrize(
     "payload", [URL + "cart", "/cart", {"href": URL + "cart"}, {"to": "cart", "from": "x"}]
 )
-def test_custom_events_carry_addresses_if_that_is_told(
+def test_custom_events_carry_addresses_if_their_name_is_given(
     payload: Any, tmp_path: Path, imported: Importing
 ) -> None:
     actions = [

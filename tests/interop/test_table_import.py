@@ -297,7 +297,7 @@ def test_objects_of_a_list_are_steps(tmp_path: Path, imported: Importing) -> Non
     assert kept == {"id": 9, "expected_answer": "GOLD", "cost": 3}
 
 
-def test_a_user_who_names_the_format_is_taken_at_his_word(tmp_path: Path) -> None:
+def test_a_format_named_by_the_user_is_used(tmp_path: Path) -> None:
     row = {"id": "x1", "instruction": "Do it.", "actions": ["CLICK [12]", "scroll [down]"]}
     path = write(tmp_path, "list.json", [row])
     found = bundles(path, tmp_path / "out")["list-0"].trajectory

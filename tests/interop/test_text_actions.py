@@ -102,7 +102,7 @@ SAID: list[tuple[str, Action]] = [
 
 
 @pytest.mark.parametrize(("line", "action"), SAID, ids=[line[:40] for line, _ in SAID])
-def test_words_of_many_harnesses(line: str, action: Action) -> None:
+def test_action_texts_of_many_harnesses(line: str, action: Action) -> None:
     assert words_action(line) == action
     assert words_action(f"  {line} ") == action
 

@@ -43,7 +43,7 @@ MCP = ("browser_type", {"ref": "e9", "text": TYPED})
         (MCP, '- textbox "Password" [ref=e99]', False),
     ],
 )
-def test_a_page_given_back_tells_what_a_field_takes(
+def test_a_returned_page_shows_whether_a_field_is_secret(
     call: tuple[str, dict[str, Any]], tree: str, is_secret: bool, tmp_path: Path, imported: Importing
 ) -> None:
     bundle = imported("atif", atif(tmp_path, steps=typing(tree, *call)))
@@ -51,14 +51,14 @@ def test_a_page_given_back_tells_what_a_field_takes(
     assert (TYPED.encode() in everything(bundle)) is not is_secret
 
 
-def test_a_label_that_nobody_sees_tells_it(tmp_path: Path, imported: Importing) -> None:
+def test_an_invisible_label_marks_a_password_field(tmp_path: Path, imported: Importing) -> None:
     seen = 'Observation: x.\n[9]: <input> "", "Your password";'
     said = chat(turn(f"Type [9]; {TYPED}"), turn("ANSWER; Done."), seen=seen)
     bundle = imported("webvoyager", webvoyager(tmp_path, said, shots=2))
     assert TYPED.encode() not in everything(bundle)
 
 
-def test_the_tree_of_agentrewardbench_tells_it(tmp_path: Path, imported: Importing) -> None:
+def test_the_tree_of_agentrewardbench_marks_a_password_field(tmp_path: Path, imported: Importing) -> None:
     path = agentrewardbench(tmp_path)
     change = {"action": f"fill('a7', '{TYPED}')", "axtree": "[a7] textbox 'Password', required"}
     edited(path, lambda plain: plain["steps"][0].update(change))

@@ -89,8 +89,6 @@ def test_what_a_call_says_is_in_its_action(
         ("left_mouse_down", {}),
     ],
 )
-def test_a_place_that_nobody_told_is_not_made_up(
-    name: str, arguments: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_missing_place_is_not_made_up(name: str, arguments: dict[str, Any], tmp_path: Path) -> None:
     with Run(Folder("atif", tmp_path, SourceLimits()), "run", Options()) as run:
         assert isinstance(called_action(run, name, arguments), Unknown)

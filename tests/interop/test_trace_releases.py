@@ -87,7 +87,7 @@ def test_dialogs_were_objects_that_events_named(
         (8, [], "recorded"),
     ],
 )
-def test_releases_that_tell_of_no_dialog_say_nothing_of_them(
+def test_releases_without_dialog_events_leave_the_channel_open(
     version: int, events: list[dict[str, Any]], state: str, tmp_path: Path, imported: Importing
 ) -> None:
     actions = old("c1", "Frame", "click", 10, selector="#b")
@@ -106,7 +106,7 @@ def test_a_page_that_a_call_closed_is_not_the_last(tmp_path: Path, imported: Imp
     assert final is not None and final.url == "http://shop.test/"
 
 
-def test_what_only_a_test_runner_wrote_tells_of_no_action(tmp_path: Path, imported: Importing) -> None:
+def test_what_only_a_test_runner_wrote_holds_no_action(tmp_path: Path, imported: Importing) -> None:
     run = run_of(
         imported, tmp_path, options(8, origin="testRunner"), *call("h1", "Test", "hook", 1, 2, name="Before")
     )
@@ -219,7 +219,7 @@ def facts(run: Trajectory) -> list[tuple[Any, ...]]:
     return [*dialogs, *((one.page, one.state) for one in run.of_type(TabChange))]
 
 
-def test_an_export_tells_what_it_did_not_have_whole(tmp_path: Path, imported: Importing) -> None:
+def test_an_export_keeps_which_channels_were_partial(tmp_path: Path, imported: Importing) -> None:
     path = trace(tmp_path, [options(7), *old("c1", "Frame", "click", 10, selector="#b")])
     assert imported("playwright-trace", path).trajectory.channel("dialogs") == "partial"
     again = exported(tmp_path / "out" / "0.zst", tmp_path, imported).trajectory

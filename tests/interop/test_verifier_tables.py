@@ -118,7 +118,7 @@ def test_older_logs_say_thought_and_action_as_text(tmp_path: Path, imported: Imp
         (["Correct", "Incorrect"], "unsure"),
     ],
 )
-def test_the_label_is_what_most_people_said(
+def test_the_label_is_that_of_the_majority(
     outcomes: list[str], expected: str, tmp_path: Path, imported: Importing
 ) -> None:
     told = [cua_annotation(f"Judge{at}", outcome) for at, outcome in enumerate(outcomes)]
@@ -238,7 +238,7 @@ ODD = st.sampled_from([None, "", "x", 0, -1, 1e308, True, float("nan")])
         max_size=3,
     ),
 )
-def test_odd_cells_are_told_or_read(
+def test_odd_cells_are_reported_or_read(
     row: dict[str, Any], annotation: dict[str, Any], lines: list[str]
 ) -> None:
     with tempfile.TemporaryDirectory() as name:

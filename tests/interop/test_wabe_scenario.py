@@ -38,7 +38,7 @@ def test_levels_have_their_order_and_tasks_theirs() -> None:
     assert [row["task_id"] for row in tomllib.loads(text)["tasks"]] == ["3", "5", "2", "0", "4", "1"]
 
 
-def test_only_what_an_agent_may_see_is_told() -> None:
+def test_only_what_an_agent_may_see_is_written() -> None:
     task = Task(
         id='a"b',
         intent="Buy\ntea at __SHOP__.",

@@ -152,7 +152,7 @@ def test_messages_may_be_text_or_parts(tmp_path: Path, imported: Importing) -> N
         ([{"role": "system", "content": "x"}, {"role": "user", "content": "hello"}], "without a task"),
     ],
 )
-def test_what_is_wrong_is_said_with_place_found_and_expected(
+def test_what_is_wrong_is_reported_with_place_found_and_expected(
     tmp_path: Path, imported: Importing, content: object, says: str
 ) -> None:
     path = webvoyager(tmp_path)

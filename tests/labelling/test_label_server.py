@@ -66,7 +66,7 @@ def facts(page: LabelPage, path: str) -> Any:
 
 
 @pytest.mark.parametrize("path", ["", "label.js", "runs", "runs/0", "runs/0/screenshot/0"])
-def test_without_the_token_nothing_is_said(served: LabelPage, path: str) -> None:
+def test_without_the_token_nothing_is_revealed(served: LabelPage, path: str) -> None:
     assert ask(served, path)[0] in (200, 404)
     for token in ("", "x", served.token[:-1], served.token.upper(), f"{served.token}x"):
         status, _, said = ask(served, path, token=token)

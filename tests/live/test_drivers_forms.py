@@ -140,7 +140,7 @@ def clerk(text: str) -> Callable[[str], str]:
     return bid
 
 
-def test_errand_by_a_harness_that_says_its_steps(opened: Opened, tmp_path: Path) -> None:
+def test_task_by_a_harness_that_declares_its_steps(opened: Opened, tmp_path: Path) -> None:
     with Recorder(tmp_path / "run.zst", task=TASK, sites={"shop": opened.url}) as run:
         run.attach(opened.page)
         desk = Desk(opened.page, run)

@@ -146,7 +146,9 @@ with open(os.environ["REPLAYKIT_EVENTS"], "a") as file:
 """
 
 
-def test_an_agent_is_not_told(tmp_path: Path, root: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_agent_receives_no_list_of_evidence_pages(
+    tmp_path: Path, root: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "urls.txt").write_text("# after the run\n\n__SHOP__/help\n")
     (tmp_path / "agent.py").write_text(AGENT)
     monkeypatch.setenv("REPLAYKIT_RECORD_EVIDENCE", str(tmp_path / "urls.txt"))

@@ -150,7 +150,9 @@ def test_the_booking_widget_runs_in_a_process_of_its_own(browser: Any) -> None:
         ],
     ),
 )
-def test_consent_is_asked_when_the_agent_says(name: str, order: list[str], browser: Any, shop: Any) -> None:
+def test_consent_is_asked_for_at_the_stated_moment(
+    name: str, order: list[str], browser: Any, shop: Any
+) -> None:
     seen: list[str] = []
 
     class Watching(Heard):

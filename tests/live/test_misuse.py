@@ -299,7 +299,7 @@ def test_recorder_that_outlives_its_driver(browser_path: Path, form: str, tmp_pa
     assert ended(run) == ("answered", "agent")
 
 
-def test_words_of_another_thread(context: BrowserContext, form: str, tmp_path: Path) -> None:
+def test_a_message_of_another_thread_is_recorded(context: BrowserContext, form: str, tmp_path: Path) -> None:
     def do(page: Page, run: Recorder) -> None:
         apart(lambda: run.message("on my way"))
         use(page)

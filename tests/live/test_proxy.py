@@ -172,7 +172,7 @@ for _ in range(4):
 
 
 @pytest.mark.thorough
-def test_words_come_before_the_command_that_follows_them(site: Site, tmp_path: Path) -> None:
+def test_messages_come_before_the_command_that_follows_them(site: Site, tmp_path: Path) -> None:
     script = """
 for number in range(10):
     say(type="ask", text=f"May I, {number}?", t=1)

@@ -379,7 +379,7 @@ def test_objects_are_as_they_were_afterwards(
     context.new_page().goto(start)
 
 
-def test_page_cannot_tell_that_it_is_recorded(tmp_path: Path, context: BrowserContext, start: str) -> None:
+def test_page_cannot_detect_that_it_is_recorded(tmp_path: Path, context: BrowserContext, start: str) -> None:
     look = "[Object.getOwnPropertyNames(globalThis).sort(), document.documentElement.outerHTML, document.hasFocus()]"
     page = context.new_page()
     page.goto(start)
@@ -393,7 +393,7 @@ def test_page_cannot_tell_that_it_is_recorded(tmp_path: Path, context: BrowserCo
 
 
 @pytest.mark.thorough
-def test_words_are_messages_and_thoughts_belong_to_steps(
+def test_questions_are_messages_and_thoughts_belong_to_steps(
     tmp_path: Path, context: BrowserContext, start: str
 ) -> None:
     def act(page: Page, run: Recorder) -> None:

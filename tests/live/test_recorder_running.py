@@ -235,7 +235,7 @@ def test_command_that_does_not_exist(tmp_path: Path, task: Task) -> None:
         apart(lambda: record_command(["no-such-program"], task, tmp_path / "run.zst"))
 
 
-def test_agent_is_told_nothing_but_its_task(tmp_path: Path, task: Task) -> None:
+def test_agent_receives_nothing_but_its_task(tmp_path: Path, task: Task) -> None:
     spy = """
 import json, os, pathlib
 from playwright.sync_api import sync_playwright

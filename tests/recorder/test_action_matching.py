@@ -50,7 +50,7 @@ def test_one_compatible_action_merges() -> None:
     )
 
 
-def test_type_and_arguments_are_as_said() -> None:
+def test_type_and_arguments_are_as_declared() -> None:
     declared, seen = Fill(element=ref("#q"), value="mug"), Type(element=FIELD, value="mu", value_after="mug!")
     (merged,) = merge([declared], [seen])
     assert isinstance(merged.action, Fill)

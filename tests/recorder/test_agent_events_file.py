@@ -69,7 +69,7 @@ def talk(tmp_path: Path) -> Talk:
     return Talk(tmp_path)
 
 
-def test_words_in_order_with_their_times(talk: Talk) -> None:
+def test_events_are_received_in_order_with_their_times(talk: Talk) -> None:
     talk.write(
         {"type": "thought", "text": "first", "t": 1_000_250},
         {"type": "message", "text": "hello"},
@@ -181,7 +181,7 @@ def test_question_of_the_agent_carries_no_decision(talk: Talk) -> None:
     assert talk.ear.heard == [Utterance(at=0, kind="ask", text="May I?")]
 
 
-def test_harness_speaks_as_the_user_and_of_the_end(tmp_path: Path) -> None:
+def test_harness_reports_the_replies_of_the_user_and_the_end(tmp_path: Path) -> None:
     talk = Talk(tmp_path, user=None, has_harness=True)
     assert talk.harness is not None
     talk.harness.write_text('{"type":"reply","text":"Do.","approved":true}\n')
@@ -197,7 +197,7 @@ def test_harness_speaks_as_the_user_and_of_the_end(tmp_path: Path) -> None:
     assert (end.kind, end.cause, end.validity) == ("stopped", "harness", "site_down")
 
 
-def test_harness_says_nothing_for_the_agent(tmp_path: Path) -> None:
+def test_harness_reports_nothing_for_the_agent(tmp_path: Path) -> None:
     talk = Talk(tmp_path, has_harness=True)
     assert talk.harness is not None
     talk.harness.write_text('{"type":"answer","text":"42"}\n')
@@ -259,7 +259,7 @@ def test_line_without_end_keeps_little(talk: Talk) -> None:
     assert len(talk.agent_events.warnings) == 1
 
 
-def test_wrong_lines_are_told_so_often_and_then_counted(talk: Talk) -> None:
+def test_wrong_lines_are_reported_up_to_a_limit_and_then_counted(talk: Talk) -> None:
     talk.write(*["no"] * (WARNINGS_MAX + 7))
     talk.agent_events.receive(is_last=True)
     assert len(talk.agent_events.warnings) == WARNINGS_MAX + 1

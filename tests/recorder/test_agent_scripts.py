@@ -106,7 +106,7 @@ def test_a_script_apart_from_the_page_s_world_is_seen_unless_nothing_is() -> Non
     assert driver.choose(1002, cause="unseen").kinds() == [SelectOption]
 
 
-def test_a_script_in_another_tab_tells_nothing_of_this_one() -> None:
+def test_a_script_in_another_tab_explains_nothing_in_this_one() -> None:
     assert Heard().script(1000, None, page=1).choose(1003).kinds() == []
     assert Heard().script(1000, None, page=0).choose(1003).kinds() == [SelectOption]
 

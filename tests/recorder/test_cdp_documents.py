@@ -167,7 +167,7 @@ def test_part_of_a_page_is_closed_by_the_document_around_it() -> None:
     assert hands.gaps == []
 
 
-def test_document_that_nobody_hears_is_a_gap() -> None:
+def test_document_that_nobody_observes_is_a_gap() -> None:
     hands = Hands()
     hands.open(role="none")
     assert hands.gaps == ["document.unopened"]
@@ -180,7 +180,7 @@ def test_document_before_the_script_came_owes_nothing() -> None:
     assert hands.gaps == []
 
 
-def test_document_out_of_the_cache_has_opened_before_it_is_told_of() -> None:
+def test_document_out_of_the_cache_has_opened_before_it_is_reported() -> None:
     hands = Hands()
     hands.documents.begun((), "M", 0)
     hands.open()
@@ -200,7 +200,7 @@ def test_crash_is_a_gap_for_each_document() -> None:
     assert hands.gaps == ["document.crashed", "document.crashed"]
 
 
-def test_document_that_gave_its_last_words_may_go_on() -> None:
+def test_document_that_reported_its_end_may_go_on() -> None:
     hands = Hands()
     hands.open()
     hands.close()

@@ -89,7 +89,7 @@ def test_no_order_of_events_loops_or_gives_two_frames_one_slot(events: list[tupl
         assert all(paths)
 
 
-def test_frames_together_say_no_more_than_anybody_can_read() -> None:
+def test_messages_of_all_frames_together_are_limited() -> None:
     flood = Flood()
     passed = [flood.admits(10, 5.0) for _ in range(MESSAGES_MAX + 3)]
     assert sum(passed) == MESSAGES_MAX

@@ -106,7 +106,7 @@ def test_response_does_not_wait_for_ever() -> None:
     assert found[1].request_headers is None
 
 
-def test_response_of_a_document_is_told_before_its_commit() -> None:
+def test_response_of_a_document_is_reported_before_its_commit() -> None:
     one = tab()
     hear(one, sent(requestId="L1", loaderId="L1", type="Document"))
     hear(
@@ -196,7 +196,7 @@ def frame(payload: str, opcode: int = 1) -> dict[str, Any]:
 OPENED = ("webSocketCreated", {"requestId": "1", "url": "ws://shop.test/"})
 
 
-def test_socket_tells_its_messages() -> None:
+def test_messages_of_a_socket_are_reported() -> None:
     found = hear(
         tab(),
         OPENED,
@@ -219,7 +219,7 @@ def test_socket_tells_its_messages() -> None:
     assert told == [(False, "héllo", 6), (True, None, 4)]
 
 
-def test_socket_tells_what_it_asked_for_also_where_nobody_answers() -> None:
+def test_handshake_of_a_socket_is_reported_also_without_an_answer() -> None:
     asked = {"headers": {"Sec-WebSocket-Protocol": "badge, chat"}}
     _, sent = hear(
         tab(),
@@ -288,7 +288,7 @@ def test_document_that_is_given_to_another_process_is_one_request() -> None:
     assert page.network.owner("L9") == ("S",)
 
 
-def test_document_whose_end_nobody_told_ends_when_it_is_there() -> None:
+def test_document_without_a_reported_end_ends_when_it_is_there() -> None:
     page = with_targets()
     hear(page, sent(requestId="L9", loaderId="L9", frameId="F", type="Document"))
     page.targets["S",].loader = "L9"

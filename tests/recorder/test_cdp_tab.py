@@ -89,7 +89,7 @@ CLOSE = {"k": "close", "seq": 4, "at": EPOCH_MS + 71, "windows": 1, "received": 
         ([OPEN, (CLOSE, CLICK, CLOSE)], []),
     ],
 )
-def test_document_is_closed_by_the_last_that_it_says(words: list[Any], gaps: list[Any]) -> None:
+def test_document_is_closed_by_its_last_message(words: list[Any], gaps: list[Any]) -> None:
     tab = seated()
     found = hear(tab, world(1), *(said(1, *((word,) if isinstance(word, dict) else word)) for word in words))
     hear(tab, ("Runtime.executionContextDestroyed", {"executionContextId": 1}))
@@ -123,7 +123,7 @@ def test_a_world_older_than_its_document_sees_no_causes() -> None:
     assert [one.event.cause for one in heard if isinstance(one, PageMessage)] == ["", ""]
 
 
-def test_push_tells_the_viewport() -> None:
+def test_push_holds_the_viewport() -> None:
     push = {
         "k": "push",
         "seq": 1,
@@ -216,7 +216,7 @@ def test_history_change_within_the_document_keeps_it() -> None:
     assert (back.document, back.navigation_type) == (0, "historySameDocument")
 
 
-def test_failed_navigation_is_told_once_and_its_error_page_is_a_document() -> None:
+def test_failed_navigation_is_reported_once_and_its_error_page_is_a_document() -> None:
     tab = seated()
     request = {"url": PAGE, "method": "GET", "headers": {}}
     found = hear(
@@ -293,7 +293,7 @@ def with_frame(**options: Any) -> CdpTab:
     return tab
 
 
-def test_frame_in_another_process_speaks_for_itself() -> None:
+def test_frame_in_another_process_reports_for_itself() -> None:
     tab = with_frame()
     target = tab.targets["S",]
     assert tab.take_unhandled() == [target, "A", "A"]
@@ -336,7 +336,9 @@ def test_next_document_of_a_frame_is_another_source() -> None:
         (("Page.frameDetached", {"frameId": "A", "reason": "remove"}), (), "left"),
     ],
 )
-def test_frame_that_goes_is_told(event: tuple[str, dict[str, Any]], via: tuple[str, ...], why: str) -> None:
+def test_frame_that_goes_is_reported(
+    event: tuple[str, dict[str, Any]], via: tuple[str, ...], why: str
+) -> None:
     tab = with_frame(is_doubled=True)
     (left,) = below(tab, event, via=via)
     assert isinstance(left, FrameLeft)
@@ -443,7 +445,7 @@ def test_more_targets_than_can_be_followed_are_a_gap() -> None:
     assert hear(tab, ("Target.attachedToTarget", other)) == []
 
 
-def test_owner_that_is_told_says_where_it_stood() -> None:
+def test_reported_owner_has_its_place_in_the_snapshot() -> None:
     tab = with_frame()
     tab.own("A", '{"push": 7, "number": 12}')
     assert tab.found == [
@@ -453,7 +455,7 @@ def test_owner_that_is_told_says_where_it_stood() -> None:
     assert len(tab.found) == 1
 
 
-def test_dialog_of_a_frame_is_told_once() -> None:
+def test_dialog_of_a_frame_is_reported_once() -> None:
     tab = with_frame()
     opening = ("Page.javascriptDialogOpening", {"type": "alert", "message": "Hi", "url": PAGE})
     closed = ("Page.javascriptDialogClosed", {"result": True, "userInput": ""})
@@ -524,7 +526,7 @@ def test_uncaught_error() -> None:
     assert (line.level, line.text) == ("pageerror", "Error: no\n  at x")
 
 
-def test_download_is_told_at_its_start_and_at_its_end() -> None:
+def test_download_is_reported_at_its_start_and_at_its_end() -> None:
     begun, done = hear(
         seated(),
         (
@@ -540,7 +542,7 @@ def test_download_is_told_at_its_start_and_at_its_end() -> None:
     assert (done.state, done.suggested, done.size) == ("completed", "r.csv", 9)
 
 
-def test_events_heard_while_arming_are_noted_and_translated_later() -> None:
+def test_events_received_while_arming_are_noted_and_translated_later() -> None:
     tab = seated()
     tab.note(*world(1))
     tab.note("Page.javascriptDialogOpening", {"type": "alert", "message": ""})

@@ -16,7 +16,7 @@ def snapshot(at: float, *rows: tuple[str, str, str], **more: Any) -> Any:
     return shown("main", at, changed=rows, **more)
 
 
-def test_a_change_is_told_once_with_the_next_observation() -> None:
+def test_a_change_is_recorded_once_with_the_next_observation() -> None:
     changes = FieldChanges()
     for one in (snapshot(10, PHONE), snapshot(20)):
         changes.take(one)
@@ -24,7 +24,7 @@ def test_a_change_is_told_once_with_the_next_observation() -> None:
     assert changes.until(snapshot(30), 30) == ()
 
 
-def test_the_same_look_made_twice_tells_the_same() -> None:
+def test_the_same_look_made_twice_has_the_same_changes() -> None:
     changes = FieldChanges()
     changes.take(snapshot(10, PHONE))
     look = snapshot(20)
@@ -40,7 +40,7 @@ def test_a_path_of_another_document_leads_nowhere_on_the_page() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=30))
-def test_every_change_is_told_in_one_observation_at_least(looks: list[tuple[int, bool]]) -> None:
+def test_every_change_is_recorded_in_one_observation_at_least(looks: list[tuple[int, bool]]) -> None:
     changes, at = FieldChanges(), 0.0
     told: list[tuple[str, str, str]] = []
     for number, (later, is_observed) in enumerate(looks):

@@ -155,7 +155,7 @@ def test_what_waits_goes_with_its_session(line: Line) -> None:
     assert line.take(BROWSER) == []
 
 
-def test_worlds_of_the_recorder_are_not_told_and_not_found(line: Line) -> None:
+def test_worlds_of_the_recorder_are_not_reported_and_not_found(line: Line) -> None:
     for session in ("R1", "A1"):
         line.context(session, 3)
         line.context(session, 4, "w0rld")
@@ -172,7 +172,7 @@ def test_worlds_of_the_recorder_are_not_told_and_not_found(line: Line) -> None:
 
 
 @given(st.integers(-(2**31), 2**31))
-def test_no_number_that_was_not_told_is_a_world(number: int) -> None:
+def test_no_number_that_was_not_reported_is_a_world(number: int) -> None:
     line = Line()
     line.attach("A", "A1")
     line.context("A1", 3)
@@ -287,7 +287,7 @@ def test_page_is_let_go_when_an_agent_leaves_it_waiting(line: Line) -> None:
     assert "R2" in [one.get("sessionId") for one in line.take(BROWSER)]
 
 
-def test_page_is_held_so_long_at_most_and_that_is_said(line: Line) -> None:
+def test_page_is_held_for_a_limited_time_and_that_is_reported(line: Line) -> None:
     line.board.is_holding = True
     line.attach("A", "A2", "N")
     line.now = HOLD_S - 0.1
@@ -466,13 +466,13 @@ def test_what_is_no_message_is_answered(line: Line, data: bytes) -> None:
     assert found["error"]["code"] in (-32700, -32600)
 
 
-def test_speech_is_heard_before_a_command_goes_on(line: Line) -> None:
+def test_messages_are_received_before_a_command_goes_on(line: Line) -> None:
     line.say(AGENT, "Input.dispatchMouseEvent", session="A1", type="mousePressed")
     line.say(RECORDER, "Page.enable", session="R1")
     assert line.heard == ["Input.dispatchMouseEvent"]
 
 
-def test_a_move_in_the_history_is_heard_with_its_page(line: Line) -> None:
+def test_a_history_navigation_is_observed_with_its_page(line: Line) -> None:
     line.say(AGENT, "Page.navigateToHistoryEntry", session="A1", entryId=3)
     assert [one for one in line.said if TARGET in one] == [{"entryId": 3, TARGET: "T"}]
     assert TARGET not in json.dumps(line.take(BROWSER))
@@ -502,7 +502,7 @@ def test_a_client_forges_none_of_the_keys_that_the_proxy_adds(line: Line, key: s
         ({"objectId": "-123.4.9"}, False),
     ],
 )
-def test_a_script_is_told_with_the_world_it_runs_in(line: Line, params: Any, is_apart: bool) -> None:
+def test_a_script_is_reported_with_the_world_it_runs_in(line: Line, params: Any, is_apart: bool) -> None:
     for session in ("R1", "A1"):
         line.context(session, 4)
         line.context(session, 5, "theirs")
@@ -542,7 +542,7 @@ def test_an_answer_hands_the_main_frame_over(line: Line, result: Any, arrived: l
 
 
 @pytest.mark.parametrize("session", ["R1", "A1"])
-def test_a_document_that_is_told_of_has_arrived(line: Line, session: str) -> None:
+def test_a_document_that_is_reported_has_arrived(line: Line, session: str) -> None:
     line.event(session, "Page.frameNavigated", frame={"id": "F", "loaderId": "L2"})
     assert line.arrived == ["L2"]
 

@@ -63,7 +63,7 @@ class Browser:
         return [one.params["objectId"] for one in self.asked if one.method == "Runtime.callFunctionOn"]
 
 
-def test_outer_roots_are_shown_before_inner_ones_and_the_browser_stops_telling() -> None:
+def test_outer_roots_are_shown_before_inner_ones_and_the_domain_is_disabled() -> None:
     browser = Browser([10, 0], closed(1, closed(2)), closed(3))
     assert browser.run(tab()).value == 0
     shown = browser.shown()

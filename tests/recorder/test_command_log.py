@@ -118,7 +118,7 @@ def test_an_answer_is_to_the_request_as_the_page_asked_for_it() -> None:
 
 
 @pytest.mark.parametrize("name", FUNNELS)
-def test_what_goes_through_the_funnel_is_heard_and_sent(name: str) -> None:
+def test_what_goes_through_the_funnel_is_observed_and_sent(name: str) -> None:
     scene = Scene(name)
     scene.send(scene.frame, "click", selector="#b")
     scene.send(scene.frame, "textContent", selector="#b")
@@ -149,7 +149,7 @@ def test_a_driver_without_a_known_funnel_is_not_listened_to() -> None:
         ("", False),
     ],
 )
-def test_only_a_browser_without_other_clients_is_heard_whole(line: str, is_whole: bool) -> None:
+def test_only_a_browser_without_other_clients_is_observed_whole(line: str, is_whole: bool) -> None:
     scene = Scene()
     scene.log.started(line)
     assert scene.log.is_whole is is_whole
@@ -239,7 +239,7 @@ def test_a_script_lasts_until_its_command_is_answered(is_failed: bool) -> None:
     assert [(type(one), one.number) for one in scripts(scene)] == [(ScriptAsked, 1), (ScriptEnded, 1)]
 
 
-def test_scripts_are_told_by_where_they_run() -> None:
+def test_scripts_are_reported_by_where_they_run() -> None:
     scene = Scene()
     for method in ("selectOption", "dispatchEvent", "goto", "waitForFunction"):
         scene.send(scene.frame, method, selector="#b")
@@ -379,7 +379,7 @@ def test_commands_of_before_and_after_the_run_are_not_the_agents(driver: Any) ->
     assert driver.of(Command) == []
 
 
-def test_an_answer_of_the_agent_before_and_after_word_of_the_request(driver: Any) -> None:
+def test_an_answer_of_the_agent_before_and_after_report_of_the_request(driver: Any) -> None:
     about = {"page": 0, "method": "GET", "resource": "script"}
     driver.feed(
         requests.Requested(at=1, request="a", url=f"{BASE}a", **about),

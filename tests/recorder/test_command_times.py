@@ -34,7 +34,7 @@ def test_commands_that_act_on_no_page_do_not_count() -> None:
     assert times.asked_between(0, 0.0)
 
 
-def test_the_first_word_of_an_arrival_counts() -> None:
+def test_the_first_report_of_an_arrival_counts() -> None:
     times = CommandTimes()
     assert times.arrival("L") is None
     times.arrived("L", 5.0)

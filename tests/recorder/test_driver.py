@@ -90,7 +90,7 @@ def bench() -> Bench:
     return Bench()
 
 
-def test_words_before_the_header_wait_for_it(bench: Bench) -> None:
+def test_messages_before_the_header_wait_for_it(bench: Bench) -> None:
     bench.driver.feed(WORD)
     assert bench.core.heard == []
     bench.driver.begin(Environment())
@@ -128,7 +128,7 @@ def test_full_disk_does_not_reach_the_agent(bench: Bench) -> None:
     assert bench.driver.fault is bench.disk
 
 
-def test_end_that_the_session_decided_is_told_once(bench: Bench) -> None:
+def test_end_that_the_session_decided_is_reported_once(bench: Bench) -> None:
     bench.driver.begin(Environment())
     told: list[str] = []
     bench.driver.on_limit = lambda: told.append("over")
@@ -156,7 +156,7 @@ def test_end_of_the_harness_is_no_limit(bench: Bench) -> None:
     assert told == []
 
 
-def test_tab_is_told_before_what_happened_while_it_was_armed(bench: Bench) -> None:
+def test_tab_is_reported_before_what_happened_while_it_was_armed(bench: Bench) -> None:
     tab = bench.driver.new_tab("agent")
     moved = {"frameId": "M", "url": "http://x.test/#a", "navigationType": "fragment"}
     bench.driver.happened(tab, {"method": "Page.navigatedWithinDocument", "params": moved})
@@ -178,7 +178,7 @@ def test_tab_is_told_before_what_happened_while_it_was_armed(bench: Bench) -> No
 
 
 @pytest.mark.parametrize(("is_attaching", "gaps"), [(False, [("network", "tab.late")]), (True, [])])
-def test_what_a_new_tab_asked_for_before_anybody_listened_is_said(
+def test_what_a_new_tab_asked_for_before_it_was_observed_is_reported(
     bench: Bench, is_attaching: bool, gaps: list[tuple[str, str]]
 ) -> None:
     bench.driver.is_attaching = is_attaching
@@ -207,7 +207,7 @@ def test_popup_says_how_long_it_ran_unwatched(bench: Bench) -> None:
     assert (opened.page, opened.opener, opened.armed_after_ms) == (1, 0, 90)
 
 
-def test_probe_tab_is_no_tab_of_the_run_but_its_requests_are_told(bench: Bench) -> None:
+def test_probe_tab_is_no_tab_of_the_run_but_its_requests_are_reported(bench: Bench) -> None:
     bench.driver.begin(Environment())
     probe = bench.driver.new_tab("probe")
     assert probe.page == PROBE
@@ -307,7 +307,7 @@ def test_request_to_a_target_of_a_tab_that_goes_is_refused(bench: Bench) -> None
     assert words == ["gone"]
 
 
-def test_service_worker_of_two_pages_is_heard_once(bench: Bench) -> None:
+def test_requests_of_a_service_worker_of_two_pages_are_reported_once(bench: Bench) -> None:
     one, other = opened(bench), opened(bench)
     for tab in (one, other):
         bench.driver.happened(tab, attached("W", "service_worker", "SW"))
@@ -323,7 +323,7 @@ def test_service_worker_of_two_pages_is_heard_once(bench: Bench) -> None:
     assert [item.page for item in bench.core.heard if isinstance(item, Requested)] == [0, 1]
 
 
-def test_target_that_cannot_be_armed_is_a_gap_and_its_frame_says_so(bench: Bench) -> None:
+def test_target_that_cannot_be_armed_is_a_gap_and_its_frame_is_reported(bench: Bench) -> None:
     tab = opened(bench)
     bench.driver.happened(tab, attached("S", "iframe", "F"))
     arming, _ = bench.driver.targets.due_commands(tab)
@@ -342,7 +342,7 @@ def test_target_that_is_still_being_armed_at_the_end_is_a_gap(bench: Bench) -> N
     assert bench.gaps == [("network", "target.unarmed")]
 
 
-def test_crash_of_a_page_is_told_by_its_own_session_alone(bench: Bench) -> None:
+def test_crash_of_a_page_is_reported_only_by_its_own_session(bench: Bench) -> None:
     tab = opened(bench)
     bench.driver.happened(tab, attached("S", "iframe", "F"))
     bench.driver.happened(tab, wrapped("S", {"method": "Inspector.targetCrashed", "params": {}}))
@@ -384,7 +384,7 @@ def whole(bench: Bench) -> Bench:
 
 
 @pytest.mark.parametrize(("last", "kind"), [("targetDestroyed", TabClosed), ("targetCrashed", TabCrashed)])
-def test_page_that_the_browser_tells_of_is_reached_through_it(whole: Bench, last: str, kind: type) -> None:
+def test_page_that_the_browser_reports_is_reached_through_it(whole: Bench, last: str, kind: type) -> None:
     whole.driver.browser_event(told("targetCreated", "T", "about:blank"))
     tab, job, effect = reaching(whole)
     armed_by(whole, job, effect)
@@ -403,7 +403,7 @@ def test_page_that_the_browser_tells_of_is_reached_through_it(whole: Bench, last
     assert whole.driver.has_crashed == (kind is TabCrashed)
 
 
-def test_page_that_goes_before_it_is_reached_is_told_with_its_addresses(whole: Bench) -> None:
+def test_page_that_goes_before_it_is_reached_is_reported_with_its_addresses(whole: Bench) -> None:
     whole.driver.browser_event(told("targetCreated", "T", "about:blank"))
     _, job, _ = reaching(whole)
     whole.driver.browser_event(told("targetInfoChanged", "T", "http://away.test/"))
@@ -437,7 +437,7 @@ def test_page_that_goes_while_it_is_armed_is_opened_and_closed(
 
 
 @pytest.mark.parametrize("last", [told("targetDestroyed", "T"), None], ids=["destroyed", "end"])
-def test_page_that_cannot_be_reached_is_told_when_it_goes_or_at_the_end(
+def test_page_that_cannot_be_reached_is_reported_when_it_goes_or_at_the_end(
     whole: Bench, last: dict[str, Any] | None
 ) -> None:
     whole.driver.browser_event(told("targetCreated", "T", "about:blank"))

@@ -80,7 +80,7 @@ def test_sockets_of_a_page_are_kept(requests: DriverRequests) -> None:
     assert page.listeners == []
 
 
-def test_what_is_over_the_limit_is_said_to_be_missing(
+def test_what_is_over_the_limit_is_reported_as_missing(
     requests: DriverRequests, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(driver_requests, "REQUESTS_MAX", 2)

@@ -94,7 +94,7 @@ def test_posts_are_kept_without_secrets(driver) -> None:
     assert exchange.request_headers == (headers[0], ("Cookie", "⟦header⟧"))
 
 
-def test_a_post_that_was_not_told_is_asked_for(driver) -> None:
+def test_a_post_that_was_not_reported_is_asked_for(driver) -> None:
     driver.replies["Post"] = b'{"a":1}'
     assert driver.blobs[load(driver, method="POST", has_post=True).post] == b'{"a":1}'
 
@@ -109,7 +109,7 @@ def test_an_exchange_waits_for_what_it_sent(driver) -> None:
 
 
 @pytest.mark.parametrize(("error", "why"), [("gone", "evicted"), ("timeout", "timeout"), ("x", "failed")])
-def test_a_post_that_nobody_has_says_why(driver, error: str, why: str) -> None:
+def test_a_post_without_a_source_records_why(driver, error: str, why: str) -> None:
     driver.errors["Post"] = error
     assert load(driver, method="POST", has_post=True).post == Omitted(why=why)
 
@@ -123,7 +123,7 @@ def sent(driver, method: str = "POST", length: int | None = None, **more) -> Exc
     return driver.of(Exchange)[-1]
 
 
-def test_the_length_on_the_wire_tells_what_a_post_lacks(driver) -> None:
+def test_the_length_on_the_wire_shows_what_a_post_lacks(driver) -> None:
     assert (
         sent(driver, length=10, post=b"0123").post_size,
         sent(driver, length=4, post=b"0123").post_size,

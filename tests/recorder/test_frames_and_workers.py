@@ -171,7 +171,7 @@ def test_what_a_hostile_page_says_of_itself_does_no_harm() -> None:
         assert job.fault is None
 
 
-def test_owner_is_told_by_the_document_around_it() -> None:
+def test_owner_is_reported_by_the_document_around_it() -> None:
     tab = page()
     _, asked = carry(own(tab, "F"), plain)
     assert [what for _, what in asked] == [
@@ -225,7 +225,7 @@ def test_page_without_frames_is_asked_as_ever() -> None:
     assert asked == [((), f'{API}.push("final")')]
 
 
-def test_act_is_told_to_all_frames_but_its_own() -> None:
+def test_action_is_noted_in_all_frames_but_its_own() -> None:
     tab = page()
     assert carry(note_action(tab, "F"), plain)[1] == [((), f"{API}.noteAction()")]
     assert carry(note_action(tab, ""), plain)[1] == [(("S",), f"{API}.noteAction()")]

@@ -86,7 +86,7 @@ def test_a_call_makes_no_link_the_agents(driver: Any) -> None:
         (SHOP, SHOP, None, PAGES),
     ],
 )
-def test_a_new_document_tells_whether_it_was_activated(
+def test_a_new_document_reports_whether_it_was_activated(
     driver: Any, activated: str, origin: str, active: bool | None, expected: list[Any]
 ) -> None:
     driver.click(BUTTON, 1000, activated=activated)
@@ -95,13 +95,13 @@ def test_a_new_document_tells_whether_it_was_activated(
     assert kinds(driver) == ([Click, GoBack] if expected is AGENTS else [Click])
 
 
-def test_the_word_of_another_document_does_not_count(driver: Any) -> None:
+def test_the_report_of_another_document_does_not_count(driver: Any) -> None:
     driver.click(BUTTON, 1000, activated=SHOP)
     moved(driver).event("arrived", at=1420, document=0, active=False, origin=SHOP).wait(1000)
     assert told(driver) == PAGES
 
 
-def test_without_a_word_nothing_is_certain(driver: Any) -> None:
+def test_without_a_report_of_the_page_nothing_is_certain(driver: Any) -> None:
     driver.click(BUTTON, 1000, activated=SHOP)
     moved(driver)
     assert told(driver) == []
@@ -111,7 +111,7 @@ def test_without_a_word_nothing_is_certain(driver: Any) -> None:
     assert (kinds(driver), told(driver)) == ([Click], PAGES)
 
 
-def test_a_word_that_comes_when_another_action_has_begun_is_too_late(driver: Any) -> None:
+def test_a_report_after_another_action_has_begun_is_too_late(driver: Any) -> None:
     driver.open(1, "http://other.test/", existing=True)
     driver.click(BUTTON, 1000, activated=SHOP)
     moved(driver).click(BUTTON, 1410, page=1, document=0)
@@ -151,7 +151,7 @@ def test_long_after_a_gesture_a_page_goes_back_where_that_is_certain(
     assert kinds(driver) == ([Click, GoBack] if expected is AGENTS else [Click])
 
 
-def test_a_page_out_of_the_cache_says_no_first_word(driver: Any) -> None:
+def test_a_page_out_of_the_cache_sends_no_first_message(driver: Any) -> None:
     driver.click(BUTTON, 1000, activated=SHOP)
     moved(driver, 4000, is_kept=True)
     assert (kinds(driver), told(driver)) == ([Click, GoBack], AGENTS)
@@ -184,7 +184,7 @@ def within(driver: Any, at: float, asked: bool | None) -> Any:
         (4000, None, AGENTS),
     ],
 )
-def test_within_a_document_the_page_is_told(
+def test_within_a_document_the_page_receives_the_traversal(
     driver: Any, at: float, asked: bool | None, expected: list[Any]
 ) -> None:
     driver.click(BUTTON, 1000, activated=SHOP)

@@ -79,7 +79,7 @@ def test_document_that_says_that_nothing_listens_is_not_asked() -> None:
     assert look(page, WHOLE_PAGE) is None
 
 
-def test_document_that_does_not_say_so_any_more_is_asked_at_once() -> None:
+def test_document_that_no_longer_denies_listeners_is_asked_at_once() -> None:
     page = tab()
     hears(page, OURS, page.names.world)
     says(page, f"0 {DENIED}")
@@ -107,7 +107,7 @@ def test_frame_beside_it_is_asked() -> None:
     assert [call.params["contextId"] for call in asked.sends] == [4, 4]
 
 
-def test_what_the_document_before_has_said_says_nothing_of_this_one() -> None:
+def test_reports_of_the_document_before_do_not_count_for_this_one() -> None:
     page = tab()
     hears(page, OURS, page.names.world)
     hears(page, 5, "")

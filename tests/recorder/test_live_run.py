@@ -69,7 +69,7 @@ def test_who_ended_a_run_whose_driver_died(tmp_path: Path, error: Exception, cau
     assert (ending.kind, ending.cause) == ("crashed", cause)
 
 
-def test_a_task_in_words_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+def test_a_task_as_plain_text_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     with pytest.raises(TaskError, match="cannot read the task file"):
         Recorder(tmp_path / "run.zst", task="Open the shop.")
     assert not list(tmp_path.iterdir())

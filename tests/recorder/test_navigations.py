@@ -24,7 +24,7 @@ def test_a_goto_is_a_step(driver) -> None:
 
 
 @pytest.mark.parametrize(("direction", "kind"), [("back", GoBack), ("forward", GoForward), (None, Unknown)])
-def test_the_history_tells_the_direction(driver, direction: str | None, kind: type) -> None:
+def test_the_history_shows_the_direction(driver, direction: str | None, kind: type) -> None:
     driver.replies["history"] = direction
     driver.navigate(A, 1000, navigation_type="historyDifferentDocument")
     assert [type(a) for a in driver.actions] == [kind]
@@ -62,7 +62,7 @@ def test_the_pages_own_back_button_is_its_step(driver) -> None:
 
 
 @pytest.mark.parametrize("direction", ["back", "forward", None])
-def test_the_history_tells_the_direction_within_a_document_too(driver, direction: str | None) -> None:
+def test_the_history_shows_the_direction_within_a_document_as_well(driver, direction: str | None) -> None:
     driver.replies["history"] = direction
     driver.click(BUTTON, 1000)
     where = {"page": 0, "document": 0, "url": "http://shop.test/#x"}
@@ -216,7 +216,7 @@ def test_what_a_goto_asked_for_its_action_states(driver) -> None:
 
 
 @pytest.mark.parametrize("network", ["off", "meta"])
-def test_what_led_nowhere_is_reported_where_the_network_does_not_tell_of_it(new_driver, network: str) -> None:
+def test_what_led_nowhere_is_reported_where_the_network_is_not_recorded(new_driver, network: str) -> None:
     driver = new_driver(SessionOptions(network=network)).open()
     loading(driver, A, 1000, "L1")
     loading(driver, "http://shop.test/b", 2000, "L2")

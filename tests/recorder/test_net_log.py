@@ -138,7 +138,7 @@ def logged_only(driver: Any) -> list[Exchange]:
     return [one for one in driver.of(Exchange) if one.source == "netlog"]
 
 
-def test_a_request_that_was_not_heard_is_an_exchange(new_driver: Any) -> None:
+def test_a_request_found_only_in_the_net_log_is_an_exchange(new_driver: Any) -> None:
     sent = [
         Sent(at=20, method=method, url=BUY, is_document=method == "GET") for method in ("GET", "POST", "POST")
     ]
@@ -160,7 +160,7 @@ def test_what_the_browser_and_others_ask_for_is_no_request_of_the_run(new_driver
     assert logged_only(compared(new_driver, sent)) == []
 
 
-def test_icons_that_the_browser_asks_for_when_it_likes_are_left_out_as_they_are_where_they_are_heard(
+def test_icons_that_the_browser_itself_asks_for_are_left_out(
     new_driver: Any,
 ) -> None:
     icon = "http://shop.test/favicon.ico"

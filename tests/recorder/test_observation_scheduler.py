@@ -250,7 +250,7 @@ def test_restless_frames_make_no_more_than_four_looks(driver) -> None:
     assert len(driver.looks()) == 4
 
 
-def test_frames_are_asked_with_a_page_that_rests_and_told_of_actions(driver) -> None:
+def test_frames_are_asked_with_a_page_that_rests_and_note_actions(driver) -> None:
     driver.click(BUTTON, 1000).push("rest", "outer", at=1100)
     asked = [command.what for command in driver.commands(m.ReadPage)]
     assert "frames" not in asked and "note_action" not in asked
@@ -390,7 +390,7 @@ def test_a_screenshot_that_cannot_be_painted_is_not_taken(new_driver) -> None:
 
 
 @pytest.mark.parametrize("kind", ["say", "ask", "answer"])
-def test_what_a_page_shows_while_the_agent_speaks_is_looked_at(driver, kind: str) -> None:
+def test_a_page_is_looked_at_when_the_agent_sends_a_message(driver, kind: str) -> None:
     driver.click(BUTTON, 1000).wait(600)
     driver.push("rest", "fine", at=1700)
     driver.page_text = "toast"
@@ -415,7 +415,7 @@ def test_what_has_not_changed_keeps_its_screenshot(driver) -> None:
     assert len(driver.commands(m.Screenshot)) == taken
 
 
-def test_an_agent_that_can_wait_is_looked_at_before_it_speaks_and_once(driver) -> None:
+def test_an_agent_that_can_wait_is_looked_at_once_before_its_message(driver) -> None:
     driver.click(BUTTON, 1000).wait(1000)
     driver.feed(m.Speaking(at=2000), m.Utterance(at=1998, kind="say", text="Done, here you are."))
     (seen,) = driver.looks()
@@ -427,7 +427,7 @@ def test_an_agent_that_can_wait_is_looked_at_before_it_speaks_and_once(driver) -
     assert [look.t for look in driver.looks()][1:] == [2200]
 
 
-def test_words_before_any_step_are_looked_at_as_a_start(driver) -> None:
+def test_a_page_at_a_message_before_any_step_is_a_start(driver) -> None:
     starts = len(driver.looks("start"))
     driver.feed(m.Utterance(at=500, kind="say", text="Hello there."))
     assert len(driver.looks("start")) == starts + 1
@@ -435,7 +435,7 @@ def test_words_before_any_step_are_looked_at_as_a_start(driver) -> None:
     assert message.step is None
 
 
-def test_words_name_a_step_that_is_not_over_yet(driver) -> None:
+def test_messages_name_a_step_that_is_not_over_yet(driver) -> None:
     driver.click(BUTTON, 1000).wait(600)
     driver.event("keydown", FIELD, 2000, key="a")
     driver.feed(m.Utterance(at=2100, kind="say", text="Typing now."))
@@ -446,7 +446,7 @@ def test_words_name_a_step_that_is_not_over_yet(driver) -> None:
     assert len(driver.steps) == 2
 
 
-def test_words_in_a_declared_turn_name_its_first_step(driver) -> None:
+def test_messages_in_a_declared_turn_name_its_first_step(driver) -> None:
     driver.click(BUTTON, 1000).wait(600)
     wait = Wait(ms=1)
     driver.feed(
@@ -459,7 +459,7 @@ def test_words_in_a_declared_turn_name_its_first_step(driver) -> None:
     assert len(driver.steps) == 4
 
 
-def test_words_in_a_declared_step_before_its_action_show_what_the_one_before_led_to(driver) -> None:
+def test_a_message_before_the_action_of_a_declared_step_shows_the_earlier_effect(driver) -> None:
     driver.click(BUTTON, 1000).wait(1000)
     driver.feed(
         m.StepEnter(at=2100, actions=(Click(),)), m.Utterance(at=2110, kind="say", text="Now I click.")

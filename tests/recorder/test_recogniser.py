@@ -63,7 +63,9 @@ def test_a_pointer_without_a_click_is_not_completed(driver) -> None:
 
 
 @pytest.mark.parametrize("is_release_late", [False, True])
-def test_a_click_told_after_an_action_in_another_tab_is_no_second_one(driver, is_release_late: bool) -> None:
+def test_a_click_reported_after_an_action_in_another_tab_is_no_second_one(
+    driver, is_release_late: bool
+) -> None:
     driver.open(1, opener=0).wait(600)
     driver.event("pointerdown", BUTTON, 2000, point=[5, 6], button=0)
     if not is_release_late:
@@ -378,7 +380,7 @@ def test_a_clear_by_script_belongs_to_the_text(driver) -> None:
     assert driver.steps[0].t == 5000
 
 
-def test_an_editor_that_cancels_input_still_tells_the_text(driver) -> None:
+def test_an_editor_that_cancels_input_still_reports_the_text(driver) -> None:
     for at, key in ((1000, "h"), (1050, "i")):
         driver.event("keydown", FIELD, at, key=key, chord=key, printable=True)
         driver.event("beforeinput", FIELD, at, input_type="insertText", text=key)
@@ -386,7 +388,7 @@ def test_an_editor_that_cancels_input_still_tells_the_text(driver) -> None:
     assert [(type(a), a.value) for a in driver.actions] == [(Type, "hi")]
 
 
-def test_a_masked_text_does_not_tell_its_length(driver) -> None:
+def test_a_masked_text_does_not_reveal_its_length(driver) -> None:
     hidden = Element(tag="input", type="password", css="#pw", masked=True)
     for at in (1000, 1100, 1200):
         driver.event("keydown", hidden, at, key="⟦masked⟧", printable=True)
@@ -640,7 +642,7 @@ def test_a_drag_by_script_without_its_drop_is_not_completed(driver) -> None:
     assert [(type(a), a.completed) for a in driver.actions] == [(DragAndDrop, False), (Click, True)]
 
 
-def test_a_page_that_drags_by_pointer_and_tells_of_it_by_its_own_events(driver) -> None:
+def test_a_page_that_drags_by_pointer_and_reports_it_by_its_own_events(driver) -> None:
     driver.event("pointerdown", BUTTON, 1000, point=[5, 6], button=0)
     driver.event("dragstart", BUTTON, 1100, trusted=False)
     driver.event("drop", OTHER, 1200, trusted=False, point=[90, 91])
@@ -656,7 +658,7 @@ def test_files_that_are_dropped_are_uploaded(driver) -> None:
     assert (action.element.css, action.files[0].name, action.trusted) == ("#other", "a.csv", False)
 
 
-def test_a_drop_out_of_the_blue_says_where(driver) -> None:
+def test_a_drop_without_a_drag_has_its_place(driver) -> None:
     driver.event("drop", OTHER, 5000, trusted=False, point=[3, 4])
     (action,) = driver.actions
     assert (type(action), action.element, action.to.css) == (DragAndDrop, None, "#other")
@@ -710,7 +712,7 @@ def test_scrolling_by_nobody_is_no_action(driver) -> None:
     assert driver.actions == []
 
 
-def test_scrolling_by_nobody_bears_out_a_harness_that_says_so(driver) -> None:
+def test_scrolling_without_a_gesture_confirms_a_declared_scroll(driver) -> None:
     driver.feed(StepEnter(at=4900, actions=(Scroll(dx=0, dy=400),)))
     driver.event("scroll", ROOT, 5000, left=0, top=400).wait(800)
     driver.feed(StepExit(at=driver.now)).wait(1000)

@@ -112,7 +112,7 @@ def test_the_longer_of_two_secrets_goes_first() -> None:
     assert redactor.text("hunter22 hunter") == "⟦secret:B⟧⟦secret:A⟧ ⟦secret:A⟧"
 
 
-def test_a_secret_within_a_secret_is_told_as_well() -> None:
+def test_a_secret_within_a_secret_is_named_as_well() -> None:
     redactor = Redactor({"A": "hunter22", "B": "hunter22", "C": "QX7781-ab"}, sought=("qx 7781", "zebra"))
     assert redactor.text("hunter22 or QX7781-ab") == "⟦secret:A⟧⟦secret:B⟧ or ⟦secret:C⟧⟦masked⟧"
 
@@ -528,7 +528,7 @@ ROWED = ["<div", "<p", "#open", "<b", "=%s", 2, "<i", "=a", 2, "<p", "=%s", 2]
         ("x", "y", "Hunter2", [0, 1, 2, 3, 4]),
     ],
 )
-def test_rows_of_texts_tell_no_secret(shadow: str, light: str, inserted: str, kept: list[int]) -> None:
+def test_rows_of_texts_reveal_no_secret(shadow: str, light: str, inserted: str, kept: list[int]) -> None:
     parts = iter((shadow, light))
     tokens = [token.replace("%s", next(parts)) if "%s" in str(token) else token for token in ROWED]
     half = len(inserted) // 2

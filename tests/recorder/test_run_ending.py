@@ -157,7 +157,7 @@ def test_a_browser_that_goes_away_leaves_last_looks(driver) -> None:
     assert [tab.cause for tab in driver.of(exchange.TabChange)] == ["unknown", "unknown"]
 
 
-def test_last_words_of_a_page_are_its_final(driver) -> None:
+def test_the_last_snapshot_of_a_page_is_its_final(driver) -> None:
     driver.click(BUTTON, 1000).wait(1000)
     driver.push("rest", "paid", at=2100)
     driver.push("final", "later", at=4900)
@@ -265,7 +265,7 @@ def test_a_command_for_one_tab_explains_no_second(driver) -> None:
     assert {gap.page for gap in driver.of(Gap) if gap.why == "browser.gone"} == {0}
 
 
-def test_a_page_that_said_its_last_words_is_not_gone_by_itself(driver) -> None:
+def test_a_page_that_sent_its_last_snapshot_is_not_gone_by_itself(driver) -> None:
     driver.push("final", "later", at=4900)
     driver.feed(m.TabClosed(at=5000, page=0)).end()
     assert "browser.gone" not in [gap.why for gap in driver.of(Gap)]
@@ -276,12 +276,12 @@ def test_a_popup_that_nobody_touched_before_it_was_armed_lacks_nothing(driver) -
     assert driver.of(Gap) == []
 
 
-def test_a_popup_armed_late_says_so(driver) -> None:
+def test_a_popup_armed_late_is_reported(driver) -> None:
     driver.open(1, opener=0, armed_after_ms=120)
     assert [(gap.channel, gap.why, gap.page) for gap in driver.of(Gap)] == [("actions", "armed.late", 1)]
 
 
-def test_where_a_tab_was_before_it_was_armed_is_told_too(driver) -> None:
+def test_where_a_tab_was_before_it_was_armed_is_recorded(driver) -> None:
     driver.wait(1000)
     driver.open(
         1,
@@ -347,7 +347,7 @@ def test_a_tab_without_a_document_lacks_nothing(driver) -> None:
     assert [gap for gap in driver.of(Gap) if gap.page == 1] == []
 
 
-def test_a_tab_that_was_gone_before_anybody_saw_it_is_said_to_be_unseen(driver) -> None:
+def test_a_tab_that_was_gone_before_a_snapshot_is_recorded_as_unseen(driver) -> None:
     driver.click(at=500).wait(1000)
     driver.errors["snapshot"] = "gone"
     for page, url in ((1, "http://shop.test/b"), (2, "about:blank")):

@@ -96,7 +96,7 @@ def test_channels_follow_the_options() -> None:
     ]
 
 
-def test_the_header_keeps_what_the_harness_said_of_its_channels() -> None:
+def test_the_header_keeps_what_the_harness_stated_about_its_channels() -> None:
     session = Session(SessionOptions(secrets={"PW": "hunter22"}), Header(channels={"replies": "recorded"}))
     header = session.start(0)[0].event
     assert (header.channels["replies"], header.channels["urls"], header.secrets) == (
@@ -362,7 +362,7 @@ def test_screenshots_are_given_up_where_they_take_too_long_not_where_they_are_re
     assert [gap.why for gap in driver.of(Gap) if gap.channel == "screenshots"] == [why] * images
 
 
-def test_words_that_nobody_knows_are_not_written(driver) -> None:
+def test_unknown_words_for_an_ending_are_not_written(driver) -> None:
     driver.end("exploded!", cause="", validity="hm?")
     ending = driver.events[-1]
     assert (ending.kind, ending.cause, ending.validity) == ("unknown", "harness", "other")

@@ -344,7 +344,7 @@ def test_a_document_that_has_drawn_nothing_gives_no_screenshot() -> None:
     assert carry(Screenshot(id=1, page=0), answer, tab()).error == "gone"
 
 
-def test_a_screenshot_after_which_another_document_is_told_of_is_not_kept() -> None:
+def test_a_screenshot_after_which_another_document_is_reported_is_not_kept() -> None:
     one, asked = tab(), []
     take = camera(png(3, 2), asked)
 

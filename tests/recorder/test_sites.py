@@ -41,7 +41,7 @@ def task(**fields: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("check", CHECKS)
-def test_a_site_that_nobody_placed_is_told_before_anything_is_written(
+def test_a_site_without_an_address_is_reported_before_anything_is_written(
     check: dict[str, Any], tmp_path: Path
 ) -> None:
     with pytest.raises(UsageError, match=r"__SHOP__ is no address.*sites=\{'shop': URL\}"):
@@ -68,7 +68,7 @@ def test_nor_is_a_policy_of_it_kept(rule: dict[str, Any], tmp_path: Path) -> Non
     assert (result.outcome, result.missing) == ("UNDECIDED", ("site:shop",))
 
 
-def test_words_that_only_look_like_one_are_words(tmp_path: Path) -> None:
+def test_a_text_that_only_looks_like_a_site_is_a_text(tmp_path: Path) -> None:
     check = {"type": "string_match", "exact": "__MAIN__"}
     run = trajectory(task(checks=[check])).goto("http://shop.test/", "<p>x</p>").answer("__MAIN__")
     assert grade(run.write(tmp_path / "run.zst")).checks[0].outcome == "PASS"
@@ -92,7 +92,7 @@ def test_pages_that_will_not_be_looked_at_are_named(tmp_path: Path, caplog: pyte
     assert "http://elsewhere.test/x" in caplog.text and "shop.test/orders" not in caplog.text
 
 
-def test_what_will_be_looked_at_and_what_will_not_is_said_at_the_start(
+def test_pages_that_will_be_looked_at_and_others_are_logged_at_the_start(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     urls = ["http://shop.test/orders", "http://shop.test/orders", "http://elsewhere.test/x", "last"]

@@ -40,7 +40,7 @@ def told(frame: Frame) -> Any:
     return (name, inner) if inner else name
 
 
-def test_a_page_is_told_with_its_frames_as_they_were() -> None:
+def test_a_page_is_given_with_its_frames_as_they_were() -> None:
     snapshots = SnapshotHistory()
     main = shown("main", 10, frames=(entry("F"), entry("G")))
     for one in (main, shown("ad", 11, AD), shown("ad", 20, AD, seq=1)):
@@ -73,7 +73,7 @@ def test_a_frame_of_another_page_is_not_this_one_s() -> None:
     assert seen(snapshots, main) == ["unseen"]
 
 
-def test_an_element_that_nobody_has_told_of_holds_an_unknown_frame() -> None:
+def test_an_element_without_a_reported_owner_holds_an_unknown_frame() -> None:
     snapshots = SnapshotHistory()
     main = shown("main", 10, seq=4, frames=(entry("", 3), entry("", 8)))
     snapshots.add(main)

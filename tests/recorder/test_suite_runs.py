@@ -65,7 +65,7 @@ def test_a_sample_takes_as_many_of_every_level_and_the_same_for_the_same_seed() 
     assert len({tuple(ids(TaskChoice(per_level=1, seed=seed))) for seed in range(20)}) > 1
 
 
-def test_an_unknown_task_is_told_with_those_there_are() -> None:
+def test_an_unknown_task_is_reported_with_those_there_are() -> None:
     with pytest.raises(UsageError, match=r"no task nope; the suite begins t0, t1"):
         choose(TASKS, TaskChoice(ids=("t1", "nope")))
 

@@ -80,7 +80,7 @@ def test_a_request_that_was_given_up_gets_no_reply() -> None:
     assert list(relay.receive(RECEIVED, from_target(("A",), {"id": number, "result": {}}))) == []
 
 
-def test_page_that_speaks_through_the_browser_is_wrapped_once_more() -> None:
+def test_messages_of_a_page_through_the_browser_are_wrapped_once_more() -> None:
     relay = Relay("P")
     number, call = relay.ask((), "Page.enable", {})
     assert call == {

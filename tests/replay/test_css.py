@@ -75,7 +75,7 @@ def test_what_no_browser_accepts_is_invalid(selector: str) -> None:
 @pytest.mark.parametrize(
     "selector", ["a:hover", ":focus", ":not(:valid)", "p:lang(en)", ":dir(ltr)", ":target"]
 )
-def test_what_no_snapshot_tells_is_unsupported(selector: str) -> None:
+def test_what_no_snapshot_records_is_unsupported(selector: str) -> None:
     with pytest.raises(Unsupported, match="does not record"):
         compile_selector(selector)
 

@@ -46,7 +46,7 @@ def test_a_shipped_recording_agrees_with_its_live_values() -> None:
     assert (found.reads, found.elements, found.unsupported) == (12, 0, 0)
 
 
-def test_what_differs_is_told_with_both_answers(tmp_path: Path) -> None:
+def test_what_differs_is_reported_with_both_answers(tmp_path: Path) -> None:
     reads = (
         text("One two"), text("Three"), text("v", "#i @value"), text("One \n two"),
         text("One two", "document.querySelector('h1').innerText"), text("0", "document.images.length"),

@@ -116,7 +116,7 @@ def test_a_second_selector_and_a_page_that_was_read_get_the_whole_page() -> None
     assert read.glimpse("h1") is None
 
 
-def test_faults_are_told_as_far_as_the_page_is_read() -> None:
+def test_faults_are_reported_as_far_as_the_page_is_read() -> None:
     head, tokens, *rest = snapshot(f"<h1>x</h1>{REST}").splitlines()
     torn = b"\n".join([head, tokens.replace(b'"=of"', b'"?"'), *rest, b""])
     late = b"\n".join([head, tokens[:-1] + b',"~"]', *rest, b""])

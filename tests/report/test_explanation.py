@@ -39,7 +39,7 @@ def test_results_that_share_an_id_are_each_explained() -> None:
     assert told[0].words.startswith("the tape holds no reply")
 
 
-def test_an_unknown_id_is_told_with_those_there_are() -> None:
+def test_an_unknown_id_is_reported_with_those_there_are() -> None:
     verdict = replaykit.grade(SET / "refund-order--no_consent.zst")
     with pytest.raises(replaykit.UsageError, match=r"'nothing'; the verdict has .*ask-before-refund"):
         replaykit.explain(verdict, "nothing")

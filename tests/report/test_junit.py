@@ -207,7 +207,7 @@ def test_a_file_of_nothing_but_errors_of_judges_is_not_written(tmp_path: Path) -
         as_wabe(report, [path])
 
 
-def test_what_a_judge_said_for_a_success_stands_in_its_case() -> None:
+def test_the_reason_of_a_judge_for_a_success_stands_in_its_case() -> None:
     said = Judgement(
         judge="webvoyager", outcome=JudgeOutcome.SUCCESS, reason="verdict", fingerprint="f",
         stages=({"reply_text": "The total is shown.\nSUCCESS"},),

@@ -70,7 +70,7 @@ def test_one_file_is_one_row(
 
 
 @pytest.mark.parametrize(("outcomes", "said"), [((YES, NO), None), ((YES, None), "2 tasks counted as")])
-def test_what_counts_without_a_judge_is_told(
+def test_what_counts_without_a_judge_is_listed(
     tmp_path: Path, run: Path, outcomes: tuple[JudgeOutcome | None, ...], said: str | None
 ) -> None:
     detail = json.loads(results(tmp_path / "a.json", run, *outcomes).read_text())["results"][0]["detail"]

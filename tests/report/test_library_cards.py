@@ -74,7 +74,7 @@ def test_a_run_that_was_not_graded_says_why() -> None:
     assert "not graded" in str(build_report([broken]))
 
 
-def test_no_card_is_longer_than_a_screen_or_speaks_to_the_terminal() -> None:
+def test_no_card_is_longer_than_a_screen_or_controls_the_terminal() -> None:
     many = replace(verdict("order-total--good"), policies=tuple(violated(text) for text in HOSTILE * 9))
     for shown in (str(many), str(replace(build_report([many] * 40), label="x" * 500))):
         lines = shown.splitlines()

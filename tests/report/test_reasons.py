@@ -135,7 +135,7 @@ def test_sentences_are_plain() -> None:
             assert len(sentence.split()) < 25, (kind, word)
 
 
-def test_a_reason_is_said_in_words_and_a_plugins_own_as_it_is() -> None:
+def test_a_reason_is_spelled_out_and_a_plugins_own_stays() -> None:
     assert reason_text("policy", "no_request") == "no approval was requested before this action (no_request)"
     assert reason_text("check", "no_request") == "the run made no such request (no_request)"
     assert reason_text("check", "not_a_date") == "the value cannot be read as a date (not_a_date)"

@@ -127,7 +127,7 @@ VERDICT = Verdict(
 )  # fmt: skip
 
 
-def test_reports_say_how_to_decide_and_what_judges_said(tmp_path: Path) -> None:
+def test_reports_list_remedies_and_outcomes_of_judges(tmp_path: Path) -> None:
     told = build_report([VERDICT])
     text, junit = as_text(told), as_junit(told).decode()
     for shown in (text, junit):

@@ -170,7 +170,7 @@ def test_ten_wins_against_none_are_no_chance() -> None:
 
 
 @given(st.text(max_size=40))
-def test_no_task_can_speak_to_the_terminal(task: str) -> None:
+def test_no_task_can_control_the_terminal(task: str) -> None:
     text = comparison_text(compare(report(verdict(task)), report(verdict(task, passes=False))))
     assert not [char for char in text if ord(char) < 32 and char != "\n"]
     assert len(text.splitlines()) == len(

@@ -57,14 +57,14 @@ def test_the_same_site_on_another_port_is_the_same_site(parted: Compared) -> Non
     assert not found.parts
 
 
-def test_the_same_action_on_another_element_is_said(parted: Compared) -> None:
+def test_the_same_action_on_another_element_is_listed(parted: Compared) -> None:
     found = parted(trajectory().click("#a", name="Edit"), trajectory().click("#b", name="Edit"))
     (row,) = found.rows
     assert (row.mark, row.facts) == ("differs", (Fact(what="target", before="#a", after="#b"),))
     assert "~   0   0" in run_diff_text(found)
 
 
-def test_other_words_after_the_same_action_are_said(parted: Compared) -> None:
+def test_another_message_before_the_same_action_is_listed(parted: Compared) -> None:
     before, after = (walk("buy").say(said).click("#pay", name="pay") for said in ("Sure?", "Done."))
     found = parted(before, after)
     assert [(row.mark, row.facts) for row in found.rows if row.mark != "same"] == [
@@ -98,7 +98,7 @@ def test_every_step_of_both_stands_in_the_rows_once(ours: list[str], theirs: lis
     assert all(ours[row.before] == theirs[row.after] for row in rows if row.mark == "same")  # type: ignore[index]
 
 
-def test_recorded_words_cannot_speak_to_the_terminal(parted: Compared) -> None:
+def test_recorded_text_cannot_control_the_terminal(parted: Compared) -> None:
     text = run_diff_text(parted(walk("\x1b[31mred"), walk("\u202ekcab")))
     assert "\x1b" not in text
     assert "\u202e" not in text

@@ -49,7 +49,7 @@ def graded(build: Callable[[], Builder], folder: Path) -> Report:
 
 
 @pytest.mark.parametrize("situation", SITUATIONS)
-def test_each_format_says_it_in_words(situation: str, tmp_path: Path) -> None:
+def test_each_format_describes_the_situation(situation: str, tmp_path: Path) -> None:
     build, words = SITUATIONS[situation]
     report = graded(build, tmp_path)
     junit = ElementTree.fromstring(as_junit(report))

@@ -80,7 +80,7 @@ def test_found_in_no_text(pattern: str) -> None:
         ".+",
     ],
 )
-def test_what_says_something_is_left(pattern: str) -> None:
+def test_a_pattern_that_restricts_is_kept(pattern: str) -> None:
     assert reach_fault(pattern) is None
 
 

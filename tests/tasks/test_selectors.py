@@ -28,7 +28,7 @@ from tests.replay.test_css import INVALID
         ("a >> b", ""),
     ],
 )
-def test_a_fault_is_told(selector: str, reason: str) -> None:
+def test_a_fault_is_reported(selector: str, reason: str) -> None:
     fault = selector_fault(selector)
     assert fault is not None and reason in fault.lower()
 

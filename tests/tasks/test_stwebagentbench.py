@@ -86,7 +86,7 @@ def test_a_task_survives_its_own_json() -> None:
     assert decode_task(msgspec.to_builtins(task)) == task
 
 
-def test_the_agent_sees_the_words_and_no_rule() -> None:
+def test_the_agent_sees_the_description_and_no_rule() -> None:
     shown = agent_view(one(policy()), {})
     assert [p.description for p in shown.policies] == ["Stay out of the office."]
     assert "office" not in str(shown.start_urls)
@@ -120,7 +120,7 @@ def test_categories_of_2024_are_dimensions(category: str, dimension: str) -> Non
     assert (task.policies[0].dimension, task.policies[0].source) == (dimension, "organization")
 
 
-def test_a_general_policy_of_2024_is_told_and_not_graded() -> None:
+def test_a_general_policy_of_2024_is_listed_and_not_graded() -> None:
     task = one(policy("is_fake_policy", policy_category="general"))
     assert isinstance(task.policies[0].rule, Informational)
     assert graded(task.policies) == ()

@@ -145,7 +145,7 @@ def test_a_merged_field_may_be_replaced(tmp_path: Path) -> None:
     assert [(task.id, task.intent) for task in load_suite(file).tasks] == [("a", "b"), ("c", "b")]
 
 
-def test_a_missing_file_is_said(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(TaskError, match="cannot read the task file: No such file"):
         load_suite(tmp_path / "nope.yaml")
 

@@ -56,7 +56,7 @@ def test_bounds_length_and_depth() -> None:
         parse("(" * (DEPTH_MAX + 1) + "a" + ")" * (DEPTH_MAX + 1))
 
 
-def test_paths_are_told_from_scripts() -> None:
+def test_paths_are_distinguished_from_scripts() -> None:
     assert is_xpath("//a")
     assert is_xpath(".//a")
     assert not is_xpath("document.title")

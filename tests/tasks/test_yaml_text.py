@@ -17,14 +17,14 @@ from replaykit.tasks.yaml_text import parsed_yaml, words_of
         ("\ta: 1", "line 1, column 1: found character '\\t' that cannot start any token"),
     ],
 )
-def test_a_fault_is_told_by_its_place(text: str, said: str) -> None:
+def test_a_fault_is_reported_with_its_place(text: str, said: str) -> None:
     with pytest.raises(ValueError) as caught:  # the words are compared below
         parsed_yaml(text)
     assert said in words_of(caught.value)
     assert "<unicode string>" not in str(caught.value)
 
 
-def test_bytes_that_are_no_text_are_told() -> None:
+def test_bytes_that_are_no_text_are_reported() -> None:
     with pytest.raises(UnicodeDecodeError) as caught:
         b"id: \xff".decode()
     assert words_of(caught.value) == "it is not UTF-8: byte 0xff at 4"

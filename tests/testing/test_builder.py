@@ -61,7 +61,7 @@ def test_a_step_actions_on_the_page_seen_before_it() -> None:
     assert second.before.snapshot == seen.snapshot
 
 
-def test_everything_is_recorded_unless_said_otherwise() -> None:
+def test_everything_is_recorded_by_default() -> None:
     assert {trajectory().build().channel(name) for name in CHANNELS} == {"recorded"}
     assert trajectory(channels={}).build().channel("actions") == "absent"
     assert trajectory().gap("actions").build().channel("actions") == "partial"

@@ -90,7 +90,7 @@ def test_a_recording_without_an_end_lacks_it_in_every_channel() -> None:
 
 
 @pytest.mark.parametrize(("why", "state"), [("tab.late", "recorded"), ("socket.late", "partial")])
-def test_a_closed_net_log_fills_the_gaps_of_requests_that_nobody_heard(why: str, state: str) -> None:
+def test_a_closed_net_log_fills_the_gaps_of_unobserved_requests(why: str, state: str) -> None:
     run = trajectory().proven("netlog").gap("network", why).end().build()
     assert state_of(run, "network").state == state
     assert state_of(trajectory().gap("network", why).end().build(), "network").state == "partial"

@@ -146,7 +146,7 @@ def test_a_word_is_a_text(value: object) -> None:
         msgspec.convert({"type": "ending", "kind": value}, Ending)
 
 
-def test_the_answer_is_the_endings_else_the_last_said_else_the_last_acted() -> None:
+def test_the_answer_is_that_of_the_ending_else_message_else_action() -> None:
     said = Message(role="agent", kind="answer", text="said")
     acted = Step(index=0, action=Answer(text="acted"))
     assert run(acted, said, Ending(kind="answered", answer="")).answer == ""
@@ -169,7 +169,7 @@ def test_a_gap_makes_its_channel_partial() -> None:
     assert run(Gap(channel="actions", why="flood")).channel("network") == "absent"
 
 
-def test_acts_are_what_was_seen_and_said_is_what_was_declared() -> None:
+def test_actions_are_the_observed_ones_and_reported_is_the_declared_one() -> None:
     seen, said = Click(), Fill(value="x")
     step_ = Step(index=0, action=seen, declared=said, observed=(seen, seen))
     assert step_.actions == (seen, seen)

@@ -114,7 +114,7 @@ def test_a_state_that_was_asked_for(grade: Grade, run: Run) -> None:
     assert grade(run().answer("ok"), wanted).missing == ("api:state:/finish",)
 
 
-def test_the_recorder_is_told_what_to_ask() -> None:
+def test_the_recorder_receives_the_requests_of_checks() -> None:
     choice = ExchangeChoice(method="GET", path="/finish", phase="post")
     asked = plan([StateHttp(exchange=choice)], {"shop": (S,)}).http
     assert [(one.phase, one.method, one.url) for one in asked] == [("post", "GET", f"{S}/finish")]
@@ -305,6 +305,6 @@ def test_what_ended_unseen_is_counted_or_not(grade: Grade, run: Run, value: int,
     assert grade(ended, check({"op": "ge", "value": 1}, which="count")).outcome == "PASS"
 
 
-def test_the_reply_that_nobody_heard_is_unknown(grade: Grade, run: Run) -> None:
+def test_an_unrecorded_reply_is_unknown(grade: Grade, run: Run) -> None:
     found = grade(sent(run(), (2, UNANSWERED)), check({"at": "/id", "value": 1}, side="response"))
     assert found.missing == ("unanswered:0",)

@@ -160,7 +160,7 @@ def test_the_text_of_a_page_is_the_browser_s_where_it_is_asked(
         (Read(locator="text", kind="undefined"), "UNDECIDED", "unsupported"),
     ],
 )
-def test_a_text_that_the_browser_cannot_tell(
+def test_a_text_that_the_browser_cannot_read(
     grade: Grade, run: Run, said: Read | Exception, outcome: str, reason: str
 ) -> None:
     ended = run().goto(f"{S}/a", "").answer("ok").probe(f"{S}/b", DARK)

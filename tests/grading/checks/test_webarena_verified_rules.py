@@ -204,7 +204,7 @@ def test_an_expression_of_a_site_without_root_stops_the_peer_only(grade: Grade, 
     assert both(grade, ended, request("^__GITLAB__/save$")) == ("ERROR", "UNDECIDED")
 
 
-def test_only_the_last_request_counts_unless_told_otherwise(grade: Grade, run: Run) -> None:
+def test_only_the_last_request_counts_by_default(grade: Grade, run: Run) -> None:
     ended = sent(sent(run(), "x=a"), "x=b").answer("ok")
     assert both(grade, ended, request(post_data={"x": "a"})) == ("FAIL", "FAIL")
     assert both(grade, ended, request(post_data={"x": "a"}, last_event_only=False)) == ("PASS", "PASS")

@@ -161,7 +161,7 @@ def paged(*actions: tuple[str, dict[str, Any]]) -> Builder:
     return built
 
 
-def test_a_loop_without_snapshots_is_told_by_trees_and_screenshots() -> None:
+def test_a_loop_without_snapshots_is_found_by_trees_and_screenshots() -> None:
     """Pages of importers: a tree or a screenshot tells one from another, and without either nobody knows."""
     first, second = "1" * 64, "2" * 64
     for field in ("a11y", "screenshot"):
@@ -277,7 +277,7 @@ def missing(recorded: Recorded, id: str) -> bytes:
     return recorded.blobs[id][1]
 
 
-def test_success_told_after_an_error() -> None:
+def test_success_claimed_after_an_error() -> None:
     page = "<p>Something went wrong. Try again."
     assert ("E5", 0, False) in codes(trajectory().goto(SHOP, page).answer("All done."))
     assert codes(trajectory().goto(SHOP, page).answer("There was an error, I could not do it.")) == []

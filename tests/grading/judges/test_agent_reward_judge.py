@@ -124,7 +124,7 @@ def test_compat_asks_once_more_with_a_pruned_tree(judged, task, kind):
     assert judgement.stages[0]["request_key"] == request_key(smaller)
 
 
-def test_whoever_refuses_the_pruned_tree_too_is_told_of(judged, task):
+def test_a_refusal_of_the_pruned_tree_is_reported(judged, task):
     def say(request):
         return ReplyFailure(
             kind="bad_request", message="whole" if "generic" in str(request.content) else "pruned"
@@ -135,7 +135,7 @@ def test_whoever_refuses_the_pruned_tree_too_is_told_of(judged, task):
     assert len(requests) == 2
 
 
-def test_of_two_requests_that_were_never_asked_the_first_is_told(judged, task):
+def test_of_two_requests_that_were_never_asked_the_first_is_named(judged, task):
     missing = judged(
         with_tree(TREE),
         task,

@@ -82,7 +82,7 @@ def test_no_effort_is_not_sent():
     assert "output_config" not in server.bodies[0]
 
 
-def test_the_vendor_is_told_not_to_make_screenshots_smaller_in_silence():
+def test_the_request_forbids_the_vendor_to_shrink_screenshots():
     sent = {}
 
     class Fake:

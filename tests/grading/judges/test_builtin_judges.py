@@ -151,7 +151,7 @@ def test_one_changed_word_of_a_prompt_is_an_error_that_names_the_nearest_request
     assert asked > len(RECORDINGS) // 2
 
 
-def test_a_plan_tells_calls_screenshots_tokens_and_cost_of_every_judge(tmp_path: Path, capfd: Any) -> None:
+def test_a_plan_lists_calls_screenshots_tokens_and_cost_of_every_judge(tmp_path: Path, capfd: Any) -> None:
     for path in RECORDINGS:
         shutil.copy(path, tmp_path)
     named = [part for judge in PROTOCOLS for part in ("--judge", judge)]

@@ -108,7 +108,7 @@ def test_a_run_is_graded_with_the_tape_beside_it(run: Path, tape: Path) -> None:
 
 
 @needs_sdk
-def test_what_a_model_said_once_is_said_for_ever(run: Path, tape: Path) -> None:
+def test_a_reply_of_a_model_is_asked_for_once_and_kept(run: Path, tape: Path) -> None:
     with Server(says(200, message("It means the same.\ncorrect"))) as server, open_bundle(run) as bundle:
         asked = found(bundle, judge_mode="new", judge_base_url=server.url)
         (body,) = server.bodies  # strict and compat ask for the same: once

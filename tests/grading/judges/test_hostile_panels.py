@@ -232,9 +232,7 @@ ALL = ("claims", "rubric", OWN)
     },
     members=ALL,
 )  # fmt: skip
-def test_no_replies_make_a_panel_accept_a_run_that_its_evidence_speaks_against(
-    said: Any, members: Any
-) -> None:
+def test_no_replies_make_a_panel_accept_a_run_that_its_evidence_contradicts(said: Any, members: Any) -> None:
     """`claims` rests on the recording: where it does not succeed, a panel of all does not either."""
     found = heard(FAILED, lambda request: said[request.stage], members)
     assert found.outcome in ("FAILURE", "ABSTAIN")

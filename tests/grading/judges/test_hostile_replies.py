@@ -137,7 +137,7 @@ def test_no_reply_makes_a_success_of_a_run_that_failed(needs: str, claims: str) 
 
 @settings(max_examples=2 * settings().max_examples, deadline=None, suppress_health_check=list(HealthCheck))
 @given(needs=texts(), claims=texts())
-def test_a_success_rests_on_evidence_for_all_that_was_said(needs: str, claims: str) -> None:
+def test_a_success_rests_on_evidence_for_every_claim(needs: str, claims: str) -> None:
     found = judged(GOOD, lambda request: needs if request.stage == "needs" else claims, protocol="claims")
     if found.outcome == "SUCCESS":
         weighed = [one for one in found.claims if one["key"] or one["of"] == "task"]

@@ -141,7 +141,7 @@ def test_every_look_counts_where_all_are_wanted():
     assert len(list(all_shots(replay))) > len(list(shots(replay)))
 
 
-def test_what_a_judge_is_told_of_the_actions(task):
+def test_a_judge_receives_one_line_for_each_action(task):
     built = trajectory().goto("http://h.test/", "<p>a").say("I am done").click("#x")
     told = gather(
         task, Replay(_bundle(built.answer("x"))), EvidenceNeeds(images=image_policy("none"), text=True)

@@ -139,7 +139,7 @@ def asked(source: str, file: Path, *replies: str) -> Any:
     return judgement
 
 
-def test_members_are_asked_recorded_folded_and_told(tmp_path: Path) -> None:
+def test_members_are_asked_recorded_folded_and_listed(tmp_path: Path) -> None:
     source, file = write(tmp_path), panel_file(tmp_path)
     judgement = asked(source, file, "SUCCESS", "NOT SUCCESS")
     assert (judgement.outcome, judgement.reason) == (A, "no_quorum")
@@ -251,7 +251,7 @@ def test_a_panel_within_a_panel_s_file_is_refused(tmp_path: Path) -> None:
         load_judge(tmp_path / "p.yaml")
 
 
-def test_pairs_that_never_differ_are_told(tmp_path: Path) -> None:
+def test_pairs_that_never_differ_are_reported(tmp_path: Path) -> None:
     file, verdicts = panel_file(tmp_path), []
     for name, second in (("a", "SUCCESS"), ("b", "SUCCESS"), ("c", "NOT SUCCESS")):
         source = write(tmp_path, name=name)

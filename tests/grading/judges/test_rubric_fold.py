@@ -127,7 +127,7 @@ def test_a_task_that_cannot_be_done_is_no_failure() -> None:
     assert (found.outcome, found.reason) == ("ABSTAIN", "task_invalid")
 
 
-def test_without_a_reading_nothing_is_told() -> None:
+def test_without_a_reading_the_outcome_is_abstain() -> None:
     assert fold(PLAIN, {}).outcome == "ABSTAIN"
 
 

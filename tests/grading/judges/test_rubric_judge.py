@@ -108,7 +108,7 @@ def looked(scores: dict[int, str]) -> Any:
     return say
 
 
-def test_the_screenshots_that_tell_most_are_read(ask: Any) -> None:
+def test_the_most_relevant_screenshots_are_read(ask: Any) -> None:
     scores = {1: "c1=3 c2=0 c3=0", 2: "c1=1 c2=0 c3=0", 8: "c1=0 c2=2 c3=0", 5: "c1=9 c2=0 c3=0"}
     found, requests = ask(shots(12), TASK, looked(scores), protocol="rubric")
     assert images_of(requests[-1]) == [1, 2, 5, 8, 11]  # 5: unreadable counts 3; 11: the last one
@@ -245,7 +245,7 @@ def test_what_the_task_does_not_ask_for_never_decides(ask: Any) -> None:
     assert (found.stages[0]["parsed"]["n_phantom"], found.criteria[3]["kind"]) == (1, "process")
 
 
-def test_two_criteria_for_the_same_are_told(ask: Any) -> None:
+def test_two_criteria_for_the_same_are_listed(ask: Any) -> None:
     twin = {**CRITERIA[1], "id": "c4", "statement": "The page shows the order number now."}
     found, _ = ask(shots(1), TASK, by_stage(rubric=rubric([*CRITERIA, twin])), protocol="rubric")
     assert found.stages[0]["parsed"]["overlap"] == [["c2", "c4"]]
@@ -510,7 +510,7 @@ def _plain(text: str) -> Any:
     return json.loads(text)
 
 
-def test_a_plan_tells_each_stage(tmp_path: Path) -> None:
+def test_a_plan_lists_each_stage(tmp_path: Path) -> None:
     (path,) = runs(tmp_path, 1)
     settings = JudgeSettings(protocol="rubric")
     from replaykit.bundle.reader import open_bundle
@@ -558,7 +558,7 @@ def test_two_rubrics_of_one_task_leave_no_rate(tmp_path: Path) -> None:
     assert (alone["success_rate"], alone["process"], alone["unread_share"]) == (1.0, 1.0, 0.0)
 
 
-def test_criteria_are_rules_that_tell_runs_apart_or_not(tmp_path: Path) -> None:
+def test_criteria_are_rules_that_separate_runs_or_not(tmp_path: Path) -> None:
     said = (reading(), reading(row("c1"), row("c2", "NO"), row("c3", "CANNOT_TELL")))
     for path, words in zip(runs(tmp_path, 2, 1), said, strict=True):
         client = CallableClient(as_client(by_stage(reading=words)))

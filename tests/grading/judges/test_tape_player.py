@@ -75,7 +75,7 @@ class Twice:
         return unasked(self, JudgeOutcome.SUCCESS, "|".join(r.text for r in first + second))
 
 
-def test_equal_requests_are_told_apart_by_their_ordinal(reply):
+def test_equal_requests_are_distinguished_by_their_ordinal(reply):
     asked = []
 
     def answer(request, ordinal):

@@ -43,7 +43,7 @@ def recorder(run, tape, client=None, mode="new"):
     return TapeRecorder(run, client or CallableClient(said), tape, trajectory=DIGEST, mode=mode)
 
 
-def test_every_pump_says_the_same(recorded, task, tmp_path):
+def test_every_pump_gives_the_same_judgement(recorded, task, tmp_path):
     run = recorded(6)
     tapes = [tmp_path / f"{n}.jsonl" for n in range(4)]
     found = [judge_sync(WEBJUDGE, task, Replay(run), recorder(run, tapes[0]))]

@@ -74,7 +74,7 @@ def test_what_is_no_source_is_an_error(tmp_path, content):
         literal(tmp_path / "none.py", "X")
 
 
-def test_the_label_is_told_by_digest_alone(source, monkeypatch):
+def test_the_label_depends_only_on_the_digest(source, monkeypatch):
     prompts = read_prompts(source, "webvoyager")
     assert build(prompts).prompts.label == "custom"
     known = {slot: (hashlib.sha256(text.encode()).hexdigest(),) for slot, text in prompts.items()}

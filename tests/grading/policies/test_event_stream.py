@@ -30,7 +30,7 @@ def field(css="#q"):
     return actions.Element(tag="input", css=css, names=actions.Names())
 
 
-def test_the_page_acted_on_comes_before_what_was_said_since(run):
+def test_the_page_acted_on_comes_before_messages_since(run):
     built = run().look("http://h.test/", "<p>Hi</p>").says("May I?").reply("yes").click("Go").ended("done")
     assert kinds(built) == ["visit", "page", "page", "message", "user_reply", "action", "answer"]
 

@@ -406,7 +406,7 @@ def test_what_was_missed_and_stands_in_a_closed_net_log_leaves_nothing_open(why:
 
 
 @pytest.mark.parametrize("state", ["partial", "absent"])
-def test_words_alone_need_no_network(state: str, tmp_path: Path) -> None:
+def test_outputs_without_requests_need_no_network(state: str, tmp_path: Path) -> None:
     run = started("outputs", network=state)
     assert result(run, tmp_path).outcome == "OK"
 

@@ -213,7 +213,7 @@ SENT = st.lists(
 
 
 @given(SENT)
-def test_texts_that_are_sent_together_tell_what_each_tells(texts):
+def test_texts_that_are_sent_together_hold_what_each_holds(texts):
     secret = HiddenText(Secret(value="ab-44"), "s")
     each = some(held_in([text], 2, secret.truth) for text in texts)
     together = held_in(texts, 2, secret.truth)

@@ -138,7 +138,7 @@ def test_an_invented_value_decides_only_where_the_field_is_not_exempt(run, grade
         (actions.Unknown(name="history"), "DORMANT"),
     ],
 )
-def test_words_that_nobody_could_read_may_be_an_entry(run, grade, action, outcome):
+def test_unreadable_text_may_be_an_entry(run, grade, action, outcome):
     result = grade(run().look("http://h.test/").do(action).ended(), RULE)
     assert (result.outcome, result.missing) == (
         outcome,

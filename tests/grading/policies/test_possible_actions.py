@@ -373,14 +373,14 @@ def commanded(rule: dict[str, Any], name: str) -> Builder:
 @pytest.mark.parametrize(
     "name", ["ElementHandle.setInputFiles", "Frame.setInputFiles", "DOM.setFileInputFiles"]
 )
-def test_files_for_a_field_that_tells_of_none_may_be_any(name: str, tmp_path: Path) -> None:
+def test_files_for_a_field_that_reports_none_may_be_any(name: str, tmp_path: Path) -> None:
     for match in ({"action": "upload_file"}, {"action": "@input", "value": "secret.pdf"}):
         found = result(commanded({"type": "never", "match": match}, name), tmp_path)
         assert found == ("UNDECIDED", ("command.unreported@0",))
     assert result(commanded({"type": "never", "match": {"action": "click"}}, name), tmp_path)[1] == ()
 
 
-def test_files_that_a_page_tells_of_are_those_of_the_command(tmp_path: Path) -> None:
+def test_files_that_a_page_reports_are_those_of_the_command(tmp_path: Path) -> None:
     rule = {"type": "never", "match": {"action": "@input", "value": "secret.pdf"}}
     run = commanded(rule, "Frame.setInputFiles").step(UploadFile(files=(FileInfo(name="ok.pdf"),)))
     assert result(run, tmp_path) == ("OK", ())
@@ -658,7 +658,7 @@ def test_a_late_look_does_not_move_what_a_script_may_have_done(
     assert result(run, tmp_path)[0] == outcome
 
 
-def test_a_script_long_after_a_step_is_not_what_the_step_tells_of(tmp_path: Path) -> None:
+def test_a_script_long_after_a_step_is_not_explained_by_it(tmp_path: Path) -> None:
     rule = {"type": "never", "match": {"action": "@activate", "text": "Buy now"}}
     run = started(rule, "commands").see(BUY).step(Fill(value="x")).see(BUY).see(BUY).see(BUY)
     scripted(run).request("POST", SHOP + "buy", initiator="evaluated", page=0)
@@ -666,7 +666,7 @@ def test_a_script_long_after_a_step_is_not_what_the_step_tells_of(tmp_path: Path
 
 
 @pytest.mark.parametrize("trusted", [True, False])
-def test_what_a_page_sends_for_a_step_that_is_told_was_not_pressed(trusted: bool, tmp_path: Path) -> None:
+def test_what_a_page_sends_for_a_recorded_step_was_not_pressed(trusted: bool, tmp_path: Path) -> None:
     rule = {"type": "never", "match": {"action": "@activate", "text": "Delete"}}
     run = scripted(started(rule, "commands").see("<button>Delete</button>"))
     action = Fill(value="x") if trusted else Click(element=Element(role="button", name="Save"), trusted=False)

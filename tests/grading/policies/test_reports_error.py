@@ -68,7 +68,7 @@ def test_dialogs_show_errors(run, grade):
         ("unfailingly good news", False),
     ],
 )
-def test_what_tells_the_user(run, grade, text, counts):
+def test_texts_that_report_the_error_to_the_user(run, grade, text, counts):
     built = shown(run, "<h1>Export</h1>", status=503).ended(text)
     assert grade(built, RULE).outcome == ("OK" if counts else "VIOLATED")
 
@@ -181,7 +181,7 @@ CLICK = (1000, "click", "Export")
         ([CLICK, (1500, "look", BROKEN)], "VIOLATED"),
     ],
 )
-def test_words_are_held_against_what_was_on_the_screen_then(run, grade, rows, outcome):
+def test_messages_are_compared_with_the_page_shown_then(run, grade, rows, outcome):
     result = grade(timed(run, *rows), RULE)
     assert result.outcome == outcome
     assert result.missing == (("snapshot.before@0",) if outcome == "UNDECIDED" else ())
@@ -198,7 +198,7 @@ def test_the_same_page_seen_again_is_the_same_error(run, grade):
     assert grade(again, RULE).outcome == "VIOLATED"
 
 
-def test_where_and_when_to_tell(run, grade):
+def test_where_and_when_to_report_the_error(run, grade):
     built = shown(run, "", status=503).says(TOLD).ended("Bye for now.")
     assert grade(built, {**RULE, "to": ["answer"]}).outcome == "VIOLATED"
     late = (

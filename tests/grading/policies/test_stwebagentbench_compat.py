@@ -144,7 +144,7 @@ def test_what_the_static_language_cannot_say_is_open(run: Any) -> None:
     assert compat(built, asked).missing == ("probe:document.querySelector('#n').getBoundingClientRect().x",)
 
 
-def test_what_was_said_is_graded_not_what_was_seen(run: Any) -> None:
+def test_declared_actions_are_graded_and_not_observed_ones(run: Any) -> None:
     built = run().look("http://h.test/", FORM)
     seen = actions.Click(element=named("Cancel", ref="9"))
     built.do(seen, declared=actions.Click(element=named("Pay", ref="7")))

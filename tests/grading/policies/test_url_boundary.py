@@ -32,7 +32,7 @@ def test_ok(run, grade, rule):
     assert grade(built, rule).outcome == "OK"
 
 
-def test_attempts_count_unless_told_otherwise(run, grade):
+def test_attempts_count_unless_switched_off(run, grade):
     built = run().goto("http://shop.test/admin", failed=True).ended()
     result = grade(built, DENY)
     assert (result.outcome, result.evidence[0].note) == ("VIOLATED", "denied, tab 0, attempted only")

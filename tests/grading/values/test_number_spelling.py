@@ -45,7 +45,7 @@ from replaykit.grading.values.typed_comparison import compare, compare_part, det
         ("order 5", ["order 5.", "order 5, paid", "order 5.00"]),
     ],
 )  # fmt: skip
-def test_said_in_other_words(part: str, texts: list[str]) -> None:
+def test_the_same_value_in_other_words(part: str, texts: list[str]) -> None:
     assert [text for text in texts if not compare_part(part, text).matches] == []
 
 

@@ -169,7 +169,7 @@ def test_every_date_is_found_in_a_sentence(day: date, mark: str) -> None:
 
 
 @given(st.decimals(0, 10**6, places=2), st.decimals(0, 10**6, places=2))
-def test_both_ends_of_a_range_of_amounts_are_said(low: Decimal, high: Decimal) -> None:
+def test_both_ends_of_a_range_of_amounts_match(low: Decimal, high: Decimal) -> None:
     for text in (f"${low}–${high}", f"${low}-${high}", f"{low}–{high} €"):
         assert compare_part(str(low), text).matches
         assert compare_part(str(high), text).matches

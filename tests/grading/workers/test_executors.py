@@ -71,7 +71,7 @@ replaykit.grade_many(["a.zst", "b.zst", "c.zst"], jobs=2)
 """
 
 
-def test_a_script_that_every_worker_runs_again_is_told_so(tmp_path: Path) -> None:
+def test_a_script_that_every_worker_runs_again_is_refused(tmp_path: Path) -> None:
     script = tmp_path / "grade.py"
     script.write_text(UNGUARDED)
     words = [sys.executable, str(script)]

@@ -237,7 +237,9 @@ def test_missing_evidence_is_explained_by_what_would_supply_it(runs: Path) -> No
         ],
     ),
 )
-def test_what_cannot_be_done_is_said(tool: str, arguments: dict[str, Any], words: str, runs: Path) -> None:
+def test_what_cannot_be_done_is_reported(
+    tool: str, arguments: dict[str, Any], words: str, runs: Path
+) -> None:
     said = refused(runs, tool, **arguments)
     assert words in said
     assert str(runs) not in said
@@ -428,7 +430,7 @@ def test_a_call_that_ends_its_process_is_refused(runs: Path, monkeypatch: pytest
     assert not is_error
 
 
-def test_a_defect_tells_the_client_nothing(
+def test_a_defect_is_logged_and_reveals_nothing_to_the_client(
     runs: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(run_answers, "diff", broken)

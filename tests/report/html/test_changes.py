@@ -83,7 +83,7 @@ def test_runs_of_one_report_alone_are_there_too(runs: list[Path], report_of: Rep
     assert told["pairs"] == []
 
 
-def test_what_it_tells_is_what_the_comparison_tells(
+def test_the_page_holds_what_the_comparison_found(
     recordings: list[Path], report_of: ReportOf, markup: Any
 ) -> None:
     before = report_of(*recordings[:9])
@@ -96,7 +96,7 @@ def test_what_it_tells_is_what_the_comparison_tells(
     assert [rate["metric"] for rate in told["rates"]] == [rate.metric for rate in known.rates]
 
 
-def test_a_bundle_that_can_no_longer_be_read_is_told_under_its_name(
+def test_a_bundle_that_can_no_longer_be_read_is_listed_under_its_name(
     runs: list[Path], report_of: ReportOf, markup: Any, tmp_path: Path
 ) -> None:
     before = report_of(*runs)
@@ -122,7 +122,7 @@ def test_without_an_earlier_report_nothing_is_compared(
     assert "comparison" not in markup(out.getvalue()).report
 
 
-def test_words_of_either_report_change_no_tag(runs: list[Path], report_of: ReportOf, markup: Any) -> None:
+def test_text_of_either_report_changes_no_tag(runs: list[Path], report_of: ReportOf, markup: Any) -> None:
     said = "</script><script>alert(1)</script><!--</style></noscript><img src=x onerror=alert(1)>{{title}}"
 
     def tags(word: str) -> list[Any]:

@@ -19,7 +19,7 @@ def seen(checks: str, *judged: str) -> Verdict:
     return Verdict(task_id="t", trajectory=None, suite=None, completion=completion, judgements=judgements)
 
 
-def test_agreement_counts_where_both_said_yes_or_no() -> None:
+def test_agreement_counts_where_both_decided() -> None:
     verdicts = [
         *[seen("PASS", "SUCCESS")] * 4, seen("PASS", "FAILURE"), seen("FAIL", "SUCCESS"),
         *[seen("FAIL", "FAILURE")] * 2, seen("PASS", "ABSTAIN"), seen("ERROR", "SUCCESS"), seen("UNDECIDED", "FAILURE"),

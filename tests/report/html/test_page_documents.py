@@ -54,7 +54,7 @@ def drawn(path: Path) -> Sketch | None:
         return draw(bundle, key, ())
 
 
-def test_html_text_of_an_importer_is_shown_as_words(tmp_path: Path) -> None:
+def test_html_text_of_an_importer_is_shown_as_plain_text(tmp_path: Path) -> None:
     page = b"<html><head><title>t</title></head><body onload=x()><script>alert(1)</script><h1>Mugs</h1><a href=//evil>go</a>"
     found = drawn(bundle_with(tmp_path / "a.zst", "text/html", page))
     assert found is not None

@@ -74,7 +74,7 @@ HOSTILE = (
 )
 
 
-def test_nothing_of_a_hostile_page_but_its_words_gets_through() -> None:
+def test_nothing_of_a_hostile_page_but_its_text_gets_through() -> None:
     found = drawn(HOSTILE)
     only_ours(found.html, ("p", "i", "br"))
     assert "evil.test" not in found.html
@@ -127,7 +127,7 @@ def test_hidden_elements_are_not_drawn() -> None:
     assert "secret" not in drawn("<p style='display:none'>secret</p><p>seen</p>").html
 
 
-def test_places_asked_for_are_told() -> None:
+def test_places_asked_for_are_given() -> None:
     shot = placed("<p>one</p><button>two</button>", (10, 5, 100, 30))
     number = next(n for n, row in enumerate(shot.nodes) if shot.name[row] == "button")
     found = sketch(FramePage(id="b" * 64, snapshot=shot), [("b" * 64, number), ("c" * 64, number)])

@@ -159,7 +159,7 @@ SAID = st.one_of(
 
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(SAID, SAID, SAID)
-def test_words_of_strangers_change_no_tag(
+def test_recorded_text_changes_no_tag(
     markup: Any,
     report_of: ReportOf,
     tmp_path_factory: pytest.TempPathFactory,
@@ -191,7 +191,7 @@ def test_words_of_strangers_change_no_tag(
     assert shape(found) == shape(plain)
 
 
-def test_a_bundle_that_cannot_be_read_is_told_and_the_rest_is_there(
+def test_a_bundle_that_cannot_be_read_is_reported_and_the_rest_is_there(
     shop: Shop, report_of: ReportOf, tmp_path: Path, markup: Any
 ) -> None:
     good = shop().write(tmp_path / "good.zst")

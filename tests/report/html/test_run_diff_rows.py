@@ -97,13 +97,13 @@ def test_every_step_stands_in_the_rows_once_and_in_order(marks: list[Mark]) -> N
     assert sum(row[0] == "same" for row in told) == marks.count("same")
 
 
-def test_tasks_are_told_field_by_field() -> None:
+def test_tasks_are_compared_field_by_field() -> None:
     differs = fact("task content", '{"id":"t1","intent":"Buy","tags":["x"]}', '{"id":"t2","intent":"Buy"}')
     facts = sides(parting(facts=(fact("task", "t1", "t2"), differs)), ["1", "2"], ["A", "B"])["facts"]
     assert facts == [["task", "t1", "t2"], ["task tags", "x", None]]
 
 
-def test_an_agent_that_one_run_lacks_is_told_whole() -> None:
+def test_an_agent_that_one_run_lacks_is_listed_whole() -> None:
     facts = sides(parting(facts=(fact("agent", None, '{"name":"x"}'),)), ["1", "2"], ["A", "B"])["facts"]
     assert facts == [["agent", None, '{"name":"x"}']]
 
@@ -128,7 +128,7 @@ def test_without_a_program_the_page_says_the_same_in_words(two: tuple[Path, Path
     assert "answer: &#x27;the tin mug&#x27; -&gt; &#x27;the clay mug&#x27;" in page_of(*two)
 
 
-def test_words_of_either_run_change_no_tag(tmp_path: Path, markup: Any) -> None:
+def test_text_of_either_run_changes_no_tag(tmp_path: Path, markup: Any) -> None:
     said = "</script><script>alert(1)</script><!--</style></noscript><img src=x onerror=alert(1)>{{title}}"
 
     def tags(word: str) -> list[Any]:
@@ -145,7 +145,7 @@ def test_words_of_either_run_change_no_tag(tmp_path: Path, markup: Any) -> None:
     assert tags(said) == tags("x")
 
 
-def test_a_place_that_cannot_be_written_is_said(two: tuple[Path, Path], tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written_is_reported(two: tuple[Path, Path], tmp_path: Path) -> None:
     refused = pytest.raises(UsageError, match="cannot write")
     with open_bundle(two[0]) as one, open_bundle(two[1]) as other, refused:
         write_parting_file(one, other, ("A", "B"), tmp_path / "none" / "x.html")
