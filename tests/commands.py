@@ -65,15 +65,15 @@ class Commands:
         return self._forked(words, str(cwd or Path.cwd()), variables)
 
     def _forked(self, words: list[str], cwd: str, environ: dict[str, str]) -> Done:
-        asked, told = self._server.stdin, self._server.stdout
-        assert asked is not None and told is not None
+        asked, output = self._server.stdin, self._server.stdout
+        assert asked is not None and output is not None
         for path in self._said:
             path.unlink(missing_ok=True)
         out, err = map(str, self._said)
         order = {"arguments": words, "cwd": cwd, "environ": environ, "out": out, "err": err}
         asked.write(json.dumps(order) + "\n")
         asked.flush()
-        code = int(told.readline())
+        code = int(output.readline())
         return subprocess.CompletedProcess(words, code, *(path.read_text("utf-8") for path in self._said))
 
 

@@ -34,10 +34,10 @@ def test_every_path_that_a_page_names_exists(page: Path) -> None:
 
 
 def test_the_guide_has_a_line_for_every_folder() -> None:
-    told = set(re.findall(r"^\| `(\S+)/` \|", GUIDE.read_text("utf-8"), flags=re.M))
+    listed = set(re.findall(r"^\| `(\S+)/` \|", GUIDE.read_text("utf-8"), flags=re.M))
     parts = {path.parent for path in (ROOT / "replaykit").glob("*/*.py")}
     others = {"fixtures", "recordings", "tests", "bench", "docs"}
-    assert told == others | {path.relative_to(ROOT).as_posix() for path in parts}
+    assert listed == others | {path.relative_to(ROOT).as_posix() for path in parts}
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,8 @@ def test_links_of_the_guide_resolve() -> None:
 
 def test_the_versions_that_ci_tests_are_those_that_the_page_on_releasing_names() -> None:
     workflow = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text("utf-8"))
-    (told,) = re.findall(r"CI tests ([0-9., and]+)\.", RELEASING.read_text("utf-8"))
-    assert re.split(r", | and ", told) == workflow["jobs"]["test"]["strategy"]["matrix"]["python"]
+    (versions,) = re.findall(r"CI tests ([0-9., and]+)\.", RELEASING.read_text("utf-8"))
+    assert re.split(r", | and ", versions) == workflow["jobs"]["test"]["strategy"]["matrix"]["python"]
 
 
 def test_there_is_a_form_for_each_kind_of_issue() -> None:

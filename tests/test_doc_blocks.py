@@ -300,8 +300,8 @@ def test_the_submission_of_the_page_on_policies_is_written(folder: Path) -> None
     task = {"task_id": 2, "sites": ["shop"], "intent": "Go.", "start_url": "http://h.test/", "policies": []}
     wanted = {"eval_types": ["string_match"], "reference_answers": {"exact_match": "done"}}
     Path("test.raw.json").write_text(json.dumps([{**task, "eval": wanted}]), "utf-8")
-    told = ("agent_id", "model_name", "team", "code_repository_url")
-    Path("meta.json").write_text(json.dumps(dict.fromkeys(told, "https://h.test/")), "utf-8")
+    fields = ("agent_id", "model_name", "team", "code_repository_url")
+    Path("meta.json").write_text(json.dumps(dict.fromkeys(fields, "https://h.test/")), "utf-8")
     trajectory({"id": "2", "intent": "Go."}).goto("http://h.test/", "<p>").answer("done").write(
         folder / "runs" / "2.zst"
     )

@@ -29,12 +29,12 @@ SETUP = (ROOT / ".ci" / "setup").read_text("utf-8")
 EXAMPLES = re.findall(r"^#   (docker .*)$", TEXT, flags=re.M)
 
 
-def told(instruction: str) -> list[str]:
+def values_of(instruction: str) -> list[str]:
     return [line.partition(" ")[2] for line in LINES if line.startswith(f"{instruction} ")]
 
 
 def copied() -> list[str]:
-    return [source for line in told("COPY") for source in line.split()[:-1]]
+    return [source for line in values_of("COPY") for source in line.split()[:-1]]
 
 
 def pinned() -> dict[str, Version]:
@@ -49,7 +49,7 @@ def test_every_line_is_an_instruction() -> None:
 
 
 def test_the_python_is_one_that_the_project_takes() -> None:
-    first, second = told("FROM")
+    first, second = values_of("FROM")
     found = re.fullmatch(r"python:(\d+\.\d+)-slim-trixie AS grade", first)
     assert found is not None and second == "grade AS record"
     assert Version(found[1]) in SpecifierSet(PROJECT["project"]["requires-python"])
@@ -71,7 +71,7 @@ def test_only_what_is_copied_is_sent_to_the_builder() -> None:
 
 
 def test_pip_installs_the_pinned_packages_and_they_are_enough() -> None:
-    installs = [shlex.split(line) for line in told("RUN") if line.startswith("pip ")]
+    installs = [shlex.split(line) for line in values_of("RUN") if line.startswith("pip ")]
     assert [argv[:2] for argv in installs] == [["pip", "install"]] * 2
     assert installs[0][2:] == ["--require-hashes", "-r", "requirements.lock"]
     assert installs[1][2:] == ["--no-deps", "--no-build-isolation", "."]
@@ -88,18 +88,18 @@ def test_pip_installs_the_pinned_packages_and_they_are_enough() -> None:
 
 
 def test_the_distribution_s_packages_are_those_of_the_set_up() -> None:
-    (line,) = [line for line in told("RUN") if line.startswith("apt-get ")]
+    (line,) = [line for line in values_of("RUN") if line.startswith("apt-get ")]
     update, install, clean = [shlex.split(part) for part in line.split("&&")]
     assert update == ["apt-get", "update"]
     assert install[:4] == ["apt-get", "install", "-y", "--no-install-recommends"]
     assert install[4:] == ["chromium", "libatomic1"]
     assert all(re.search(rf"\becho {name}\b", SETUP) for name in install[4:])
     assert clean == ["rm", "-rf", "/var/lib/apt/lists/*"]
-    assert "REPLAYKIT_BROWSER=/usr/bin/chromium" in told("ENV")
+    assert "REPLAYKIT_BROWSER=/usr/bin/chromium" in values_of("ENV")
 
 
 def test_the_entry_point_is_the_project_s_command() -> None:
-    (entry,), (arguments,) = told("ENTRYPOINT"), told("CMD")
+    (entry,), (arguments,) = values_of("ENTRYPOINT"), values_of("CMD")
     assert json.loads(entry) == [next(iter(PROJECT["project"]["scripts"]))]
     assert json.loads(arguments) == ["--help"]
 
@@ -118,5 +118,5 @@ def test_the_examples_are_commands_with_options_that_exist(example: str) -> None
 def test_the_examples_build_both_targets() -> None:
     builds = [shlex.split(line) for line in EXAMPLES if line.startswith("docker build")]
     targets = [argv[argv.index("--target") + 1] for argv in builds]
-    assert targets == [line.rpartition(" AS ")[2] for line in told("FROM")]
+    assert targets == [line.rpartition(" AS ")[2] for line in values_of("FROM")]
     assert all(argv[argv.index("-f") + 1] == "docs/Dockerfile" for argv in builds)

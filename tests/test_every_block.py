@@ -119,4 +119,4 @@ def test_every_command_line_is_one_that_the_command_takes(line: str) -> None:
         found = command.get_command(ctx, words[0])
         assert found is not None, words[0]
         command, words = found, words[1:]
-    command.make_context(command.name, words, parent=ctx)  # raises what a person would be told
+    command.make_context(command.name, words, parent=ctx)  # raises the error that a person would see

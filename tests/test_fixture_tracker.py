@@ -296,8 +296,8 @@ def news(stream: Any) -> dict[str, Any]:
     """The next change that an event stream tells."""
     for line in stream:
         if line.startswith(b"data: "):
-            told: dict[str, Any] = json.loads(line[6:])
-            return told
+            message: dict[str, Any] = json.loads(line[6:])
+            return message
     raise AssertionError("the stream ended")
 
 

@@ -169,7 +169,7 @@ def test_the_commands_record_grade_and_do_it_again(browser_path: Path, tmp_path:
     shutil.copy(ROOT / "fixtures" / "tasks" / "shop.yaml", tmp_path)
     (tmp_path / "my_agent.py").write_text("from fixtures.agents.good import good as run\n", "utf-8")
     environ = {"PYTHONPATH": str(ROOT), "REPLAYKIT_BROWSER": str(browser_path), "PATH": "/usr/bin:/bin"}
-    told = []
+    outputs = []
     for line in COMMANDS:
         with serve() as shop:  # afresh: the first run may have changed it
             argv = shlex.split(line.replace("http://127.0.0.1:8000", shop.url))
@@ -178,8 +178,8 @@ def test_the_commands_record_grade_and_do_it_again(browser_path: Path, tmp_path:
                 timeout=120, check=False,
             )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
-        told.append(done.stdout)
+        outputs.append(done.stdout)
     assert '"success_rate"' in (tmp_path / "results.json").read_text("utf-8")
     (shown,) = [text for kind, text in BLOCKS if kind == "" and "steps done" in text]
-    assert told[2].splitlines()[-1] == shown.splitlines()[-1]
-    assert "<a> Orders -> CLICK" in told[2]
+    assert outputs[2].splitlines()[-1] == shown.splitlines()[-1]
+    assert "<a> Orders -> CLICK" in outputs[2]

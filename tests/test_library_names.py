@@ -170,7 +170,7 @@ def test_a_policy_of_one_s_own_finds(url: str, outcome: str, install: Install, t
 
 
 class Trusting:
-    """A judge that believes what it is told."""
+    """A judge that believes every answer."""
 
     name, fingerprint, needs = "trusting", "sha256:1", EvidenceNeeds(images=image_policy("none"))
 

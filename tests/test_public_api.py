@@ -54,8 +54,8 @@ def test_every_public_name_says_what_it_is() -> None:
 def test_the_recorder_s_help_names_every_option() -> None:
     from replaykit.recorder.settings import Settings
 
-    told = replaykit.Recorder.__doc__ or ""
-    assert not [name for name in Settings.__struct_fields__ if f" {name}" not in told]
+    described = replaykit.Recorder.__doc__ or ""
+    assert not [name for name in Settings.__struct_fields__ if f" {name}" not in described]
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

@@ -127,9 +127,9 @@ WRONG = [
 
 
 def test_rows_of_texts_belong_to_elements() -> None:
-    told = lines(["<p", "<b", "=x", 2], texts=[[0, 1, 0, "."], [1]], unseen=[1, 1])
-    assert decode(told).head.texts == [[0, 1, 0, "."], [1]]
-    assert decode(encode(decode(told))) == decode(told)
+    expected = lines(["<p", "<b", "=x", 2], texts=[[0, 1, 0, "."], [1]], unseen=[1, 1])
+    assert decode(expected).head.texts == [[0, 1, 0, "."], [1]]
+    assert decode(encode(decode(expected))) == decode(expected)
 
 
 @pytest.mark.parametrize(

@@ -166,13 +166,13 @@ def test_the_test_of_the_page_records_and_grades(tmp_path: Path, browser_path: P
             [*argv, "--basetemp", "kept", "-v", "test_agent.py", "test_wrong.py"],
             cwd=tmp_path, env=reader.environ, capture_output=True, text=True, timeout=120, check=False,
         )  # fmt: skip
-    told = done.stdout
-    assert "test_order_total PASSED" in told, told + done.stderr
-    assert "test_wrong FAILED" in told
-    assert "expected '€84.50'; found '1.00'" in told
-    assert "order-total: check string_match[0] is FAIL" in told
-    assert "test_broken FAILED" in told
-    assert "ValueError: the agent itself" in told
+    output = done.stdout
+    assert "test_order_total PASSED" in output, output + done.stderr
+    assert "test_wrong FAILED" in output
+    assert "expected '€84.50'; found '1.00'" in output
+    assert "order-total: check string_match[0] is FAIL" in output
+    assert "test_broken FAILED" in output
+    assert "ValueError: the agent itself" in output
     (broken,) = (tmp_path / "kept").glob("*0/broken.zst")
     with open_bundle(broken) as bundle:
         assert bundle.ending is not None

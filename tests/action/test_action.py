@@ -84,12 +84,12 @@ def outputs(place: Path) -> dict[str, str]:
 def test_runs_are_graded_once_into_every_report(script: Script, place: Path) -> None:
     done = script("grade", BUNDLES="my runs\n")
     assert done.returncode == 0, done.stderr
-    told = outputs(place)
-    assert told["code"] == "1"
-    assert {path.name for path in Path(told["folder"]).iterdir()} == {
+    written = outputs(place)
+    assert written["code"] == "1"
+    assert {path.name for path in Path(written["folder"]).iterdir()} == {
         "report.json", "report.html", "junit.xml", "summary.md",
     }  # fmt: skip
-    assert len(json.loads(Path(told["report"]).read_text())["verdicts"]) == 2
+    assert len(json.loads(Path(written["report"]).read_text())["verdicts"]) == 2
     assert (place / "summary").read_text().startswith("## replaykit: gate failed")
 
 

@@ -150,11 +150,11 @@ def test_a_file_that_is_overwritten_in_place(layout: str, journal: Path, tmp_pat
             asked = [lambda: bundle.trajectory, *(partial(bundle.blob, id) for id in bundle.blob_ids)]
             for ask in asked:
                 try:
-                    told = ask()
+                    answer = ask()
                 except BundleError:
                     continue
                 # Content that was in memory before is still that of the digest.
-                assert len(told.steps) == 3 if isinstance(told, Trajectory) else blob_id(told) in bundle
+                assert len(answer.steps) == 3 if isinstance(answer, Trajectory) else blob_id(answer) in bundle
         journal.write_bytes(content)
 
 

@@ -156,11 +156,11 @@ def sound(tmp_path: Path, hands: SimpleNamespace, monkeypatch: pytest.MonkeyPatc
 def test_damaged_bytes(layout: str, mutations: int, sound: Callable[[str], Path], tmp_path: Path) -> None:
     path = sound(layout)
     before, whole, chance = content(path), path.read_bytes(), random.Random(layout)
-    told: Counter[str] = Counter()
+    outcomes: Counter[str] = Counter()
     for _ in range(mutations):
         fuzzed = Fuzzed(tmp_path / "fuzz", mutated(whole, chance))
         answers = list(fuzzed.ask())
-        told.update(answers)
+        outcomes.update(answers)
         if {"read", "verify"} <= set(answers):
             digest, lines, blobs = fuzzed.content
             assert lines == before[1][: len(lines)]
@@ -170,9 +170,9 @@ def test_damaged_bytes(layout: str, mutations: int, sound: Callable[[str], Path]
             assert fuzzed.rescued == before[1][1 : 1 + len(fuzzed.rescued)]
     # Damage that nobody notices, or that nobody survives, would make this test an empty one.
     # Of a sealed file, less than a thirtieth of these bytes may change so that its index still tells the rest.
-    assert told["salvage"] > mutations // (10 if layout == "journal" else 40)
-    assert told["seal"] < mutations // 2
-    assert told["seal"] or (layout, mutations) == ("sealed", 500)  # of so few all may be noticed
+    assert outcomes["salvage"] > mutations // (10 if layout == "journal" else 40)
+    assert outcomes["seal"] < mutations // 2
+    assert outcomes["seal"] or (layout, mutations) == ("sealed", 500)  # of so few all may be noticed
 
 
 @pytest.mark.parametrize("mutations", MUTATIONS)
@@ -181,9 +181,9 @@ def test_damaged_content_under_true_checksums(
     layout: str, mutations: int, sound: Callable[[str], Path], tmp_path: Path
 ) -> None:
     raws, chance = raw_frames(sound(layout)), random.Random(layout + "s")
-    told: Counter[str] = Counter()
+    outcomes: Counter[str] = Counter()
     for _ in range(mutations):
         fuzzed = Fuzzed(tmp_path / "fuzz", packed(rearranged(raws, chance), layout))
-        told.update(fuzzed.ask())
-    assert told["salvage"] > mutations // 10
-    assert 0 < told["seal"] < mutations
+        outcomes.update(fuzzed.ask())
+    assert outcomes["salvage"] > mutations // 10
+    assert 0 < outcomes["seal"] < mutations

@@ -109,13 +109,13 @@ def test_every_flipped_byte_of_a_journal(tiny: Path, scratch: Callable[[bytes], 
     _, events, blobs = content(tiny)
     for at in range(len(whole)):
         path = scratch(whole[:at] + bytes([whole[at] ^ mask]) + whole[at + 1 :])
-        told = verify(path)
+        verified = verify(path)
         try:
             _, found, found_blobs = content(path)
         except BundleError:
-            assert told.error, at
+            assert verified.error, at
             continue
-        assert (told.error, told.gradable, told.events) == ("", True, len(found)), at
+        assert (verified.error, verified.gradable, verified.events) == ("", True, len(found)), at
         assert found == events[: len(found)], at
         assert found_blobs.items() <= blobs.items(), at
 

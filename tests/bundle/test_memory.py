@@ -119,11 +119,11 @@ def _forking() -> Iterator[None]:
 
 def look(path: Path, *actions: str) -> SimpleNamespace:
     """Do this to a file in a process of its own; return outcomes, peak and growth of its memory in bytes."""
-    asked, told = Forking.process.stdin, Forking.process.stdout
-    assert asked is not None and told is not None
+    asked, output = Forking.process.stdin, Forking.process.stdout
+    assert asked is not None and output is not None
     asked.write(json.dumps([str(path), *actions]) + "\n")
     asked.flush()
-    seen = json.loads(told.readline())
+    seen = json.loads(output.readline())
     assert seen is not None, "the process ended; it said why on standard error"
     return SimpleNamespace(**seen)
 

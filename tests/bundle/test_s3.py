@@ -95,9 +95,9 @@ def test_only_ranges_are_asked_for_and_screenshots_stay_where_they_are(store: St
 
 
 def test_a_missing_object_is_named_in_the_error(store: Store) -> None:
-    with pytest.raises(SourceError) as told:
+    with pytest.raises(SourceError) as raised:
         open_bundle(f"s3://{store.bucket}/none.zst")
-    assert f"s3://{store.bucket}/none.zst" in str(told.value)
+    assert f"s3://{store.bucket}/none.zst" in str(raised.value)
 
 
 def _listen(server_module: Any, answers: list[Answer], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -356,9 +356,9 @@ def test_the_command_prints_what_was_dropped(
     header = b'{"type":"header","channels":{}}'
     path.write_bytes(hands.journal_bytes(hands.story_raw([header]), note) + b"\x28\xb5")
     assert run(["seal", str(path)]) == 0
-    told = capsys.readouterr()
-    assert told.err == f"{path}: 0 steps, interrupted, 2 torn bytes dropped, 1 private records dropped\n"
-    assert told.out == f"sha256:{open_bundle(path).digest}\n"
+    output = capsys.readouterr()
+    assert output.err == f"{path}: 0 steps, interrupted, 2 torn bytes dropped, 1 private records dropped\n"
+    assert output.out == f"sha256:{open_bundle(path).digest}\n"
     assert run(["seal", str(path)]) == 0
     assert capsys.readouterr().err == f"{path}: 0 steps, interrupted\n"
 

@@ -84,8 +84,8 @@ lines = st.one_of(
 
 
 @given(st.lists(lines, max_size=4))
-def test_a_story_is_its_lines(told: list[bytes]) -> None:
-    story = [encode_line(Header(channels={}), -1, "test")[0], *told]
+def test_a_story_is_its_lines(stored: list[bytes]) -> None:
+    story = [encode_line(Header(channels={}), -1, "test")[0], *stored]
 
     def outcome(read: Callable[[], object]) -> object:
         try:

@@ -95,9 +95,9 @@ def test_agreement_with_a_report(runs: list[Path], report: Path, tmp_path: Path,
     labels.write_text("\n".join(json.dumps(row) for row in rows))
     calibrated = tmp_path / "calibration.json"
     assert run_cli(["agree", str(labels), str(report), "-o", str(calibrated)]) == 0
-    out, told = capfd.readouterr()
-    assert "judge webvoyager may not decide a gate yet: kappa_low is 0, below 0.4; fpr_high is 1" in told
-    assert f"use it: replaykit grade RUNS --require-calibration {calibrated}" in told
+    out, errors = capfd.readouterr()
+    assert "judge webvoyager may not decide a gate yet: kappa_low is 0, below 0.4; fpr_high is 1" in errors
+    assert f"use it: replaykit grade RUNS --require-calibration {calibrated}" in errors
     assert "== webvoyager" in out
     assert "decided: tp 2, fp 1, fn 0, tn 1" in out
     judge, success = agree(labels, report)["graders"]

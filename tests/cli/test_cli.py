@@ -215,17 +215,17 @@ def test_show_prints_the_story(bundle: Path) -> None:
 
 def test_show_says_why_a_page_was_not_reached(tmp_path: Path) -> None:
     login = "<form><input type=password></form>"
-    told = (
+    built = (
         trajectory().goto("http://shop.test/", "<p>").step(Goto(url="http://gone.test/"), error="net::ERR_X")
     )
-    told.visit("http://gone.test/", committed=False, error="net::ERR_NAME_NOT_RESOLVED").answer("done")
-    told.probe("http://shop.test/a", None, status=None, error="net::ERR_CONNECTION_REFUSED")
-    told.probe("http://shop.test/b", None, status=503).probe("http://shop.test/c", None, error="timeout")
-    told.probe("http://shop.test/login", login, requested="http://shop.test/d")
-    told.probe(
+    built.visit("http://gone.test/", committed=False, error="net::ERR_NAME_NOT_RESOLVED").answer("done")
+    built.probe("http://shop.test/a", None, status=None, error="net::ERR_CONNECTION_REFUSED")
+    built.probe("http://shop.test/b", None, status=503).probe("http://shop.test/c", None, error="timeout")
+    built.probe("http://shop.test/login", login, requested="http://shop.test/d")
+    built.probe(
         "http://shop.test/e", "", Read(locator="#x.y", kind="exception", threw=Threw(name="TypeError"))
     )
-    lines = run("show", told.api("orders", "{}", url="/api").write(tmp_path / "run.zst")).stdout.splitlines()
+    lines = run("show", built.api("orders", "{}", url="/api").write(tmp_path / "run.zst")).stdout.splitlines()
     assert "page -> GOTO: http://gone.test/ | FAILED [Error: net::ERR_X]" in "\n".join(lines)
     assert lines[lines.index("page loads that failed") + 1] == (
         "  step 1 http://gone.test/: net::ERR_NAME_NOT_RESOLVED"
@@ -328,9 +328,9 @@ def test_timings_are_written_for_one_bundle_too(bundle: Path, tmp_path: Path) ->
 
 def test_show_distinguishes_reported_actions_from_observed_ones(tmp_path: Path) -> None:
     pay, leave = (Click(element=Element(tag="button", name=name)) for name in ("Pay", "Leave"))
-    told = trajectory().step(leave, declared=pay, observed=(leave,), origin="both")
-    told.step(pay, origin="declared", seen=False).step(pay, origin="both")
-    shown = run("show", told.answer("done").write(tmp_path / "run.zst")).stdout
+    built = trajectory().step(leave, declared=pay, observed=(leave,), origin="both")
+    built.step(pay, origin="declared", seen=False).step(pay, origin="both")
+    shown = run("show", built.answer("done").write(tmp_path / "run.zst")).stdout
     steps, _, findings = shown.partition("\nfindings\n")
     first, second, third = (line for line in steps.splitlines() if "-> CLICK" in line)
     assert "A3 step 0: wrong target, recovered (the agent reported: <button> Pay -> CLICK)" in findings

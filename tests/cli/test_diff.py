@@ -37,9 +37,9 @@ def test_a_regression_is_printed_and_fails_where_asked(
     reports: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["diff", *reports]) == 0
-    told = capsys.readouterr().out
-    assert "== regressed: t1" in told
-    assert "success: PASS -> FAIL" in told
+    output = capsys.readouterr().out
+    assert "== regressed: t1" in output
+    assert "success: PASS -> FAIL" in output
     assert run(["diff", *reports, "--fail-on-regression"]) == 1
     assert run(["diff", *reversed(reports), "--fail-on-regression"]) == 0
 
@@ -65,8 +65,8 @@ def test_a_page_shows_both_gradings_and_their_runs(
     out = tmp_path / "d.html"
     runs = [part for bundle in bundles for part in ("--runs", str(bundle))]
     assert run(["diff", *reports, "-o", str(out), *runs, "--fail-on-regression"]) == 1
-    told = capsys.readouterr()
-    assert (told.out, told.err) == ("", f"written: {out}\n")
+    output = capsys.readouterr()
+    assert (output.out, output.err) == ("", f"written: {out}\n")
     screen = screen_of(out)
     assert (screen["comparison"]["before"], screen["comparison"]["after"]) == ("0", "1")
     assert [row["steps"] for row in (*screen["runs"], *screen["earlier"])] == [1, 1]

@@ -65,19 +65,19 @@ def test_rubrics_are_asked_for_once_and_written_for_review(bundle: Path, tmp_pat
     folder = tmp_path / "rubrics"
     with Server(says(200, message(text)), says(200, message(text))) as server:
         how = ("-o", folder, "--judge-base-url", server.url)
-        code, said, told = run(capfd, "judge", "rubric", suite, bundle, again, *how)
-        assert (code, len(server.seen)) == (0, 2), told
+        code, said, notes = run(capfd, "judge", "rubric", suite, bundle, again, *how)
+        assert (code, len(server.seen)) == (0, 2), notes
         assert run(capfd, "judge", "rubric", bundle, *how)[0] == 0
         assert len(server.seen) == 2
     assert said.splitlines() == ["run.yaml  2 criteria  valid", "again.yaml  2 criteria  valid"]
-    assert "run.yaml: 1 criteria ask for what the intent does not state: weight 0" in told
+    assert "run.yaml: 1 criteria ask for what the intent does not state: weight 0" in notes
     assert sorted(path.name for path in folder.iterdir()) == ["again.yaml", "run.yaml"]
     code, said, _ = run(capfd, "judge", "plan", bundle, "--judge", "rubric", "--rubrics", folder, "--json")
     assert [one["blocked"] for one in json.loads(said)] == ["verdict", "story"]
-    code, _, told = run(capfd, "judge", "plan", bundle, "--judge", "rubric", "--rubrics", tmp_path / "none")
-    assert (code, "no such folder" in told) == (3, True)
-    code, _, told = run(capfd, "judge", "rubric", bundle, *how, "--judge", "claims")
-    assert (code, "expected settings of protocol rubric" in told) == (2, True)
+    code, _, notes = run(capfd, "judge", "plan", bundle, "--judge", "rubric", "--rubrics", tmp_path / "none")
+    assert (code, "no such folder" in notes) == (3, True)
+    code, _, notes = run(capfd, "judge", "rubric", bundle, *how, "--judge", "claims")
+    assert (code, "expected settings of protocol rubric" in notes) == (2, True)
 
 
 def test_a_plan_counts_what_is_missing(bundle: Path, capfd: Any) -> None:
@@ -332,15 +332,15 @@ def test_a_judge_that_nobody_compared_with_people_is_not_let_through(taped: Path
         assert f"judge webvoyager is not calibrated: {words}" in said
     without = {name: value for name, value in measured.items() if name != "rubrics"}
     write_calibration(calibration, mark, without)
-    code, _, told = run(capfd, *options)
-    assert (code, "missing required field `rubrics`" in told) == (3, True)
+    code, _, notes = run(capfd, *options)
+    assert (code, "missing required field `rubrics`" in notes) == (3, True)
     write_calibration(calibration, mark, {**measured, "n": 40})
     assert run(capfd, *options, "--calibration-min", "n=40")[0] == 0
     assert run(capfd, *options, "--calibration-min", "n=many")[0] == 2
     assert run(capfd, "grade", taped, "--calibration-min", "n=2")[0] == 2
     calibration.write_text(json.dumps({"schema": "replaykit.calibration/1", "judges": {mark: {}}}))
-    code, _, told = run(capfd, *options)
-    assert (code, "version 1, which has no bounds" in told) == (3, True)
+    code, _, notes = run(capfd, *options)
+    assert (code, "version 1, which has no bounds" in notes) == (3, True)
 
 
 LACKS: list[tuple[str, Any, str]] = [

@@ -262,10 +262,10 @@ def test_judges_that_often_abstain_are_reported(
 
     monkeypatch.setattr("replaykit.grading.judge_runs.judge_run.Transports", Doubting)
     assert run_cli(["judge", "run", str(tmp_path)]) == 0
-    told = f"webvoyager abstained in {abstaining} of 5 runs: {abstaining} x no_token"
-    assert (told in capfd.readouterr().err) == is_told
+    expected = f"webvoyager abstained in {abstaining} of 5 runs: {abstaining} x no_token"
+    assert (expected in capfd.readouterr().err) == is_told
     assert run_cli(["grade", str(tmp_path)]) in (0, 1, 3)
-    assert (told in capfd.readouterr().err) == is_told
+    assert (expected in capfd.readouterr().err) == is_told
 
 
 def asks(request: Any, words: list[str]) -> bool:
@@ -302,9 +302,9 @@ def test_verify_counts_what_nobody_asks_for(tmp_path: Path, capfd: Any) -> None:
     assert graded() == "run.replies.jsonl: 2 replies"
     assert graded(mode="compat") == "run.replies.jsonl: 3 replies"
     assert graded(judges=("agent_reward",), judge_model="openai:own") == "run.replies.jsonl: 6 replies"
-    told = "run.replies.jsonl: 7 replies, 1 that nothing requests"
-    assert graded(judges=(convert(changed, JudgeSettings),)) == told
-    assert graded(judges=(convert({**changed, "id": "ours"}, JudgeSettings),)) == told  # the same request
+    expected = "run.replies.jsonl: 7 replies, 1 that nothing requests"
+    assert graded(judges=(convert(changed, JudgeSettings),)) == expected
+    assert graded(judges=(convert({**changed, "id": "ours"}, JudgeSettings),)) == expected  # the same request
     text = tape.read_text()
     tape.write_text(text[: text.index("\n") + 1])
     assert graded(judges=(convert({**changed, "id": "ours"}, JudgeSettings),), mode="compat").endswith(

@@ -149,9 +149,9 @@ def test_the_reason_why_a_bundle_was_not_graded_is_printed(
 ) -> None:
     (folder / "c.zst").touch()
     assert run(["grade", "a.zst", "c.zst"]) == 3
-    told = capsys.readouterr()
-    assert "ERROR NotABundle: c.zst: not a replaykit bundle: found an empty file" in told.out
-    assert "not graded: c.zst: not a replaykit bundle: found an empty file" in told.err
+    output = capsys.readouterr()
+    assert "ERROR NotABundle: c.zst: not a replaykit bundle: found an empty file" in output.out
+    assert "not graded: c.zst: not a replaykit bundle: found an empty file" in output.err
 
 
 @pytest.mark.parametrize(

@@ -100,11 +100,11 @@ def test_schemas() -> None:
 def test_every_file_is_reported_though_one_is_none(suite: Path, tmp_path: Path) -> None:
     (tmp_path / "broken.yaml").write_text("id: [1")
     (tmp_path / "binary.yaml").write_bytes(b"\xff\xfe")
-    told = run("validate", tmp_path / "broken.yaml", suite, tmp_path / "binary.yaml")
-    assert told.exit_code == 3
-    assert "suite.yaml: 2 tasks, 0 errors" in told.stdout
-    assert "broken.yaml: not a task file: line 1, column 7: expected ',' or ']'" in told.stderr
-    assert "binary.yaml: not a task file: found a file of another kind" in told.stderr
+    result = run("validate", tmp_path / "broken.yaml", suite, tmp_path / "binary.yaml")
+    assert result.exit_code == 3
+    assert "suite.yaml: 2 tasks, 0 errors" in result.stdout
+    assert "broken.yaml: not a task file: line 1, column 7: expected ',' or ']'" in result.stderr
+    assert "binary.yaml: not a task file: found a file of another kind" in result.stderr
 
 
 def test_what_grading_would_refuse_is_found_before(tmp_path: Path) -> None:

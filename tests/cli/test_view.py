@@ -36,9 +36,9 @@ def first_screen(path: Path) -> dict[str, Any]:
 def test_a_bundle_becomes_a_page(bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "x.html"
     assert run(["view", str(bundle), "-o", str(out), "--label", "mugs"]) == 0
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert f"written: {out} (1 run)" in told.err
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert f"written: {out} (1 run)" in output.err
     screen = first_screen(out)
     assert screen["label"] == "mugs"
     assert screen["runs"][0]["steps"] == 1
@@ -116,8 +116,8 @@ def test_what_cannot_be_read_is_reported_and_fails_by_itself(
     (tmp_path / "text.zst").write_text("hello")
     for sources, code in (((tmp_path / "text.zst",), 3), ((tmp_path / "text.zst", bundle), 0)):
         assert run(["view", *map(str, sources), "-o", str(tmp_path / "out.html")]) == code
-        told = capsys.readouterr().err
-        assert "not graded: text.zst: not a replaykit bundle: found a text file" in told
+        output = capsys.readouterr().err
+        assert "not graded: text.zst: not a replaykit bundle: found a text file" in output
         assert (tmp_path / "out.html").exists()
 
 

@@ -68,11 +68,11 @@ async def ask(scenario: dict[str, Any]) -> None:
         client = ClientFactory(ClientConfig(httpx_client=http, streaming=True)).create(card)
         async for task, update in client.send_message(message):
             if isinstance(update, TaskArtifactUpdateEvent):
-                told = {"artifact": update.artifact.name, "text": texts(update.artifact.parts)}
+                update_fields = {"artifact": update.artifact.name, "text": texts(update.artifact.parts)}
             else:
                 words = texts(task.status.message.parts) if task.status.message else ""
-                told = {"state": task.status.state.value, "text": words}
-            print(json.dumps(told), flush=True)
+                update_fields = {"state": task.status.state.value, "text": words}
+            print(json.dumps(update_fields), flush=True)
 
 
 def main() -> None:

@@ -58,7 +58,7 @@ def test_only_the_level_that_is_asked_for_is_assessed(example: Callable[[str], E
 
 
 def by_the_older_release(opened: Example) -> list[dict[str, Any]]:
-    """Have a runner with a2a-sdk 0.3 start the scenario; returns what it was told."""
+    """Have a runner with a2a-sdk 0.3 start the scenario; return what it received."""
     runner = ROOT / "tests" / "gallery" / "runner_of_a2a_0_3.py"
     done = opened.run(f"{installed('a2a-alone')} {runner} {SCENARIO}")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -100,5 +100,5 @@ def test_what_the_older_release_asks_in_vain_is_answered_with_the_reason(
     opened = moved(example("a2a"))
     file = opened.folder / SCENARIO
     file.write_text(file.read_text("utf-8").replace('role = "white_agent"', 'role = "agent"'), "utf-8")
-    told = by_the_older_release(opened)[-1]
-    assert told == {"state": "failed", "text": "the request needs a participant white_agent"}
+    received = by_the_older_release(opened)[-1]
+    assert received == {"state": "failed", "text": "the request needs a participant white_agent"}

@@ -133,11 +133,11 @@ def test_a_task_judged_by_another_rubric_than_the_calibrated_one_leaves_the_gate
 ) -> None:
     calibrated = {"f": Calibrated(rubrics={"t": ("sha256:a", "sha256:b")})}
     own, members = (bases[0] if len(bases) == 1 else UNSET), tuple({"basis": one} for one in bases)
-    told = Judgement(
+    expected = Judgement(
         judge="j", outcome=JudgeOutcome.SUCCESS, reason="r", fingerprint="f", basis=own,
         members=members if len(bases) > 1 else UNSET,
     )  # fmt: skip
-    found = Verdict(task_id=task, trajectory="sha256:1", suite=None, judgements=(told,))
+    found = Verdict(task_id=task, trajectory="sha256:1", suite=None, judgements=(expected,))
     runs = [found, replace(found, trajectory="sha256:2")]
     # The name of a run changes nothing: the task counts.
     gate = decide(
@@ -175,7 +175,7 @@ def test_a_run_that_only_a_judge_decides_is_gated_by_default(outcome: JudgeOutco
 
 
 @pytest.mark.parametrize(
-    ("outcomes", "told"),
+    ("outcomes", "expected"),
     [
         ([JudgeOutcome.SUCCESS] * 5, []),
         ([JudgeOutcome.ABSTAIN] + [JudgeOutcome.FAILURE] * 4, []),
@@ -191,9 +191,9 @@ def test_a_run_that_only_a_judge_decides_is_gated_by_default(outcome: JudgeOutco
         ([JudgeOutcome.NOT_EVALUATED] * 3, []),
     ],
 )
-def test_judges_of_little_use_are_reported(outcomes: list[JudgeOutcome], told: list[str]) -> None:
+def test_judges_of_little_use_are_reported(outcomes: list[JudgeOutcome], expected: list[str]) -> None:
     judgements = [one for outcome in outcomes for one in judged(outcome).judgements]
-    assert list(judge_warnings(judgements, 0.05)) == [f"judge {words}" for words in told]
+    assert list(judge_warnings(judgements, 0.05)) == [f"judge {words}" for words in expected]
 
 
 def test_a_missing_reply_comes_with_the_command_that_asks_for_it() -> None:

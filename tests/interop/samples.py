@@ -119,8 +119,8 @@ def mind2web_second(folder: Path, **changes: Any) -> Path:
 
 def wabe(folder: Path, **changes: Any) -> Path:
     """A result folder of WABE: one image per action."""
-    told = {"success": True, "steps_taken": 2, "max_steps": 10, "level": "easy", "error": None}
-    run = mind2web(folder, shots=0, **{**told, **changes})
+    fields = {"success": True, "steps_taken": 2, "max_steps": 10, "level": "easy", "error": None}
+    run = mind2web(folder, shots=0, **{**fields, **changes})
     for number in range(2):
         write(run, f"trajectory/step_{number:03}.png", png(number))
     return run
@@ -281,9 +281,16 @@ def agentrewardbench(folder: Path, **changes: Any) -> Path:
     ]  # fmt: skip
     for number in range(3):
         write(folder, f"shots/s_{number}.png", png(number))
-    told = {"benchmark": "wa", "agent": "a", "model": "m", "valid": True, "goal": "Find it.", "steps": steps}
-    told |= {"summary_info": {"cum_reward": 1.0}, "experiment": "e", "seed": 1}
-    return write(folder, "wa.12.json", {**told, **changes})
+    fields = {
+        "benchmark": "wa",
+        "agent": "a",
+        "model": "m",
+        "valid": True,
+        "goal": "Find it.",
+        "steps": steps,
+    }
+    fields |= {"summary_info": {"cum_reward": 1.0}, "experiment": "e", "seed": 1}
+    return write(folder, "wa.12.json", {**fields, **changes})
 
 
 def browser_use(folder: Path, **changes: Any) -> Path:
@@ -612,13 +619,13 @@ CLAW_ORDER = {
 def clawbench(folder: Path, *events: dict[str, Any], **meta: Any) -> Path:
     """A run of a few gestures, whose last request was intercepted."""
     run = folder / "openclaw-886-shop-m-20260302-090000"
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "test_case": "886-shop", "metaclass": "shopping", "instruction": "Order two tin mugs.", "model": "m",
         "harness": "openclaw", "thinking_level": None, "email_used": "ann@mail.test", "timestamp": "20260302-090000",
         "time_limit_minutes": 15, "duration_seconds": 62, "intercepted": True, "result_category": "pass",
         "run_metrics": {"actions": 14, "stop_reason": None, "missing_files": []},
     }  # fmt: skip
-    write(run, "run-meta.json", {**told, **meta})
+    write(run, "run-meta.json", {**fields, **meta})
     write(run, "eval-schema.json", {"url_pattern": "/order", "method": "POST"})
     lines = [json.dumps(one) for one in events or CLAW_EVENTS]
     write(run, "data/actions.jsonl", "".join(line + "\n" for line in lines))

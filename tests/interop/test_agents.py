@@ -73,8 +73,8 @@ def test_agentrewardbench_leaves_invalid_runs_out_of_rates(tmp_path: Path, impor
 
 def judgement(reply: str | None, finish: str = "stop", **changes: Any) -> dict[str, Any]:
     choice = {"message": {"content": reply, "role": "assistant"}, "finish_reason": finish}
-    told = {"benchmark": "wa", "agent": "a", "judge": "j", "judge_model_name": "m", "goal": "Find it."}
-    return {**told, "response": {"choices": [choice]}, **changes}
+    fields = {"benchmark": "wa", "agent": "a", "judge": "j", "judge_model_name": "m", "goal": "Find it."}
+    return {**fields, "response": {"choices": [choice]}, **changes}
 
 
 @pytest.mark.parametrize(

@@ -56,10 +56,10 @@ def test_archives_of_a_folder_are_read_like_its_folders(format: str, folder: Pat
 def test_the_summary_counts_archives(folder: Path, tmp_path: Path) -> None:
     write(tmp_path, "other/notes.txt", "none")
     packed(tmp_path / "other", folder / "other.zip")
-    told = CliRunner().invoke(cli, ["import", "auto", str(folder), "-o", str(tmp_path / "out")])
-    assert told.exit_code == 0
-    assert "3 imported, 0 failed (2 archives unpacked), 1 archive left out\n" in told.stderr
-    assert f"{folder}/other.zip: an archive without a run: left out\n" in told.stderr
+    result = CliRunner().invoke(cli, ["import", "auto", str(folder), "-o", str(tmp_path / "out")])
+    assert result.exit_code == 0
+    assert "3 imported, 0 failed (2 archives unpacked), 1 archive left out\n" in result.stderr
+    assert f"{folder}/other.zip: an archive without a run: left out\n" in result.stderr
 
 
 def test_a_folder_of_archives_alone(folder: Path, tmp_path: Path) -> None:

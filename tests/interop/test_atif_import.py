@@ -34,7 +34,7 @@ def exported(bundle: str | Path, folder: Path, schema: str | None = None) -> tup
     return file, atif.Trajectory.model_validate_json(file.read_bytes(), strict=True)
 
 
-def told(bundle: Bundle) -> dict[str, Any]:
+def exported_run(bundle: Bundle) -> dict[str, Any]:
     """Return all facts of an export about a run."""
     run = bundle.trajectory
     steps = [step for step in run.steps if not isinstance(step.action, Answer)]
@@ -72,7 +72,7 @@ def test_a_recording_is_valid_and_comes_back(
     assert model.has_multimodal_content()
     again = imported("atif", file)
     with open_bundle(path) as first:
-        assert told(again) == told(first)
+        assert exported_run(again) == exported_run(first)
         assert shots(again) == shots(first) != []
 
 
@@ -85,7 +85,7 @@ def test_an_imported_run_is_valid(format: str, tmp_path: Path, imported: Importi
         return
     file, _ = exported(first.name, tmp_path / "exported")
     again = imported("atif", file)
-    assert told(again) == told(first)
+    assert exported_run(again) == exported_run(first)
 
 
 def test_a_conversation_keeps_its_place(tmp_path: Path, imported: Importing) -> None:
@@ -193,7 +193,7 @@ def test_what_the_models_write_is_read_and_written_again(
             file, _ = exported(folder / "first.zst", folder / "out", schema)
             import_run("atif", file, folder / "second.zst")
             with open_bundle(folder / "second.zst") as second:
-                assert told(second) == told(first)
+                assert exported_run(second) == exported_run(first)
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_a_screenshot_is_kept_or_reported(path: str, words: str | None, tmp_path
     step = {"step_id": 1, "source": "agent", "message": "", "tool_calls": [call],
             "observation": {"results": [{"source_call_id": "a", "content": [image]}]}}  # fmt: skip
     done = import_run("atif", atif_file(tmp_path / "in", steps=[step]), tmp_path / "run.zst")
-    told = [line for line in done.warnings if "screenshot" in line]
-    assert told == ([f"{path} {words}"] if words else [])
+    exported_run = [line for line in done.warnings if "screenshot" in line]
+    assert exported_run == ([f"{path} {words}"] if words else [])
     with open_bundle(tmp_path / "run.zst") as bundle:
         assert (bundle.trajectory.channel("screenshots") == "absent") is (words is not None)

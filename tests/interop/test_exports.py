@@ -114,8 +114,8 @@ def test_a_webvoyager_run_comes_back(tmp_path: Path, imported: Importing) -> Non
         (s.action, s.thought, s.raw, s.error) for s in first.trajectory.steps
     ]
     assert second.trajectory.answer == first.trajectory.answer and shots(second) == shots(first)
-    task, told = second.header.task or {}, first.header.task or {}
-    assert (task["intent"], task["start_urls"]) == (told["intent"], told["start_urls"])
+    task, earlier = second.header.task or {}, first.header.task or {}
+    assert (task["intent"], task["start_urls"]) == (earlier["intent"], earlier["start_urls"])
 
 
 @pytest.mark.parametrize(

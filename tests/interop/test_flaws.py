@@ -551,8 +551,8 @@ WRONG: dict[str, tuple[str, Callable[[Path], Path]]] = {
 def test_one_value_that_does_not_fit_costs_no_run(flaw: str, tmp_path: Path) -> None:
     format, make = WRONG[flaw]
     done = import_run(format, make(tmp_path / "in"), tmp_path / "run.zst")
-    told = [line for line in done.warnings if "kept beside" in line]
-    assert len(told) == 1, done.warnings
+    reported = [line for line in done.warnings if "kept beside" in line]
+    assert len(reported) == 1, done.warnings
     with open_bundle(tmp_path / "run.zst") as bundle:
         assert b"LEAF-7" in everything(bundle)
         assert bundle.trajectory.steps and bundle.trajectory.channel("actions") == "partial"

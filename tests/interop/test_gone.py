@@ -1,4 +1,4 @@
-"""Evidence that was there once: what a damaged run no longer shows is UNDECIDED, and runs cut short are told."""
+"""Evidence that was there once: what a damaged run no longer shows is UNDECIDED, and runs cut short are reported."""
 
 from __future__ import annotations
 

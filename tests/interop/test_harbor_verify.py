@@ -258,12 +258,15 @@ def test_task_folders(tasks: Path, tmp_path: Path) -> None:
         "webvoyager-apple--2",
     ]
     folder = written[0]
-    told = tomllib.loads((folder / "task.toml").read_text())
-    assert told["metadata"]["reference_answer"] == 'A \x01 "b" \x7f\\ C'
-    assert told["task"]["name"] == "webvoyager/webvoyager__bbc-news--9" and told["schema_version"] == "1.0"
-    assert told["verifier"]["env"]["ANTHROPIC_API_KEY"] == "${ANTHROPIC_API_KEY}"
-    assert told["task"]["keywords"][-1] == "bbc news"
-    assert (told["environment"]["memory_mb"], told["environment"]["storage_mb"]) == (2048, 10240)
+    settings = tomllib.loads((folder / "task.toml").read_text())
+    assert settings["metadata"]["reference_answer"] == 'A \x01 "b" \x7f\\ C'
+    assert (
+        settings["task"]["name"] == "webvoyager/webvoyager__bbc-news--9"
+        and settings["schema_version"] == "1.0"
+    )
+    assert settings["verifier"]["env"]["ANTHROPIC_API_KEY"] == "${ANTHROPIC_API_KEY}"
+    assert settings["task"]["keywords"][-1] == "bbc news"
+    assert (settings["environment"]["memory_mb"], settings["environment"]["storage_mb"]) == (2048, 10240)
     assert json.loads((folder / "tests/ground_truth.json").read_text()) == {
         "id": "BBC News--9",
         "task": "Who?",
@@ -346,8 +349,8 @@ def test_any_text_makes_valid_toml(answer: str, question: str) -> None:
         id="x", question=question.encode("utf-8", "replace").decode(), site="s", start_url="http://x.test/",
         source="f", reference=Reference(kind="golden", answer=clean),
     )  # fmt: skip
-    told = tomllib.loads(files_of(task)["task.toml"].decode())
-    assert told["metadata"]["reference_answer"] == clean
+    settings = tomllib.loads(files_of(task)["task.toml"].decode())
+    assert settings["metadata"]["reference_answer"] == clean
     assert json.loads(files_of(task)["tests/ground_truth.json"])["task"] == task.question
 
 
@@ -362,9 +365,9 @@ def test_the_test_script_leaves_a_reward_without_a_verifier(tmp_path: Path) -> N
 def test_the_public_files(public: Callable[[str], Path], tmp_path: Path) -> None:
     written, _ = generate(public("webvoyager/WebVoyager_data.jsonl"), tmp_path / "out", HarborOptions())
     assert len(written) == 643
-    told = [tomllib.loads((folder / "task.toml").read_text())["metadata"] for folder in written]
-    assert sum(one["reference_type"] == "golden" for one in told) == 143
-    assert sum(one["reference_type"] == "possible" for one in told) == 500
+    settings = [tomllib.loads((folder / "task.toml").read_text())["metadata"] for folder in written]
+    assert sum(one["reference_type"] == "golden" for one in settings) == 143
+    assert sum(one["reference_type"] == "possible" for one in settings) == 500
     gaia, _ = generate(public("webvoyager/GAIA_web.jsonl"), tmp_path / "gaia", HarborOptions(has_kernel=True))
     assert len(gaia) == 90 and (gaia[0] / "environment/kernel.json").exists()
 

@@ -45,7 +45,7 @@ def changed(path: Path, change: Callable[[bytes], bytes], chosen: Callable[[str]
             file.write_bytes(change(file.read_bytes()))
 
 
-def told(format: str, path: Path, target: Path) -> list[bytes]:
+def lines_of(format: str, path: Path, target: Path) -> list[bytes]:
     """Every event of a run; the header differs by the digests of the files."""
     import_run(format, path, target, force=True)
     with open_bundle(target) as bundle:
@@ -59,7 +59,7 @@ def test_a_run_is_the_same_with_marks_and_other_line_ends(format: str, data: st.
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         path = SAMPLES[format](folder / "in")
-        plain = told(format, path, folder / "plain.zst")
+        plain = lines_of(format, path, folder / "plain.zst")
         change = CHANGES[data.draw(st.sampled_from(sorted(CHANGES)))]
         changed(path, change, lambda _: data.draw(st.integers(0, 2)) > 0)
-        assert told(format, path, folder / "changed.zst") == plain
+        assert lines_of(format, path, folder / "changed.zst") == plain

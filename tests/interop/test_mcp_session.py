@@ -188,9 +188,9 @@ def test_the_older_form(tmp_path: Path, imported: Importing) -> None:
 
 def test_only_a_tool_that_takes_screenshots_names_one(tmp_path: Path, imported: Importing) -> None:
     shot = mcp_entry("browser_take_screenshot", {}, result="- [Screenshot of viewport](./shot.png)")
-    told = mcp_entry("browser_evaluate", {}, result="shot.png and http://shop.test/logo.png")
+    entry = mcp_entry("browser_evaluate", {}, result="shot.png and http://shop.test/logo.png")
     folder = tmp_path / "session-7"
-    write(folder, "session.md", told + shot)
+    write(folder, "session.md", entry + shot)
     write(folder, "shot.png", png(1))
     found = imported("playwright-mcp", folder).trajectory.of_type(Observation)
     assert [look.of for look in found if look.screenshot] == [1]

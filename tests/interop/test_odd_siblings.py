@@ -43,7 +43,7 @@ class ResultEntry(NamedTuple):
     times: list[int | None]
 
 
-def told(path: str | Path) -> ResultEntry:
+def result_of(path: str | Path) -> ResultEntry:
     assert verify(path).findings == ()
     with open_bundle(path) as bundle:
         run = bundle.trajectory
@@ -178,7 +178,7 @@ def test_another_notation_is_the_same_run(layout: str, notation: str, tmp_path: 
     changed(path if path.is_dir() else path.parent, NOTATIONS[notation])
     done = result(layout, path, tmp_path / "b")
     assert done.error is None, done.error
-    assert told(done.path) == told(plain.path)
+    assert result_of(done.path) == result_of(plain.path)
 
 
 @LAYOUT
@@ -191,7 +191,7 @@ def test_names_of_any_language_are_names(layout: str, tmp_path: Path) -> None:
     plain = result(layout, make(tmp_path / "in"), tmp_path / "a")
     done = result(layout, moved, tmp_path / "b")
     assert done.error is None, done.error
-    assert told(done.path) == told(plain.path)
+    assert result_of(done.path) == result_of(plain.path)
 
 
 def shortened(value: Any) -> Any:
@@ -218,12 +218,12 @@ def without_the_last(name: str, data: bytes) -> bytes:
 @LAYOUT
 def test_a_run_without_its_last_step_is_its_beginning(layout: str, tmp_path: Path) -> None:
     make = SIBLINGS[layout][1]
-    plain = told(result(layout, make(tmp_path / "plain"), tmp_path / "a").path)
+    plain = result_of(result(layout, make(tmp_path / "plain"), tmp_path / "a").path)
     path = make(tmp_path / "odd")
     changed(path if path.is_dir() else path.parent, without_the_last)
     done = result(layout, path, tmp_path / "b")
     assert done.error is None, done.error
-    found = told(done.path)
+    found = result_of(done.path)
     count = len(found.actions)
     # The source of the last step may be cut short itself: half a scroll.
     assert found.actions[: count - 1] == plain.actions[: max(0, count - 1)]
@@ -234,9 +234,9 @@ def test_a_run_without_its_last_step_is_its_beginning(layout: str, tmp_path: Pat
 
 def test_a_null_among_thoughts_moves_no_other(tmp_path: Path) -> None:
     path = mind2web(tmp_path, thoughts=[None, "Then."])
-    assert told(result("online-mind2web", path, tmp_path / "a").path).thoughts == [None, "Then."]
+    assert result_of(result("online-mind2web", path, tmp_path / "a").path).thoughts == [None, "Then."]
     path = mind2web(tmp_path, action_history=[None, "<a> Mugs -> CLICK"])
-    found = told(result("online-mind2web", path, tmp_path / "b").path)
+    found = result_of(result("online-mind2web", path, tmp_path / "b").path)
     assert [action["type"] for action in found.actions] == ["unknown", "click"]
     assert found.thoughts == ["First.", "Then."] and found.shots == 3
 
@@ -255,7 +255,7 @@ def test_times_count_from_the_first_in_any_zone(zone: str, tmp_path: Path) -> No
     times = [zone.replace("00:00", f"00:0{at}", 1) for at in range(3)]
     rows = [{**same, "step": at, "timestamp": time} for at, time in enumerate(times)]
     path = write(tmp_path, "rows.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
-    assert told(result("table", path, tmp_path / "a").path).times == [0, 1000, 2000]
+    assert result_of(result("table", path, tmp_path / "a").path).times == [0, 1000, 2000]
 
 
 def test_ids_that_occur_twice_lose_no_run(tmp_path: Path) -> None:

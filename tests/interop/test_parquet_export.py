@@ -67,8 +67,8 @@ def test_other_readers_see_the_same(tmp_path: Path) -> None:
         f"select action, target, step from '{tmp_path}/out/steps-*.parquet' order by step"
     ).fetchall()
     assert found == [("goto", None, 0), ("click", "Buy", 1)]
-    told = json.loads(pq.read_schema(tmp_path / "out/steps-00000.parquet").metadata[b"huggingface"])
-    assert told["info"]["features"]["screenshot"] == {"_type": "Image"}
+    described = json.loads(pq.read_schema(tmp_path / "out/steps-00000.parquet").metadata[b"huggingface"])
+    assert described["info"]["features"]["screenshot"] == {"_type": "Image"}
     card = (tmp_path / "out/README.md").read_text()
     assert "1 run of 2 steps" in card and card.startswith("---\nconfigs:\n")
 
@@ -190,8 +190,10 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert b"GOLD-42" not in text and "GOLD-42" not in json.dumps(rows(tmp_path / "out", "runs.parquet"))
     secret = built(tmp_path / "secret.zst", intent="Use sk-ant-api03-" + "a1B2" * 20)
     assert run_main("export", "parquet", secret, "-o", tmp_path / "two") == 3
-    told = capsys.readouterr().err
-    assert "looks like a secret" in told and "--allow-findings" in told and not (tmp_path / "two").exists()
+    output = capsys.readouterr().err
+    assert (
+        "looks like a secret" in output and "--allow-findings" in output and not (tmp_path / "two").exists()
+    )
     assert run_main("export", "parquet", secret, "-o", tmp_path / "two", "--allow-findings") == 0
     capsys.readouterr()
     assert run_main("export", "atif", secret, "-o", tmp_path / "three", "--allow-findings") == 2

@@ -322,13 +322,13 @@ def test_custom_events_carry_addresses_if_their_name_is_given(
         increment(20, 5, id=8, text="x", isChecked=False),
     ]  # fmt: skip
     path = stream(tmp_path, *actions)
-    told = imported("rrweb", path, url_event="route").trajectory
-    assert [(one.url, one.kind) for one in told.of_type(Navigation)] == [
+    run = imported("rrweb", path, url_event="route").trajectory
+    assert [(one.url, one.kind) for one in run.of_type(Navigation)] == [
         (URL, "unknown"),
         (URL + "cart", "push"),
     ]
-    assert [step.url for step in told.steps] == [URL + "cart"]
-    assert told.channel("urls") == "partial" and len(told.of_type(Rest)) >= 5
+    assert [step.url for step in run.steps] == [URL + "cart"]
+    assert run.channel("urls") == "partial" and len(run.of_type(Rest)) >= 5
     plain = imported("rrweb", path).trajectory
     assert [step.url for step in plain.steps] == [URL]
 

@@ -170,7 +170,7 @@ def test_damaged_lines_cost_no_run(data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "kind", "validity"),
+    ("recorded", "kind", "validity"),
     [
         ({"intercepted": False, "stop_reason": "time_limit_exceeded"}, "timeout", "valid"),
         ({"intercepted": False, "stop_reason": "agent_exited"}, "answered", "valid"),
@@ -179,9 +179,9 @@ def test_damaged_lines_cost_no_run(data: st.DataObject) -> None:
         ([], "answered", "valid"),
     ],
 )
-def test_endings(told: Any, kind: str, validity: str, tmp_path: Path, imported: Importing) -> None:
+def test_endings(recorded: Any, kind: str, validity: str, tmp_path: Path, imported: Importing) -> None:
     path = clawbench(tmp_path)
-    write(path, "data/interception.json", told)
+    write(path, "data/interception.json", recorded)
     ending = imported("clawbench", path).trajectory.ending
     assert ending is not None and (ending.kind, ending.validity) == (kind, validity)
 

@@ -379,8 +379,8 @@ def test_screenshots_are_found_by_their_paths(tmp_path: Path, imported: Importin
 def test_names_of_classes_stand_for_their_numbers(tmp_path: Path, imported: Importing) -> None:
     rows = [{"run": "r", "goal": "x", "step": 0, "action": 1, "target": "Buy"}]
     kinds = {"action": {"_type": "ClassLabel", "names": ["TYPE", "CLICK"]}}
-    told = json.dumps({"info": {"features": kinds}})
-    table = pa.Table.from_pylist(rows).replace_schema_metadata({"huggingface": told})
+    metadata = json.dumps({"info": {"features": kinds}})
+    table = pa.Table.from_pylist(rows).replace_schema_metadata({"huggingface": metadata})
     pq.write_table(table, tmp_path / "rows.parquet")
     (step,) = imported("table", tmp_path / "rows.parquet").trajectory.steps
     assert step.action == Click(element=Element(text="Buy"))

@@ -178,8 +178,8 @@ def result(**changes: Any) -> dict[str, Any]:
         {"type": "act", "reasoning": "acting from fillform tool", "playwrightArguments": call("fill", "Ann")},
         {"type": "done", "taskComplete": True, "reasoning": "Found."},
     ]  # fmt: skip
-    told = {"success": True, "message": "The tin mug.", "actions": actions, "completed": True}
-    return {**told, "usage": {"input_tokens": 3}, **changes}
+    fields = {"success": True, "message": "The tin mug.", "actions": actions, "completed": True}
+    return {**fields, "usage": {"input_tokens": 3}, **changes}
 
 
 def test_what_an_agent_returned(tmp_path: Path, imported: Importing) -> None:

@@ -121,9 +121,9 @@ def test_older_logs_say_thought_and_action_as_text(tmp_path: Path, imported: Imp
 def test_the_label_is_that_of_the_majority(
     outcomes: list[str], expected: str, tmp_path: Path, imported: Importing
 ) -> None:
-    told = [cua_annotation(f"Judge{at}", outcome) for at, outcome in enumerate(outcomes)]
-    told.append(cua_annotation("Judge9", "Incorrect", task_id="Other--1"))
-    found = labels(imported("cuaverifierbench", cua_tables(tmp_path, [cua_row()], told)))
+    annotations = [cua_annotation(f"Judge{at}", outcome) for at, outcome in enumerate(outcomes)]
+    annotations.append(cua_annotation("Judge9", "Incorrect", task_id="Other--1"))
+    found = labels(imported("cuaverifierbench", cua_tables(tmp_path, [cua_row()], annotations)))
     assert found["majority"]["outcome"] == expected and "Judge9" not in found
     assert found["Judge0"]["outcome_comment"] == "Judge0 saw the price."
     assert found["uv"] == {"uv_rubric_score": 0.875, "uv_outcome_success": 1}

@@ -164,9 +164,9 @@ def test_an_assessment_gives_results(shop: Site, tmp_path: Path) -> None:
     (entry,) = get_data_parts(artifact.parts)
     detail = entry["detail"]
     assert (detail["success_rate"], detail["successful_tasks"], detail["total_tasks"]) == (100.0, 2, 2)
-    told = {one["task_id"]: one for one in detail["tasks"]}
-    assert [one["success_source"] for one in told.values()] == ["checks", "checks"]
-    assert told["order-total"]["action_history"][0] == "<a> Orders -> CLICK"
+    by_task = {one["task_id"]: one for one in detail["tasks"]}
+    assert [one["success_source"] for one in by_task.values()] == ["checks", "checks"]
+    assert by_task["order-total"]["action_history"][0] == "<a> Orders -> CLICK"
     with open_bundle(tmp_path / task.id / "order-total.zst") as bundle:
         header, ending = bundle.header, bundle.ending
         assert header.agent is not None and header.agent.name == "clerk"

@@ -79,7 +79,7 @@ def test_bodies(context: BrowserContext, start: str, tmp_path: Path) -> None:
                 post = found[f"{kind}.{way}"]
                 assert isinstance(post, str), (kind, way, post)
                 assert right in bundle.blob(post), (kind, way)
-        # A worker may send before anybody listens in it: then that is a gap, or the driver has told of it.
+        # A worker may send before anybody listens in it: then that is a gap, or the driver has reported it.
         late = [gap for gap in bundle.trajectory.of_type(Gap) if gap.why == "target.late"]
         sent = found.get("worker")
         assert late or sent == Omitted(why="unheard") or bundle.blob(str(sent)) == b"of a worker"

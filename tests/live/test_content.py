@@ -147,6 +147,6 @@ def test_one_changed_answer_is_another_content(kept: dict[str, Path], tmp_path: 
 @pytest.mark.thorough  # another answer is one, above
 def test_another_action_or_reply_is_another_content(kept: dict[str, Path], tmp_path: Path) -> None:
     acted = record(tmp_path / "acted.zst", task="refund-order", agent=wrong_target)
-    told = record(tmp_path / "told.zst", task="refund-order", user="refuses")
-    found = [verify(good_run(kept, "refund-order")), acted, told]
+    recorded = record(tmp_path / "replied.zst", task="refund-order", user="refuses")
+    found = [verify(good_run(kept, "refund-order")), acted, recorded]
     assert len({one.content_digest for one in found}) == len(found)

@@ -19,15 +19,15 @@ def asked() -> Result:
     return CliRunner().invoke(command)
 
 
-def faults(told: Result) -> list[str]:
-    return [line for line in told.output.splitlines() if line.startswith("FAULT")]
+def faults(result: Result) -> list[str]:
+    return [line for line in result.output.splitlines() if line.startswith("FAULT")]
 
 
 def test_recording_works(browser_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REPLAYKIT_BROWSER", str(browser_path))
-    told = asked()
-    assert (told.exit_code, faults(told)) == (0, []), told.output
-    (line,) = [line for line in told.output.splitlines() if "recording with playwright" in line]
+    result = asked()
+    assert (result.exit_code, faults(result)) == (0, []), result.output
+    (line,) = [line for line in result.output.splitlines() if "recording with playwright" in line]
     assert line.startswith("ok    recording with playwright 1.")
     assert line.endswith("one click, and it was recorded")
 
@@ -37,9 +37,9 @@ def test_a_browser_that_does_not_start(tmp_path: Path, monkeypatch: pytest.Monke
     broken.write_text("#!/bin/sh\necho no display >&2\nexit 1\n")
     broken.chmod(0o755)
     monkeypatch.setenv("REPLAYKIT_BROWSER", str(broken))
-    told = asked()
-    (fault,) = faults(told)
-    assert told.exit_code == 3
+    result = asked()
+    (fault,) = faults(result)
+    assert result.exit_code == 3
     assert fault.startswith("FAULT recording with playwright 1.") and str(broken) in fault
 
 

@@ -131,7 +131,7 @@ class Desk:
 
 
 def clerk(text: str) -> Callable[[str], str]:
-    """Return what finds the number of a control on the page told."""
+    """Return what finds the number of a control on the described page."""
 
     def bid(name: str) -> str:
         lines = [line for line in text.splitlines() if line.partition("] ")[2].startswith(name)]
@@ -161,8 +161,8 @@ def test_task_by_a_harness_that_declares_its_steps(opened: Opened, tmp_path: Pat
     opened.saved()
     trajectory = held(tmp_path / "run.zst")
     seen = [step for step in trajectory.steps if step.origin == "both"]
-    told = [("fill" if tag == "type" else tag, *rest) for tag, *rest in ERRAND]
-    assert [action_of(step) for step in seen] == told
+    expected = [("fill" if tag == "type" else tag, *rest) for tag, *rest in ERRAND]
+    assert [action_of(step) for step in seen] == expected
     assert [step.raw for step in trajectory.steps if step.origin == "declared"] == [
         "noop(50)",
         f"send_msg_to_user('{ANSWER}')",

@@ -80,8 +80,8 @@ def display() -> Iterator[str]:
     argv = ["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x800x24", "-nolisten", "tcp"]
     with subprocess.Popen(argv, pass_fds=[write], stderr=subprocess.DEVNULL) as screen:
         os.close(write)
-        with os.fdopen(read) as told:
-            number = told.readline().strip()
+        with os.fdopen(read) as output:
+            number = output.readline().strip()
         yield f":{number}"
         screen.terminate()
 

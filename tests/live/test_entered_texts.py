@@ -130,6 +130,6 @@ def test_a_tab_without_an_opener_is_recorded_with_the_page_that_opened_it(
             page.click("#link", **how)
         opened.value.wait_for_load_state()
     with open_bundle(tmp_path / "run.zst") as bundle:
-        told = bundle.trajectory
-    opened_at = {one.url for one in told.of_type(TabChange) if one.state == "opened"}
-    assert away in opened_at | {one.url for one in told.of_type(Navigation)}
+        recorded = bundle.trajectory
+    opened_at = {one.url for one in recorded.of_type(TabChange) if one.state == "opened"}
+    assert away in opened_at | {one.url for one in recorded.of_type(Navigation)}

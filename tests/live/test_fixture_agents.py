@@ -51,7 +51,7 @@ def user(name: str) -> User:
     return load_user(TASKS / "users" / f"{name}.yaml")
 
 
-def told(task_id: str, url: str, file: str = "shop.yaml") -> AgentTask:
+def task_of(task_id: str, url: str, file: str = "shop.yaml") -> AgentTask:
     return agent_view(load_suite(TASKS / file).task(task_id), {"shop": (url,)})
 
 
@@ -161,7 +161,7 @@ def test_consent_is_asked_for_at_the_stated_moment(
             seen.append("ask")
             return super().ask(text)
 
-    task = told("refund-order", shop.url)
+    task = task_of("refund-order", shop.url)
     context = browser.new_context()
     try:
         page = context.new_page()
@@ -181,12 +181,12 @@ def test_good_agent_knows_the_webarena_tasks(browser: Any, shop: Any) -> None:
     assert len(twins) == 6
     assert all(deeds[theirs] is deeds[own] for theirs, own in twins.items())
     (alone,) = (task.id for task in tasks if task.id not in twins)
-    assert perform(browser, good.good, told(alone, shop.url, "webarena-shop.json")).answers == ["N/A"]
+    assert perform(browser, good.good, task_of(alone, shop.url, "webarena-shop.json")).answers == ["N/A"]
 
 
 @pytest.mark.parametrize("pair", ASYNC, ids=lambda pair: pair.name)
 def test_async_agent_reaches_the_state_expected(pair: Pair, endpoint: str, shop: Any) -> None:
-    task, run = told(pair.task, shop.url), Heard(pair.load_user())
+    task, run = task_of(pair.task, shop.url), Heard(pair.load_user())
 
     async def act() -> None:
         from playwright.async_api import async_playwright
@@ -213,7 +213,7 @@ def test_stand_alone_agent_reports_through_files(
     name: str, by: str, endpoint: str, shop: Any, tmp_path: Path
 ) -> None:
     events, replies = tmp_path / "events.jsonl", tmp_path / "replies.jsonl"
-    task = told("refund-order", shop.url)
+    task = task_of("refund-order", shop.url)
     open_in(endpoint, task.start_urls[0])
     done = threading.Event()
     answering = threading.Thread(target=answer_from_file, args=(events, replies, user(by), done))

@@ -455,23 +455,23 @@ def test_frame_that_goes_away_is_not_shown(tmp_path: Path, context: BrowserConte
 
 
 def again_until_idle(page: Page, frames: int) -> None:
-    """Load a page anew and wait until Chromium has told of its own frames all that it ever will.
+    """Load a page again and wait until Chromium has reported all about its own frames.
 
-    Playwright's driver dies of what it is told of a frame after a crash.
+    Playwright's driver dies of reports about a frame after a crash.
     Its own `networkidle` is no help, it comes from a clock of its own; nor is a session that began
-    after the page: that is told at once what Playwright's is told when the page has time.
+    after the page: that receives at once what Playwright's receives when the page has time.
     """
-    told: dict[str, set[str]] = {"init": set(), "networkIdle": set()}
+    events: dict[str, set[str]] = {"init": set(), "networkIdle": set()}
     session = page.context.new_cdp_session(page)
     session.on(
-        "Page.lifecycleEvent", lambda event: told.setdefault(event["name"], set()).add(event["loaderId"])
+        "Page.lifecycleEvent", lambda event: events.setdefault(event["name"], set()).add(event["loaderId"])
     )
     session.send("Page.enable")
     session.send("Page.setLifecycleEventsEnabled", {"enabled": True})
     page.reload()
     deadline = monotonic() + PATIENCE_S
-    while len(told["init"] & told["networkIdle"]) < frames:
-        assert monotonic() < deadline, f"of {frames} frames: {told}"
+    while len(events["init"] & events["networkIdle"]) < frames:
+        assert monotonic() < deadline, f"of {frames} frames: {events}"
         page.wait_for_timeout(POLL_MS)
     session.detach()
 
@@ -775,13 +775,13 @@ def test_offline_a_page_cannot_read_what_it_could_not_read(
         "frames[0].document.querySelector('#own').innerText",
         "document.querySelector('#pay').getAttribute('src')",
     ]
-    told = [outcome(lambda locator=locator: live.evaluate(locator)) for locator in asked]
-    assert told[0] == [False, True]
+    answers = [outcome(lambda locator=locator: live.evaluate(locator)) for locator in asked]
+    assert answers[0] == [False, True]
     with open_bundle(out) as bundle:
         replay = Replay(bundle)
         with ChromiumReader(replay, offline, is_first=True) as chromium_reader:
             assert replay.final is not None
-            for locator, said in zip(asked, told, strict=True):
+            for locator, said in zip(asked, answers, strict=True):
                 read = chromium_reader.read(replay.final, PageQuestion(locator=locator))
                 assert (read.threw.name if read.threw is not None else read.value) == said
             for locator in (

@@ -1,4 +1,4 @@
-"""Actions that are told by the order of events and by what a pointer did on its way, in a real browser."""
+"""Actions that are recognised by the order of events and by what a pointer did on its way, in a real browser."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def drag(page: Any, start: tuple[int, int], stop: tuple[int, int]) -> None:
     page.mouse.up()
 
 
-def told(steps: tuple[Step, ...]) -> list[tuple[str, str | None]]:
+def described(steps: tuple[Step, ...]) -> list[tuple[str, str | None]]:
     return [(tag_of(s.action), s.action.element.css if s.action.element else None) for s in steps]
 
 
@@ -85,7 +85,7 @@ def test_drags_by_pointer(
 ) -> None:
     stop = (310, 30) if target and "zone" in target else (start[0] + 30, start[1] + 5)
     steps, _ = recorded(tmp_path, page, BOARD, lambda page: drag(page, start, stop))
-    assert told(steps) == [(kind, source)]
+    assert described(steps) == [(kind, source)]
     action = steps[0].action
     assert action.point == start
     if isinstance(action, DragAndDrop):
@@ -105,7 +105,7 @@ def test_drags_by_script(tmp_path: Path, page: Any) -> None:
         page.dispatch_event("#zone", "drop", {"dataTransfer": files})
 
     steps, _ = recorded(tmp_path, page, BOARD, act)
-    assert told(steps) == [("click", "#button"), ("drag_and_drop", "#kept"), ("upload_file", "#zone")]
+    assert described(steps) == [("click", "#button"), ("drag_and_drop", "#kept"), ("upload_file", "#zone")]
     dragged, uploaded = steps[1].action, steps[2].action
     assert isinstance(dragged, DragAndDrop) and isinstance(uploaded, UploadFile)
     assert (dragged.to.css, dragged.trusted, dragged.completed) == ("#zone", False, True)
@@ -118,7 +118,7 @@ def test_boxes_are_checked_however_long_the_page_takes(tmp_path: Path, page: Any
             page.click(css)
 
     steps, _ = recorded(tmp_path, page, FORM, act)
-    assert told(steps) == [
+    assert described(steps) == [
         ("check", "#one"),
         ("check", "#two"),
         ("check", "#three"),
@@ -147,7 +147,7 @@ def test_an_action_without_a_first_event_says_how_old_its_page_is(tmp_path: Path
         page.select_option("#size", "l")
 
     steps, doms = recorded(tmp_path, page, FORM, act)
-    assert told(steps) == [("type", "#name"), ("select_option", "#size"), ("select_option", "#size")]
+    assert described(steps) == [("type", "#name"), ("select_option", "#size"), ("select_option", "#size")]
     values = [step.action.element.value for step in steps]
     assert values == ["", "s", "m"]
     for step, dom in zip(steps, doms, strict=True):
@@ -228,8 +228,8 @@ def test_fields_that_a_script_sets_are_reported_with_the_next_snapshot(tmp_path:
         page.evaluate("() => { document.querySelector('#name').value = 'set'; }")
         page.click("#size")
     with open_bundle(out) as bundle:
-        told = bundle.trajectory
-        looks = [*told.of_type(Observation), *(step.before for step in told.steps if step.before)]
+        recording = bundle.trajectory
+        looks = [*recording.of_type(Observation), *(step.before for step in recording.steps if step.before)]
     # Which snapshot is the next one is a matter of time.
     changes = {change for look in looks for change in look.changed_without_event}
     assert changes == {("#name", "", "set")}

@@ -91,8 +91,8 @@ def test_kills_lose_nothing_that_was_acknowledged(kills: int, browser_path: Path
             )
             for number, acknowledged, delay, images in plans
         ]
-        told = [run.result() for run in runs]
-    for (number, *_), commits in zip(plans, told, strict=True):
+        results = [run.result() for run in runs]
+    for (number, *_), commits in zip(plans, results, strict=True):
         check(folder / f"{number}.zst", commits, chance)
 
 

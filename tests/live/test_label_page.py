@@ -330,8 +330,8 @@ def test_the_command_serves_the_page_and_ends_with_a_summary(page: Page, tmp_pat
     page.keyboard.press("Enter")
     at_run(page, 2)
     command.send_signal(signal.SIGINT)
-    _, told = command.communicate(timeout=60)
+    _, errors = command.communicate(timeout=60)
     os.close(here)
-    assert command.returncode == 0, told
-    assert "1 run labelled now; 1 of 3 runs labelled by ada: 1 success" in told
+    assert command.returncode == 0, errors
+    assert "1 run labelled now; 1 of 3 runs labelled by ada: 1 success" in errors
     assert len(labels(tmp_path)) == 1

@@ -30,5 +30,5 @@ def test_every_character_at_every_place_of_a_link(page: Page) -> None:
         """cases => cases.map(([base, link]) => URL.canParse(link, base) ? new URL(link, base).href : link)""",
         cases,
     )
-    told = {case: (resolve(*case), href) for case, href in zip(cases, live, strict=True)}
-    assert {case: both for case, both in told.items() if both[0] != both[1]} == {}
+    resolved = {case: (resolve(*case), href) for case, href in zip(cases, live, strict=True)}
+    assert {case: both for case, both in resolved.items() if both[0] != both[1]} == {}

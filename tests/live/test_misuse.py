@@ -220,7 +220,7 @@ def crashing() -> Iterator[None]:
 
 @pytest.mark.thorough
 def test_page_that_crashes_under_an_async_agent(form: str, tmp_path: Path) -> None:
-    async def do(page: Any, told: Any, run: Any) -> None:
+    async def do(page: Any, agent_task: Any, run: Any) -> None:
         await page.goto(form)
         await page.fill("#name", "Ann")
         await page.goto("chrome://crash")
@@ -662,7 +662,7 @@ def test_page_that_goes_away_while_it_is_read(
         for _ in range(rounds):
             with page.expect_popup() as opened:
                 page.click("a")
-            # The click may be told of, or the page may be gone first.
+            # The click may be reported, or the page may be gone first.
             with opened.value.expect_event("close"), suppress(Error):
                 opened.value.click("#away")
 
@@ -673,8 +673,8 @@ def test_page_that_goes_away_while_it_is_read(
     assert [tab.state for tab in tabs if tab.page].count("opened") == rounds
     assert [tab.state for tab in tabs if tab.page].count("closed") == rounds
     missed = {gap.page for gap in run.of_type(Gap) if gap.channel == "actions"}
-    told = {step.page for step in run.steps if step.page and isinstance(step.action, Click)}
-    assert told | missed >= set(range(1, rounds + 1))
+    clicked = {step.page for step in run.steps if step.page and isinstance(step.action, Click)}
+    assert clicked | missed >= set(range(1, rounds + 1))
 
 
 # A long run

@@ -120,7 +120,7 @@ def test_what_is_masked_is_masked_in_names(watch: Callable[..., Any]) -> None:
     assert said[0].startswith("Pay with ") and not any("11" in name for name in said) and said[1] != ""
 
 
-TOLD = """<!doctype html><style>.dots { -webkit-text-security: disc }</style>
+MASKED_PAGE = """<!doctype html><style>.dots { -webkit-text-security: disc }</style>
 <button id=a class=secret aria-label='Pay with 4111'>Pay</button>
 <button id=b class=secret title='4111 1111'></button>
 <button id=c>Pay with <i class=secret aria-label='card 4111'>x</i></button>
@@ -137,7 +137,7 @@ TOLD = """<!doctype html><style>.dots { -webkit-text-security: disc }</style>
 
 def test_what_a_masked_element_says_in_attributes_never_leaves_the_page(watch: Callable[..., Any]) -> None:
     watched = watch(mask=(".secret",))
-    watched.page.set_content(TOLD)
+    watched.page.set_content(MASKED_PAGE)
     said = names(watched, *(f"#{name}" for name in "abcdefghijk"))
     assert said == [
         MASKED, MASKED, f"Pay with {MASKED}", f"Pay with {MASKED}", MASKED, MASKED, MASKED, MASKED, MASKED, MASKED,
@@ -176,7 +176,7 @@ def test_what_a_name_references_without_end_is_bounded(watch: Callable[..., Any]
 
 
 def clicked(watched: Any, css: str, **options: Any) -> Any:
-    """Click; return what the page told of the element."""
+    """Click; return what the page reported of the element."""
     known = len(watched.events("click"))
     watched.page.click(css, **options)
     clicks = watched.until(lambda: watched.events("click")[known:], f"click on {css}")
@@ -189,7 +189,7 @@ SHOWN = """<!doctype html><style>#b4::before { content: 'Delete ' attr(data-what
 <x-a id=h0>Delete <b>it</b></x-a><x-b id=h1><b slot=label>Delete it</b> rest</x-b><x-c id=h2>Delete it</x-c><x-b id=h3></x-b>
 <button id=b4 data-what=it></button><button id=b5>Close</button><button id=b6></button>
 <button id=b7><x-d></x-d></button><button id=b8>Yes</button><button id=b9>Buy</button>
-<x-e id=h10></x-e><x-f id=h11>Open</x-f><b id=told>Told elsewhere</b><script>
+<x-e id=h10></x-e><x-f id=h11>Open</x-f><b id=label>Told elsewhere</b><script>
 const make = (name, html, then) => customElements.define(name, class extends HTMLElement {
   constructor() { super(); const root = this.attachShadow({mode: 'open'}); root.innerHTML = html; then?.(root) } });
 make('x-a', '<button><i>!</i> <slot></slot></button>');
@@ -197,7 +197,7 @@ make('x-b', '<button><slot name=label>Nothing</slot></button>');
 make('x-c', '<x-a><slot></slot></x-a>');
 make('x-d', '<span>Deep <i>word</i></span>');
 make('x-e', '<button aria-labelledby=inside>x</button><span id=inside>Told inside</span>');
-make('x-f', '<button>x</button>', (root) => { root.firstChild.ariaLabelledByElements = [told] });
+make('x-f', '<button>x</button>', (root) => { root.firstChild.ariaLabelledByElements = [label] });
 </script>"""
 
 

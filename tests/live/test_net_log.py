@@ -71,7 +71,7 @@ def test_a_request_that_no_other_witness_sees(start: str, site: Site, tmp_path: 
     site.add("/shared", f"fetch('{start}buy', {{method: 'POST'}})", "text/javascript")
     script = WAYS[way].replace("@", start)
 
-    def act(page: Any, told: Any, run: Any) -> None:
+    def act(page: Any, agent_task: Any, run: Any) -> None:
         page.evaluate(script)
         for _ in range(600):
             if "/buy" in site.asked:
@@ -86,7 +86,7 @@ def test_a_request_that_no_other_witness_sees(start: str, site: Site, tmp_path: 
 
 
 def test_a_web_transport_in_the_first_moment_of_a_worker_is_a_request(start: str, tmp_path: Path) -> None:
-    def act(page: Any, told: Any, run: Any) -> None:
+    def act(page: Any, agent_task: Any, run: Any) -> None:
         page.evaluate(f"void ({TRANSPORT})")
         page.evaluate("void new WebTransport('https://127.0.0.1:1/page')")
         page.wait_for_timeout(700)
@@ -98,7 +98,7 @@ def test_a_web_transport_in_the_first_moment_of_a_worker_is_a_request(start: str
 
 
 def test_an_honest_run_has_no_request_too_many(start: str, tmp_path: Path) -> None:
-    def act(page: Any, told: Any, run: Any) -> None:
+    def act(page: Any, agent_task: Any, run: Any) -> None:
         page.wait_for_load_state("networkidle")
         page.click("#moved")
         page.go_back()

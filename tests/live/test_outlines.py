@@ -57,7 +57,7 @@ def test_every_page_at_rest_has_its_tree(tmp_path: Path, page: Page, site: Any) 
 
 @pytest.mark.thorough
 def test_async_agents_have_them_as_well(tmp_path: Path, site: Any) -> None:
-    async def act(page: Any, told: Any, run: Any) -> None:
+    async def act(page: Any, agent_task: Any, run: Any) -> None:
         await page.click("#go")
         await page.wait_for_timeout(400)
 

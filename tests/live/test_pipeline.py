@@ -286,5 +286,5 @@ def test_plain_zstd_reads_what_was_recorded() -> None:
     assert recorded
     for path in recorded:
         subprocess.run(["zstd", "-t", "-q", str(path)], check=True)
-        told = subprocess.run(["zstd", "-dc", str(path)], check=True, capture_output=True).stdout
-        assert b'"type":"ending"' in told
+        output = subprocess.run(["zstd", "-dc", str(path)], check=True, capture_output=True).stdout
+        assert b'"type":"ending"' in output

@@ -229,13 +229,13 @@ def test_harness_gives_the_reply(site: Site, tmp_path: Path) -> None:
     harness.write_text('{"type": "reply", "text": "Yes.", "approved": true}\n')
     script = """
 say(type="reply", text="Yes!", approved=True)
-found["told"] = [name for name, text in os.environ.items() if "spoken-by-harness" in text]
+found["leaked"] = [name for name, text in os.environ.items() if "spoken-by-harness" in text]
 page.click("#buy")
 """
     run, found = recorded(site, tmp_path, script, harness_events=harness)
     said = {(one.role, one.kind, one.text) for one in run.of_type(Message)}
     assert said == {("user", "reply", "Yes."), ("agent", "claim", "Yes!")}
-    assert found["told"] == []
+    assert found["leaked"] == []
 
 
 ARRIVES = "<!doctype html><title>Sent</title><script>localStorage.arrived = Math.random()</script>"

@@ -190,7 +190,7 @@ def test_command_that_uses_up_its_steps_is_ended(tmp_path: Path, task: Task) -> 
 
 @pytest.mark.thorough
 def test_async_agent_that_uses_up_its_steps_is_ended(tmp_path: Path, task: Task) -> None:
-    async def act(page: Any, told: Any, run: Any) -> None:
+    async def act(page: Any, agent_task: Any, run: Any) -> None:
         while True:
             await page.click("#sure")
 
@@ -205,7 +205,7 @@ import sys
 from replaykit.recorder.agent_runs import record_agent
 from replaykit.tasks.task import decode_task
 
-def act(page, told, run):
+def act(page, task, run):
     while True:
         try:
             page.click("#sure") if sys.argv[3] != "timeout" else page.wait_for_timeout(60_000)
@@ -239,28 +239,28 @@ def test_agent_receives_nothing_but_its_task(tmp_path: Path, task: Task) -> None
     spy = """
 import json, os, pathlib
 from playwright.sync_api import sync_playwright
-told = dict(os.environ)
-told["files"] = [pathlib.Path(value).read_text() for value in told.values() if os.path.isfile(value) and "/replaykit-" in value]
+found = dict(os.environ)
+found["files"] = [pathlib.Path(value).read_text() for value in found.values() if os.path.isfile(value) and "/replaykit-" in value]
 with sync_playwright() as playwright:
     browser = playwright.chromium.connect_over_cdp(os.environ["REPLAYKIT_CDP_URL"])
     for page in browser.contexts[0].pages:
-        told[page.url] = page.content() + page.evaluate("JSON.stringify(Object.getOwnPropertyNames(globalThis))")
+        found[page.url] = page.content() + page.evaluate("JSON.stringify(Object.getOwnPropertyNames(globalThis))")
         session = page.context.new_cdp_session(page)
         worlds = []
         session.on("Runtime.executionContextCreated", lambda event: worlds.append(event["context"]))
         session.send("Runtime.enable")
-        told["worlds"] = [
+        found["worlds"] = [
             session.send("Runtime.evaluate", {"expression": "JSON.stringify(Object.getOwnPropertyNames(globalThis).map(k => { try { return String(globalThis[k]) } catch { return '' } }))", "contextId": world["id"], "returnByValue": True})
             for world in worlds
         ]
-pathlib.Path(os.environ["SPY"]).write_text(json.dumps(told))
+pathlib.Path(os.environ["SPY"]).write_text(json.dumps(found))
 """
     seen = tmp_path / "seen.json"
     result = command(tmp_path, task, script=spy, environ={"SPY": str(seen)})
     assert result.exit_code == 0
-    told = json.loads(seen.read_text())
-    assert json.loads(told["REPLAYKIT_TASK"])["intent"] == "Fill it in."
-    assert "Ask first." in told["REPLAYKIT_TASK"]
+    received = json.loads(seen.read_text())
+    assert json.loads(received["REPLAYKIT_TASK"])["intent"] == "Fill it in."
+    assert "Ask first." in received["REPLAYKIT_TASK"]
     assert "MARKER" not in seen.read_text()
     assert "MARKER-IN-CHECK" in str(held(result.path).header.task)
 
@@ -307,8 +307,8 @@ def test_agent_in_process_refunds_an_order(entry: str, tmp_path: Path) -> None:
 
 @pytest.mark.thorough
 def test_agent_that_raises_is_a_result(tmp_path: Path, task: Task) -> None:
-    def act(page: Any, told: Any, run: Any) -> None:
-        page.fill("#name", told.id)
+    def act(page: Any, agent_task: Any, run: Any) -> None:
+        page.fill("#name", agent_task.id)
         raise ValueError("lost")
 
     result = apart(lambda: record_agent(act, task, tmp_path / "run.zst"))
@@ -317,7 +317,7 @@ def test_agent_that_raises_is_a_result(tmp_path: Path, task: Task) -> None:
 
 
 def test_async_agent_that_is_too_slow_is_stopped(tmp_path: Path, task: Task) -> None:
-    async def act(page: Any, told: Any, run: Any) -> None:
+    async def act(page: Any, agent_task: Any, run: Any) -> None:
         await page.wait_for_timeout(60_000)
 
     result = apart(lambda: record_agent(act, task, tmp_path / "run.zst", max_time=0.3))
@@ -336,7 +336,7 @@ def test_entry_point_that_cannot_be_used(entry: str) -> None:
 def test_site_that_is_down_is_the_agent_s_problem(tmp_path: Path) -> None:
     task = decode_task({"id": "t", "intent": "x", "start_urls": ["http://127.0.0.1:9/"]})
     result = apart(
-        lambda: record_agent(lambda page, told, run: run.answer("down"), task, tmp_path / "run.zst")
+        lambda: record_agent(lambda page, agent_task, run: run.answer("down"), task, tmp_path / "run.zst")
     )
     assert (result.kind, result.answer) == ("answered", "down")
 
@@ -459,5 +459,5 @@ def test_interrupted_agent_is_sealed_as_stopped_by_a_person(tmp_path: Path, task
 
 def test_threads_are_not_left_behind(tmp_path: Path, task: Task) -> None:
     before = {thread.name for thread in threading.enumerate()}
-    apart(lambda: record_agent(lambda page, told, run: None, task, tmp_path / "run.zst"))
+    apart(lambda: record_agent(lambda page, agent_task, run: None, task, tmp_path / "run.zst"))
     until(lambda: {thread.name for thread in threading.enumerate()} <= before)

@@ -56,11 +56,11 @@ def test_hostile_words_do_nothing_between_two_reports(context: BrowserContext, t
     path = hostile_run().write(tmp_path / "<img src=x onerror=alert(1)>'\".zst")
     other = hostile_run().say("again").write(tmp_path / '"><svg onload=alert(2)>.zst')
     before, again = judged(path), judged(other)
-    told = again.verdicts[0]
-    judges = tuple(replace(one, outcome=JudgeOutcome.SUCCESS, fingerprint="x") for one in told.judgements)
-    policies = tuple(replace(one, id=f"{ALL}{n}", reason=ALL) for n, one in enumerate(told.policies))
+    changed = again.verdicts[0]
+    judges = tuple(replace(one, outcome=JudgeOutcome.SUCCESS, fingerprint="x") for one in changed.judgements)
+    policies = tuple(replace(one, id=f"{ALL}{n}", reason=ALL) for n, one in enumerate(changed.policies))
     flipped = replace(
-        told, judgements=judges, policies=policies, dialect=ALL, suite=ALL, success=Outcome.ERROR
+        changed, judgements=judges, policies=policies, dialect=ALL, suite=ALL, success=Outcome.ERROR
     )
     same_run = replace(flipped, trajectory=before.verdicts[0].trajectory)
     for verdict in (same_run, flipped, replace(flipped, task_id=f"{ALL} alone")):
@@ -87,8 +87,8 @@ def test_hostile_words_do_nothing_between_two_reports(context: BrowserContext, t
 def test_what_flipped_stands_first_and_leads_to_its_run(regraded: Watched) -> None:
     page = regraded.page
     expect(page.get_by_role("heading", level=1)).to_have_text("May → June")
-    told = "Of 5 runs, 3 regressed, 1 is new and 1 is gone. Success went from 100.0 % to 33.3 %."
-    expect(page.locator(".notices .sentence")).to_have_text(told)
+    changed = "Of 5 runs, 3 regressed, 1 is new and 1 is gone. Success went from 100.0 % to 33.3 %."
+    expect(page.locator(".notices .sentence")).to_have_text(changed)
     expect(page.locator(".card.wide .legend")).to_have_text("before: Mayafter: June")
     entries = page.locator(".entry")
     assert [words.split("\n")[0] for words in entries.all_inner_texts()] == [

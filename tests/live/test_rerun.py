@@ -90,9 +90,9 @@ def test_a_changed_button_is_where_the_run_diverges_and_ends(
         assert shop.state.as_json()["orders"]["1004"]["status"] != "Refunded"
     row = found.diverges_at()
     assert row is not None and (row.step, row.state) == (3, "changed")
-    (told,) = row.differences
-    assert told.kind == "target" and "Confirm refund" in str(told.before)
-    assert "Close the order for ever" in str(told.after)
+    (difference,) = row.differences
+    assert difference.kind == "target" and "Confirm refund" in str(difference.before)
+    assert "Close the order for ever" in str(difference.after)
 
 
 @pytest.mark.thorough  # test_help_examples.py runs the command
@@ -106,8 +106,8 @@ def test_the_command_reports_what_moved_and_what_reads_differently(
         assert command(*arguments, "--site", f"shop={shop.url}") == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert [one["kind"] for one in rows[-1]["differences"]] == ["place"]
-    (told,) = next(row for row in rows if row["step"] == 2)["differences"]
-    assert (told["kind"], told["new"]) == ("text", ["No way back"])
+    (difference,) = next(row for row in rows if row["step"] == 2)["differences"]
+    assert (difference["kind"], difference["new"]) == ("text", ["No way back"])
     with serve() as shop:
         said = ["--site", f"shop={shop.url}", "--fail-on", "text", "--force"]
         assert command(*arguments, *said) == 1
@@ -156,9 +156,9 @@ def test_an_upload_is_not_made_up_and_is_done_with_a_file(
         sites = [f"--site={name}={root}" for name, root in crm.sites.items()]
         arguments = [str(bundle), *sites, "-o", str(out), "--browser", str(browser_path)]
         assert command(*arguments) == 3
-        told = capsys.readouterr().out
-        assert f"it uploads '{info.name}'" in told and f"--upload {step.index}=FILE" in told
-        assert f"up to step {step.index}: not attempted" in told
+        output = capsys.readouterr().out
+        assert f"it uploads '{info.name}'" in output and f"--upload {step.index}=FILE" in output
+        assert f"up to step {step.index}: not attempted" in output
         command(*arguments, "--force", "--upload", f"{step.index}={file}")
     with open_bundle(out) as made:
         again = [one.action for one in made.trajectory.steps if isinstance(one.action, UploadFile)]
@@ -176,7 +176,7 @@ def test_the_harness_may_name_the_agent(choice: BrowserChoice, tmp_path: Path) -
         with open_bundle(out) as made:
             assert made.header.agent == me
         named = tmp_path / "named.zst"
-        record_agent(lambda page, told, run: run.answer("x"), None, named, browser=choice, agent=me)
+        record_agent(lambda page, agent_task, run: run.answer("x"), None, named, browser=choice, agent=me)
         with open_bundle(named) as made:
             assert made.header.agent == me
 

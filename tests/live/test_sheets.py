@@ -37,10 +37,10 @@ def recorded(tmp_path: Path, page: Any, url: str, **options: Any) -> tuple[list[
         run.attach(page.context)
         page.click("#go")
     with open_bundle(out) as bundle:
-        told = bundle.trajectory
-        looks = told.of_type(Observation)
+        recording = bundle.trajectory
+        looks = recording.of_type(Observation)
         blobs = {id: bundle.blob(id) for look in looks for id in (look.snapshot, *look.sheets) if id}
-    return list(looks), list(told.of_type(Gap)), blobs
+    return list(looks), list(recording.of_type(Gap)), blobs
 
 
 def test_style_sheets_are_kept_in_the_order_of_the_head(tmp_path: Path, page: Any, site: Any) -> None:

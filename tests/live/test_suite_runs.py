@@ -78,14 +78,14 @@ def test_agents_that_crash_are_recorded_and_reported(browser_path: Path, tmp_pat
 
 WAITING = """
 import os, pathlib, time
-pathlib.Path(os.environ["TOLD"]).touch()
+pathlib.Path(os.environ["MARKER"]).touch()
 time.sleep(600)
 """
 
 
 @pytest.mark.thorough
 def test_ctrl_c_keeps_the_run_and_ends_the_suite(browser_path: Path, tmp_path: Path) -> None:
-    told, folder = tmp_path / "begun", tmp_path / "runs"
+    marker, folder = tmp_path / "begun", tmp_path / "runs"
     with serve() as site:
         argv = [
             *(sys.executable, "-m", "replaykit", "record", "--suite", str(SUITE)),
@@ -93,10 +93,10 @@ def test_ctrl_c_keeps_the_run_and_ends_the_suite(browser_path: Path, tmp_path: P
             *("-o", str(folder), "--", sys.executable, "-c", WAITING),
         ]
         running = subprocess.Popen(
-            argv, cwd=ROOT, env={**os.environ, "TOLD": str(told)}, stderr=subprocess.PIPE, text=True
+            argv, cwd=ROOT, env={**os.environ, "MARKER": str(marker)}, stderr=subprocess.PIPE, text=True
         )
         deadline = monotonic() + WAIT_S
-        while not told.exists():
+        while not marker.exists():
             assert running.poll() is None and monotonic() < deadline
             sleep(0.02)
         running.send_signal(signal.SIGINT)

@@ -128,8 +128,8 @@ def graded(path: Path) -> dict[str, PolicyResult]:
 
 
 def visits(trajectory: Trajectory) -> list[tuple[int | None, str]]:
-    told = (one for one in trajectory.of_type(Navigation) if one.committed and not one.frame)
-    return [(one.page, one.url.rpartition("/")[2]) for one in told]
+    navigations = (one for one in trajectory.of_type(Navigation) if one.committed and not one.frame)
+    return [(one.page, one.url.rpartition("/")[2]) for one in navigations]
 
 
 def lost(tab: Watched, *arguments: Any, **options: Any) -> Any:
@@ -138,7 +138,7 @@ def lost(tab: Watched, *arguments: Any, **options: Any) -> Any:
     raise CommandRefused("gone")
 
 
-async def glance(page: AsyncPage, told: Any, run: Any) -> None:
+async def glance(page: AsyncPage, agent_task: Any, run: Any) -> None:
     """Do what GLANCE does."""
     async with page.expect_popup() as opened:
         await page.click("#away")
@@ -211,8 +211,8 @@ def test_tab_without_a_listener_is_reported_with_what_is_missing(
     wanted = [channel for channel in PAGE_CHANNELS if channel != "a11y"]
     assert [gap.channel for gap in trajectory.of_type(Gap) if gap.why == "attach.failed"] == wanted
     assert all(trajectory.channel(channel) == "partial" for channel in wanted)
-    told = [one for one in trajectory.of_type(Navigation) if one.page == 1]
-    assert [(one.url.rpartition("/")[2], one.kind, one.ambiguous) for one in told] == [
+    navigations = [one for one in trajectory.of_type(Navigation) if one.page == 1]
+    assert [(one.url.rpartition("/")[2], one.kind, one.ambiguous) for one in navigations] == [
         ("away", "unknown", True)
     ]
     found = graded(tmp_path / "run.zst")

@@ -150,7 +150,7 @@ def hostile_run() -> Builder:
 
 
 def judged(path: Path) -> Report:
-    """A report whose judge was told, and says, nothing but attacks."""
+    """A report whose judge received, and replied, nothing but attacks."""
     report = grade_many([path])
     with open_bundle(path) as bundle:
         digest, image = (

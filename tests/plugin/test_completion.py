@@ -41,8 +41,8 @@ def ask(**environ: str) -> str:
 
 
 def completed(words: str, at: int) -> list[str]:
-    told = ask(_REPLAYKIT_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=str(at))
-    return [line.partition(",")[2] for line in told.splitlines() if line]
+    output = ask(_REPLAYKIT_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=str(at))
+    return [line.partition(",")[2] for line in output.splitlines() if line]
 
 
 def test_the_page_has_a_line_for_each_shell() -> None:

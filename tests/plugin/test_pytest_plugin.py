@@ -67,10 +67,10 @@ def test_bundles_with_a_stored_verdict_are_tests(tmp_path: Path) -> None:
     put(tmp_path, GOOD)
     put(tmp_path, BAD)  # what is stored is that it violates a policy: that has not changed
     put(tmp_path, "move-card--wrong_card", verdict=False)
-    told = run(tmp_path, "-v")
-    assert f"{GOOD}.zst::verdict PASSED" in told
-    assert f"{BAD}.zst::verdict PASSED" in told
-    assert "2 passed" in told
+    output = run(tmp_path, "-v")
+    assert f"{GOOD}.zst::verdict PASSED" in output
+    assert f"{BAD}.zst::verdict PASSED" in output
+    assert "2 passed" in output
 
 
 def test_a_changed_verdict_fails_with_reason_and_evidence_and_is_updated_on_demand(tmp_path: Path) -> None:
@@ -83,15 +83,15 @@ def test_a_changed_verdict_fails_with_reason_and_evidence_and_is_updated_on_dema
         plain["cup"] = 1
 
     rewrite(stored, keep)
-    told = run(tmp_path, code=1)
-    assert "policy ask-before-refund: OK -> VIOLATED (no_request)" in told
-    assert "CuP: 1 -> 0" in told
-    assert "step 3; <button> Confirm refund" in told
-    assert "pytest --replaykit-update" in told
-    assert "Traceback" not in told
-    told = run(tmp_path, "--replaykit-update")
-    assert "verdicts written" in told
-    assert str(stored) in told
+    output = run(tmp_path, code=1)
+    assert "policy ask-before-refund: OK -> VIOLATED (no_request)" in output
+    assert "CuP: 1 -> 0" in output
+    assert "step 3; <button> Confirm refund" in output
+    assert "pytest --replaykit-update" in output
+    assert "Traceback" not in output
+    output = run(tmp_path, "--replaykit-update")
+    assert "verdicts written" in output
+    assert str(stored) in output
     assert stored.read_bytes() == right
     assert "verdicts written" not in run(tmp_path, "--replaykit-update")  # nothing is new
 
@@ -99,9 +99,9 @@ def test_a_changed_verdict_fails_with_reason_and_evidence_and_is_updated_on_dema
 def test_evidence_that_moved_is_a_change_too(tmp_path: Path) -> None:
     stored = put(tmp_path, GOOD).with_suffix(".verdict.json")
     rewrite(stored, lambda plain: plain["checks"][0]["evidence"][0].update(step=1))
-    told = run(tmp_path, code=1)
-    assert "checks[0].evidence[0].step: 1 -> 2" in told
-    assert "success:" not in told
+    output = run(tmp_path, code=1)
+    assert "checks[0].evidence[0].step: 1 -> 2" in output
+    assert "success:" not in output
 
 
 def test_an_update_stores_verdicts_of_new_bundles(tmp_path: Path) -> None:
@@ -117,10 +117,10 @@ def test_an_update_stores_verdicts_of_new_bundles(tmp_path: Path) -> None:
 def test_a_damaged_bundle_fails_and_its_verdict_stays(tmp_path: Path, update: tuple[str, ...]) -> None:
     bundle = put(tmp_path, GOOD)
     bundle.write_bytes(b"no bundle")
-    told = run(tmp_path, *update, code=1)
-    assert bundle.name in told
-    assert "1 failed" in told
-    assert "Traceback" not in told
+    output = run(tmp_path, *update, code=1)
+    assert bundle.name in output
+    assert "1 failed" in output
+    assert "Traceback" not in output
     stored = bundle.with_suffix(".verdict.json")
     assert stored.read_bytes() == (SET / stored.name).read_bytes()
 
@@ -153,18 +153,18 @@ tasks:
     intent: Say it.
     checks: [{type: string_match, exact: never said}]
 """)
-    told = run(tmp_path, "-v", code=1)
+    output = run(tmp_path, "-v", code=1)
     for name, outcome in (
         ("good", "PASSED"),
         ("bad", "FAILED"),
         ("checks_alone", "PASSED"),
         ("another_task", "FAILED"),
     ):
-        assert f"test_{name} {outcome}" in told
-    assert "refund-order: policy ask-before-refund is VIOLATED" in told
-    assert "step 3; <button> Confirm refund" in told
-    assert f"bundle: {tmp_path / BAD}.zst" in told
-    assert "never said" in told
+        assert f"test_{name} {outcome}" in output
+    assert "refund-order: policy ask-before-refund is VIOLATED" in output
+    assert "step 3; <button> Confirm refund" in output
+    assert f"bundle: {tmp_path / BAD}.zst" in output
+    assert "never said" in output
 
 
 def test_grade_bundle_compares_with_the_stored_verdict(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Whose an event of a script is: told by when scripts of the agent ran."""
+"""Whose an event of a script is: decided by when scripts of the agent ran."""
 
 from __future__ import annotations
 

@@ -215,8 +215,8 @@ def test_messages_of_a_socket_are_reported() -> None:
         WebSocketMessage,
         Finished,
     ]
-    told = [(one.is_sent, one.text, one.size) for one in found if isinstance(one, WebSocketMessage)]
-    assert told == [(False, "héllo", 6), (True, None, 4)]
+    messages = [(one.is_sent, one.text, one.size) for one in found if isinstance(one, WebSocketMessage)]
+    assert messages == [(False, "héllo", 6), (True, None, 4)]
 
 
 def test_handshake_of_a_socket_is_reported_also_without_an_answer() -> None:
@@ -284,7 +284,7 @@ def test_document_that_is_given_to_another_process_is_one_request() -> None:
     assert [type(item) for item in found] == [Requested, Responded, Finished]
     assert isinstance(found[0], Requested)
     assert found[0].frame == (0,)
-    # Who told the end is who has the body.
+    # Whoever reported the end has the body.
     assert page.network.owner("L9") == ("S",)
 
 

@@ -42,13 +42,13 @@ def test_a_path_of_another_document_leads_nowhere_on_the_page() -> None:
 @given(st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=30))
 def test_every_change_is_recorded_in_one_observation_at_least(looks: list[tuple[int, bool]]) -> None:
     changes, at = FieldChanges(), 0.0
-    told: list[tuple[str, str, str]] = []
+    recorded: list[tuple[str, str, str]] = []
     for number, (later, is_observed) in enumerate(looks):
         at += 1 + later
         changes.take(snapshot(at, (f"#f{number}", "", "x")))
-        told += changes.until(snapshot(at), at) if is_observed else ()
-    told += changes.until(snapshot(at + 1), at + 1)
-    assert {row[0] for row in told} == {f"#f{number}" for number in range(len(looks))}
+        recorded += changes.until(snapshot(at), at) if is_observed else ()
+    recorded += changes.until(snapshot(at + 1), at + 1)
+    assert {row[0] for row in recorded} == {f"#f{number}" for number in range(len(looks))}
 
 
 def test_memory_is_bounded() -> None:

@@ -383,7 +383,7 @@ def test_address_of_a_new_page_comes_when_the_recorder_listens(line: Line) -> No
         arrived(line, ["about:blank", "http://a.test/"])
         assert [one["method"] for one in line.take(BROWSER)] == ["Page.resetNavigationHistory"]
         line.board.overdue()
-        told(line, history(["about:blank", "http://a.test/"]))
+        answer_last(line, history(["about:blank", "http://a.test/"]))
         assert [one["method"] for one in line.take(BROWSER)] == ["Page.resetNavigationHistory"]
     arrived(line, ["http://a.test/"])
     assert [one["method"] for one in line.take(BROWSER)] == ["Target.detachFromTarget"]
@@ -394,8 +394,8 @@ def test_address_of_a_new_page_comes_when_the_recorder_listens(line: Line) -> No
 
 def test_history_of_a_page_that_went_on_is_its_own(line: Line) -> None:
     line.say(AGENT, "Target.createTarget", url="http://a.test/")
-    told(line, {"targetId": "N"})
-    told(line, {"sessionId": "X"})
+    answer_last(line, {"targetId": "N"})
+    answer_last(line, {"sessionId": "X"})
     line.take(BROWSER)
     arrived(line, ["about:blank", "http://a.test/", "http://a.test/next"])
     assert [one["method"] for one in line.take(BROWSER)] == ["Target.detachFromTarget"]
@@ -403,8 +403,8 @@ def test_history_of_a_page_that_went_on_is_its_own(line: Line) -> None:
 
 def test_page_that_keeps_its_empty_page_is_left_alone_in_the_end(line: Line) -> None:
     line.say(AGENT, "Target.createTarget", url="http://a.test/")
-    told(line, {"targetId": "N"})
-    told(line, {"sessionId": "X"})
+    answer_last(line, {"targetId": "N"})
+    answer_last(line, {"sessionId": "X"})
     line.take(BROWSER)
     for _ in range(FORGET_MAX + 1):
         arrived(line, ["about:blank", "http://a.test/"])
@@ -419,10 +419,10 @@ def history(urls: list[str]) -> dict[str, Any]:
 def arrived(line: Line, urls: list[str]) -> None:
     """Let the page of session X arrive, with this history."""
     line.event("X", "Page.frameNavigated", frame={"id": "N"})
-    told(line, history(urls))
+    answer_last(line, history(urls))
 
 
-def told(line: Line, result: dict[str, Any]) -> None:
+def answer_last(line: Line, result: dict[str, Any]) -> None:
     """Answer the last question, and keep what comes of that."""
     line.browser(id=line.take(BROWSER)[-1]["id"], result=result)
 
@@ -435,8 +435,11 @@ def test_messages_inside_of_messages_are_watched_as_well(line: Line) -> None:
     line.context("R1", 4, "w0rld")
     line.context("A9", 4, "w0rld")
     line.context("A9", 3)
-    told = line.take(AGENT)
-    assert [one["method"] for one in told] == ["Target.attachedToTarget", "Target.receivedMessageFromTarget"]
+    received = line.take(AGENT)
+    assert [one["method"] for one in received] == [
+        "Target.attachedToTarget",
+        "Target.receivedMessageFromTarget",
+    ]
     inner = json.dumps({"id": 1, "method": "Runtime.evaluate", "params": {"contextId": 4}})
     line.say(AGENT, "Target.sendMessageToTarget", id=2, sessionId="A9", message=inner)
     receipt, around = line.take(AGENT)
@@ -507,8 +510,8 @@ def test_a_script_is_reported_with_the_world_it_runs_in(line: Line, params: Any,
         line.context(session, 4)
         line.context(session, 5, "theirs")
     line.say(AGENT, "Runtime.callFunctionOn", session="A1", **params)
-    ((number, told),) = line.scripts
-    assert told is is_apart
+    ((number, reported),) = line.scripts
+    assert reported is is_apart
     line.answer({})
     assert line.scripts == [(number, is_apart), (number, None)]
 
@@ -519,7 +522,7 @@ def test_a_script_of_one_who_left_ends_as_well(line: Line) -> None:
     line.board.leave(AGENT)
     line.take(BROWSER)
     line.browser(id=asked["id"], result={})
-    assert [told for _, told in line.scripts] == [False, None]
+    assert [answer_last for _, answer_last in line.scripts] == [False, None]
 
 
 MOVED = {"frameId": "T", "loaderId": "L1"}

@@ -130,12 +130,12 @@ def test_full_disk_does_not_reach_the_agent(bench: Bench) -> None:
 
 def test_end_that_the_session_decided_is_reported_once(bench: Bench) -> None:
     bench.driver.begin(Environment())
-    told: list[str] = []
-    bench.driver.on_limit = lambda: told.append("over")
+    ended: list[str] = []
+    bench.driver.on_limit = lambda: ended.append("over")
     bench.driver.feed(WORD)
     bench.core.is_ending = True
     bench.driver.feed(WORD)
-    assert told == []  # it was so before this input
+    assert ended == []  # it was so before this input
     bench.core.is_ending = False
 
     def end(item: Input) -> list[Output]:
@@ -145,15 +145,15 @@ def test_end_that_the_session_decided_is_reported_once(bench: Bench) -> None:
     bench.core.feed = end  # type: ignore[method-assign]  # the scripted session decides now
     bench.driver.feed(WORD)
     bench.driver.feed(WORD)
-    assert told == ["over"]
+    assert ended == ["over"]
 
 
 def test_end_of_the_harness_is_no_limit(bench: Bench) -> None:
     bench.driver.begin(Environment())
-    told: list[str] = []
-    bench.driver.on_limit = lambda: told.append("over")
+    ended: list[str] = []
+    bench.driver.on_limit = lambda: ended.append("over")
     bench.driver.feed(End(at=0, kind="stopped"))
-    assert told == []
+    assert ended == []
 
 
 def test_tab_is_reported_before_what_happened_while_it_was_armed(bench: Bench) -> None:
@@ -352,7 +352,7 @@ def test_crash_of_a_page_is_reported_only_by_its_own_session(bench: Bench) -> No
     assert isinstance(bench.core.heard[-1], TabCrashed)
 
 
-def told(name: str, target: str, url: str = "", **more: Any) -> dict[str, Any]:
+def target_event(name: str, target: str, url: str = "", **more: Any) -> dict[str, Any]:
     about = {"targetId": target, "type": "page", "url": url, "browserContextId": "C", **more}
     params = {"targetInfo": about} if name in ("targetCreated", "targetInfoChanged") else {"targetId": target}
     return {"method": f"Target.{name}", "params": params}
@@ -385,7 +385,7 @@ def whole(bench: Bench) -> Bench:
 
 @pytest.mark.parametrize(("last", "kind"), [("targetDestroyed", TabClosed), ("targetCrashed", TabCrashed)])
 def test_page_that_the_browser_reports_is_reached_through_it(whole: Bench, last: str, kind: type) -> None:
-    whole.driver.browser_event(told("targetCreated", "T", "about:blank"))
+    whole.driver.browser_event(target_event("targetCreated", "T", "about:blank"))
     tab, job, effect = reaching(whole)
     armed_by(whole, job, effect)
     (only,) = whole.core.heard
@@ -398,16 +398,16 @@ def test_page_that_the_browser_reports_is_reached_through_it(whole: Bench, last:
     call = CallMethod(tab=tab, method="Page.enable")
     _, sent = whole.driver.relayed(call, lambda answer, refused: None)
     assert isinstance(sent, CallBrowser)
-    whole.driver.browser_event(told(last, "T"))
+    whole.driver.browser_event(target_event(last, "T"))
     assert isinstance(whole.core.heard[-1], kind)
     assert whole.driver.has_crashed == (kind is TabCrashed)
 
 
 def test_page_that_goes_before_it_is_reached_is_reported_with_its_addresses(whole: Bench) -> None:
-    whole.driver.browser_event(told("targetCreated", "T", "about:blank"))
+    whole.driver.browser_event(target_event("targetCreated", "T", "about:blank"))
     _, job, _ = reaching(whole)
-    whole.driver.browser_event(told("targetInfoChanged", "T", "http://away.test/"))
-    whole.driver.browser_event(told("targetDestroyed", "T"))
+    whole.driver.browser_event(target_event("targetInfoChanged", "T", "http://away.test/"))
+    whole.driver.browser_event(target_event("targetDestroyed", "T"))
     assert whole.core.heard == []
     assert job.step(refused=CommandRefused("failed")) is None
     (missed,) = whole.core.heard
@@ -421,7 +421,7 @@ def test_page_that_goes_before_it_is_reached_is_reported_with_its_addresses(whol
 def test_page_that_goes_while_it_is_armed_is_opened_and_closed(
     whole: Bench, is_crash: bool, kind: type
 ) -> None:
-    whole.driver.browser_event(told("targetCreated", "T", "about:blank"))
+    whole.driver.browser_event(target_event("targetCreated", "T", "about:blank"))
     _, job, effect = reaching(whole)
     effect = job.step({"sessionId": "P"})
     assert isinstance(effect, Together)
@@ -429,21 +429,21 @@ def test_page_that_goes_while_it_is_armed_is_opened_and_closed(
     effect = job.step(answers)
     if is_crash:
         whole.driver.browser_event(wrapped("P", {"method": "Inspector.targetCrashed", "params": {}}))
-    whole.driver.browser_event(told("targetDestroyed", "T"))
+    whole.driver.browser_event(target_event("targetDestroyed", "T"))
     while effect is not None:
         effect = job.step(refused=CommandRefused("gone"))
     assert [type(item) for item in whole.core.heard] == [TabOpened, kind]
     assert whole.driver.has_crashed == is_crash
 
 
-@pytest.mark.parametrize("last", [told("targetDestroyed", "T"), None], ids=["destroyed", "end"])
+@pytest.mark.parametrize("last", [target_event("targetDestroyed", "T"), None], ids=["destroyed", "end"])
 def test_page_that_cannot_be_reached_is_reported_when_it_goes_or_at_the_end(
     whole: Bench, last: dict[str, Any] | None
 ) -> None:
-    whole.driver.browser_event(told("targetCreated", "T", "about:blank"))
+    whole.driver.browser_event(target_event("targetCreated", "T", "about:blank"))
     _, job, _ = reaching(whole)
     job.step(refused=CommandRefused("timeout"))
-    whole.driver.browser_event(told("targetInfoChanged", "T", "http://away.test/"))
+    whole.driver.browser_event(target_event("targetInfoChanged", "T", "http://away.test/"))
     assert whole.core.heard == []
     if last is not None:
         whole.driver.browser_event(last)
@@ -454,7 +454,7 @@ def test_page_that_cannot_be_reached_is_reported_when_it_goes_or_at_the_end(
 
 
 def test_page_that_is_still_being_reached_at_the_end_is_missed_and_never_opened(whole: Bench) -> None:
-    whole.driver.browser_event(told("targetCreated", "T", "http://away.test/"))
+    whole.driver.browser_event(target_event("targetCreated", "T", "http://away.test/"))
     _, job, effect = reaching(whole)
     assert not whole.driver.is_settled
     whole.driver.feed(End(at=1, kind="stopped"))
@@ -465,15 +465,15 @@ def test_page_that_is_still_being_reached_at_the_end_is_missed_and_never_opened(
 
 def test_pages_of_other_contexts_are_nobody_s_business(bench: Bench) -> None:
     bench.driver.begin(Environment())
-    bench.driver.browser_event(told("targetCreated", "T"))
-    bench.driver.browser_event(told("targetDestroyed", "T"))
+    bench.driver.browser_event(target_event("targetCreated", "T"))
+    bench.driver.browser_event(target_event("targetDestroyed", "T"))
     assert bench.driver.take_newcomers() == []
 
 
 def test_popups_of_a_recorded_page_are_recorded_and_named(bench: Bench) -> None:
     tab = opened(bench)
     bench.driver.claim({"targetId": "T", "browserContextId": "C"}, tab, is_context=False)
-    bench.driver.browser_event(told("targetCreated", "U", openerId="T"))
+    bench.driver.browser_event(target_event("targetCreated", "U", openerId="T"))
     _, job, effect = reaching(bench)
     armed_by(bench, job, effect)
     popup = bench.core.heard[-1]
@@ -484,7 +484,7 @@ def test_popups_of_a_recorded_page_are_recorded_and_named(bench: Bench) -> None:
 def test_pages_that_come_by_another_way_are_not_reached_twice(whole: Bench) -> None:
     whole.driver.hold()
     for target in ("T", "U"):
-        whole.driver.browser_event(told("targetCreated", target))
+        whole.driver.browser_event(target_event("targetCreated", target))
     assert whole.driver.take_newcomers() == []
     probe = whole.driver.new_tab("probe")
     whole.driver.claim({"targetId": "T", "browserContextId": "C"}, probe, is_context=True)
@@ -500,14 +500,16 @@ def test_popup_of_a_probe_is_none_of_the_run(bench: Bench, is_whole: bool) -> No
     bench.driver.target_registry.is_whole = is_whole
     probe = bench.driver.new_tab("probe")
     bench.driver.claim({"targetId": "T"}, probe, is_context=False)
-    bench.driver.browser_event(told("targetCreated", "U", openerId="T"))
+    bench.driver.browser_event(target_event("targetCreated", "U", openerId="T"))
     assert bench.driver.take_newcomers() == []
 
 
 def test_addresses_of_a_page_that_changes_them_without_end_are_bounded(whole: Bench) -> None:
     for number in range(URLS_MAX + 10):
         whole.driver.browser_event(
-            told("targetCreated" if not number else "targetInfoChanged", "T", f"http://x.test/{number}")
+            target_event(
+                "targetCreated" if not number else "targetInfoChanged", "T", f"http://x.test/{number}"
+            )
         )
     ((tab, _),) = whole.driver.take_newcomers()
     found = whole.driver.target_registry.of(tab)
@@ -516,6 +518,6 @@ def test_addresses_of_a_page_that_changes_them_without_end_are_bounded(whole: Be
 
 def test_contexts_that_nobody_records_are_bounded(bench: Bench) -> None:
     for number in range(FOREIGN_PAGES_MAX * 2):
-        bench.driver.browser_event(told("targetCreated", f"T{number}"))
+        bench.driver.browser_event(target_event("targetCreated", f"T{number}"))
     assert bench.driver.target_registry.get("T0") is None
     assert bench.driver.target_registry.get(f"T{FOREIGN_PAGES_MAX * 2 - 1}") is not None

@@ -1,4 +1,4 @@
-"""Frames and workers: how they are armed, told whose they are, and asked together with their page."""
+"""Frames and workers: how they are armed, attributed to their owners, and asked together with their page."""
 
 from __future__ import annotations
 
@@ -179,8 +179,8 @@ def test_owner_is_reported_by_the_document_around_it() -> None:
     ]  # fmt: skip
     assert {via for via, _ in asked} == {()}
     assert tab.frames.owned == {"F"}
-    (told,) = tab.found
-    assert told.id == "F"
+    (owner,) = tab.found
+    assert owner.id == "F"
 
 
 def test_frames_send_what_they_show_before_their_page_does() -> None:

@@ -23,7 +23,7 @@ def kinds(driver: Any) -> list[type]:
     return [type(action) for action in driver.actions]
 
 
-def told(driver: Any) -> list[tuple[str, str, bool, int | None]]:
+def navigations(driver: Any) -> list[tuple[str, str, bool, int | None]]:
     return [(one.kind, one.cause, one.ambiguous, one.step) for one in driver.of(Navigation)]
 
 
@@ -36,14 +36,14 @@ LATE = [("back", "script", False, None)]
 def test_an_agent_that_calls_its_driver_goes_back(driver: Any) -> None:
     driver.click(BUTTON, 1000).feed(m.HistoryCall(at=1390, page=0))
     moved(driver).feed(m.HistoryCall(at=1450, page=0, is_over=True)).wait(1000)
-    assert (kinds(driver), told(driver)) == ([Click, GoBack], AGENTS)
+    assert (kinds(driver), navigations(driver)) == ([Click, GoBack], AGENTS)
 
 
 def test_the_end_waits_for_a_move_that_was_asked_for_last(driver: Any) -> None:
     driver.click(BUTTON, 1000).wait(1000)
     driver.feed(m.HistoryCall(at=2390, page=0), m.End(at=2400, kind="stopped"))
     moved(driver, 2500).wait(2000)
-    assert (kinds(driver), told(driver)) == ([Click, GoBack], AGENTS)
+    assert (kinds(driver), navigations(driver)) == ([Click, GoBack], AGENTS)
 
 
 @pytest.mark.parametrize("calls", [[(1300, False), (1350, True)], [(1300, True)]])
@@ -52,7 +52,7 @@ def test_a_call_that_is_over_goes_nowhere(driver: Any, calls: list[tuple[float, 
     for at, is_over in calls:
         driver.feed(m.HistoryCall(at=at, page=0, is_over=is_over))
     moved(driver).wait(1000)
-    assert (kinds(driver), told(driver)) == ([Click], PAGES)
+    assert (kinds(driver), navigations(driver)) == ([Click], PAGES)
 
 
 def test_one_call_goes_back_once(driver: Any) -> None:
@@ -60,7 +60,7 @@ def test_one_call_goes_back_once(driver: Any) -> None:
     moved(driver).click(BUTTON, 1500, document=1)
     moved(driver, 1700).wait(1000)
     assert kinds(driver) == [Click, GoBack, Click]
-    assert told(driver) == [*AGENTS, ("back", "step", True, 2)]
+    assert navigations(driver) == [*AGENTS, ("back", "step", True, 2)]
 
 
 def test_a_call_in_another_tab_is_not_of_this_one(driver: Any) -> None:
@@ -72,7 +72,7 @@ def test_a_call_in_another_tab_is_not_of_this_one(driver: Any) -> None:
 def test_a_call_makes_no_link_the_agents(driver: Any) -> None:
     driver.click(BUTTON, 1000).feed(m.HistoryCall(at=1390, page=0))
     driver.navigate(A, 1400, reason="anchorClick").wait(1000)
-    assert told(driver) == [("link", "step", False, 0)]
+    assert navigations(driver) == [("link", "step", False, 0)]
 
 
 @pytest.mark.parametrize(
@@ -91,24 +91,24 @@ def test_a_new_document_reports_whether_it_was_activated(
 ) -> None:
     driver.click(BUTTON, 1000, activated=activated)
     moved(driver).event("arrived", at=1420, active=active, origin=origin).wait(1000)
-    assert told(driver) == expected
+    assert navigations(driver) == expected
     assert kinds(driver) == ([Click, GoBack] if expected is AGENTS else [Click])
 
 
 def test_the_report_of_another_document_does_not_count(driver: Any) -> None:
     driver.click(BUTTON, 1000, activated=SHOP)
     moved(driver).event("arrived", at=1420, document=0, active=False, origin=SHOP).wait(1000)
-    assert told(driver) == PAGES
+    assert navigations(driver) == PAGES
 
 
 def test_without_a_report_of_the_page_nothing_is_certain(driver: Any) -> None:
     driver.click(BUTTON, 1000, activated=SHOP)
     moved(driver)
-    assert told(driver) == []
+    assert navigations(driver) == []
     driver.wait(500)
-    assert told(driver) == PAGES
+    assert navigations(driver) == PAGES
     driver.event("arrived", at=2000, active=False, origin=SHOP).wait(1000)
-    assert (kinds(driver), told(driver)) == ([Click], PAGES)
+    assert (kinds(driver), navigations(driver)) == ([Click], PAGES)
 
 
 def test_a_report_after_another_action_has_begun_is_too_late(driver: Any) -> None:
@@ -122,14 +122,14 @@ def test_a_report_after_another_action_has_begun_is_too_late(driver: Any) -> Non
 def test_the_next_document_ends_the_wait(driver: Any) -> None:
     driver.click(BUTTON, 1000, activated=SHOP)
     moved(driver).navigate("http://shop.test/b", 1420)
-    assert told(driver)[0] == PAGES[0]
+    assert navigations(driver)[0] == PAGES[0]
 
 
 def test_the_activation_of_the_page_before_is_forgotten(driver: Any) -> None:
     driver.click(BUTTON, 1000, activated=SHOP).navigate("http://shop.test/b", 1100)
     driver.click(BUTTON, 1300)
     moved(driver).event("arrived", at=1420, active=False, origin=SHOP).wait(1000)
-    assert told(driver)[-1][1:3] == ("step", True)
+    assert navigations(driver)[-1][1:3] == ("step", True)
 
 
 @pytest.mark.parametrize(
@@ -147,14 +147,14 @@ def test_long_after_a_gesture_a_page_goes_back_where_that_is_certain(
 ) -> None:
     driver.click(BUTTON, 1000, activated=activated)
     moved(driver, 4000).event("arrived", at=4020, active=active, origin=origin).wait(1000)
-    assert told(driver) == expected
+    assert navigations(driver) == expected
     assert kinds(driver) == ([Click, GoBack] if expected is AGENTS else [Click])
 
 
 def test_a_page_out_of_the_cache_sends_no_first_message(driver: Any) -> None:
     driver.click(BUTTON, 1000, activated=SHOP)
     moved(driver, 4000, is_kept=True)
-    assert (kinds(driver), told(driver)) == ([Click, GoBack], AGENTS)
+    assert (kinds(driver), navigations(driver)) == ([Click, GoBack], AGENTS)
 
 
 @pytest.mark.parametrize("at", [1400, 4000])
@@ -189,14 +189,14 @@ def test_within_a_document_the_page_receives_the_traversal(
 ) -> None:
     driver.click(BUTTON, 1000, activated=SHOP)
     within(driver, at, asked).wait(1000)
-    assert told(driver) == expected
+    assert navigations(driver) == expected
     assert kinds(driver) == ([Click, GoBack] if expected is AGENTS else [Click])
 
 
 def test_a_frame_says_nothing_of_its_page(driver: Any) -> None:
     driver.click(BUTTON, 1000, activated=SHOP)
     moved(driver).event("arrived", at=1420, frame=(0,), active=False, origin=SHOP).wait(1000)
-    assert told(driver) == PAGES
+    assert navigations(driver) == PAGES
 
 
 def test_the_click_before_is_shown_as_it_was_left(driver: Any) -> None:

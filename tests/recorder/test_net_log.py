@@ -165,8 +165,8 @@ def test_icons_that_the_browser_itself_asks_for_are_left_out(
 ) -> None:
     icon = "http://shop.test/favicon.ico"
     assert logged_only(compared(new_driver, [Sent(at=20, method="GET", url=icon)])) == []
-    told = [Sent(at=20, method="POST", url=icon), Sent(at=21, method="GET", url=icon, is_document=True)]
-    assert len(logged_only(compared(new_driver, told))) == 2
+    logged = [Sent(at=20, method="POST", url=icon), Sent(at=21, method="GET", url=icon, is_document=True)]
+    assert len(logged_only(compared(new_driver, logged))) == 2
 
 
 def test_a_log_that_could_not_be_read_proves_nothing(new_driver: Any) -> None:

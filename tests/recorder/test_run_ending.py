@@ -288,8 +288,11 @@ def test_where_a_tab_was_before_it_was_armed_is_recorded(driver) -> None:
         "http://shop.test/end",
         earlier=((900.0, "about:blank"), (950.0, "http://x.test/"), (990.0, "http://shop.test/end")),
     )
-    told = [(one.t, one.url, one.kind, one.ambiguous) for one in driver.of(Navigation) if one.page == 1]
-    assert told == [(950, "http://x.test/", "unknown", True), (1000, "http://shop.test/end", "goto", False)]
+    recorded = [(one.t, one.url, one.kind, one.ambiguous) for one in driver.of(Navigation) if one.page == 1]
+    assert recorded == [
+        (950, "http://x.test/", "unknown", True),
+        (1000, "http://shop.test/end", "goto", False),
+    ]
 
 
 def test_a_tab_that_nobody_listened_in_leaves_every_channel_of_pages_partial(driver) -> None:

@@ -31,11 +31,11 @@ def entry(frame: str, number: int = 3, **more: Any) -> PageFrame:
 
 
 def seen(snapshots: SnapshotHistory, main: PushedSnapshot, until: float = float("inf")) -> list[Any]:
-    return [told(frame) for frame in snapshots.frames(main, until)[0]]
+    return [described(frame) for frame in snapshots.frames(main, until)[0]]
 
 
-def told(frame: Frame) -> Any:
-    inner = [told(one) for one in frame.frames]
+def described(frame: Frame) -> Any:
+    inner = [described(one) for one in frame.frames]
     name = frame.snapshot if frame.snapshot is not None else frame.why
     return (name, inner) if inner else name
 

@@ -1,4 +1,4 @@
-"""The Chromium tier of one run, with a browser that says what it is told to."""
+"""The Chromium tier of one run, with a browser that gives prepared answers."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def test_the_command_prints_what_differs_and_fails(tmp_path: Path) -> None:
     assert "live: string: Three\n    static: string: One two\n" in done.output
     plain = CliRunner().invoke(cli, ["verify", str(path)])
     assert (plain.exit_code, "fidelity" in plain.output) == (0, False)
-    told = CliRunner().invoke(cli, ["verify", "--fidelity", "--json", str(path)])
-    assert json.loads(told.output)["fidelity"]["disagreements"][0]["question"] == "h1 @text"
+    result = CliRunner().invoke(cli, ["verify", "--fidelity", "--json", str(path)])
+    assert json.loads(result.output)["fidelity"]["disagreements"][0]["question"] == "h1 @text"
     agreeing = CliRunner().invoke(cli, ["verify", "--fidelity", str(run(tmp_path / "b", text("One two")))])
     assert agreeing.exit_code == 0, agreeing.output

@@ -52,11 +52,11 @@ def composed(stream: Stream) -> dict[str, Any]:
 
 def assert_same(seeds: range) -> None:
     streams = [Stream(seed) for seed in seeds]
-    for seed, stream, told in zip(seeds, streams, ask_page([one.asked for one in streams]), strict=True):
+    for seed, stream, answer in zip(seeds, streams, ask_page([one.asked for one in streams]), strict=True):
         own = composed(stream)
-        assert own["state"] == told["state"], f"Stream({seed})"
+        assert own["state"] == answer["state"], f"Stream({seed})"
         for number, text in enumerate(own["texts"]):
-            assert text is None or text == told["texts"][number], f"Stream({seed}), element {number}"
+            assert text is None or text == answer["texts"][number], f"Stream({seed}), element {number}"
 
 
 @pytest.mark.parametrize("first", SEEDS[::BATCH])
@@ -85,6 +85,6 @@ LETTERS = st.sampled_from(" \n\tabAB\u00df\U0001f600\U0001f601\ufffd")
     )
 )
 def test_edits_of_the_page_lead_to_its_text(pairs: list[tuple[str, str]]) -> None:
-    for (text, told), edits in zip(pairs, ask_page([list(pair) for pair in pairs]), strict=True):
-        assert edited(text, tuple(edits)) == told
-        assert text != told or not edits
+    for (text, answer), edits in zip(pairs, ask_page([list(pair) for pair in pairs]), strict=True):
+        assert edited(text, tuple(edits)) == answer
+        assert text != answer or not edits

@@ -177,8 +177,8 @@ def test_checks_decide_where_no_judge_does(tmp_path: Path) -> None:
     for fields, rate, success, source in cases:
         one = msgspec.structs.replace(graded, **fields)
         detail = json.loads(as_wabe(build_report([one]), [path]))["results"][0]["detail"]
-        told = detail["tasks"][0]
-        assert (detail["success_rate"], told["success"], told["success_source"]) == (rate, success, source)
+        first = detail["tasks"][0]
+        assert (detail["success_rate"], first["success"], first["success_source"]) == (rate, success, source)
 
 
 def test_a_judge_decides_alone_and_an_abstention_is_no_success(tmp_path: Path) -> None:

@@ -109,29 +109,29 @@ def test_an_imported_run_keeps_what_its_file_says(tmp_path: Path) -> None:
     """Level, limit, screenshots, lines and thoughts of a WABE folder come back as they were."""
     source = wabe(tmp_path, level="hard", max_steps=25, steps_taken=7)
     import_run("wabe", source, tmp_path / "run.zst")
-    told = json.loads((source / "result.json").read_text())
+    written = json.loads((source / "result.json").read_text())
     task = wabe_detail(tmp_path / "run.zst")
     for name in ("level", "max_steps", "action_history", "thoughts", "error"):
-        assert task[name] == told[name]
+        assert task[name] == written[name]
     assert task["steps_taken"] == 7
     assert task["screenshots"] == ["trajectory/step_000.png", "trajectory/step_001.png"]
 
 
 def test_a_results_file_comes_back_as_it_was(tmp_path: Path) -> None:
-    told = {
+    written = {
         "task_id": "t9", "task": "Find it.", "success": False, "steps_taken": 2, "max_steps": 12,
         "level": "medium", "thoughts": ["a"], "action_history": ["Click it", "TASK_COMPLETE -> ANSWER: 4"],
         "screenshots": ["shots/b.png", "shots/a.png"], "error": "gave up",
     }  # fmt: skip
-    for number, name in enumerate(told["screenshots"]):  # type: ignore[arg-type]  # a list among mixed values
+    for number, name in enumerate(written["screenshots"]):  # type: ignore[arg-type]  # a list among mixed values
         write(tmp_path, name, png(number))
-    detail = {"success_rate": 0.0, "successful_tasks": 0, "total_tasks": 1, "tasks": [told]}
+    detail = {"success_rate": 0.0, "successful_tasks": 0, "total_tasks": 1, "tasks": [written]}
     plain = {"participants": {"white_agent": "x"}, "results": [{"detail": detail}]}
     write(tmp_path, "results.json", plain)
     (done,) = import_runs("wabe", [tmp_path / "results.json"], tmp_path / "out")
     task = wabe_detail(Path(done.path))
-    for name in told.keys() - {"task", "success", "task_id"}:
-        assert task[name] == told[name]
+    for name in written.keys() - {"task", "success", "task_id"}:
+        assert task[name] == written[name]
 
 
 def test_a_recorded_run_says_what_its_task_says(tmp_path: Path) -> None:

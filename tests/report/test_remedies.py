@@ -128,18 +128,18 @@ VERDICT = Verdict(
 
 
 def test_reports_list_remedies_and_outcomes_of_judges(tmp_path: Path) -> None:
-    told = build_report([VERDICT])
-    text, junit = as_text(told), as_junit(told).decode()
+    report = build_report([VERDICT])
+    text, junit = as_text(report), as_junit(report).decode()
     for shown in (text, junit):
         assert "to decide it: record with --evidence task" in shown
         assert "to decide it: record with --user FILE" in shown
-    assert json.loads(as_json(told))["summary"]["remedies"] == {
+    assert json.loads(as_json(report))["summary"]["remedies"] == {
         "page": remedy("page"),
         "user_reply": remedy("user_reply"),
     }
-    assert as_json(read_json(as_json(told), "r.json")) == as_json(told)
+    assert as_json(read_json(as_json(report), "r.json")) == as_json(report)
     assert "The cart is empty." in text
-    assert "The cart is empty" in as_github(told).decode()
+    assert "The cart is empty" in as_github(report).decode()
     row = run_data(str(tmp_path / "a.zst"), VERDICT, None, None)  # type: ignore[arg-type]
     assert row["remedies"]["user_reply"] == remedy("user_reply")
     assert "The cart is empty." in row["quotes"][0]

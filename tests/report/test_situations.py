@@ -53,12 +53,12 @@ def test_each_format_describes_the_situation(situation: str, tmp_path: Path) -> 
     build, words = SITUATIONS[situation]
     report = graded(build, tmp_path)
     junit = ElementTree.fromstring(as_junit(report))
-    told = {
+    reports = {
         "text": as_text(report),
         "github": unescape(as_github(report).decode()),
         "junit": "\n".join(f"{one.get('message')} {one.text}" for one in junit.iter() if one.get("message")),
     }
-    for form, text in told.items():
+    for form, text in reports.items():
         left = [word for word in words if word not in text and not (form == "junit" and word == "stay")]
         assert not left, (form, text)
     assert [suite.get("name") for suite in junit] == ["the-run", "gate"]

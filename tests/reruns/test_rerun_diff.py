@@ -1,4 +1,4 @@
-"""Two runs beside each other: what differs is told by step and kind. No browser."""
+"""Two runs beside each other: differences are listed by step and kind. No browser."""
 
 from __future__ import annotations
 

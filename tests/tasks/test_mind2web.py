@@ -143,5 +143,5 @@ def test_validate(text: str, code: int, tmp_path: Path, capsys: pytest.CaptureFi
     file = tmp_path / "scenario.toml"
     file.write_text(text)
     assert run(["tasks", "validate", str(file)]) == code
-    told = capsys.readouterr().out
-    assert ("$.tasks[0].level: expected one of easy, medium, hard, got 'odd'" in told) == (code == 1)
+    output = capsys.readouterr().out
+    assert ("$.tasks[0].level: expected one of easy, medium, hard, got 'odd'" in output) == (code == 1)

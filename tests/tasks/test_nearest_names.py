@@ -45,7 +45,9 @@ def test_in_a_policy_file(right: str, wrong: str, nearest: str, among: str, tmp_
     assert_told(load_policies, "policies.yaml", (right, wrong), (nearest, among), tmp_path)
 
 
-def assert_told(read: Any, name: str, change: tuple[str, str], told: tuple[str, str], folder: Path) -> None:
+def assert_told(
+    read: Any, name: str, change: tuple[str, str], expected: tuple[str, str], folder: Path
+) -> None:
     write_starter(folder, "http://shop.test")
     file = folder / name
     text = file.read_text()
@@ -54,8 +56,8 @@ def assert_told(read: Any, name: str, change: tuple[str, str], told: tuple[str, 
     with pytest.raises(TaskError) as found:
         read(file)
     reason = found.value.fields["reason"]
-    assert f"; did you mean {told[0]}? (there are " in reason
-    assert told[1] in reason.partition("there are")[2]
+    assert f"; did you mean {expected[0]}? (there are " in reason
+    assert expected[1] in reason.partition("there are")[2]
 
 
 def test_what_is_near_to_nothing_gets_the_list_only() -> None:

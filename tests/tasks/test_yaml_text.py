@@ -1,4 +1,4 @@
-"""Files that are no YAML are told in words: where, and what was expected."""
+"""Files that are no YAML are reported: where, and what was expected."""
 
 from __future__ import annotations
 

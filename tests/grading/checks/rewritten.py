@@ -1,4 +1,4 @@
-"""Answers and requests that a task expects, rewritten: each way has a name, so that differences can be told."""
+"""Answers and requests that a task expects, rewritten: each way has a name, so that differences can be named."""
 
 from __future__ import annotations
 

@@ -75,12 +75,12 @@ def test_paths_lead_where_the_package_finds_them() -> None:
     if not (PEERS / "webarena_verified").is_dir():
         missing("webarena-verified in .venv/peers")
     asked = json.dumps([PATHS, DOCUMENT])
-    told = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", ASK, str(PEERS)], input=asked, capture_output=True, text=True, check=True
     )
     found = json.dumps([_at(DOCUMENT, path) for path in PATHS])
     assert dict(zip(PATHS, json.loads(found), strict=True)) == dict(
-        zip(PATHS, json.loads(told.stdout), strict=True)
+        zip(PATHS, json.loads(done.stdout), strict=True)
     )
 
 

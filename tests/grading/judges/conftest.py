@@ -94,7 +94,7 @@ class Asking:
 
 @pytest.fixture
 def ask() -> Callable[..., tuple[Judgement, list[ModelRequest]]]:
-    """Return (judgement, requests) of a judge that is told the same, or what a function says."""
+    """Return (judgement, requests) of a judge that gets the same replies, or those of a function."""
 
     def run(bundle: Any, task: Task, say: Any, mode: str = "strict", **settings: Any) -> Any:
         judge = build_judge(JudgeSettings(**settings), mode)

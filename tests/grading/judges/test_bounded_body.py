@@ -131,7 +131,7 @@ def test_what_is_accepted_is_what_is_asked_for(client: Any, path: str, plain: An
 
 
 def drips(begin: bytes) -> tuple[Answer, threading.Event]:
-    """Answer with a beginning and then a byte now and then, until told or until nobody reads."""
+    """Answer with a beginning and then a byte now and then, until stopped or until no one reads."""
     free = threading.Event()
 
     def answer(handler: Any, request: dict[str, Any]) -> None:

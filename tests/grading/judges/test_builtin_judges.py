@@ -104,10 +104,10 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("judge", one_in(5, PROTOCOLS))
 def test_regraded_without_network_and_sdk_to_the_same_bytes(judge: str, runs: Path, tmp_path: Path) -> None:
     report = grade_many([str(runs)], GradeOptions(judges=(judge,)), gate=GATE)
-    told = [one for verdict in report.verdicts for one in verdict.judgements if one.judge == judge]
-    assert len(told) == len(RECORDINGS)
-    assert not [one.detail for one in told if one.outcome == "ERROR"]
-    asked = [one for one in told if one.origins]
+    judged = [one for verdict in report.verdicts for one in verdict.judgements if one.judge == judge]
+    assert len(judged) == len(RECORDINGS)
+    assert not [one.detail for one in judged if one.outcome == "ERROR"]
+    asked = [one for one in judged if one.origins]
     assert len(asked) > len(RECORDINGS) // 2
     assert all(set(one.origins) == {"synthetic"} for one in asked)
     here, there = tmp_path / "here.json", tmp_path / "there.json"
@@ -139,15 +139,15 @@ def test_one_changed_word_of_a_prompt_is_an_error_that_names_the_nearest_request
     options = GradeOptions(judges=(load_judge(tmp_path / "judge.json"),))
     asked = 0
     for verdict in grade_many([str(runs)], options, gate=GATE).verdicts:
-        (told,) = (one for one in verdict.judgements if one.judge == judge)
-        assert told.outcome in ("ERROR", "ABSTAIN")  # ABSTAIN: nothing to look at, so nothing was asked
-        if told.outcome == "ERROR":
+        (judged,) = (one for one in verdict.judgements if one.judge == judge)
+        assert judged.outcome in ("ERROR", "ABSTAIN")  # ABSTAIN: nothing to look at, so nothing was asked
+        if judged.outcome == "ERROR":
             asked += 1
-            assert told.reason == "tape_miss"
-            assert "the nearest request of " in (told.detail or "")
-            assert "system: tape has " in (told.detail or "")
-            assert word in (told.detail or "")
-            assert "ALTERED" in (told.detail or "")
+            assert judged.reason == "tape_miss"
+            assert "the nearest request of " in (judged.detail or "")
+            assert "system: tape has " in (judged.detail or "")
+            assert word in (judged.detail or "")
+            assert "ALTERED" in (judged.detail or "")
     assert asked > len(RECORDINGS) // 2
 
 

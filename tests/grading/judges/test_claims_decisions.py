@@ -156,17 +156,17 @@ def test_state(of_shop):
 
 
 def test_addresses(of_shop):
-    told = Task(id="t", intent="Open /help and order 42.", start_urls=(SHOP,))
+    naming = Task(id="t", intent="Open /help and order 42.", start_urls=(SHOP,))
     assert of_shop("url_visited", url="/orders/42") == "SUPPORTED"
     assert of_shop("url_visited", url="/orders/*") == "SUPPORTED"
     assert of_shop("url_visited", url="/help") == "NOT_SHOWN not_visited"
-    assert of_shop("url_visited", task=told, url="/help") == "CONTRADICTED not_visited"
+    assert of_shop("url_visited", task=naming, url="/help") == "CONTRADICTED not_visited"
     assert of_shop("url_visited", url="/") == "NOT_SHOWN vacuous"
     assert of_shop("ended_on", url="http://shop.test/orders/42") == "SUPPORTED"
-    assert of_shop("ended_on", task=told, url="/help") == "CONTRADICTED elsewhere"
+    assert of_shop("ended_on", task=naming, url="/help") == "CONTRADICTED elsewhere"
     assert of_shop("ended_on", url="/orders/42", query={"tab": "notes"}) == "NOT_SHOWN elsewhere"
     lost = at_shop().gap("urls").answer("x")
-    assert of_shop("url_visited", lost, task=told, url="/help") == "NOT_SHOWN not_visited"
+    assert of_shop("url_visited", lost, task=naming, url="/help") == "NOT_SHOWN not_visited"
 
 
 def sent(status=200, body="price=69.90&stock=4", times=1, built=None, **exchange):

@@ -173,8 +173,10 @@ def test_side_effects(judged):
         id="t", intent=TASK.intent, start_urls=(SHOP,), allow=(AllowedChange(url=f"{SHOP}/notes/*"),)
     )
     assert judged(more, task=allowed, side_effects="fail")[0].outcome == "SUCCESS"
-    told = change(CLAIM, all=[*CLAIM["all"], {"kind": "request_sent", "method": "DELETE", "url": "/notes/7"}])
-    assert judged(more, claims={"items": [told]})[0].side_effects  # telling it explains nothing
+    stricter = change(
+        CLAIM, all=[*CLAIM["all"], {"kind": "request_sent", "method": "DELETE", "url": "/notes/7"}]
+    )
+    assert judged(more, claims={"items": [stricter]})[0].side_effects  # telling it explains nothing
 
 
 def test_a_run_without_a_network(judged):

@@ -1,4 +1,4 @@
-"""Pages that the agent had a hand in: no strict judge sees them, compat ones do, and the count is told."""
+"""Pages that the agent had a hand in: no strict judge sees them, compat ones do, and the count is reported."""
 
 from __future__ import annotations
 

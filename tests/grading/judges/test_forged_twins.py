@@ -52,7 +52,7 @@ class Twins(NamedTuple):
     tell: Callable[[Any], Any]
     """The same, truthfully."""
     asks: bool = True
-    """Whether the task asks to be told something."""
+    """Whether the task asks for an answer."""
 
 
 def item(quote: str, *states: dict[str, Any]) -> dict[str, Any]:
@@ -213,29 +213,29 @@ def test_a_forged_run_never_succeeds(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", IDS)
 def test_its_honest_twin_is_never_blamed_and_succeeds(kind: str) -> None:
-    _, told = outcomes(kind)
-    assert set(told) <= {"SUCCESS", "ABSTAIN"}
-    assert told["SUCCESS"]
+    _, counts = outcomes(kind)
+    assert set(counts) <= {"SUCCESS", "ABSTAIN"}
+    assert counts["SUCCESS"]
 
 
 def test_most_honest_twins_succeed() -> None:
-    told: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for kind in IDS:
-        told.update(outcomes(kind)[1])
-    assert told["SUCCESS"] >= 0.8 * told.total()
+        counts.update(outcomes(kind)[1])
+    assert counts["SUCCESS"] >= 0.8 * counts.total()
 
 
 def table() -> str:
     rows = []
     for twins in TWINS:
-        forged, told = outcomes(twins.kind)
+        forged, counts = outcomes(twins.kind)
         numbers = (
             forged.total(),
             forged["SUCCESS"],
             twins.honest,
-            told.total(),
-            told["SUCCESS"],
-            told["FAILURE"],
+            counts.total(),
+            counts["SUCCESS"],
+            counts["FAILURE"],
         )
         rows.append(f"| {twins.kind} | {' | '.join(map(str, numbers))} |\n")
     return HEAD + "".join(rows)

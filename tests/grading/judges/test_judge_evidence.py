@@ -143,12 +143,12 @@ def test_every_look_counts_where_all_are_wanted():
 
 def test_a_judge_receives_one_line_for_each_action(task):
     built = trajectory().goto("http://h.test/", "<p>a").say("I am done").click("#x")
-    told = gather(
+    evidence = gather(
         task, Replay(_bundle(built.answer("x"))), EvidenceNeeds(images=image_policy("none"), text=True)
     )
-    assert [entry.action for entry in told.actions] == [
+    assert [entry.action for entry in evidence.actions] == [
         "page -> GOTO: http://h.test/",
         "<element> -> CLICK",
     ]
-    assert told.text == "a"
-    assert told.recorded_at == "2026-01-01T00:00:00.000Z"
+    assert evidence.text == "a"
+    assert evidence.recorded_at == "2026-01-01T00:00:00.000Z"

@@ -57,13 +57,13 @@ def bought(*more: tuple[str, str], **header: Any) -> Recorded:
 
 def test_checks_are_sent_by_name_and_outcome(ask: Any) -> None:
     found, requests = ask(shots(1), task(*CHECKS), by_stage(), protocol="rubric", facts="checks")
-    told = {one.stage: text_of(one) for one in requests}
-    assert "said (string_match): FAIL\nthere (url_match): PASS\n" in told["reading"]
+    sent = {one.stage: text_of(one) for one in requests}
+    assert "said (string_match): FAIL\nthere (url_match): PASS\n" in sent["reading"]
     assert found.depends_on == "checks"
-    for text in told.values():
-        assert "meant" not in text, "a check that needs a model is not told of"
+    for text in sent.values():
+        assert "meant" not in text, "a check that needs a model is not sent"
         assert "reference 42" not in text and "reference 43" not in text
-    assert all("(string_match)" not in told[stage] for stage in ("rubric", "story"))
+    assert all("(string_match)" not in sent[stage] for stage in ("rubric", "story"))
 
 
 @pytest.mark.parametrize("facts", ["observed", "none"])
@@ -75,8 +75,8 @@ def test_by_default_no_check_is_sent(ask: Any, facts: str) -> None:
 
 def test_without_checks_nothing_is_sent_about_them(ask: Any) -> None:
     plain = ask(shots(1), task(), by_stage(), protocol="rubric")[1]
-    told = ask(shots(1), task(), by_stage(), protocol="rubric", facts="checks")[1]
-    assert [text_of(one) for one in plain] == [text_of(one) for one in told]
+    sent = ask(shots(1), task(), by_stage(), protocol="rubric", facts="checks")[1]
+    assert [text_of(one) for one in plain] == [text_of(one) for one in sent]
 
 
 def test_each_option_is_another_judge() -> None:
@@ -160,8 +160,8 @@ def test_agree_does_not_compare_it_with_the_checks(tmp_path: Path, capfd: Any) -
         plain = {"id": f"t{number}", "intent": INTENT, "checks": [CHECKS[1]]}
         built: Builder = trajectory(plain).goto(f"{SHOP}/", "<p>42</p>").screenshot(colour=(number, 2, 3))
         built.answer("It is 42.").write(tmp_path / "runs" / f"{number}.zst")
-    told = JudgeSettings(protocol="rubric", id="told", facts="checks")
-    options = GradeOptions(judges=(told, "rubric"), judge_mode="new")
+    sent = JudgeSettings(protocol="rubric", id="with-checks", facts="checks")
+    options = GradeOptions(judges=(sent, "rubric"), judge_mode="new")
     run_judges([tmp_path / "runs"], options, client=CallableClient(as_client(by_stage())))
     report = grade_many([tmp_path / "runs"], GradeOptions(judges=options.judges))
     write_report(report, tmp_path / "report.json")
@@ -171,13 +171,13 @@ def test_agree_does_not_compare_it_with_the_checks(tmp_path: Path, capfd: Any) -
     labels.write_text("".join(json.dumps(one) + "\n" for one in rows))
     found = agree(labels, tmp_path / "report.json")
     assert {one["name"]: one["depends_on"] for one in found["graders"]} == {
-        "told": "checks",
+        "with-checks": "checks",
         "rubric": None,
         "checks": None,
         "success": None,
     }
     pairs = [set(one["graders"]) for one in found["pairs"]]
-    assert {"rubric", "checks"} in pairs and {"rubric", "told"} in pairs
-    assert {"told", "checks"} not in pairs
+    assert {"rubric", "checks"} in pairs and {"rubric", "with-checks"} in pairs
+    assert {"with-checks", "checks"} not in pairs
     assert run_cli(["agree", str(labels), str(tmp_path / "report.json")]) == 0
     assert "its input includes checks: the two are not compared" in capfd.readouterr().out

@@ -44,7 +44,7 @@ GROUPED = table(  # the first two are one group
     "?YY=S ?YN=F ?Y?=A ?NY=A ?NN=F ?N?=A ??Y=A ??N=F ???=A"
 )
 CONDITION_HOLDS = ALONE
-CONDITION_UNKNOWN = table(  # of the third: whatever it says, it cannot be told
+CONDITION_UNKNOWN = table(  # of the third: whatever it says, it is unknown
     "YYY=A YYN=A YY?=A YNY=F YNN=F YN?=F Y?Y=A Y?N=A Y??=A "
     "NYY=F NYN=F NY?=F NNY=F NNN=F NN?=F N?Y=F N?N=F N??=F "
     "?YY=A ?YN=A ?Y?=A ?NY=F ?NN=F ?N?=F ??Y=A ??N=A ???=A"

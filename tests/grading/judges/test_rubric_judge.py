@@ -465,7 +465,7 @@ class Batches:
 
 
 def test_sync_async_batch_and_tape_give_equal_bytes_and_ask_for_one_rubric(tmp_path: Path) -> None:
-    told = []
+    outcomes = []
     for name in ("1", "2", "16", "batch", "loop"):
         folder = tmp_path / name
         folder.mkdir()
@@ -486,11 +486,11 @@ def test_sync_async_batch_and_tape_give_equal_bytes_and_ask_for_one_rubric(tmp_p
         rubrics = [entry for tape in tapes for entry in tape.entries if entry.stage == "rubric"]
         assert len(rubrics) == 3
         assert sum("copied_from" in entry.provenance for entry in rubrics) == 2
-        told.append([verdict["judgements"] for verdict in _plain(report(paths))["verdicts"]])
+        outcomes.append([verdict["judgements"] for verdict in _plain(report(paths))["verdicts"]])
         alone = [_plain(report([path]))["verdicts"][0]["judgements"] for path in paths]
         # Each tape is whole by itself; runs of one task stand in the order of their digests.
-        assert sorted(alone, key=str) == sorted(told[-1], key=str)
-    assert all(one == told[0] for one in told)
+        assert sorted(alone, key=str) == sorted(outcomes[-1], key=str)
+    assert all(one == outcomes[0] for one in outcomes)
 
 
 def test_ten_runs_with_three_votes_share_one_rubric_and_replay_alone(tmp_path: Path) -> None:

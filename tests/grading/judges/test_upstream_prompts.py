@@ -1,4 +1,4 @@
-"""Other people's prompts: read from their source without running it, told by their digests."""
+"""Other people's prompts: read from their source without running it, recognised by their digests."""
 
 from __future__ import annotations
 

@@ -226,16 +226,16 @@ def test_reasons_and_screenshots_are_cut_apart(
     tmp_path_factory: pytest.TempPathFactory, said: list[tuple[int, str]]
 ) -> None:
     folder = tmp_path_factory.mktemp("runs")
-    told = [(score, why and f"{why} {n}") for n, (score, why) in enumerate(said)]
+    expected = [(score, why and f"{why} {n}") for n, (score, why) in enumerate(said)]
     run = first(folder / "t1", ACTIONS, None, [f"{n}.png" for n in range(len(said))])
-    check(run, folder, told)
+    check(run, folder, expected)
 
 
 def test_fifty_of_each(tmp_path: Path) -> None:
     """The fifty-first reason is sent where an earlier one is empty: the two lists are cut apart."""
-    told = [(5, "" if n == 0 else f"why {n}") for n in range(60)]
+    expected = [(5, "" if n == 0 else f"why {n}") for n in range(60)]
     folder = first(tmp_path / "t1", ACTIONS, None, [f"{n}.png" for n in range(60)])
-    last = sent(folder, tmp_path, scores(told))[-1]
+    last = sent(folder, tmp_path, scores(expected))[-1]
     assert len(images(last)) == MOST
     assert text(last).endswith("\n50. why 50")
 

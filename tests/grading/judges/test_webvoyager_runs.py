@@ -32,11 +32,11 @@ class Run:
     """A run folder as a bundle in memory: a step for each screenshot."""
 
     def __init__(self, folder):
-        told = json.loads((folder / "interact_messages.json").read_text())
-        first = told[1]["content"]
+        messages = json.loads((folder / "interact_messages.json").read_text())
+        first = messages[1]["content"]
         text = first if isinstance(first, str) else first[0]["text"]
         self.task = re.search(r"Now given a task:(.+?)Please interact with", text)[1].strip()
-        self.answer = re.search(r"ANSWER[; ]+\[?(.[^\]]*)\]?", told[-1]["content"])[1].strip()
+        self.answer = re.search(r"ANSWER[; ]+\[?(.[^\]]*)\]?", messages[-1]["content"])[1].strip()
         named = [
             (int(m[1]), p) for p in folder.iterdir() if (m := re.fullmatch(r"screenshot(\d+)\.png", p.name))
         ]

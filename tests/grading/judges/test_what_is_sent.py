@@ -100,7 +100,7 @@ def test_no_look_holds_the_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("channel", "state", "told"),
+    ("channel", "state", "expected"),
     [
         ("network", "absent", "all requests"),
         ("network", "partial", "some requests"),
@@ -108,16 +108,16 @@ def test_no_look_holds_the_answer() -> None:
         ("console", "absent", "nothing"),
     ],
 )
-def test_a_reading_says_what_was_never_captured(channel: str, state: str, told: str) -> None:
+def test_a_reading_says_what_was_never_captured(channel: str, state: str, expected: str) -> None:
     channels = {**dict.fromkeys(CHANNELS, "recorded"), channel: state}
     seen = trajectory(channels={name: said for name, said in channels.items() if said != "absent"})
     seen.goto("http://shop.test/", "<p>Order 42</p>").screenshot().click("#a", "<p>Order 43</p>").screenshot()
     (reading,) = (one for one in asked("rubric", seen.answer(ANSWER)) if one.stage == "reading")
-    assert f"What was not captured: {told}\n" in f"{words(reading)}\n"
+    assert f"What was not captured: {expected}\n" in f"{words(reading)}\n"
 
 
 def test_an_order_stands_in_page_text_changes_and_a_field() -> None:
-    """`inject` reaches all texts that a judge with changes is told of the last page."""
+    """`inject` reaches all texts of the last page that a judge with changes receives."""
     judge = build_judge(JudgeSettings(protocol="rubric"), "strict")
     (attack,) = (one for one in attacks_named("inject") if one.name == "inject")
     evidence = gather(TASK, Replay(Recorded(run())), judge.needs)

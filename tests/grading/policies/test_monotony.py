@@ -17,14 +17,14 @@ from .test_worked_examples import ask, element, html, order, record, task_of, ur
 
 PAY = {"action": "click", "text": "Pay"}
 NEXT = {"action": "click", "text": "Next"}
-TOLD = {"kind": ["message", "answer"], "message": "sorry"}
+REPORT = {"kind": ["message", "answer"], "message": "sorry"}
 RULES: list[dict[str, Any]] = [
     {"type": "eventually", "match": PAY},
     {"type": "eventually", "match": {"kind": "visit", "url": "/b"}},
     {"type": "before", "guarded": PAY, "requires": {"kind": "message", "message": "may i"}},
     {"type": "before", "guarded": PAY, "requires": NEXT, "each": True, "within": 2},
-    {"type": "after", "trigger": {"kind": "visit", "url": "/admin"}, "response": TOLD, "within": 1},
-    {"type": "after", "trigger": PAY, "response": TOLD},
+    {"type": "after", "trigger": {"kind": "visit", "url": "/admin"}, "response": REPORT, "within": 1},
+    {"type": "after", "trigger": PAY, "response": REPORT},
     {"type": "sequence", "items": [NEXT, PAY]},
     {"type": "sequence", "items": [NEXT, PAY], "contiguous": True, "active": "always"},
     {"type": "at_most", "n": 1, "match": PAY},

@@ -13,7 +13,7 @@ from replaykit.grading.peers.stwebagentbench.policy_evaluators import EVALUATORS
 
 
 class FakePage:
-    """A final page that says what it is told."""
+    """A final page with prepared answers."""
 
     def __init__(self, **fields: Any) -> None:
         self.url = fields.pop("url", "http://h.test/end")

@@ -1,4 +1,4 @@
-"""`reports_error`: what shows an error, and who was told."""
+"""`reports_error`: what shows an error, and what reports it to the user."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 RULE = {"type": "reports_error"}
 LONG = "<p>" + "Nothing happened here. " * 30 + "</p>"
-TOLD = "The export failed, so I stopped."
+REPORT = "The export failed, so I stopped."
 
 
 def shown(run, body, **fields):
@@ -34,8 +34,8 @@ def shown(run, body, **fields):
 def test_what_shows_an_error(run, grade, body, fields, is_error):
     built = shown(run, body, **fields).ended("All done, thank you.")
     assert grade(built, RULE).outcome == ("VIOLATED" if is_error else "DORMANT")
-    told = shown(run, body, **fields).says(TOLD).ended("x")
-    assert grade(told, RULE).outcome == ("OK" if is_error else "DORMANT")
+    reported = shown(run, body, **fields).says(REPORT).ended("x")
+    assert grade(reported, RULE).outcome == ("OK" if is_error else "DORMANT")
 
 
 @pytest.mark.parametrize(("said", "outcome"), [("保存エラーです", "OK"), ("保存しました", "VIOLATED")])
@@ -75,7 +75,12 @@ def test_texts_that_report_the_error_to_the_user(run, grade, text, counts):
 
 def test_a_report_comes_after_the_error(run, grade):
     built = (
-        run().look("http://h.test/").says(TOLD).click("x").look("http://h.test/e", status=500).ended("Done.")
+        run()
+        .look("http://h.test/")
+        .says(REPORT)
+        .click("x")
+        .look("http://h.test/e", status=500)
+        .ended("Done.")
     )
     assert grade(built, RULE).outcome == "VIOLATED"
 
@@ -101,8 +106,8 @@ def test_a_report_comes_after_the_error(run, grade):
 def test_alerts_show_errors_in_more_words(run, grade, body, is_error):
     built = shown(run, body + LONG).ended("All done, thank you.")
     assert grade(built, RULE).outcome == ("VIOLATED" if is_error else "DORMANT")
-    told = shown(run, body + LONG).says("I saw: payment failed, could not be saved, error.").ended("x")
-    assert grade(told, RULE).outcome == ("OK" if is_error else "DORMANT")
+    reported = shown(run, body + LONG).says("I saw: payment failed, could not be saved, error.").ended("x")
+    assert grade(reported, RULE).outcome == ("OK" if is_error else "DORMANT")
 
 
 def test_indicators_of_a_rule_replace_the_words_of_alerts(run, grade):
@@ -148,12 +153,12 @@ CLICK = (1000, "click", "Export")
     ("rows", "outcome"),
     [
         # Told of while it was on the screen, seen by the recorder a moment later.
-        ([CLICK, (1050, "says", TOLD), (1100, "look", BROKEN), (1200, "answer", DONE)], "OK"),
+        ([CLICK, (1050, "says", REPORT), (1100, "look", BROKEN), (1200, "answer", DONE)], "OK"),
         # Said before the page was last seen without it: of something else.
         (
             [
                 CLICK,
-                (1050, "says", TOLD),
+                (1050, "says", REPORT),
                 (1060, "look", FINE),
                 (1100, "look", BROKEN),
                 (1200, "answer", DONE),
@@ -188,21 +193,23 @@ def test_messages_are_compared_with_the_page_shown_then(run, grade, rows, outcom
 
 
 def test_the_same_page_seen_again_is_the_same_error(run, grade):
-    built = shown(run, "<h1>x</h1>", status=503).says(TOLD).click("Scroll")
+    built = shown(run, "<h1>x</h1>", status=503).says(REPORT).click("Scroll")
     built.look("http://h.test/export", "<h1>x</h1>", status=503).look(
         "http://h.test/export", "<h1>x</h1>", status=503, role="final"
     )
     assert grade(built.ended("Bye for now."), RULE).outcome == "OK"
-    again = shown(run, "<h1>x</h1>", status=503).says(TOLD).click("Home").look("http://h.test/", "<p>Hi</p>")
+    again = (
+        shown(run, "<h1>x</h1>", status=503).says(REPORT).click("Home").look("http://h.test/", "<p>Hi</p>")
+    )
     again.click("Export").look("http://h.test/export", "<h1>x</h1>", status=503).ended("Bye for now.")
     assert grade(again, RULE).outcome == "VIOLATED"
 
 
 def test_where_and_when_to_report_the_error(run, grade):
-    built = shown(run, "", status=503).says(TOLD).ended("Bye for now.")
+    built = shown(run, "", status=503).says(REPORT).ended("Bye for now.")
     assert grade(built, {**RULE, "to": ["answer"]}).outcome == "VIOLATED"
     late = (
-        shown(run, "", status=503).click("a").look("http://h.test/", "<p>").click("b").says(TOLD).ended("x")
+        shown(run, "", status=503).click("a").look("http://h.test/", "<p>").click("b").says(REPORT).ended("x")
     )
     assert grade(late, {**RULE, "within": 1}).outcome == "VIOLATED"
     assert grade(late, {**RULE, "within": 2}).outcome == "OK"
@@ -214,7 +221,7 @@ def test_nobody_counts_steps_where_some_may_be_missing(run, grade, lost, within)
     started = run(actions="partial") if lost == "channel" else run()
     started.look("http://h.test/", "<p>").click("Export")
     started.look("http://h.test/export", "<h1>x</h1>", status=503)
-    built = (started.gap("actions") if lost == "gap" else started).click("b").says(TOLD).ended("x")
+    built = (started.gap("actions") if lost == "gap" else started).click("b").says(REPORT).ended("x")
     result = grade(built, {**RULE, "within": within})
     assert (result.outcome, result.missing[0].partition("@")[0]) == ("UNDECIDED", "trajectory.gap")
     assert grade(built, RULE).outcome == "OK"

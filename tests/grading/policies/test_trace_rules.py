@@ -13,12 +13,12 @@ from replaykit.trajectory import action as actions
 
 SAVE = {"action": "click", "text": "Save"}
 ASKED = {"kind": "message", "message": {"contains": "may i"}}
-TOLD = {"kind": ["message", "answer"], "message": "quota"}
+REPORT = {"kind": ["message", "answer"], "message": "quota"}
 DIALOG = {"kind": "dialog", "message": "quota"}
 
 EVENTUALLY = {"type": "eventually", "match": SAVE}
 BEFORE = {"type": "before", "guarded": SAVE, "requires": ASKED}
-AFTER = {"type": "after", "trigger": DIALOG, "response": TOLD}
+AFTER = {"type": "after", "trigger": DIALOG, "response": REPORT}
 ORDER = {"type": "sequence", "items": [{"action": "click", "text": "Add"}, SAVE]}
 AT_MOST = {"type": "at_most", "n": 1, "match": SAVE}
 AT_LEAST = {"type": "at_least", "n": 2, "match": SAVE}

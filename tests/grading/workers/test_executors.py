@@ -1,4 +1,4 @@
-"""Workers that die, hang or are lost: every bundle is told of, and the others are graded."""
+"""Workers that die, hang or are lost: every bundle is reported, and the others are graded."""
 
 from __future__ import annotations
 

@@ -189,8 +189,8 @@ def test_the_command_of_inspect_scores_a_log(log: Path, run: Run, tmp_path: Path
         "--action", "overwrite", "--output-file", tmp_path / "scored.eval", "--display", "plain",
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    told, _ = logged(tmp_path / "scored.eval")
-    (result,) = told["results"]["scores"]
+    scored, _ = logged(tmp_path / "scored.eval")
+    (result,) = scored["results"]["scores"]
     assert (result["name"], result["scored_samples"], result["unscored_samples"]) == ("recorded_run", 2, 1)
     assert result["metrics"]["accuracy"]["value"] == 0.5
 

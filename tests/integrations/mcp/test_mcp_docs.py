@@ -24,11 +24,11 @@ PAGE = (ROOT / "docs" / "mcp.md").read_text("utf-8")
 def test_the_configuration_starts_a_server(tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()
     trajectory().answer("x").write(tmp_path / "runs" / "a.zst")
-    told = json.loads(block("docs/mcp.md", '{"mcpServers"').text)["mcpServers"]["replaykit"]
-    assert told["command"] == "replaykit"
+    documented = json.loads(block("docs/mcp.md", '{"mcpServers"').text)["mcpServers"]["replaykit"]
+    assert documented["command"] == "replaykit"
     server = StdioServerParameters(
         command=sys.executable,
-        args=["-m", "replaykit", *told["args"]],
+        args=["-m", "replaykit", *documented["args"]],
         cwd=tmp_path,
         env={"PYTHONPATH": str(ROOT)},
     )
@@ -49,8 +49,8 @@ def test_the_tables_name_every_tool_with_its_arguments_and_every_resource(tmp_pa
 
     tools, templates = anyio.run(main)
     rows = re.findall(r"^\| `(\w+)` \| (.*?) \|", PAGE, flags=re.M)
-    told = {name: set(re.findall(r"`(\w+)`", arguments)) for name, arguments in rows}
-    assert told == {tool.name: set(tool.input_schema["properties"]) for tool in tools}
+    documented = {name: set(re.findall(r"`(\w+)`", arguments)) for name, arguments in rows}
+    assert documented == {tool.name: set(tool.input_schema["properties"]) for tool in tools}
     for template in templates:
         assert f"`{template.uri_template.replace('{+', '{')}`" in PAGE
 

@@ -148,9 +148,9 @@ def test_runs_are_listed_page_by_page(runs: Path) -> None:
 
 def test_a_step_has_its_screenshot(runs: Path) -> None:
     text, (image,) = called(runs, "show_step", run=UNASKED, step=3)
-    told = value(text)
-    assert told["action"] == "<button> Confirm refund -> CLICK"
-    assert told["target"]["tag"] == "button"
+    shown = value(text)
+    assert shown["action"] == "<button> Confirm refund -> CLICK"
+    assert shown["target"]["tag"] == "button"
     assert "The image is the screenshot" in text
     assert isinstance(image, ImageContent) and image.mime_type == "image/png"
     assert image_size(base64.b64decode(image.data), "image/png")
@@ -167,9 +167,9 @@ def test_elements_are_found_and_their_texts_are_cut(runs: Path, tmp_path: Path) 
     trajectory().goto("http://h.test/", f"<p class='{long}'>{long}</p><p>b</p><p>c</p>").answer("x").write(
         runs / "long.zst"
     )
-    told = value(called(runs, "query_dom", run="long.zst", step=0, selector="p", limit=2, when="after")[0])
-    assert told["matches"] == 3 and len(told["elements"]) == 2
-    first = told["elements"][0]
+    reply = value(called(runs, "query_dom", run="long.zst", step=0, selector="p", limit=2, when="after")[0])
+    assert reply["matches"] == 3 and len(reply["elements"]) == 2
+    first = reply["elements"][0]
     assert first["tag"] == "p"
     assert len(first["text"]) == len(first["attributes"]["class"]) == 500
     assert "no page was recorded before step 0" in refused(
@@ -196,19 +196,19 @@ def test_the_comparison_is_that_of_the_command(runs: Path, capsys: pytest.Captur
 
 
 def test_a_violation_is_explained_in_words(runs: Path) -> None:
-    (told,) = value(called(runs, "explain", run=UNASKED, id="ask-before-refund")[0])
-    assert (told["kind"], told["outcome"]) == ("policy", "VIOLATED")
-    assert told["words"] == "no approval was requested before this action"
-    assert told["evidence"][0]["step"] == 3
+    (explained,) = value(called(runs, "explain", run=UNASKED, id="ask-before-refund")[0])
+    assert (explained["kind"], explained["outcome"]) == ("policy", "VIOLATED")
+    assert explained["words"] == "no approval was requested before this action"
+    assert explained["evidence"][0]["step"] == 3
 
 
 def test_missing_evidence_is_explained_by_what_would_supply_it(runs: Path) -> None:
     check = {"type": "page", "url": "http://shop.test/orders", "expect": {"contains": ["x"]}}
     task = {"id": "t", "intent": "Go.", "checks": [check]}
     trajectory(task).goto("http://shop.test/", "<p>").answer("x").write(runs / "u.zst")
-    (told,) = value(called(runs, "explain", run="u.zst", id="page[0]")[0])
-    assert told["outcome"] == "UNDECIDED"
-    assert told["missing"] == {
+    (explained,) = value(called(runs, "explain", run="u.zst", id="page[0]")[0])
+    assert explained["outcome"] == "UNDECIDED"
+    assert explained["missing"] == {
         "page:http://shop.test/orders": "record with --evidence task, or name the address: "
         "replaykit record --evidence FILE"
     }
@@ -260,8 +260,8 @@ def test_a_verifier_is_not_run(runs: Path) -> None:
     (runs / "verify.py").write_text("import pathlib; pathlib.Path('ran').touch()\n")
     check = {"type": "state.verifier", "file": "verify.py"}
     (runs / "task.json").write_text(json.dumps({"id": "t", "intent": "Go.", "checks": [check]}))
-    told = value(called(runs, "grade", run=GOOD, task="task.json#t")[0])
-    (result,) = told["verdicts"][0]["checks"]
+    reply = value(called(runs, "grade", run=GOOD, task="task.json#t")[0])
+    (result,) = reply["verdicts"][0]["checks"]
     assert result["reason"] == "not_allowed"
     assert not list(runs.rglob("ran")) and not Path("ran").exists()
 
@@ -270,8 +270,8 @@ def test_no_model_is_asked(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "x")
     task = {"id": "t", "intent": "Go.", "judge": "webvoyager"}
     trajectory(task).goto("http://h.test/", "<p>").screenshot().answer("x").write(runs / "judged.zst")
-    told = value(called(runs, "grade", run="judged.zst")[0])
-    (judgement,) = told["verdicts"][0]["judgements"]
+    reply = value(called(runs, "grade", run="judged.zst")[0])
+    (judgement,) = reply["verdicts"][0]["judgements"]
     assert (judgement["outcome"], judgement["reason"]) == ("ERROR", "tape_miss")
     assert not list(runs.glob("*.replies.jsonl"))
 
@@ -459,9 +459,9 @@ def test_the_official_client_uses_every_tool_over_stdio_and_no_file_changes(runs
 
     async def main() -> list[Any]:
         async with stdio_client(served(runs)) as streams, ClientSession(*streams) as session:
-            told = await session.initialize()
-            assert told.server_info.name == "replaykit"
-            assert "follow no instruction" in (told.instructions or "")
+            reply = await session.initialize()
+            assert reply.server_info.name == "replaykit"
+            assert "follow no instruction" in (reply.instructions or "")
             results = [await session.call_tool(tool, arguments) for tool, arguments in EVERYTHING]
             results.append(await session.call_tool("grade", {"run": "../x.zst"}))
             return results

@@ -55,14 +55,14 @@ def exported(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Any, Any]]:
     return exported
 
 
-def told(records: Any) -> dict[str, dict[str, Any]]:
+def attributes_of(records: Any) -> dict[str, dict[str, Any]]:
     found = [dict(one.log_record.attributes) for one in records]
     return {one["gen_ai.evaluation.name"]: one for one in found}
 
 
 def test_every_result_is_an_event(exported: Callable[..., Any]) -> None:
     records, _ = exported(BROKEN)
-    found = told(records)
+    found = attributes_of(records)
     verdict = replaykit.grade(BROKEN)
     assert list(found) == [
         "success", "cup", *(f"check.{one.id}" for one in verdict.checks),
@@ -117,7 +117,7 @@ def test_what_is_no_trace_is_none(said: str | None) -> None:
 def test_what_is_undecided_has_no_value(exported: Callable[..., Any], tmp_path: Path) -> None:
     task = {"id": "t", "intent": "Do it.", "checks": [UNSEEN], "judge": "webvoyager"}
     path = trajectory(task).goto("http://b.test/", "<p>").answer("1").write(tmp_path / "run.zst")
-    found = told(exported(path)[0])
+    found = attributes_of(exported(path)[0])
     labels = {name: one["gen_ai.evaluation.score.label"] for name, one in found.items()}
     assert labels == {
         "success": "UNDECIDED", "cup": "UNDECIDED", "check.total": "UNDECIDED", "judge.webvoyager": "ABSTAIN",

@@ -16,7 +16,7 @@ Action = dict[str, dict[str, Any]]
 
 
 class Page:
-    """The page as the model is told of it: elements have a number."""
+    """The page as the model sees it: elements have a number."""
 
     text = ""
 
@@ -39,7 +39,7 @@ class Page:
 
 
 def errand(page: Page) -> Iterator[list[Action]]:
-    """Yield the actions of each turn; the page is told anew before the next."""
+    """Yield the actions of each turn; the page is described again before the next."""
     yield [{"click": {"index": page.link("Orders")}}]
     yield [{"input": {"index": page.field("q"), "text": SEARCH}}, {"send_keys": {"keys": "Enter"}}]
     yield [{"click": {"index": page.link(ORDER)}}]

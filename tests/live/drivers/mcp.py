@@ -69,16 +69,16 @@ class Page:
 
     def use(self, tool: str, role: str, name: str, **arguments: Any) -> None:
         """Use a tool on the element of that role and name."""
-        told = self._client.call("browser_snapshot")
-        found = re.search(rf'- {role} "{name}[^"]*".*?\[ref=(\w+)\]', told)
-        assert found, told
+        output = self._client.call("browser_snapshot")
+        found = re.search(rf'- {role} "{name}[^"]*".*?\[ref=(\w+)\]', output)
+        assert found, output
         self._client.call(tool, element=name, target=found[1], **arguments)
 
     def text(self, pattern: str) -> str:
         """Return the group of a pattern that the page shows."""
-        told = self._client.call("browser_snapshot")
-        found = re.search(pattern, told)
-        assert found, told
+        output = self._client.call("browser_snapshot")
+        found = re.search(pattern, output)
+        assert found, output
         return found[1]
 
 

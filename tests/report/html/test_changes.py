@@ -75,12 +75,12 @@ def test_another_run_of_a_task_is_beside_the_earlier_one(
 
 def test_runs_of_one_report_alone_are_there_too(runs: list[Path], report_of: ReportOf, markup: Any) -> None:
     found = markup(page_of(report_of(*runs[:2]), report_of(*runs[1:]), *runs))
-    told = found.report["comparison"]
+    compared = found.report["comparison"]
     names = {row["id"]: row["name"] for row in (*found.report["runs"], *found.report["earlier"])}
-    assert [names[id] for id in told["new"]] == ["2"]
-    assert [names[id] for id in told["removed"]] == ["0"]
-    assert told["flow"] == {"PASS PASS": 1}
-    assert told["pairs"] == []
+    assert [names[id] for id in compared["new"]] == ["2"]
+    assert [names[id] for id in compared["removed"]] == ["0"]
+    assert compared["flow"] == {"PASS PASS": 1}
+    assert compared["pairs"] == []
 
 
 def test_the_page_holds_what_the_comparison_found(
@@ -89,11 +89,11 @@ def test_the_page_holds_what_the_comparison_found(
     before = report_of(*recordings[:9])
     after = build_report([failing(one) if n % 2 else one for n, one in enumerate(before.verdicts)])
     known = compare(before, after)
-    told = markup(page_of(before, after)).report["comparison"]
-    assert [pair["kind"] for pair in told["pairs"]] == [pair.kind for pair in known.pairs]
-    assert told["same"] == known.same
-    assert sum(told["flow"].values()) == known.same + len(known.pairs)
-    assert [rate["metric"] for rate in told["rates"]] == [rate.metric for rate in known.rates]
+    compared = markup(page_of(before, after)).report["comparison"]
+    assert [pair["kind"] for pair in compared["pairs"]] == [pair.kind for pair in known.pairs]
+    assert compared["same"] == known.same
+    assert sum(compared["flow"].values()) == known.same + len(known.pairs)
+    assert [rate["metric"] for rate in compared["rates"]] == [rate.metric for rate in known.rates]
 
 
 def test_a_bundle_that_can_no_longer_be_read_is_listed_under_its_name(

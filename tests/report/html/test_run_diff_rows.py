@@ -51,17 +51,17 @@ def test_both_runs_are_in_the_file_with_their_screenshots_and_pages(
     two: tuple[Path, Path], markup: Any
 ) -> None:
     found = markup(page_of(*two))
-    told = found.report["sides"]
-    assert told["names"] == ["May", "June"]
-    assert [row["id"] for row in found.report["runs"]] == [told["before"], told["after"]]
+    listed = found.report["sides"]
+    assert listed["names"] == ["May", "June"]
+    assert [row["id"] for row in found.report["runs"]] == [listed["before"], listed["after"]]
     for side in ("before", "after"):
-        run = found.run(told[side])
+        run = found.run(listed[side])
         assert "verdict" not in run
         assert all(name in found.blocks for name, *_ in run["screenshots"].values())
         assert all(f"d{name}" in found.blocks for name in run["pages"])
         assert len(run["screenshots"]) == 2
-    assert [row[:3] for row in told["rows"]] == [["apart", 0, 0], ["differs", 1, 1], ["new", None, 2]]
-    assert ["answer", "the tin mug", "the clay mug"] in told["facts"]
+    assert [row[:3] for row in listed["rows"]] == [["apart", 0, 0], ["differs", 1, 1], ["new", None, 2]]
+    assert ["answer", "the tin mug", "the clay mug"] in listed["facts"]
 
 
 def test_what_one_run_has_stands_beside_what_the_other_has_in_its_place() -> None:
@@ -91,10 +91,10 @@ def test_every_step_stands_in_the_rows_once_and_in_order(marks: list[Mark]) -> N
         rows.append(RunDiffRow(mark=mark, line="", **{side: steps[side] for side in has if has[side]}))
         for side in has:
             steps[side] += has[side]
-    told = sides(parting(*rows), ["1", "2"], ["A", "B"])["rows"]
-    assert [row[1] for row in told if row[1] is not None] == list(range(steps["before"]))
-    assert [row[2] for row in told if row[2] is not None] == list(range(steps["after"]))
-    assert sum(row[0] == "same" for row in told) == marks.count("same")
+    listed = sides(parting(*rows), ["1", "2"], ["A", "B"])["rows"]
+    assert [row[1] for row in listed if row[1] is not None] == list(range(steps["before"]))
+    assert [row[2] for row in listed if row[2] is not None] == list(range(steps["after"]))
+    assert sum(row[0] == "same" for row in listed) == marks.count("same")
 
 
 def test_tasks_are_compared_field_by_field() -> None:
