@@ -293,7 +293,7 @@ def test_the_activity_comes_in_parts_and_ends_with_the_first_entry(client: Clien
 
 
 def news(stream: Any) -> dict[str, Any]:
-    """The next change that an event stream tells."""
+    """The next change that an event stream reports."""
     for line in stream:
         if line.startswith(b"data: "):
             message: dict[str, Any] = json.loads(line[6:])

@@ -169,7 +169,7 @@ def test_damaged_bytes(layout: str, mutations: int, sound: Callable[[str], Path]
         if "salvage" in answers:
             assert fuzzed.rescued == before[1][1 : 1 + len(fuzzed.rescued)]
     # Damage that nobody notices, or that nobody survives, would make this test an empty one.
-    # Of a sealed file, less than a thirtieth of these bytes may change so that its index still tells the rest.
+    # Of a sealed file, less than a thirtieth of these bytes may change so that its index still describes the rest.
     assert outcomes["salvage"] > mutations // (10 if layout == "journal" else 40)
     assert outcomes["seal"] < mutations // 2
     assert outcomes["seal"] or (layout, mutations) == ("sealed", 500)  # of so few all may be noticed

@@ -27,7 +27,7 @@ MIB = 1 << 20
 GIB = 1 << 30
 CLAIM = 4 * GIB
 HOLE = 256 * MIB
-"""As long as tells memory that grows with a file from memory that does not: a journal is read to its end."""
+"""Long enough to distinguish memory that grows with a file from memory that does not: a journal is read to its end."""
 LINE = b'{"type":"header","channels":{}}'
 PIXMAP = "image/x-portable-pixmap"
 

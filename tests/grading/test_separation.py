@@ -1,4 +1,4 @@
-"""Which rules tell runs apart: every word, correlations by hand, properties of the statistics, the shipped runs."""
+"""Which rules separate runs: every word, correlations by hand, properties of the statistics, the shipped runs."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def asked(app: App, method: str, sent: bytes | None = None) -> bytes:
 
 
 def lived(app: App, actions: list[tuple[str, Any]]) -> Story:
-    """Do acts to a live server, and tell them as a recording does."""
+    """Do actions on a live server, and report them as a recording does."""
     story = Story()
     for number, (method, value) in enumerate(actions):
         sent = None if method == "GET" else json.dumps(value).encode()

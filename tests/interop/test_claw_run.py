@@ -1,4 +1,4 @@
-"""A run that ClawBench's own server recorded: a form with a list and a field of passwords that no name tells.
+"""A run that ClawBench's own server recorded: a form with a list and a field of passwords that no name reveals.
 
 `clawbench/` was written by clawbench-eval 0.11.0: events, requests and the interception by its runtime server in
 a real browser, the metadata by its runner. One of nine screenshots is kept; two versions in the metadata are not.

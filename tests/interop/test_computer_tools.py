@@ -196,7 +196,7 @@ def test_places_of_gemini_are_parts_of_the_screenshot(tmp_path: Path, imported: 
     path = atif_of(tmp_path, calls, results=[shot("a.png", "1"), shot("b.png", "2")])
     run = imported("atif", path).trajectory
     assert [step.action for step in run.steps] == [
-        MouseClick(point=(200, 100)),  # what follows the first action tells how large the page is
+        MouseClick(point=(200, 100)),  # what follows the first action shows how large the page is
         DragAndDrop(point=(0, 400), to_point=(200, 400)),
         Fill(element=Element(point=(400, 200)), value="tea"),
         MouseClick(point=(500, 250)),  # no function of Gemini's: px

@@ -221,7 +221,7 @@ def test_rows_of_a_run_may_stand_anywhere(tmp_path: Path) -> None:
 def test_our_own_tables_come_back(tmp_path: Path) -> None:
     write_tables([str(path) for path in RECORDINGS], tmp_path / "set")
     found = bundles(tmp_path / "set", tmp_path / "out")
-    # A recording without a step has no row, and a table of steps cannot tell of it.
+    # A recording without a step has no row, and a table of steps cannot hold it.
     assert len(found) == sum(len(open_bundle(path).trajectory.steps) > 0 for path in RECORDINGS)
     for path in RECORDINGS:
         with open_bundle(path) as bundle:

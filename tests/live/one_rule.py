@@ -12,7 +12,7 @@ from replaykit.grading.grader import grade
 from replaykit.recorder.agent_runs import record_command
 from replaykit.recorder.recorder import Recorder
 from replaykit.tasks.task import decode_task
-from tests.live.errands import DRIVERS, WAIT_S, apart
+from tests.live.agent_programs import DRIVERS, WAIT_S, apart
 
 
 def outcome_of(

@@ -137,8 +137,8 @@ class Ending(AgentExecutor):
 class Asking(AgentExecutor):
     """Asks the same question again and again; ends after so many, or never."""
 
-    def __init__(self, count: int | None = None, heard: list[str] | None = None) -> None:
-        self._left, self.heard = count, [] if heard is None else heard
+    def __init__(self, count: int | None = None, received: list[str] | None = None) -> None:
+        self._left, self.received = count, [] if received is None else received
 
     async def execute(self, context: Any, event_queue: Any) -> None:
         if context.current_task is None:
@@ -146,7 +146,7 @@ class Asking(AgentExecutor):
             begun = new_task(*ids, TaskState.TASK_STATE_SUBMITTED, history=[context.message])
             await event_queue.enqueue_event(begun)
         else:
-            self.heard.append(context.get_user_input())
+            self.received.append(context.get_user_input())
         updater = TaskUpdater(event_queue, context.task_id, context.context_id)
         if self._left == 0:
             await updater.complete(new_text_message("€84.50"))
@@ -277,8 +277,8 @@ def test_a_question_is_answered_by_the_user_and_recorded(
     assert entry["detail"]["successful_tasks"] == successes
     with open_bundle(tmp_path / task.id / "refund-order.zst") as bundle:
         said = [(one.kind, one.text, one.approved) for one in bundle.trajectory.of_type(Message)]
-        heard = [("reply", reply, approved)] if reply else []
-        assert said[:-1] == [("ask", QUESTION, None), *heard] and said[-1][0] == "answer"
+        received = [("reply", reply, approved)] if reply else []
+        assert said[:-1] == [("ask", QUESTION, None), *received] and said[-1][0] == "answer"
         assert bundle.trajectory.channel("replies") == ("recorded" if user else "absent")
         outcomes = {one.id: one.outcome for one in grade(bundle).policies}
         assert outcomes["ask-before-refund"] == outcome
@@ -288,7 +288,7 @@ def test_a_question_is_answered_by_the_user_and_recorded(
 def test_where_no_one_replies_the_participant_is_informed(shop: Site, tmp_path: Path) -> None:
     asking = Asking(2)
     task = assessed(shop, tmp_path, asking, "order-total")
-    assert state(task) == "TASK_STATE_COMPLETED" and asking.heard == [NOBODY, NOBODY]
+    assert state(task) == "TASK_STATE_COMPLETED" and asking.received == [NOBODY, NOBODY]
     with open_bundle(tmp_path / task.id / "order-total.zst") as bundle:
         assert [one.kind for one in bundle.trajectory.of_type(Message)] == ["ask", "ask", "answer"]
         ending = bundle.ending
@@ -300,7 +300,7 @@ def test_who_asks_for_ever_is_stopped_and_graded_without_an_answer(shop: Site, t
     asking = Asking()
     task = assessed(shop, tmp_path, asking, "order-total", user="approves", max_questions=3)
     assert state(task) == "TASK_STATE_COMPLETED", get_message_text(task.status.message)
-    assert asking.heard == ["Please do what the task says."] * 3
+    assert asking.received == ["Please do what the task says."] * 3
     (entry,) = get_data_parts(task.artifacts[0].parts)
     assert entry["detail"]["successful_tasks"] == 0
     with open_bundle(tmp_path / task.id / "order-total.zst") as bundle:

@@ -90,7 +90,7 @@ HOSTILE = """<html>
 @pytest.fixture
 def listener() -> Iterator[tuple[str, list[bytes]]]:
     """A port that answers nobody and remembers who came."""
-    heard: list[bytes] = []
+    received: list[bytes] = []
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def listen() -> None:
@@ -100,10 +100,10 @@ def listener() -> Iterator[tuple[str, list[bytes]]]:
                 except OSError:
                     return
                 with guest:
-                    heard.append(guest.recv(200))
+                    received.append(guest.recv(200))
 
         threading.Thread(target=listen, daemon=True).start()
-        yield f"http://127.0.0.1:{server.getsockname()[1]}", heard
+        yield f"http://127.0.0.1:{server.getsockname()[1]}", received
         server.shutdown(socket.SHUT_RDWR)
 
 
@@ -328,7 +328,7 @@ def test_every_state_of_a_recording_reads_as_without_a_browser(offline: Chromium
 def test_a_hostile_page_reaches_nobody_and_runs_nothing(
     offline: Chromium, listener: tuple[str, list[bytes]]
 ) -> None:
-    origin, heard = listener
+    origin, received = listener
     html = HOSTILE.replace("ORIGIN", origin).replace("LONG", "x" * 5_000_000)
     html = html.replace("DEEP", "<div>" * 200 + "deep" + "</div>" * 200)
     page = offline.open(blueprint(Dom(snapshot(html, url=origin + "/"))))
@@ -340,7 +340,7 @@ def test_a_hostile_page_reaches_nobody_and_runs_nothing(
     offline.run(lambda: page.page.evaluate("() => { new Image().src = '/late.png' }"))
     # Nothing is what has to happen: for that, time is all there is to wait for.
     offline.run(lambda: page.page.wait_for_timeout(700))
-    assert heard == []
+    assert received == []
     assert offline.run(lambda: page.page.evaluate("() => window.ran")) is None
     assert offline.run(lambda: page.page.url) == origin + "/"
     assert page.read(PageQuestion(locator="document.getElementById('long').title.length")).value == 5_000_000
@@ -349,11 +349,11 @@ def test_a_hostile_page_reaches_nobody_and_runs_nothing(
 
 
 def test_the_listener_would_receive_a_connection(listener: tuple[str, list[bytes]]) -> None:
-    origin, heard = listener
+    origin, received = listener
     with socket.create_connection(("127.0.0.1", int(origin.rpartition(":")[2]))) as guest:
         guest.sendall(b"hello")
         guest.recv(1)
-    assert heard == [b"hello"]
+    assert received == [b"hello"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Editors that draw their text elsewhere: the node that hears the keys holds other text than a person sees."""
+"""Editors that draw their text elsewhere: the node that receives the keys holds other text than a person sees."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def test_a_run_recorded_twice_has_one_content(task: str, kept: dict[str, Path], 
     again = tmp_path / "again.zst"
     first, second = verify(good_run(kept, task)), record(again, task=task)
     assert first.digest != second.digest
-    # Each tells more than a digest where they differ.
+    # Each shows more than a digest where they differ.
     assert reduced(kept[task]) == reduced(again)
     for one, other in zip(shown(kept[task]), shown(again), strict=True):
         assert one == other

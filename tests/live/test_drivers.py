@@ -1,4 +1,4 @@
-"""One errand, driven by clients of every make: the same actions and the same verdict, whoever drives.
+"""One task in the shop, driven by clients of every make: the same actions and the same verdict, whoever drives.
 
 The clients are programs in tests/live/drivers. Those from npm are installed by .ci/setup; where they are missing
 their tests are skipped with the reason, in CI that is a failure. browser-use, too heavy for that, is tested where
@@ -21,10 +21,10 @@ from fixtures.sites.shop.server import serve
 from replaykit.browser import launch
 from replaykit.recorder.agent_runs import BrowserChoice, Recorded, record_agent, record_cdp, record_command
 from replaykit.trajectory.action import Goto
-from tests.live.errands import (
+from tests.live.agent_programs import (
     ANSWER,
     DRIVERS,
-    ERRAND,
+    SHOP_TASK,
     TASK,
     WAIT_S,
     ActionBase,
@@ -41,7 +41,7 @@ from tests.thorough import one_in
 pytestmark = pytest.mark.live
 
 Client: TypeAlias = Callable[[Path, str, Path], Recorded]
-"""Records the errand: bundle, root of the shop, browser."""
+"""Records the shop task: bundle, root of the shop, browser."""
 
 
 def program(*argv: str | Path) -> Client:
@@ -64,19 +64,19 @@ def function(entry: str) -> Client:
 
 
 CLIENTS = {
-    "playwright, sync, in process": function("errand:act"),
-    "playwright, async, in process": function("errand:act_async"),
-    "playwright, another process": program(sys.executable, DRIVERS / "errand.py"),
+    "playwright, sync, in process": function("shop_task:act"),
+    "playwright, async, in process": function("shop_task:act_async"),
+    "playwright, another process": program(sys.executable, DRIVERS / "shop_task.py"),
     "devtools protocol alone": program(sys.executable, DRIVERS / "raw_cdp.py"),
 }
 """Clients that are always there."""
 
-TYPED = [("type" if tag == "fill" else tag, *rest) for tag, *rest in ERRAND]
-"""The errand of clients that type where others fill."""
+TYPED = [("type" if tag == "fill" else tag, *rest) for tag, *rest in SHOP_TASK]
+"""Actions of clients that type where others fill."""
 
 
-def run_errand(client: Client, browser: Path, folder: Path, said: list[ActionBase] = ERRAND) -> None:
-    """Record the errand and raise AssertionError unless it was done, recorded and graded."""
+def run_shop_task(client: Client, browser: Path, folder: Path, said: list[ActionBase] = SHOP_TASK) -> None:
+    """Record the shop task and raise AssertionError unless it was done, recorded and graded."""
     out = folder / "run.zst"
     with serve() as shop:
         recorded = apart(lambda: client(out, shop.url, browser))
@@ -87,43 +87,43 @@ def run_errand(client: Client, browser: Path, folder: Path, said: list[ActionBas
 
 
 @pytest.mark.parametrize("client", one_in(4, [*CLIENTS][2:] + [*CLIENTS][:2]))
-def test_errand(client: str, browser_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shop_task(client: str, browser_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(DRIVERS))
-    run_errand(CLIENTS[client], browser_path, tmp_path)
+    run_shop_task(CLIENTS[client], browser_path, tmp_path)
 
 
 @pytest.mark.thorough  # Puppeteer below stands for programs of Node
-def test_errand_by_playwright_for_node(browser_path: Path, tmp_path: Path) -> None:
+def test_shop_task_by_playwright_for_node(browser_path: Path, tmp_path: Path) -> None:
     needs("node", package="playwright-core")
-    run_errand(program("node", DRIVERS / "errand.mjs"), browser_path, tmp_path)
+    run_shop_task(program("node", DRIVERS / "shop_task.mjs"), browser_path, tmp_path)
 
 
 @pytest.mark.thorough  # it acts through the same Playwright
-def test_errand_by_playwright_s_mcp_server(browser_path: Path, tmp_path: Path) -> None:
+def test_shop_task_by_playwright_s_mcp_server(browser_path: Path, tmp_path: Path) -> None:
     needs("node", package="@playwright/mcp")
-    run_errand(program(sys.executable, DRIVERS / "mcp.py"), browser_path, tmp_path)
+    run_shop_task(program(sys.executable, DRIVERS / "mcp.py"), browser_path, tmp_path)
 
 
-def test_errand_by_puppeteer(browser_path: Path, tmp_path: Path) -> None:
+def test_shop_task_by_puppeteer(browser_path: Path, tmp_path: Path) -> None:
     needs("node", package="puppeteer-core")
-    run_errand(program("node", DRIVERS / "puppeteer.mjs"), browser_path, tmp_path, TYPED)
+    run_shop_task(program("node", DRIVERS / "puppeteer.mjs"), browser_path, tmp_path, TYPED)
 
 
-def test_errand_by_browser_use(browser_path: Path, tmp_path: Path) -> None:
+def test_shop_task_by_browser_use(browser_path: Path, tmp_path: Path) -> None:
     python = os.environ.get("REPLAYKIT_BROWSER_USE")
     if not python:
         pytest.skip("REPLAYKIT_BROWSER_USE names no Python that has browser-use")
-    run_errand(program(python, DRIVERS / "browser_use_agent.py"), browser_path, tmp_path, TYPED)
+    run_shop_task(program(python, DRIVERS / "browser_use_agent.py"), browser_path, tmp_path, TYPED)
 
 
 @pytest.mark.thorough
-def test_errand_in_a_browser_of_somebody_else(browser_path: Path, tmp_path: Path) -> None:
+def test_shop_task_in_a_browser_of_somebody_else(browser_path: Path, tmp_path: Path) -> None:
     out = tmp_path / "run.zst"
     with serve() as shop, ThreadPoolExecutor(1) as pool, launch(browser_path) as running:
         recording = pool.submit(record_cdp, running.endpoint, TASK, out, sites={"shop": shop.url})
         until_begun(out)
         environ = {**os.environ, "REPLAYKIT_CDP_URL": running.endpoint}
-        argv = [sys.executable, DRIVERS / "errand.py", f"{shop.url}/"]
+        argv = [sys.executable, DRIVERS / "shop_task.py", f"{shop.url}/"]
         subprocess.run(argv, env=environ, check=True, timeout=WAIT_S)
         running.close()
         recorded = recording.result(WAIT_S)
@@ -132,4 +132,4 @@ def test_errand_in_a_browser_of_somebody_else(browser_path: Path, tmp_path: Path
     first, *others = held(out).steps
     assert isinstance(first.action, Goto)
     assert first.action.url == f"{shop.url}/"
-    assert [action_of(step) for step in others] == ERRAND
+    assert [action_of(step) for step in others] == SHOP_TASK

@@ -17,7 +17,7 @@ from replaykit.grading.grader import grade
 from replaykit.recorder.agent_runs import record_command
 from replaykit.recorder.recorder import AsyncRecorder, Recorder
 from replaykit.tasks.task import Task, decode_task
-from tests.live.errands import DRIVERS, WAIT_S, apart, needs
+from tests.live.agent_programs import DRIVERS, WAIT_S, apart, needs
 from tests.live.flags import LEAN
 from tests.thorough import one_in
 

@@ -17,7 +17,7 @@ from fixtures.sites.shop.server import serve
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.grader import grade
 from tests.blocks import typed_lines
-from tests.live.errands import DRIVERS, WAIT_S, held, needs
+from tests.live.agent_programs import DRIVERS, WAIT_S, held, needs
 from tests.thorough import one_in
 
 pytestmark = pytest.mark.live

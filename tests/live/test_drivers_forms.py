@@ -19,8 +19,8 @@ from replaykit.recorder.agent_runs import BrowserChoice, record_command
 from replaykit.recorder.recorder import Recorder
 from replaykit.trajectory.exchange import Gap, TabChange
 from replaykit.trajectory.observation import Observation
-from tests.live.drivers import errand
-from tests.live.errands import ANSWER, ERRAND, TASK, action_of, apart, held, prove, saved
+from tests.live.agent_programs import ANSWER, SHOP_TASK, TASK, action_of, apart, held, prove, saved
+from tests.live.drivers import shop_task
 from tests.thorough import one_in
 
 pytestmark = pytest.mark.live
@@ -57,28 +57,28 @@ def opened(page: Page) -> Iterator[Opened]:
 
 @pytest.mark.parametrize("what", one_in(3, ["page", "context", "browser"]))
 @pytest.mark.thorough
-def test_errand_with_the_recorder_attached_to(what: str, opened: Opened, tmp_path: Path) -> None:
+def test_shop_task_with_the_recorder_attached_to(what: str, opened: Opened, tmp_path: Path) -> None:
     with Recorder(tmp_path / "run.zst", task=TASK, sites={"shop": opened.url}) as run:
         assert run.attach(getattr(opened, what)) is getattr(opened, what)
-        errand.act(opened.page, None, run)
+        shop_task.act(opened.page, None, run)
     opened.saved()
     prove(tmp_path / "run.zst")
 
 
-def test_errand_whose_recorder_came_late(opened: Opened, tmp_path: Path) -> None:
+def test_shop_task_whose_recorder_came_late(opened: Opened, tmp_path: Path) -> None:
     page = opened.page
     other = opened.context.new_page()
     other.goto(f"{opened.url}/help")
     page.bring_to_front()
     page.get_by_role("link", name="Orders").click()
-    page.get_by_label("Search").press_sequentially(errand.SEARCH)
+    page.get_by_label("Search").press_sequentially(shop_task.SEARCH)
     page.get_by_label("Search").press("Enter")
     page.wait_for_url("**/orders?q=**")
     with Recorder(tmp_path / "run.zst", task=TASK, sites={"shop": opened.url}) as run:
         run.attach(opened.context)
-        errand.from_order(page, run)
+        shop_task.from_order(page, run)
     opened.saved()
-    trajectory = prove(tmp_path / "run.zst", ERRAND[3:])
+    trajectory = prove(tmp_path / "run.zst", SHOP_TASK[3:])
     tabs = [tab for tab in trajectory.of_type(TabChange) if tab.state == "opened"]
     assert sorted(tab.url or "" for tab in tabs) == [
         f"{opened.url}/help",
@@ -161,7 +161,7 @@ def test_task_by_a_harness_that_declares_its_steps(opened: Opened, tmp_path: Pat
     opened.saved()
     trajectory = held(tmp_path / "run.zst")
     seen = [step for step in trajectory.steps if step.origin == "both"]
-    expected = [("fill" if tag == "type" else tag, *rest) for tag, *rest in ERRAND]
+    expected = [("fill" if tag == "type" else tag, *rest) for tag, *rest in SHOP_TASK]
     assert [action_of(step) for step in seen] == expected
     assert [step.raw for step in trajectory.steps if step.origin == "declared"] == [
         "noop(50)",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from replaykit.trajectory.exchange import Gap, Navigation
-from tests.live.errands import WAIT_S, action_of, held, needs, until_begun
+from tests.live.agent_programs import WAIT_S, action_of, held, needs, until_begun
 
 if TYPE_CHECKING:
     from conftest import Site

@@ -55,34 +55,34 @@ def task_of(task_id: str, url: str, file: str = "shop.yaml") -> AgentTask:
     return agent_view(load_suite(TASKS / file).task(task_id), {"shop": (url,)})
 
 
-class Heard:
-    """A run that only listens; its user answers by a script."""
+class ScriptedRun:
+    """A run that only keeps messages; its user answers by a script."""
 
     def __init__(self, by: User) -> None:
-        self.said: list[tuple[str, str]] = []
+        self.messages: list[tuple[str, str]] = []
         self.ended = ""
         self._user = by
 
     def thought(self, text: str) -> None:
-        self.said.append(("thought", text))
+        self.messages.append(("thought", text))
 
     def message(self, text: str) -> None:
-        self.said.append(("message", text))
+        self.messages.append(("message", text))
 
     def ask(self, text: str) -> str | None:
-        self.said.append(("ask", text))
+        self.messages.append(("ask", text))
         answer = self._user.answer(text)
         return answer.reply if answer else None
 
     def answer(self, text: str) -> None:
-        self.said.append(("answer", text))
+        self.messages.append(("answer", text))
 
     def end(self, kind: str = "stopped") -> None:
         self.ended = kind
 
     @property
     def answers(self) -> list[str]:
-        return [text for kind, text in self.said if kind == "answer"]
+        return [text for kind, text in self.messages if kind == "answer"]
 
 
 @pytest.fixture
@@ -97,9 +97,9 @@ def endpoint(browser_path: Path) -> Iterator[str]:
         yield started.endpoint
 
 
-def perform(browser: Any, act: Callable[..., Any], task: AgentTask, by: str = "approves") -> Heard:
-    """Open the start pages, let the agent act, and return what it said."""
-    run = Heard(user(by))
+def perform(browser: Any, act: Callable[..., Any], task: AgentTask, by: str = "approves") -> ScriptedRun:
+    """Open the start pages, let the agent act, and return its run."""
+    run = ScriptedRun(user(by))
     context = browser.new_context()
     try:
         context.set_default_timeout(WAIT_MS)
@@ -155,7 +155,7 @@ def test_consent_is_asked_for_at_the_stated_moment(
 ) -> None:
     seen: list[str] = []
 
-    class Watching(Heard):
+    class Watching(ScriptedRun):
         def ask(self, text: str) -> str | None:
             seen.extend(entry["act"] for entry in shop.state.log)
             seen.append("ask")
@@ -186,7 +186,7 @@ def test_good_agent_knows_the_webarena_tasks(browser: Any, shop: Any) -> None:
 
 @pytest.mark.parametrize("pair", ASYNC, ids=lambda pair: pair.name)
 def test_async_agent_reaches_the_state_expected(pair: Pair, endpoint: str, shop: Any) -> None:
-    task, run = task_of(pair.task, shop.url), Heard(pair.load_user())
+    task, run = task_of(pair.task, shop.url), ScriptedRun(pair.load_user())
 
     async def act() -> None:
         from playwright.async_api import async_playwright
@@ -223,8 +223,8 @@ def test_stand_alone_agent_reports_through_files(
     finally:
         done.set()
         answering.join()
-    said = [json.loads(line) for line in events.read_text(encoding="utf-8").splitlines()]
-    kinds = [event["type"] for event in said]
+    messages = [json.loads(line) for line in events.read_text(encoding="utf-8").splitlines()]
+    kinds = [event["type"] for event in messages]
     assert (code, kinds[-2:]) == (0, ["ask", "answer"])
     refunded = shop.state.as_json()["orders"]["1004"]["status"] == "Refunded"
     assert refunded == (by == "approves")

@@ -32,7 +32,7 @@ from replaykit.tasks.task import Task, decode_task
 from replaykit.trajectory.action import Click, Fill, Press, SelectOption, Type, UploadFile, tag_of
 from replaykit.trajectory.exchange import Exchange, Gap, Navigation
 from replaykit.trajectory.step import Trajectory
-from tests.live.errands import outlived
+from tests.live.agent_programs import outlived
 from tests.live.flags import LEAN
 from tests.thorough import one_in
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.live
 
 PATIENCE_S = 60.0
-"""Nothing on a page tells when the recorder listens in a frame of another process; acts before are lost, as a gap."""
+"""Nothing on a page shows when the recorder listens in a frame of another process; acts before are lost, as a gap."""
 
 POLL_MS = 20
 
@@ -158,7 +158,7 @@ def outline(holder: Seen | FrameView) -> Any:
 
 
 def listens(run: Recorder | AsyncRecorder, page: Any) -> bool:
-    """Whether the recorder hears every frame that its page cannot read."""
+    """Whether the recorder observes every frame that its page cannot read."""
     tab = run._driver.tabs[0]
     origins = {frame: "/".join(frame.url.split("/")[:3]) for frame in page.frames}
     apart = [one for one in page.frames[1:] if origins[one] != origins[one.parent_frame]]

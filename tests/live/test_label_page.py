@@ -20,7 +20,7 @@ from replaykit.grading.agreement.labels import Label, read_labels
 from replaykit.labelling.label_server import LabelPage, label_page
 from replaykit.labelling.label_session import LabelSession
 from replaykit.testing import trajectory
-from tests.live.errands import needs
+from tests.live.agent_programs import needs
 from tests.live.test_report_axe import AXE, BARRIERS
 from tests.live.watched import ATTACKS, RECORDINGS, hostile_run
 from tests.thorough import one_in
@@ -51,15 +51,15 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
 @contextmanager
 def watched(page: Page, url: str) -> Iterator[None]:
     """Open the page; raise AssertionError if anything of it asks another host, complains, or runs a dialog."""
-    heard: list[str] = []
-    page.on("dialog", lambda dialog: (heard.append(dialog.message), dialog.dismiss()))
-    page.on("request", lambda request: request.url.startswith(url) or heard.append(request.url))
-    page.on("console", lambda said: heard.append(said.text))
-    page.on("pageerror", lambda error: heard.append(str(error)))
+    reported: list[str] = []
+    page.on("dialog", lambda dialog: (reported.append(dialog.message), dialog.dismiss()))
+    page.on("request", lambda request: request.url.startswith(url) or reported.append(request.url))
+    page.on("console", lambda said: reported.append(said.text))
+    page.on("pageerror", lambda error: reported.append(str(error)))
     page.goto(url)
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     yield
-    assert heard == []
+    assert reported == []
 
 
 def labels(folder: Path) -> tuple[Label, ...]:

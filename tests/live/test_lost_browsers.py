@@ -16,7 +16,7 @@ from replaykit.grading.grader import grade
 from replaykit.recorder.agent_runs import BrowserChoice, record_command
 from replaykit.recorder.recorder import Recorder
 from replaykit.tasks.task import Task, decode_task
-from tests.live.errands import DRIVERS, WAIT_S, apart
+from tests.live.agent_programs import DRIVERS, WAIT_S, apart
 from tests.live.flags import LEAN
 
 if TYPE_CHECKING:
@@ -36,14 +36,14 @@ CLOSED = ("page", "context", "browser", "nothing")
 AGENT = f"""
 import os, sys
 sys.path[:0] = [{str(Path(__file__).parent.parent.parent)!r}, {str(DRIVERS)!r}]
-from errand import Teller
+from shop_task import Reporter
 from playwright.sync_api import sync_playwright
 from tests.live.test_lost_browsers import leave
 way, url = sys.argv[1:]
 with sync_playwright() as playwright:
     page = playwright.chromium.connect_over_cdp(os.environ["REPLAYKIT_CDP_URL"]).contexts[0].pages[0]
     page.goto(url)
-    Teller().answer("done")
+    Reporter().answer("done")
     leave(page, way)
 """
 

@@ -13,7 +13,7 @@ What is proven elsewhere is not repeated here:
 | dialog that an agent elsewhere leaves open | test_recorder_running.py |
 | crash of a frame | test_frames.py |
 | patched prototypes, clobbered forms, too many elements, too much text, as the script in the page reads them | test_capture.py |
-| pages that never rest and floods, as the script in the page tells them | test_actions.py |
+| pages that never rest and floods, as the script in the page reports them | test_actions.py |
 """
 
 from __future__ import annotations
@@ -56,7 +56,16 @@ from replaykit.trajectory.exchange import Console, Gap, Message, TabChange
 from replaykit.trajectory.exchange import Dialog as Asked
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Trajectory
-from tests.live.errands import DRIVERS, ERRAND, WAIT_S, action_of, apart, held, outlived, until_begun
+from tests.live.agent_programs import (
+    DRIVERS,
+    SHOP_TASK,
+    WAIT_S,
+    action_of,
+    apart,
+    held,
+    outlived,
+    until_begun,
+)
 from tests.live.flags import LEAN
 from tests.thorough import one_in
 
@@ -427,13 +436,13 @@ def test_two_recorders_on_one_browser(browser_path: Path, tmp_path: Path) -> Non
         for out in outs:
             until_begun(out)
         environ = {**os.environ, "REPLAYKIT_CDP_URL": running.endpoint}
-        argv = [sys.executable, DRIVERS / "errand.py", f"{shop.url}/"]
+        argv = [sys.executable, DRIVERS / "shop_task.py", f"{shop.url}/"]
         subprocess.run(argv, env=environ, check=True, timeout=WAIT_S)
         running.close()
         for recording in recordings:
             recording.result(WAIT_S)
     for out in outs:
-        assert [action_of(step) for step in held(out).steps[1:]] == ERRAND
+        assert [action_of(step) for step in held(out).steps[1:]] == SHOP_TASK
 
 
 # Pages that give no rest
@@ -450,7 +459,7 @@ new EventSource("/stream").onmessage = (event) => { document.querySelector("#log
 
 @pytest.fixture
 def endless() -> Iterator[str]:
-    """A page that changes all the time and hears an endless stream; its URL."""
+    """A page that changes all the time and receives an endless stream; its URL."""
     over = threading.Event()
 
     class Handler(BaseHTTPRequestHandler):

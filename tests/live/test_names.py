@@ -68,7 +68,7 @@ BY_PLAYWRIGHT = {
 
 
 def live_names(watched: Any, *roles: str) -> list[str]:
-    """Names of all elements of some roles, in their order, as the browser tells assistive technology."""
+    """Names of all elements of some roles, in their order, as the browser gives them to assistive technology."""
     tree = watched.cdp.send("Accessibility.getFullAXTree")["nodes"]
     return [node["name"]["value"].strip() for node in tree if node["role"].get("value") in roles]
 

@@ -1,4 +1,4 @@
-"""The net log of a browser that the recorder starts: requests that nobody else hears of, and none too many."""
+"""The net log of a browser that the recorder starts: requests that no other witness has, and none too many."""
 
 from __future__ import annotations
 

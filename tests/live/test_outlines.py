@@ -15,7 +15,7 @@ from replaykit.recorder.recorder import Recorder
 from replaykit.tasks.task import decode_task
 from replaykit.trajectory.exchange import Gap
 from replaykit.trajectory.observation import Observation
-from tests.live.errands import apart
+from tests.live.agent_programs import apart
 
 pytestmark = pytest.mark.live
 

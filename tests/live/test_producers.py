@@ -19,8 +19,8 @@ from replaykit.snapshot.codec import decode
 from replaykit.trajectory.action import Fill, tag_of
 from replaykit.trajectory.exchange import Console, Navigation
 from replaykit.trajectory.observation import Observation
+from tests.live.agent_programs import DRIVERS, needs
 from tests.live.conftest import Site
-from tests.live.errands import DRIVERS, needs
 
 pytestmark = pytest.mark.live
 

@@ -96,8 +96,8 @@ ask = lambda number: cdp.send("Runtime.evaluate", {"expression": "Object.keys(gl
 mine = {event for event in numbers if refused(ask, event) is None}
 found["answered"] = len(mine)
 window = cdp.send("Runtime.evaluate", {"expression": "window"})["result"]["objectId"]
-heard = cdp.send("DOMDebugger.getEventListeners", {"objectId": window})["listeners"]
-found["listeners"] = [one["type"] for one in heard]
+listeners = cdp.send("DOMDebugger.getEventListeners", {"objectId": window})["listeners"]
+found["listeners"] = [one["type"] for one in listeners]
 found["exposed"] = refused(root.send, "Target.exposeDevToolsProtocol", {"targetId": "x"})
 page.click("#buy")
 """

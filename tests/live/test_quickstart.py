@@ -15,7 +15,7 @@ from fixtures.sites.shop.server import serve
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.grader import grade
 from tests.blocks import ROOT, block, blocks_of
-from tests.live.errands import DRIVERS, needs
+from tests.live.agent_programs import DRIVERS, needs
 
 pytestmark = pytest.mark.live
 

@@ -18,7 +18,7 @@ from replaykit.grading.engine import build_report, grade_many
 from replaykit.report.html.measured_judges import JudgeMeasures
 from replaykit.report.html.report_file import HtmlOptions
 from replaykit.report.report_output import write_html_file, write_parting_file, write_report
-from tests.live.errands import DRIVERS, needs
+from tests.live.agent_programs import DRIVERS, needs
 from tests.live.watched import CONTRAST, RECORDINGS, hostile_run, judged
 from tests.report.html.test_measured_judges import attack, calibrated
 from tests.thorough import one_in

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.live
 
 TALK = """([url, texts, stays]) => new Promise((done) => {
-    const line = window[url] = new WebSocket(url); let heard = 0
+    const line = window[url] = new WebSocket(url); let received = 0
     line.onopen = () => texts.forEach((text) => line.send(text))
-    line.onmessage = () => { if (++heard == texts.length && (stays || line.close() === 0)) done() }
+    line.onmessage = () => { if (++received == texts.length && (stays || line.close() === 0)) done() }
     line.onclose = () => done() })"""
 BYTES = """(url) => new Promise((done) => { const line = new WebSocket(url); line.onclose = done
     line.onopen = () => line.send(new Uint8Array([1, 2, 3])); line.onmessage = () => line.close() })"""

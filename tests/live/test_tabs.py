@@ -38,12 +38,12 @@ AWAY = """<!doctype html><title>Away</title><button id=go onclick="document.titl
 COMMAND = """
 import os, sys
 sys.path.insert(0, os.path.dirname(__file__))
-import errand
+import agent_script
 from playwright.sync_api import sync_playwright
 
 with sync_playwright() as playwright:
     browser = playwright.chromium.connect_over_cdp(os.environ["REPLAYKIT_CDP_URL"])
-    errand.act(browser.contexts[0].pages[0], None, None)
+    agent_script.act(browser.contexts[0].pages[0], None, None)
 """
 
 PASSING = """
@@ -101,10 +101,10 @@ Record = Callable[[str], Trajectory]
 def record(
     request: pytest.FixtureRequest, tmp_path: Path, task: Task, monkeypatch: pytest.MonkeyPatch
 ) -> Record:
-    """Record an errand, from another process or in this one."""
+    """Record an agent from a script, from another process or in this one."""
 
-    def run(errand: str) -> Trajectory:
-        (tmp_path / "errand.py").write_text(errand)
+    def run(agent_script: str) -> Trajectory:
+        (tmp_path / "agent_script.py").write_text(agent_script)
         (tmp_path / "command.py").write_text(COMMAND)
         out = tmp_path / "run.zst"
         with ThreadPoolExecutor(1) as pool:
@@ -113,8 +113,8 @@ def record(
                 result = pool.submit(record_command, argv, task, out, max_time=60).result()
             else:
                 monkeypatch.syspath_prepend(tmp_path)
-                sys.modules.pop("errand", None)
-                result = pool.submit(record_agent, "errand:act", task, out, max_time=60).result()
+                sys.modules.pop("agent_script", None)
+                result = pool.submit(record_agent, "agent_script:act", task, out, max_time=60).result()
         assert (result.kind, result.error) == ("stopped", None)
         with open_bundle(out) as bundle:
             return bundle.trajectory
@@ -199,15 +199,15 @@ def test_tab_that_is_left_open_is_looked_at(record: Record, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("record", ["command"], indirect=True)
-@pytest.mark.parametrize("errand", one_in(2, [PASSING, LEFT]), ids=["passing", "left"])
+@pytest.mark.parametrize("agent_script", one_in(2, [PASSING, LEFT]), ids=["passing", "left"])
 def test_tab_without_a_listener_is_reported_with_what_is_missing(
-    record: Record, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, errand: str
+    record: Record, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agent_script: str
 ) -> None:
     arming = arm
     monkeypatch.setattr(
         drivers, "arm", lambda tab, *rest, **more: lost(tab) if tab.wire else arming(tab, *rest, **more)
     )
-    trajectory = record(errand)
+    trajectory = record(agent_script)
     wanted = [channel for channel in PAGE_CHANNELS if channel != "a11y"]
     assert [gap.channel for gap in trajectory.of_type(Gap) if gap.why == "attach.failed"] == wanted
     assert all(trajectory.channel(channel) == "partial" for channel in wanted)

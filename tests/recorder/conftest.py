@@ -1,4 +1,4 @@
-"""A small language for sessions: a page that tells of events, a driver that carries commands out."""
+"""A small language for sessions: a page that reports events, a driver that carries commands out."""
 
 from __future__ import annotations
 

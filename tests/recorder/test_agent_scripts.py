@@ -24,8 +24,8 @@ SELECT = Element(tag="select", css="#size")
 FILES = Element(tag="input", type="file", css="#file")
 
 
-class Heard(Driver):
-    """A session whose promise is to hear every command of the agent."""
+class ObservedSession(Driver):
+    """A session whose promise is to observe every command of the agent."""
 
     def __init__(self, *, is_whole: bool = True) -> None:
         super().__init__()
@@ -34,13 +34,13 @@ class Heard(Driver):
         self._put(self.session.start(0.0))
         self.feed(TabOpened(at=0.0, page=0, url="http://shop.test/"))
 
-    def script(self, begin: float, end: float | None, *, number: int = 1, **more: Any) -> Heard:
+    def script(self, begin: float, end: float | None, *, number: int = 1, **more: Any) -> ObservedSession:
         self.feed(ScriptAsked(at=begin, number=number, **more))
         if end is not None:
             self.feed(ScriptEnded(at=end, number=number))
         return self
 
-    def choose(self, at: float, **more: Any) -> Heard:
+    def choose(self, at: float, **more: Any) -> ObservedSession:
         self.event("input", SELECT, at, trusted=False, task=1, **more)
         self.event("change", SELECT, at, trusted=False, task=1, control="select", values=["l"], **more)
         return self
@@ -52,23 +52,23 @@ class Heard(Driver):
 
 @pytest.mark.parametrize("end", [1005, None])
 def test_a_choice_while_a_script_of_the_agent_runs_is_the_agent_s(end: float | None) -> None:
-    assert Heard().script(1000, end).choose(1003).kinds() == [SelectOption]
+    assert ObservedSession().script(1000, end).choose(1003).kinds() == [SelectOption]
 
 
 @pytest.mark.parametrize("cause", ["", "unseen"])
 def test_a_choice_while_none_runs_is_the_page_s(cause: str) -> None:
-    driver = Heard().script(1000, 1005)
+    driver = ObservedSession().script(1000, 1005)
     assert driver.choose(1006 + SLACK_MS, cause=cause).choose(990 - SLACK_MS, cause=cause).kinds() == []
 
 
 def test_a_report_that_comes_after_the_answer_is_the_agent_s_still() -> None:
-    driver = Heard().script(1000, 1005)
+    driver = ObservedSession().script(1000, 1005)
     driver.now = 4000  # the page's word was a long time on its way
     assert driver.choose(1003).kinds() == [SelectOption]
 
 
 def test_a_script_right_after_a_click_is_an_action_of_its_own() -> None:
-    driver = Heard()
+    driver = ObservedSession()
     driver.click(BUTTON, 1000).script(1002, 1006)
     driver.event("click", CARD, 1004, trusted=False, task=1, reaction=True)
     driver.event("idle", None, 1005)
@@ -76,14 +76,14 @@ def test_a_script_right_after_a_click_is_an_action_of_its_own() -> None:
 
 
 def test_a_click_by_a_timer_of_the_page_is_none_however_late() -> None:
-    driver = Heard()
+    driver = ObservedSession()
     driver.click(BUTTON, 1000)
     driver.event("click", BUTTON, 9000, trusted=False)
     assert driver.kinds() == [Click]
 
 
 def test_a_field_that_a_script_sets_while_another_is_typed_into_is_filled() -> None:
-    driver = Heard()
+    driver = ObservedSession()
     driver.event("keydown", FIELD, 1000, key="x", chord="x", printable=True)
     driver.event("beforeinput", FIELD, 1000, input_type="insertText", text="x", cause="key")
     driver.event("input", FIELD, 1001, input_type="insertText", text="x", value="x", cause="key")
@@ -94,25 +94,25 @@ def test_a_field_that_a_script_sets_while_another_is_typed_into_is_filled() -> N
 
 
 def test_without_a_whole_log_a_lonely_click_by_script_counts_as_before() -> None:
-    driver = Heard(is_whole=False)
+    driver = ObservedSession(is_whole=False)
     driver.event("click", BUTTON, 5000, trusted=False)
     assert driver.kinds() == [Click]
 
 
 def test_a_script_apart_from_the_page_s_world_is_seen_unless_nothing_is() -> None:
-    driver = Heard().script(1000, 1005, is_apart=True)
+    driver = ObservedSession().script(1000, 1005, is_apart=True)
     assert driver.choose(1002, cause="").kinds() == []
-    driver = Heard().script(1000, 1005, is_apart=True)
+    driver = ObservedSession().script(1000, 1005, is_apart=True)
     assert driver.choose(1002, cause="unseen").kinds() == [SelectOption]
 
 
 def test_a_script_in_another_tab_explains_nothing_in_this_one() -> None:
-    assert Heard().script(1000, None, page=1).choose(1003).kinds() == []
-    assert Heard().script(1000, None, page=0).choose(1003).kinds() == [SelectOption]
+    assert ObservedSession().script(1000, None, page=1).choose(1003).kinds() == []
+    assert ObservedSession().script(1000, None, page=0).choose(1003).kinds() == [SelectOption]
 
 
 def test_what_a_handler_does_in_a_script_s_time_is_the_page_s() -> None:
-    assert Heard().script(1000, None).choose(1003, cause="page").kinds() == []
+    assert ObservedSession().script(1000, None).choose(1003, cause="page").kinds() == []
 
 
 @given(st.lists(st.tuples(st.floats(0, 1e6), st.booleans()), max_size=600), st.floats(0, 1e6))

@@ -29,7 +29,7 @@ def tab(actor: str = "agent") -> CdpTab:
     return made
 
 
-def hear(tab: CdpTab, *events: tuple[str, dict[str, Any]]) -> list[Input]:
+def receive(tab: CdpTab, *events: tuple[str, dict[str, Any]]) -> list[Input]:
     return [item for method, params in events for item in tab.translate(f"Network.{method}", params)]
 
 
@@ -65,7 +65,7 @@ WIRE_BACK = (
 
 
 def test_request_from_start_to_end() -> None:
-    requested, responded, finished = hear(tab(), sent(), answered(), over())
+    requested, responded, finished = receive(tab(), sent(), answered(), over())
     assert requested == Requested(
         at=0,
         request="1",
@@ -92,7 +92,7 @@ def test_request_from_start_to_end() -> None:
     ],
 )
 def test_wire_headers_come_before_or_after(order: tuple[Any, ...]) -> None:
-    found = hear(tab(), *order)
+    found = receive(tab(), *order)
     assert [type(item) for item in found] == [Requested, Responded, Finished]
     assert isinstance(found[1], Responded)
     assert found[1].request_headers == (("Cookie", "a=1"),)
@@ -100,7 +100,7 @@ def test_wire_headers_come_before_or_after(order: tuple[Any, ...]) -> None:
 
 
 def test_response_does_not_wait_for_ever() -> None:
-    found = hear(tab(), sent(), answered(has_extra=True), over())
+    found = receive(tab(), sent(), answered(has_extra=True), over())
     assert isinstance(found[1], Responded)
     assert found[1].headers == (("Content-Type", "text/html"),)
     assert found[1].request_headers is None
@@ -108,8 +108,8 @@ def test_response_does_not_wait_for_ever() -> None:
 
 def test_response_of_a_document_is_reported_before_its_commit() -> None:
     one = tab()
-    hear(one, sent(requestId="L1", loaderId="L1", type="Document"))
-    hear(
+    receive(one, sent(requestId="L1", loaderId="L1", type="Document"))
+    receive(
         one,
         (
             "responseReceived",
@@ -124,7 +124,9 @@ def test_response_of_a_document_is_reported_before_its_commit() -> None:
 
 def test_every_redirect_is_a_request_of_its_own() -> None:
     moved = response(status=302, headers={"Location": "/b"}, encodedDataLength=77)
-    found = hear(tab(), sent(), sent("http://shop.test/b", 0.005, redirectResponse=moved), answered(), over())
+    found = receive(
+        tab(), sent(), sent("http://shop.test/b", 0.005, redirectResponse=moved), answered(), over()
+    )
     assert [(type(item), item.request) for item in found if hasattr(item, "request")] == [
         (Requested, "1"),
         (Responded, "1"),
@@ -141,7 +143,7 @@ def test_every_redirect_is_a_request_of_its_own() -> None:
 def test_hops_get_their_own_wire_headers() -> None:
     moved = response(status=302, headers={})
     second_wire = ("requestWillBeSentExtraInfo", {"requestId": "1", "headers": {"Cookie": "second"}})
-    found = hear(
+    found = receive(
         tab(),
         sent(),
         sent("http://shop.test/b", redirectResponse=moved, redirectHasExtraInfo=True),
@@ -157,7 +159,7 @@ def test_hops_get_their_own_wire_headers() -> None:
 
 
 def test_failure() -> None:
-    _, last = hear(tab(), sent(), ABORTED)
+    _, last = receive(tab(), sent(), ABORTED)
     assert isinstance(last, Failed)
     assert last.error == "net::ERR_ABORTED"
 
@@ -171,20 +173,20 @@ def test_failure() -> None:
     ],
 )
 def test_request_body(request_: dict[str, Any], post: bytes | None) -> None:
-    (requested,) = hear(tab(), sent(request={**request_, "hasPostData": True}))
+    (requested,) = receive(tab(), sent(request={**request_, "hasPostData": True}))
     assert isinstance(requested, Requested)
     assert (requested.post, requested.has_post) == (post, True)
 
 
 def test_timing_is_ms_since_start() -> None:
     timing = {"requestTime": 50.001, "sendStart": 1.0, "sendEnd": 2.0}
-    found = hear(tab(), sent(), answered(timing=timing))
+    found = receive(tab(), sent(), answered(timing=timing))
     assert isinstance(found[1], Responded)
     assert (round(found[1].sent_at or 0, 3), round(found[1].waited_at or 0, 3)) == (2, 3)
 
 
 def test_requests_of_a_probe_say_so_and_have_no_page() -> None:
-    (requested,) = hear(tab("probe"), sent())
+    (requested,) = receive(tab("probe"), sent())
     assert isinstance(requested, Requested)
     assert (requested.actor, requested.page) == ("probe", None)
 
@@ -197,7 +199,7 @@ OPENED = ("webSocketCreated", {"requestId": "1", "url": "ws://shop.test/"})
 
 
 def test_messages_of_a_socket_are_reported() -> None:
-    found = hear(
+    found = receive(
         tab(),
         OPENED,
         (
@@ -221,7 +223,7 @@ def test_messages_of_a_socket_are_reported() -> None:
 
 def test_handshake_of_a_socket_is_reported_also_without_an_answer() -> None:
     asked = {"headers": {"Sec-WebSocket-Protocol": "badge, chat"}}
-    _, sent = hear(
+    _, sent = receive(
         tab(),
         OPENED,
         ("webSocketWillSendHandshakeRequest", {"requestId": "1", "timestamp": 50.1, "request": asked}),
@@ -231,7 +233,7 @@ def test_handshake_of_a_socket_is_reported_also_without_an_answer() -> None:
 
 
 def test_a_web_transport_is_a_request_whose_content_is_unknown() -> None:
-    asked, answered, over = hear(
+    asked, answered, over = receive(
         tab(),
         ("webTransportCreated", {"transportId": "1", "url": "https://shop.test/t", "timestamp": 50.0}),
         ("webTransportConnectionEstablished", {"transportId": "1", "timestamp": 50.1}),
@@ -244,19 +246,19 @@ def test_a_web_transport_is_a_request_whose_content_is_unknown() -> None:
 
 def test_what_goes_over_a_socket_that_nobody_saw_opened_is_a_gap() -> None:
     late = tab()
-    assert hear(late, ("webSocketFrameSent", frame("x")), ("webSocketFrameSent", frame("y"))) == []
+    assert receive(late, ("webSocketFrameSent", frame("x")), ("webSocketFrameSent", frame("y"))) == []
     assert late.gaps == [("network", "socket.late", 1)]
 
 
 def test_body_belongs_to_the_tab_that_asked_for_it() -> None:
     one, other = tab(), tab()
-    hear(one, sent())
+    receive(one, sent())
     assert one.network.owner("1") == ()
     assert other.network.owner("1") is None
 
 
 def test_response_to_nothing_is_nothing() -> None:
-    assert hear(tab(), answered(), over(), WIRE) == []
+    assert receive(tab(), answered(), over(), WIRE) == []
 
 
 FRAME = {"sessionId": "S", "targetInfo": {"type": "iframe", "targetId": "F", "parentFrameId": "M"}}
@@ -279,7 +281,7 @@ def with_targets() -> CdpTab:
 def test_document_that_is_given_to_another_process_is_one_request() -> None:
     page = with_targets()
     document = {"requestId": "L9", "loaderId": "L9", "frameId": "F", "type": "Document"}
-    found = hear(page, sent(**document), ("responseReceived", {**answered()[1], "requestId": "L9"}))
+    found = receive(page, sent(**document), ("responseReceived", {**answered()[1], "requestId": "L9"}))
     found += below(page, ("loadingFinished", {**over()[1], "requestId": "L9"}))
     assert [type(item) for item in found] == [Requested, Responded, Finished]
     assert isinstance(found[0], Requested)
@@ -290,7 +292,7 @@ def test_document_that_is_given_to_another_process_is_one_request() -> None:
 
 def test_document_without_a_reported_end_ends_when_it_is_there() -> None:
     page = with_targets()
-    hear(page, sent(requestId="L9", loaderId="L9", frameId="F", type="Document"))
+    receive(page, sent(requestId="L9", loaderId="L9", frameId="F", type="Document"))
     page.targets["S",].loader = "L9"
     found = list(page.translate("Page.domContentEventFired", {"timestamp": 1}, ("S",)))
     assert [type(item) for item in found] == [Finished]

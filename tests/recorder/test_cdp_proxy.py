@@ -23,17 +23,17 @@ KEY = "Upgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="
 
 @contextmanager
 def browser_pipe() -> Iterator[tuple[int, int]]:
-    """Yield the pipe of a browser that says its version, and nothing else."""
-    (from_browser, says), (hears, to_browser) = os.pipe(), os.pipe()
+    """Yield the pipe of a browser that reports its version, and nothing else."""
+    (from_browser, write_end), (read_end, to_browser) = os.pipe(), os.pipe()
 
     def answer() -> None:
         held = b""
-        with os.fdopen(hears, "rb", 0) as hearing, os.fdopen(says, "wb", 0) as saying:
-            while chunk := hearing.read(1 << 16):
+        with os.fdopen(read_end, "rb", 0) as commands, os.fdopen(write_end, "wb", 0) as replies:
+            while chunk := commands.read(1 << 16):
                 *asked, held = (held + chunk).split(b"\0")
                 for one in map(msgspec.json.decode, asked):
                     if one["method"] == "Browser.getVersion":
-                        saying.write(msgspec.json.encode({"id": one["id"], "result": {}}) + b"\0")
+                        replies.write(msgspec.json.encode({"id": one["id"], "result": {}}) + b"\0")
 
     browser = threading.Thread(target=answer)
     browser.start()
@@ -72,13 +72,13 @@ def test_a_client_that_does_not_read_keeps_no_connection_open(
 
 
 def test_a_proxy_whose_browser_is_gone_takes_what_it_is_asked() -> None:
-    (from_browser, says), (hears, to_browser) = os.pipe(), os.pipe()
+    (from_browser, write_end), (read_end, to_browser) = os.pipe(), os.pipe()
     is_known = threading.Event()
 
     def answer() -> None:
-        with os.fdopen(hears, "rb", 0) as hearing, os.fdopen(says, "wb", 0) as saying:
-            asked = msgspec.json.decode(hearing.read(1 << 16).partition(b"\0")[0])
-            saying.write(msgspec.json.encode({"id": asked["id"], "result": {}}) + b"\0")
+        with os.fdopen(read_end, "rb", 0) as commands, os.fdopen(write_end, "wb", 0) as replies:
+            asked = msgspec.json.decode(commands.read(1 << 16).partition(b"\0")[0])
+            replies.write(msgspec.json.encode({"id": asked["id"], "result": {}}) + b"\0")
             is_known.wait(60)
 
     browser = threading.Thread(target=answer)

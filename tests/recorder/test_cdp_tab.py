@@ -37,7 +37,7 @@ def seated(tree: dict[str, Any] = TREE, **options: Any) -> CdpTab:
     return tab
 
 
-def hear(tab: CdpTab, *events: tuple[str, dict[str, Any]]) -> list[Input]:
+def receive(tab: CdpTab, *events: tuple[str, dict[str, Any]]) -> list[Input]:
     return [item for method, params in events for item in tab.translate(method, params)]
 
 
@@ -46,7 +46,7 @@ def world(number: int, frame: str = "M", name: str = WORLD) -> tuple[str, dict[s
     return "Runtime.executionContextCreated", {"context": {"id": number, "name": name, "auxData": about}}
 
 
-def said(number: int, *messages: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+def page_messages(number: int, *messages: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     payload = "\n".join(map(json.dumps, messages))
     return "Runtime.bindingCalled", {"name": BINDING, "executionContextId": number, "payload": payload}
 
@@ -61,7 +61,7 @@ CLICK = {"k": "event", "seq": 3, "at": EPOCH_MS + 70, "name": "click", "trusted"
 def test_event_of_the_page_has_the_page_s_time_less_its_lead() -> None:
     tab = seated()
     tab.ahead = 20
-    (message,) = hear(tab, world(1), said(1, CLICK))
+    (message,) = receive(tab, world(1), page_messages(1, CLICK))
     assert isinstance(message, PageMessage)
     assert (message.at, message.page, message.document, message.frame) == (50, 0, 0, ())
     assert (message.event.name, message.event.seq, message.event.trusted) == ("click", 3, True)
@@ -69,7 +69,9 @@ def test_event_of_the_page_has_the_page_s_time_less_its_lead() -> None:
 
 def test_late_message_belongs_to_the_document_that_sent_it() -> None:
     tab = seated()
-    found = hear(tab, world(1), committed("L1"), world(2), said(1, CLICK), said(2, CLICK))
+    found = receive(
+        tab, world(1), committed("L1"), world(2), page_messages(1, CLICK), page_messages(2, CLICK)
+    )
     assert [item.document for item in found if isinstance(item, PageMessage)] == [0, 1]
 
 
@@ -91,8 +93,10 @@ CLOSE = {"k": "close", "seq": 4, "at": EPOCH_MS + 71, "windows": 1, "received": 
 )
 def test_document_is_closed_by_its_last_message(words: list[Any], gaps: list[Any]) -> None:
     tab = seated()
-    found = hear(tab, world(1), *(said(1, *((word,) if isinstance(word, dict) else word)) for word in words))
-    hear(tab, ("Runtime.executionContextDestroyed", {"executionContextId": 1}))
+    found = receive(
+        tab, world(1), *(page_messages(1, *((word,) if isinstance(word, dict) else word)) for word in words)
+    )
+    receive(tab, ("Runtime.executionContextDestroyed", {"executionContextId": 1}))
     tab.documents.finish()
     assert tab.gaps == gaps
     clicks = sum(CLICK in (word if isinstance(word, tuple) else [word]) for word in words)
@@ -100,7 +104,7 @@ def test_document_is_closed_by_its_last_message(words: list[Any], gaps: list[Any
 
 
 def test_message_of_a_world_that_is_not_known_is_nobody_s() -> None:
-    assert hear(seated(), said(9, CLICK)) == []
+    assert receive(seated(), page_messages(9, CLICK)) == []
 
 
 def test_a_world_older_than_its_document_sees_no_causes() -> None:
@@ -112,15 +116,15 @@ def test_a_world_older_than_its_document_sees_no_causes() -> None:
     change = {**CLICK, "name": "change", "trusted": False, "cause": ""}
     focus, press = {**CLICK, "name": "focusin"}, {**CLICK, "name": "keydown"}
     own_doing = {**change, "cause": "page"}
-    heard = hear(tab, first, own, *(said(1, one) for one in (change, focus, press, own_doing)))
-    assert [one.event.cause for one in heard if isinstance(one, PageMessage)] == [
+    found = receive(tab, first, own, *(page_messages(1, one) for one in (change, focus, press, own_doing)))
+    assert [one.event.cause for one in found if isinstance(one, PageMessage)] == [
         "unseen",
         "unseen",
         "",
         "page",
     ]
-    heard = hear(tab, second, said(2, change), said(2, focus))
-    assert [one.event.cause for one in heard if isinstance(one, PageMessage)] == ["", ""]
+    found = receive(tab, second, page_messages(2, change), page_messages(2, focus))
+    assert [one.event.cause for one in found if isinstance(one, PageMessage)] == ["", ""]
 
 
 def test_push_holds_the_viewport() -> None:
@@ -133,7 +137,7 @@ def test_push_holds_the_viewport() -> None:
         "viewport": [800, 600],
     }
     tab = seated()
-    (pushed,) = hear(tab, world(1), said(1, push))
+    (pushed,) = receive(tab, world(1), page_messages(1, push))
     assert isinstance(pushed, SnapshotPushed)
     assert tab.viewport == (800, 600)
 
@@ -142,24 +146,24 @@ def test_long_message_comes_in_parts() -> None:
     text = json.dumps(CLICK)
     parts = [{"k": "part", "id": 1, "i": i, "of": 2, "text": text[i::2]} for i in (0, 1)]
     parts[0]["text"], parts[1]["text"] = text[:20], text[20:]
-    (message,) = hear(seated(), world(1), said(1, parts[0]), said(1, parts[1]))
+    (message,) = receive(seated(), world(1), page_messages(1, parts[0]), page_messages(1, parts[1]))
     assert isinstance(message, PageMessage)
 
 
 def test_nonsense_and_floods_are_gaps() -> None:
     tab = seated()
     flood = {"k": "gap", "seq": 5, "why": "flood", "count": 12}
-    assert hear(tab, world(1), said(1, {"k": "fake"}), said(1, flood)) == []
+    assert receive(tab, world(1), page_messages(1, {"k": "fake"}), page_messages(1, flood)) == []
     assert tab.gaps == [("actions", "message.invalid", 1), ("actions", "flood", 12)]
 
 
 def test_probe_tab_listens_to_nothing() -> None:
-    assert hear(seated(actor="probe"), world(1), said(1, CLICK)) == []
+    assert receive(seated(actor="probe"), world(1), page_messages(1, CLICK)) == []
 
 
 def test_navigation_by_a_link() -> None:
     tab = seated()
-    requested, started, done = hear(
+    requested, started, done = receive(
         tab,
         (
             "Page.frameRequestedNavigation",
@@ -184,7 +188,7 @@ def test_navigation_by_a_link() -> None:
 
 def test_link_that_opens_a_tab_navigates_nothing_here() -> None:
     params = {"frameId": "M", "reason": "anchorClick", "url": PAGE, "disposition": "newTab"}
-    (asked,) = hear(seated(), ("Page.frameRequestedNavigation", params))
+    (asked,) = receive(seated(), ("Page.frameRequestedNavigation", params))
     assert (asked.stage, asked.url, asked.frame) == ("elsewhere", PAGE, ())
 
 
@@ -193,18 +197,18 @@ def test_document_of_the_frame_tree_is_not_counted_twice(has_event: bool) -> Non
     tab = seated({"frame": {"id": "M", "loaderId": "L1", "url": PAGE}})
     params = {"frameId": "M", "url": PAGE, "loaderId": "L1", "navigationType": "differentDocument"}
     began = [("Page.frameStartedNavigating", params)]
-    assert hear(tab, *began, *([committed("L1")] if has_event else [])) == []
+    assert receive(tab, *began, *([committed("L1")] if has_event else [])) == []
     assert tab.document == 0
 
 
 def test_history_change_within_the_document_keeps_it() -> None:
     tab = seated()
-    (pushed,) = hear(
+    (pushed,) = receive(
         tab, ("Page.navigatedWithinDocument", {"frameId": "M", "url": PAGE, "navigationType": "historyApi"})
     )
     assert isinstance(pushed, Navigated)
     assert (pushed.stage, pushed.document, pushed.navigation_type) == ("within", 0, "historyApi")
-    _, back = hear(
+    _, back = receive(
         tab,
         (
             "Page.frameStartedNavigating",
@@ -219,7 +223,7 @@ def test_history_change_within_the_document_keeps_it() -> None:
 def test_failed_navigation_is_reported_once_and_its_error_page_is_a_document() -> None:
     tab = seated()
     request = {"url": PAGE, "method": "GET", "headers": {}}
-    found = hear(
+    found = receive(
         tab,
         (
             "Page.frameStartedNavigating",
@@ -251,7 +255,7 @@ def test_failed_navigation_is_reported_once_and_its_error_page_is_a_document() -
 def test_frames_are_named_by_their_place_among_siblings() -> None:
     tree = {**TREE, "childFrames": [{"frame": {"id": "A", "url": ""}}, {"frame": {"id": "B", "url": ""}}]}
     tab = seated(tree)
-    hear(tab, ("Page.frameAttached", {"frameId": "C", "parentFrameId": "B"}))
+    receive(tab, ("Page.frameAttached", {"frameId": "C", "parentFrameId": "B"}))
     assert [tab.frame(name) for name in ("M", "A", "B", "C", "unknown", None)] == [
         (),
         (0,),
@@ -260,15 +264,17 @@ def test_frames_are_named_by_their_place_among_siblings() -> None:
         (),
         (),
     ]
-    hear(tab, ("Page.frameDetached", {"frameId": "A", "reason": "swap"}))
+    receive(tab, ("Page.frameDetached", {"frameId": "A", "reason": "swap"}))
     assert tab.frame("C") == (1, 0)
-    hear(tab, ("Page.frameDetached", {"frameId": "A", "reason": "remove"}))
+    receive(tab, ("Page.frameDetached", {"frameId": "A", "reason": "remove"}))
     assert tab.frame("C") == (0, 0)
 
 
 def test_message_and_navigation_of_a_frame_say_which() -> None:
     tab = seated({**TREE, "childFrames": [{"frame": {"id": "A", "url": ""}}]})
-    message, moved = hear(tab, world(1, "A"), said(1, CLICK), committed("L9", frame="A", parentId="M"))
+    message, moved = receive(
+        tab, world(1, "A"), page_messages(1, CLICK), committed("L9", frame="A", parentId="M")
+    )
     assert isinstance(message, PageMessage)
     assert isinstance(moved, Navigated)
     assert message.frame == moved.frame == (0,)
@@ -288,8 +294,8 @@ def with_frame(**options: Any) -> CdpTab:
     """A tab with a frame A in a process of its own, session S, whose script has spoken."""
     tab = seated(**options)
     tab.is_watched = True
-    hear(tab, world(1), ("Target.attachedToTarget", FRAME))
-    below(tab, world(1, "A"), said(1, HELLO))
+    receive(tab, world(1), ("Target.attachedToTarget", FRAME))
+    below(tab, world(1, "A"), page_messages(1, HELLO))
     return tab
 
 
@@ -299,7 +305,7 @@ def test_frame_in_another_process_reports_for_itself() -> None:
     assert tab.take_unhandled() == [target, "A", "A"]
     assert tab.take_unhandled() == []
     target.ahead = 50
-    (message,) = below(tab, said(1, CLICK))
+    (message,) = below(tab, page_messages(1, CLICK))
     assert isinstance(message, PageMessage)
     assert (message.frame, message.source, message.document, message.at) == ((0,), ("A", 0), 0, 20)
     assert tab.worlds.place(frame="A") == (("S",), 1)
@@ -308,10 +314,10 @@ def test_frame_in_another_process_reports_for_itself() -> None:
 
 def test_frame_says_where_those_inside_of_it_stand() -> None:
     tab = with_frame()
-    hear(tab, ("Page.frameAttached", {"frameId": "B", "parentFrameId": "A"}))
+    receive(tab, ("Page.frameAttached", {"frameId": "B", "parentFrameId": "A"}))
     push = {"k": "push", "seq": 1, "at": EPOCH_MS, "purpose": "rest", "snapshot": "", "viewport": [3, 4]}
     inner = {"number": 1, "path": [5], "id": "B"}
-    (pushed,) = below(tab, said(1, {**push, "frames": [inner]}))
+    (pushed,) = below(tab, page_messages(1, {**push, "frames": [inner]}))
     assert isinstance(pushed, SnapshotPushed)
     assert pushed.source == ("A", 0)
     assert tab.frame("B") == (0, 5)
@@ -321,7 +327,11 @@ def test_frame_says_where_those_inside_of_it_stand() -> None:
 def test_next_document_of_a_frame_is_another_source() -> None:
     tab = with_frame()
     found = below(
-        tab, ("Runtime.executionContextsCleared", {}), world(2, "A"), said(2, HELLO), said(2, CLICK)
+        tab,
+        ("Runtime.executionContextsCleared", {}),
+        world(2, "A"),
+        page_messages(2, HELLO),
+        page_messages(2, CLICK),
     )
     left, message = found
     assert (left.source, left.why) == (("A", 0), "left")
@@ -371,8 +381,8 @@ def test_target_that_goes_before_anybody_listened_may_have_done_anything(
     tab = seated(**options)
     tab.is_watched = True
     event = {"sessionId": "S", "targetInfo": {**ABOUT, **about}, "waitingForDebugger": waits}
-    hear(tab, ("Target.attachedToTarget", event))
-    hear(tab, ("Target.detachedFromTarget", {"sessionId": "S"}))
+    receive(tab, ("Target.attachedToTarget", event))
+    receive(tab, ("Target.detachedFromTarget", {"sessionId": "S"}))
     assert tab.gaps == ([] if waits else gaps)
     assert (tab.census.seen, tab.census.late) == (1, int(not waits and tab.actor == "agent"))
 
@@ -384,8 +394,8 @@ def test_frame_that_the_agent_can_not_have_reached_has_missed_no_action(
     tab = seated(is_doubled=True)
     tab.is_watched = True
     tab.census.touched_at = touched_at
-    hear(tab, ("Target.attachedToTarget", FRAME))
-    hear(tab, ("Target.detachedFromTarget", {"sessionId": "S"}))
+    receive(tab, ("Target.attachedToTarget", FRAME))
+    receive(tab, ("Target.detachedFromTarget", {"sessionId": "S"}))
     assert tab.gaps == gaps
 
 
@@ -399,16 +409,16 @@ def test_frame_that_goes_soon_may_have_asked_for_something_before(
     tab = CdpTab(0, Clock(wall=lambda: 1000.0, ticks=lambda: ticks[0]), is_doubled=True)
     tab.seat(TREE)
     tab.is_watched = True
-    hear(tab, ("Target.attachedToTarget", {"sessionId": "S", "targetInfo": {**ABOUT, "url": url}}))
+    receive(tab, ("Target.attachedToTarget", {"sessionId": "S", "targetInfo": {**ABOUT, "url": url}}))
     tab.targets["S",].is_armed = True
     ticks[0] = after / 1000
-    hear(tab, ("Target.detachedFromTarget", {"sessionId": "S"}))
+    receive(tab, ("Target.detachedFromTarget", {"sessionId": "S"}))
     assert tab.gaps == gaps
 
 
 def test_frame_that_only_changes_its_process_stays() -> None:
     tab = with_frame()
-    assert hear(tab, ("Page.frameDetached", {"frameId": "A", "reason": "swap"})) == []
+    assert receive(tab, ("Page.frameDetached", {"frameId": "A", "reason": "swap"})) == []
     assert tab.frames.knows("A")
 
 
@@ -416,14 +426,14 @@ def test_frame_that_only_changes_its_process_stays() -> None:
 def test_act_before_anybody_listened_is_a_gap(is_watched: bool, gaps: list[Any]) -> None:
     tab = seated()
     tab.is_watched = is_watched
-    hear(tab, ("Target.attachedToTarget", FRAME))
-    below(tab, world(1, "A"), said(1, {**HELLO, "touched": True}))
+    receive(tab, ("Target.attachedToTarget", FRAME))
+    below(tab, world(1, "A"), page_messages(1, {**HELLO, "touched": True}))
     assert tab.gaps == gaps
 
 
 def test_targets_below_one_that_was_there_were_there_as_well() -> None:
     tab = seated()
-    hear(tab, ("Target.attachedToTarget", FRAME))
+    receive(tab, ("Target.attachedToTarget", FRAME))
     tab.is_watched = True
     inner = {"sessionId": "T", "targetInfo": {"type": "iframe", "targetId": "B", "parentFrameId": "A"}}
     below(tab, ("Target.attachedToTarget", inner))
@@ -438,11 +448,11 @@ def test_more_targets_than_can_be_followed_are_a_gap() -> None:
     tab = seated()
     for number in range(TARGETS_MAX + 2):
         about = {"type": "worker", "targetId": f"W{number}"}
-        hear(tab, ("Target.attachedToTarget", {"sessionId": f"S{number}", "targetInfo": about}))
+        receive(tab, ("Target.attachedToTarget", {"sessionId": f"S{number}", "targetInfo": about}))
     assert len(tab.targets) == TARGETS_MAX
     assert tab.gaps == [("network", "targets.cut", 1)] * 2
     other = {"sessionId": "X", "targetInfo": {"type": "browser_ui", "targetId": "X"}}
-    assert hear(tab, ("Target.attachedToTarget", other)) == []
+    assert receive(tab, ("Target.attachedToTarget", other)) == []
 
 
 def test_reported_owner_has_its_place_in_the_snapshot() -> None:
@@ -459,30 +469,30 @@ def test_dialog_of_a_frame_is_reported_once() -> None:
     tab = with_frame()
     opening = ("Page.javascriptDialogOpening", {"type": "alert", "message": "Hi", "url": PAGE})
     closed = ("Page.javascriptDialogClosed", {"result": True, "userInput": ""})
-    assert len([*below(tab, opening), *hear(tab, opening)]) == 1
-    assert len([*below(tab, closed), *hear(tab, closed)]) == 1
+    assert len([*below(tab, opening), *receive(tab, opening)]) == 1
+    assert len([*below(tab, closed), *receive(tab, closed)]) == 1
 
 
 def test_navigation_of_a_frame_that_is_gone_is_none_of_the_page() -> None:
     tab = seated()
-    assert hear(tab, committed("L9", frame="GONE", parentId="M")) == []
+    assert receive(tab, committed("L9", frame="GONE", parentId="M")) == []
     assert list(tab.moves.failed("GONE", PAGE, "net::ERR_ABORTED", 1.0, "L9")) == []
 
 
 def test_dialog() -> None:
     tab = seated()
     opening = {"type": "prompt", "message": "Name?", "defaultPrompt": "Ann", "url": PAGE}
-    (opened,) = hear(tab, ("Page.javascriptDialogOpening", opening))
+    (opened,) = receive(tab, ("Page.javascriptDialogOpening", opening))
     assert opened == DialogOpened(at=0, page=0, kind="prompt", message="Name?", default="Ann")
     assert tab.has_dialog
-    (closed,) = hear(tab, ("Page.javascriptDialogClosed", {"result": True, "userInput": "Bob"}))
+    (closed,) = receive(tab, ("Page.javascriptDialogClosed", {"result": True, "userInput": "Bob"}))
     assert closed == DialogClosed(at=0, page=0, accepted=True, input="Bob")
     assert not tab.has_dialog
 
 
 def test_confirm_has_no_default() -> None:
     opening = {"type": "confirm", "message": "Sure?", "defaultPrompt": "", "url": PAGE}
-    (opened,) = hear(seated(), ("Page.javascriptDialogOpening", opening))
+    (opened,) = receive(seated(), ("Page.javascriptDialogOpening", opening))
     assert isinstance(opened, DialogOpened)
     assert opened.default is None
 
@@ -508,18 +518,18 @@ def test_console_line(args: list[dict[str, Any]], text: str) -> None:
         "executionContextId": 1,
         "stackTrace": trace,
     }
-    (line,) = hear(seated(), world(1, name=""), ("Runtime.consoleAPICalled", params))
+    (line,) = receive(seated(), world(1, name=""), ("Runtime.consoleAPICalled", params))
     assert line == ConsoleLine(at=7, page=0, level="warning", text=text, source=PAGE + "a.js:7")
 
 
 def test_console_of_an_isolated_world_is_not_the_page_s() -> None:
     params = {"type": "log", "args": [], "timestamp": EPOCH_MS, "executionContextId": 1}
-    assert hear(seated(), world(1), ("Runtime.consoleAPICalled", params)) == []
+    assert receive(seated(), world(1), ("Runtime.consoleAPICalled", params)) == []
 
 
 def test_uncaught_error() -> None:
     details = {"text": "Uncaught", "exception": {"description": "Error: no\n  at x"}}
-    (line,) = hear(
+    (line,) = receive(
         seated(), ("Runtime.exceptionThrown", {"timestamp": EPOCH_MS, "exceptionDetails": details})
     )
     assert isinstance(line, ConsoleLine)
@@ -527,7 +537,7 @@ def test_uncaught_error() -> None:
 
 
 def test_download_is_reported_at_its_start_and_at_its_end() -> None:
-    begun, done = hear(
+    begun, done = receive(
         seated(),
         (
             "Page.downloadWillBegin",
@@ -546,13 +556,13 @@ def test_events_received_while_arming_are_noted_and_translated_later() -> None:
     tab = seated()
     tab.note(*world(1))
     tab.note("Page.javascriptDialogOpening", {"type": "alert", "message": ""})
-    tab.note(*said(1, CLICK))
+    tab.note(*page_messages(1, CLICK))
     assert tab.worlds.place() == ((), 1)
     assert tab.has_dialog
 
 
 def test_event_that_nobody_knows_means_nothing() -> None:
-    assert hear(seated(), ("Page.somethingNew", {}), ("Network.somethingNew", {})) == []
+    assert receive(seated(), ("Page.somethingNew", {}), ("Network.somethingNew", {})) == []
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Who hears what when a recorder and agents share one browser."""
+"""Who receives what when a recorder and agents share one browser."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Line:
     def __init__(self) -> None:
         self.sent: dict[int, list[dict[str, Any]]] = {}
         self.now = 0.0
-        self.heard: list[str] = []
-        self.said: list[dict[str, Any]] = []
+        self.observed: list[str] = []
+        self.observed_params: list[dict[str, Any]] = []
         self.scripts: list[tuple[int, bool | None]] = []
         self.late: list[str] = []
         self.arrived: list[str] = []
@@ -35,7 +35,7 @@ class Line:
         self.board = Switchboard(
             lambda client, data: self.sent.setdefault(client, []).append(json.loads(data)),
             InjectedNames("w0rld", "b1nd"),
-            before=self.hear,
+            before=self.observe,
             late=self.late.append,
             scripted=lambda number, is_apart: self.scripts.append((number, is_apart)),
             arrived=self.arrived.append,
@@ -46,9 +46,9 @@ class Line:
             self.board.join(client)
             self.answer({"sessionId": session})
 
-    def hear(self, method: str, params: dict[str, Any]) -> None:
-        self.heard.append(method)
-        self.said.append(params)
+    def observe(self, method: str, params: dict[str, Any]) -> None:
+        self.observed.append(method)
+        self.observed_params.append(params)
 
     def take(self, client: int) -> list[dict[str, Any]]:
         return self.sent.pop(client, [])
@@ -130,10 +130,10 @@ def test_a_navigation_is_sent_once_the_last_one_is_shown(line: Line) -> None:
     line.say(AGENT, "Page.navigate", session="A1", url="http://a.test/2")
     line.say(AGENT, "Page.enable", session="A1")
     assert line.take(BROWSER) == []
-    assert line.heard == ["Page.navigate"]
+    assert line.observed == ["Page.navigate"]
     line.event("R1", "Page.frameNavigated", frame={"id": "T", "loaderId": "L1"})
     assert [one["method"] for one in line.take(BROWSER)] == ["Page.navigate", "Page.enable"]
-    assert line.heard == ["Page.navigate", "Page.navigate", "Page.enable"]
+    assert line.observed == ["Page.navigate", "Page.navigate", "Page.enable"]
 
 
 def test_a_navigation_of_a_document_that_never_comes_is_sent_late(line: Line) -> None:
@@ -472,12 +472,12 @@ def test_what_is_no_message_is_answered(line: Line, data: bytes) -> None:
 def test_messages_are_received_before_a_command_goes_on(line: Line) -> None:
     line.say(AGENT, "Input.dispatchMouseEvent", session="A1", type="mousePressed")
     line.say(RECORDER, "Page.enable", session="R1")
-    assert line.heard == ["Input.dispatchMouseEvent"]
+    assert line.observed == ["Input.dispatchMouseEvent"]
 
 
 def test_a_history_navigation_is_observed_with_its_page(line: Line) -> None:
     line.say(AGENT, "Page.navigateToHistoryEntry", session="A1", entryId=3)
-    assert [one for one in line.said if TARGET in one] == [{"entryId": 3, TARGET: "T"}]
+    assert [one for one in line.observed_params if TARGET in one] == [{"entryId": 3, TARGET: "T"}]
     assert TARGET not in json.dumps(line.take(BROWSER))
 
 
@@ -485,7 +485,7 @@ def test_a_history_navigation_is_observed_with_its_page(line: Line) -> None:
 @pytest.mark.parametrize("method", ["Fetch.fulfillRequest", "Input.dispatchMouseEvent", "Runtime.evaluate"])
 def test_a_client_forges_none_of_the_keys_that_the_proxy_adds(line: Line, key: str, method: str) -> None:
     line.say(AGENT, method, session="A1", **{key: {"forged": 1}, "requestId": "none"})
-    assert [value for one in line.said for name, value in one.items() if name.startswith(OWN)] == (
+    assert [value for one in line.observed_params for name, value in one.items() if name.startswith(OWN)] == (
         ["page"] if method == "Runtime.evaluate" else []
     )
 

@@ -25,17 +25,17 @@ from replaykit.trajectory.step import Header
 BASE = "http://shop.test/"
 
 
-class Ear:
-    """A driver that only listens."""
+class ReceivingDriver:
+    """A driver that only receives."""
 
     def __init__(self) -> None:
         self.clock = Clock()
         self.census = Census()
-        self.heard: list[Any] = []
+        self.received: list[Any] = []
         self.gaps: list[tuple[str, str]] = []
 
     def feed(self, item: Any) -> None:
-        self.heard.append(item)
+        self.received.append(item)
 
     def gap(self, channel: str, why: str) -> None:
         self.gaps.append((channel, why))
@@ -79,8 +79,8 @@ class Scene:
         self.context = Thing("BrowserContext", connection=self.connection, _options={"baseURL": BASE})
         self.page = Thing("Page", self.context)
         self.frame = Thing("Frame", self.context, _page=self.page)
-        self.ear = Ear()
-        self.log = DriverLog(self.ear, is_sync=is_sync)  # type: ignore[arg-type]
+        self.driver = ReceivingDriver()
+        self.log = DriverLog(self.driver, is_sync=is_sync)  # type: ignore[arg-type]
         self.log.open(self.page)
         self.log.expect(self.page)
 
@@ -88,7 +88,7 @@ class Scene:
         return getattr(self.connection, self.name)(object, method, params, {})
 
     def commands(self) -> list[Commanded]:
-        return [one for one in self.ear.heard if isinstance(one, Commanded)]
+        return [one for one in self.driver.received if isinstance(one, Commanded)]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_a_request_that_goes_on_as_another_is_a_gap(params: Any, gaps: list[tupl
     scene = Scene()
     request = Thing("Request", scene.context, url=BASE, method="GET")
     scene.send(Thing("Route", scene.context, request=request), "continue", **params)
-    assert scene.ear.gaps == gaps
+    assert scene.driver.gaps == gaps
 
 
 def test_an_answer_is_to_the_request_as_the_page_asked_for_it() -> None:
@@ -113,7 +113,7 @@ def test_an_answer_is_to_the_request_as_the_page_asked_for_it() -> None:
     asked = {"url": BASE, "method": "GET"}
     request = Thing("Request", scene.context, url=BASE + "other", method="POST", _initializer=asked)
     scene.send(Thing("Route", scene.context, request=request), "continue", url=BASE + "other")
-    found = [(one.url, one.method) for one in scene.ear.heard if isinstance(one, Answered)]
+    found = [(one.url, one.method) for one in scene.driver.received if isinstance(one, Answered)]
     assert found == [(BASE, "GET")]
 
 
@@ -153,7 +153,7 @@ def test_only_a_browser_without_other_clients_is_observed_whole(line: str, is_wh
     scene = Scene()
     scene.log.started(line)
     assert scene.log.is_whole is is_whole
-    assert scene.ear.census.touched_at == (-inf if is_whole else inf)
+    assert scene.driver.census.touched_at == (-inf if is_whole else inf)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_what_may_reach_any_frame_is_noted(
     handle = Thing("ElementHandle", scene.frame)
     objects = {"frame": scene.frame, "inner": inner, "page": scene.page, "handle": handle}
     scene.send(objects[kind], method, **params)
-    assert (scene.ear.census.touched_at > -inf) is is_far
+    assert (scene.driver.census.touched_at > -inf) is is_far
 
 
 @given(st.text(min_size=1))
@@ -216,7 +216,7 @@ def test_cdp_commands_have_their_own_names() -> None:
 
 
 def scripts(scene: Scene) -> list[Any]:
-    return [one for one in scene.ear.heard if isinstance(one, ScriptAsked | ScriptEnded)]
+    return [one for one in scene.driver.received if isinstance(one, ScriptAsked | ScriptEnded)]
 
 
 @pytest.mark.parametrize("is_failed", [False, True])
@@ -248,7 +248,7 @@ def test_scripts_are_reported_by_where_they_run() -> None:
         scene.send(session, "send", method=method, params={})
     begun = [one for one in scripts(scene) if isinstance(one, ScriptAsked)]
     assert [(one.number, one.is_apart) for one in begun] == [(1, True), (2, False), (3, False)]
-    # Where nothing will tell of an answer, none is waited for.
+    # Where nothing will report an answer, none is waited for.
     assert [one.number for one in scripts(scene) if isinstance(one, ScriptEnded)] == [1, 2, 3]
 
 
@@ -264,7 +264,7 @@ def asked(scene: Scene, reply: Any, **params: Any) -> list[Any]:
         await asyncio.sleep(0)
 
     asyncio.run(ask())
-    return [one for one in scene.ear.heard if not isinstance(one, Commanded)]
+    return [one for one in scene.driver.received if not isinstance(one, Commanded)]
 
 
 def test_a_request_of_the_driver() -> None:
@@ -298,7 +298,7 @@ def test_where_a_redirect_led_is_a_request_of_its_own() -> None:
         first.request,
         second.request,
     )
-    assert scene.ear.gaps == [("network", "redirect.unseen")]
+    assert scene.driver.gaps == [("network", "redirect.unseen")]
 
 
 def test_a_request_that_fails() -> None:

@@ -44,7 +44,7 @@ class Scripted:
     is_ready = True
 
     def __init__(self) -> None:
-        self.heard: list[Input] = []
+        self.received: list[Input] = []
         self.outputs: list[Output] = []
         self.error: Exception | None = None
         self.is_ending = False
@@ -53,7 +53,7 @@ class Scripted:
         return [Write(event=Message(t=0, role="agent", kind="say", text="first"))]
 
     def feed(self, item: Input) -> list[Output]:
-        self.heard.append(item)
+        self.received.append(item)
         if self.error is not None:
             raise self.error
         outputs, self.outputs = self.outputs, []
@@ -92,9 +92,9 @@ def bench() -> Bench:
 
 def test_messages_before_the_header_wait_for_it(bench: Bench) -> None:
     bench.driver.feed(WORD)
-    assert bench.core.heard == []
+    assert bench.core.received == []
     bench.driver.begin(Environment())
-    assert bench.core.heard == [WORD]
+    assert bench.core.received == [WORD]
     assert [event.text for event in bench.stored] == ["first"]
     bench.driver.begin(Environment())
     assert len(bench.environments) == 1
@@ -109,7 +109,7 @@ def test_outputs_are_stored_or_queued(bench: Bench) -> None:
     assert bench.driver.queue == [Pause(id=1, ms=5)]
     assert bench.driver.is_sealed
     bench.driver.feed(WORD)
-    assert len(bench.core.heard) == 1
+    assert len(bench.core.received) == 1
 
 
 def test_session_that_fails_is_a_gap(bench: Bench) -> None:
@@ -161,11 +161,11 @@ def test_tab_is_reported_before_what_happened_while_it_was_armed(bench: Bench) -
     moved = {"frameId": "M", "url": "http://x.test/#a", "navigationType": "fragment"}
     bench.driver.happened(tab, {"method": "Page.navigatedWithinDocument", "params": moved})
     assert not bench.driver.is_ready
-    assert bench.core.heard == []
+    assert bench.core.received == []
     tab.seat(TREE)
     bench.driver.opened(tab, Armed(armed_after_ms=7, user_agent="HeadlessChrome/1"), None)
-    assert [type(item).__name__ for item in bench.core.heard] == ["TabOpened", "Navigated"]
-    (opened, _) = bench.core.heard
+    assert [type(item).__name__ for item in bench.core.received] == ["TabOpened", "Navigated"]
+    (opened, _) = bench.core.received
     assert isinstance(opened, TabOpened)
     assert (opened.page, opened.url, opened.existing, opened.armed_after_ms) == (
         0,
@@ -202,7 +202,7 @@ def test_popup_says_how_long_it_ran_unwatched(bench: Bench) -> None:
         tab.seat(TREE)
     bench.driver.opened(opener, Armed(armed_after_ms=1), None)
     bench.driver.opened(popup, Armed(armed_after_ms=90), opener)
-    opened = bench.core.heard[-1]
+    opened = bench.core.received[-1]
     assert isinstance(opened, TabOpened)
     assert (opened.page, opened.opener, opened.armed_after_ms) == (1, 0, 90)
 
@@ -220,7 +220,7 @@ def test_probe_tab_is_no_tab_of_the_run_but_its_requests_are_reported(bench: Ben
     bench.driver.happened(probe, {"method": "Network.requestWillBeSent", "params": sent})
     bench.driver.happened(probe, {"method": "Page.javascriptDialogOpening", "params": dialog})
     bench.driver.gone(probe)
-    (only,) = bench.core.heard
+    (only,) = bench.core.received
     assert isinstance(only, Requested)
     assert only.actor == "probe"
 
@@ -232,7 +232,7 @@ def test_tab_goes_once(bench: Bench, is_crash: bool, kind: type) -> None:
     bench.driver.opened(tab, Armed(armed_after_ms=0), None)
     bench.driver.gone(tab, is_crash=is_crash)
     bench.driver.gone(tab)
-    assert [type(item) for item in bench.core.heard[1:]] == [kind]
+    assert [type(item) for item in bench.core.received[1:]] == [kind]
     assert bench.driver.has_crashed == is_crash
 
 
@@ -241,10 +241,10 @@ def test_tab_that_went_before_it_was_armed_is_a_gap(bench: Bench) -> None:
     tab = bench.driver.new_tab("agent")
     bench.driver.gone(tab)
     bench.driver.lose(tab)
-    assert bench.core.heard == [TabMissed(at=0, page=0)]
+    assert bench.core.received == [TabMissed(at=0, page=0)]
     assert bench.driver.is_ready
     bench.driver.lose(tab)
-    assert len(bench.core.heard) == 1
+    assert len(bench.core.received) == 1
 
 
 def test_nonsense_of_the_protocol_is_a_gap(bench: Bench) -> None:
@@ -274,15 +274,15 @@ def opened(bench: Bench, actor: str = "agent") -> Any:
 def test_request_to_a_target_is_answered_once(bench: Bench) -> None:
     tab = opened(bench)
     bench.driver.happened(tab, attached("S", "iframe", "F"))
-    heard: list[Any] = []
+    received: list[Any] = []
     call = CallMethod(tab=tab, method="Page.enable", via=("S",))
-    first, sent = bench.driver.relayed(call, lambda answer, refused: heard.append((answer, refused)))
+    first, sent = bench.driver.relayed(call, lambda answer, refused: received.append((answer, refused)))
     assert (sent.method, sent.via, sent.params["sessionId"]) == (SEND, (), "S")
     reply = wrapped("S", {"id": first, "result": {"x": 1}})
     bench.driver.happened(tab, reply)
     bench.driver.happened(tab, reply)
     bench.driver.give_up(tab, first, CommandRefused("timeout"))
-    assert heard == [({"x": 1}, None)]
+    assert received == [({"x": 1}, None)]
 
 
 def test_request_to_a_target_that_goes_is_refused(bench: Bench) -> None:
@@ -317,10 +317,10 @@ def test_requests_of_a_service_worker_of_two_pages_are_reported_once(bench: Benc
     event = wrapped("W", {"method": "Network.requestWillBeSent", "params": sent})
     for tab in (one, other):
         bench.driver.happened(tab, event)
-    assert [item.page for item in bench.core.heard if isinstance(item, Requested)] == [0]
+    assert [item.page for item in bench.core.received if isinstance(item, Requested)] == [0]
     bench.driver.gone(one)
     bench.driver.happened(other, event)
-    assert [item.page for item in bench.core.heard if isinstance(item, Requested)] == [0, 1]
+    assert [item.page for item in bench.core.received if isinstance(item, Requested)] == [0, 1]
 
 
 def test_target_that_cannot_be_armed_is_a_gap_and_its_frame_is_reported(bench: Bench) -> None:
@@ -332,7 +332,7 @@ def test_target_that_cannot_be_armed_is_a_gap_and_its_frame_is_reported(bench: B
     while effect is not None:
         effect = job.step(refused=CommandRefused("failed"))
     assert bench.gaps == [("actions", "target.unarmed"), ("network", "target.unarmed")]
-    assert bench.core.heard[-1] == FrameLeft(at=0, page=0, source=("F", 0), why="unarmed")
+    assert bench.core.received[-1] == FrameLeft(at=0, page=0, source=("F", 0), why="unarmed")
 
 
 def test_target_that_is_still_being_armed_at_the_end_is_a_gap(bench: Bench) -> None:
@@ -349,7 +349,7 @@ def test_crash_of_a_page_is_reported_only_by_its_own_session(bench: Bench) -> No
     assert not bench.driver.has_crashed
     bench.driver.happened(tab, {"method": "Inspector.targetCrashed"})
     assert bench.driver.has_crashed
-    assert isinstance(bench.core.heard[-1], TabCrashed)
+    assert isinstance(bench.core.received[-1], TabCrashed)
 
 
 def target_event(name: str, target: str, url: str = "", **more: Any) -> dict[str, Any]:
@@ -388,18 +388,18 @@ def test_page_that_the_browser_reports_is_reached_through_it(whole: Bench, last:
     whole.driver.browser_event(target_event("targetCreated", "T", "about:blank"))
     tab, job, effect = reaching(whole)
     armed_by(whole, job, effect)
-    (only,) = whole.core.heard
+    (only,) = whole.core.received
     assert isinstance(only, TabOpened)
     assert (only.page, only.url, only.earlier) == (0, "http://x.test/", ((0.0, "about:blank"),))
     moved = {"frameId": "M", "url": "http://x.test/#a", "navigationType": "fragment"}
     event = wrapped("P", {"method": "Page.navigatedWithinDocument", "params": moved})
     assert whole.driver.browser_event(event) is tab
-    assert isinstance(whole.core.heard[-1], Navigated)
+    assert isinstance(whole.core.received[-1], Navigated)
     call = CallMethod(tab=tab, method="Page.enable")
     _, sent = whole.driver.relayed(call, lambda answer, refused: None)
     assert isinstance(sent, CallBrowser)
     whole.driver.browser_event(target_event(last, "T"))
-    assert isinstance(whole.core.heard[-1], kind)
+    assert isinstance(whole.core.received[-1], kind)
     assert whole.driver.has_crashed == (kind is TabCrashed)
 
 
@@ -408,9 +408,9 @@ def test_page_that_goes_before_it_is_reached_is_reported_with_its_addresses(whol
     _, job, _ = reaching(whole)
     whole.driver.browser_event(target_event("targetInfoChanged", "T", "http://away.test/"))
     whole.driver.browser_event(target_event("targetDestroyed", "T"))
-    assert whole.core.heard == []
+    assert whole.core.received == []
     assert job.step(refused=CommandRefused("failed")) is None
-    (missed,) = whole.core.heard
+    (missed,) = whole.core.received
     assert isinstance(missed, TabMissed)
     assert [url for _, url in missed.urls] == ["about:blank", "http://away.test/"]
     assert missed.closed_at == 0
@@ -432,7 +432,7 @@ def test_page_that_goes_while_it_is_armed_is_opened_and_closed(
     whole.driver.browser_event(target_event("targetDestroyed", "T"))
     while effect is not None:
         effect = job.step(refused=CommandRefused("gone"))
-    assert [type(item) for item in whole.core.heard] == [TabOpened, kind]
+    assert [type(item) for item in whole.core.received] == [TabOpened, kind]
     assert whole.driver.has_crashed == is_crash
 
 
@@ -444,11 +444,11 @@ def test_page_that_cannot_be_reached_is_reported_when_it_goes_or_at_the_end(
     _, job, _ = reaching(whole)
     job.step(refused=CommandRefused("timeout"))
     whole.driver.browser_event(target_event("targetInfoChanged", "T", "http://away.test/"))
-    assert whole.core.heard == []
+    assert whole.core.received == []
     if last is not None:
         whole.driver.browser_event(last)
     whole.driver.feed(End(at=1, kind="stopped"))
-    missed = [item for item in whole.core.heard if isinstance(item, TabMissed)]
+    missed = [item for item in whole.core.received if isinstance(item, TabMissed)]
     assert [url for _, url in missed[0].urls] == ["about:blank", "http://away.test/"]
     assert len(missed) == 1
 
@@ -458,9 +458,9 @@ def test_page_that_is_still_being_reached_at_the_end_is_missed_and_never_opened(
     _, job, effect = reaching(whole)
     assert not whole.driver.is_settled
     whole.driver.feed(End(at=1, kind="stopped"))
-    assert [type(item) for item in whole.core.heard] == [TabMissed, Logged, End]
+    assert [type(item) for item in whole.core.received] == [TabMissed, Logged, End]
     armed_by(whole, job, effect)
-    assert len(whole.core.heard) == 3
+    assert len(whole.core.received) == 3
 
 
 def test_pages_of_other_contexts_are_nobody_s_business(bench: Bench) -> None:
@@ -476,7 +476,7 @@ def test_popups_of_a_recorded_page_are_recorded_and_named(bench: Bench) -> None:
     bench.driver.browser_event(target_event("targetCreated", "U", openerId="T"))
     _, job, effect = reaching(bench)
     armed_by(bench, job, effect)
-    popup = bench.core.heard[-1]
+    popup = bench.core.received[-1]
     assert isinstance(popup, TabOpened)
     assert (popup.page, popup.opener) == (1, 0)
 

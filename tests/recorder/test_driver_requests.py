@@ -1,4 +1,4 @@
-"""Requests that the driver's own events tell of."""
+"""Requests that the driver's own events report."""
 
 from __future__ import annotations
 

@@ -31,17 +31,17 @@ def page(*, speaks: bool = True) -> CdpTab:
     made = CdpTab(0, CLOCK)
     made.seat({"frame": {"id": "M", "loaderId": "L0", "url": "http://x.test/"}})
     about = {"sessionId": "S", "targetInfo": {"type": "iframe", "targetId": "F", "parentFrameId": "M"}}
-    hear(made, "Target.attachedToTarget", about)
+    receive(made, "Target.attachedToTarget", about)
     for via, number, frame in (((), 2, "M"), (("S",), 5, "F")):
         context = {"id": number, "name": WORLD, "auxData": {"frameId": frame}}
-        hear(made, "Runtime.executionContextCreated", {"context": context}, via)
+        receive(made, "Runtime.executionContextCreated", {"context": context}, via)
     if speaks:
         made.frames.reporters["F"] = 0
     made.take_unhandled()
     return made
 
 
-def hear(tab: CdpTab, method: str, params: dict[str, Any], via: tuple[str, ...] = ()) -> None:
+def receive(tab: CdpTab, method: str, params: dict[str, Any], via: tuple[str, ...] = ()) -> None:
     assert list(tab.translate(method, params, via)) == []
 
 
@@ -130,7 +130,7 @@ def test_what_lies_below_waits_as_its_tab_does(holds: bool) -> None:
 def test_worker_is_only_listened_to() -> None:
     tab = page()
     about = {"sessionId": "W", "targetInfo": {"type": "worker", "targetId": "T", "parentFrameId": "M"}}
-    hear(tab, "Target.attachedToTarget", about)
+    receive(tab, "Target.attachedToTarget", about)
     _, asked = carry(arm_target(tab, tab.targets["W",], "script", CLOCK, has_network=True), plain)
     assert methods(asked)[:3] == ["Network.enable", "Runtime.enable", "Target.setAutoAttach"]
     _, asked = carry(arm_target(tab, tab.targets["W",], "script", CLOCK, has_network=False), plain)
@@ -216,7 +216,7 @@ def test_page_waits_for_frames_that_are_being_armed_but_not_for_ever() -> None:
 def test_page_without_frames_is_asked_as_ever() -> None:
     tab = CdpTab(0, CLOCK)
     tab.seat({"frame": {"id": "M", "loaderId": "L0", "url": "http://x.test/"}})
-    hear(
+    receive(
         tab,
         "Runtime.executionContextCreated",
         {"context": {"id": 2, "name": WORLD, "auxData": {"frameId": "M"}}},

@@ -71,11 +71,11 @@ def test_agent_script_may_have_changed_every_document() -> None:
 
 
 @given(st.dictionaries(st.sampled_from(FRAMES), HEARD))
-def test_each_is_left_once(heard: dict[str, set[str]]) -> None:
+def test_each_is_left_once(events_by_frame: dict[str, set[str]]) -> None:
     leave_listeners = LeaveListeners(tree())
-    for frame, events in heard.items():
+    for frame, events in events_by_frame.items():
         leave_listeners.looked(((), frame), events)
-    listening = sum(bool(events - {"click", "load"}) for events in heard.values())
+    listening = sum(bool(events - {"click", "load"}) for events in events_by_frame.values())
     assert sum(leave_listeners.left((), frame) for frame in reversed(FRAMES)) == listening
 
 

@@ -19,7 +19,7 @@ LISTENERS = [{"listeners": [{"type": "pagehide"}]}, {"listeners": []}]
 def tab() -> CdpTab:
     made = CdpTab(0, Clock())
     made.seat({"frame": {"id": "M", "url": "http://shop.test/"}})
-    hears(made, 2, "")
+    open_world(made, 2, "")
     return made
 
 
@@ -29,12 +29,12 @@ def looking(page: CdpTab) -> Job:
     return Job(carried)
 
 
-def hears(page: CdpTab, number: int, name: str, frame: str = "M") -> None:
+def open_world(page: CdpTab, number: int, name: str, frame: str = "M") -> None:
     about = {"frameId": frame, "isDefault": not name}
     page.note("Runtime.executionContextCreated", {"context": {"id": number, "name": name, "auxData": about}})
 
 
-def says(page: CdpTab, text: str, number: int = OURS) -> None:
+def report(page: CdpTab, text: str, number: int = OURS) -> None:
     said = {"name": page.names.binding, "executionContextId": number, "payload": text}
     list(page.translate("Runtime.bindingCalled", said))
 
@@ -74,34 +74,34 @@ DENIED, LEFT_OPEN = f'{CLOSING},"listened":false}}', f"{CLOSING}}}"
 
 def test_document_that_says_that_nothing_listens_is_not_asked() -> None:
     page = tab()
-    hears(page, OURS, page.names.world)
-    says(page, f"0 {DENIED}")
+    open_world(page, OURS, page.names.world)
+    report(page, f"0 {DENIED}")
     assert look(page, WHOLE_PAGE) is None
 
 
 def test_document_that_no_longer_denies_listeners_is_asked_at_once() -> None:
     page = tab()
-    hears(page, OURS, page.names.world)
-    says(page, f"0 {DENIED}")
+    open_world(page, OURS, page.names.world)
+    report(page, f"0 {DENIED}")
     page.leave_listeners.take_due()
-    says(page, f"1 {LEFT_OPEN}")
+    report(page, f"1 {LEFT_OPEN}")
     assert page.leave_listeners.take_due() == WHOLE_PAGE
     assert look(page, WHOLE_PAGE) is not None
 
 
 def test_document_that_says_that_something_listens_is_known_without_asking() -> None:
     page = tab()
-    hears(page, OURS, page.names.world)
-    says(page, f'0 {CLOSING},"listened":true}}')
+    open_world(page, OURS, page.names.world)
+    report(page, f'0 {CLOSING},"listened":true}}')
     assert look(page, WHOLE_PAGE) is None
     assert page.leave_listeners.left((), "M") == 1
 
 
 def test_frame_beside_it_is_asked() -> None:
     page = tab()
-    hears(page, OURS, page.names.world)
-    hears(page, 4, "", frame="F")
-    says(page, f"0 {DENIED}")
+    open_world(page, OURS, page.names.world)
+    open_world(page, 4, "", frame="F")
+    report(page, f"0 {DENIED}")
     asked = looking(page).step()
     assert isinstance(asked, Together)
     assert [call.params["contextId"] for call in asked.sends] == [4, 4]
@@ -109,9 +109,9 @@ def test_frame_beside_it_is_asked() -> None:
 
 def test_reports_of_the_document_before_do_not_count_for_this_one() -> None:
     page = tab()
-    hears(page, OURS, page.names.world)
-    hears(page, 5, "")
-    says(page, f"0 {DENIED}")
+    open_world(page, OURS, page.names.world)
+    open_world(page, 5, "")
+    report(page, f"0 {DENIED}")
     assert look(page, WHOLE_PAGE) is not None
-    says(page, f'1 {CLOSING},"listened":true}}')
+    report(page, f'1 {CLOSING},"listened":true}}')
     assert page.leave_listeners.left((), "M") == 0

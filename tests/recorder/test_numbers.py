@@ -32,11 +32,11 @@ def test_a_message_without_a_number_is_whole(text: str) -> None:
     ],
 )
 def test_what_is_missing_is_counted(numbers: list[int | None], missing: int) -> None:
-    heard = Numbers()
-    assert sum(heard.misses(number) for number in numbers) == missing
+    received = Numbers()
+    assert sum(received.misses(number) for number in numbers) == missing
 
 
 @given(st.sets(st.integers(1, 30)), st.integers(31, 40))
 def test_every_message_that_is_taken_out_is_missed(taken: set[int], last: int) -> None:
-    heard = Numbers()
-    assert sum(heard.misses(number) for number in range(last + 1) if number not in taken) == len(taken)
+    received = Numbers()
+    assert sum(received.misses(number) for number in range(last + 1) if number not in taken) == len(taken)

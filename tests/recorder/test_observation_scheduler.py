@@ -440,7 +440,7 @@ def test_messages_name_a_step_that_is_not_over_yet(driver) -> None:
     driver.event("keydown", FIELD, 2000, key="a")
     driver.feed(m.Utterance(at=2100, kind="say", text="Typing now."))
     assert len(driver.steps) == 1
-    driver.feed(m.Utterance(at=1999 - 100, kind="say", text="Said before, heard later."))
+    driver.feed(m.Utterance(at=1999 - 100, kind="say", text="Sent before, received later."))
     driver.end()
     assert [message.step for message in driver.of(Message)] == [1, 0]
     assert len(driver.steps) == 2

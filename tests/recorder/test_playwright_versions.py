@@ -123,11 +123,11 @@ def test_sessions_without_events_are_refused_with_a_remedy(monkeypatch: pytest.M
 
 
 def test_playwright_hands_on_an_event_as_it_came() -> None:
-    heard: list[Any] = []
-    listener = unwrapped(heard.append)
+    received: list[Any] = []
+    listener = unwrapped(received.append)
     event = {"method": "Page.loadEventFired", "params": {"timestamp": 1.5}}
     ImplToApiMapping().wrap_handler(listener)(event)
-    assert heard[0] is event
+    assert received[0] is event
 
 
 def test_a_lost_process_is_known_by_what_playwright_raises() -> None:

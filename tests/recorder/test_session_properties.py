@@ -330,7 +330,7 @@ def test_any_inputs(
 def test_long_runs(seed: int) -> None:
     random = Random(seed)
     session = Session(SessionOptions(is_begun=seed % 4 > 0), Header(channels={}), PLAN)
-    # A run that ends early tells little: the first tab stays.
+    # A run that ends early shows little: the first tab stays.
     lasting = [phrase for phrase in PHRASES if phrase != [m.TabClosed(at=2000.0, page=0)]]
     items = [item for _ in range(120) for item in random.choice(lasting)]
     written = drive(session, random, items, m.End(at=1.0, kind="stopped"))

@@ -98,7 +98,7 @@ REQUEST_CAUSES = {
     ("dots", "FAIL", "PASS"): _PLACE,
     ("values twice", "PASS", "FAIL"): _SEVERAL,
     ("other values first", "PASS", "FAIL"): _SEVERAL,
-    ("no response", "FAIL", "UNDECIDED"): "nobody heard whether the server carried it out",
+    ("no response", "FAIL", "UNDECIDED"): "it is unknown whether the server carried it out",
     ("after no URL", "ERROR", "PASS"): "what is no URL is passed over",
     ("after no URL", "ERROR", "FAIL"): "what is no URL is passed over",
     ("before a frame", "FAIL", "PASS"): "a frame is no page that the run came to",

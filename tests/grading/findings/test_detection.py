@@ -88,7 +88,7 @@ def test_an_action_that_failed() -> None:
     assert codes(gone.answer("ok")) == [("A2", 0, True)]
 
 
-def test_another_target_than_the_agent_said() -> None:
+def test_another_target_than_the_agent_reported() -> None:
     said = Click(element=Element(css="#a", tag="button", name="Go"))
     seen = Click(element=Element(css="#ad", tag="a", name="Ad"))
     built = at_shop().step(seen, declared=said).see("<p>ad")
@@ -162,7 +162,7 @@ def paged(*actions: tuple[str, dict[str, Any]]) -> Builder:
 
 
 def test_a_loop_without_snapshots_is_found_by_trees_and_screenshots() -> None:
-    """Pages of importers: a tree or a screenshot tells one from another, and without either nobody knows."""
+    """Pages of importers: a tree or a screenshot distinguishes them, and without either they are unknown."""
     first, second = "1" * 64, "2" * 64
     for field in ("a11y", "screenshot"):
         actions = [("#a", {field: first}), ("#b", {field: second})]

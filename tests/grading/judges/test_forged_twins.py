@@ -49,7 +49,7 @@ class Twins(NamedTuple):
     claims: Items
     forge: Callable[[Any], Any]
     """Adds to a run that begins at the shop."""
-    tell: Callable[[Any], Any]
+    play: Callable[[Any], Any]
     """The same, truthfully."""
     asks: bool = True
     """Whether the task asks for an answer."""
@@ -67,12 +67,12 @@ def sent(url: str, **fields: Any) -> dict[str, Any]:
     return {"kind": "request_sent", "method": "POST", "url": url, **fields}
 
 
-def is_paid(kind: str, honest: str, forge: Any, tell: Any) -> Twins:
+def is_paid(kind: str, honest: str, forge: Any, play: Any) -> Twins:
     """Return twins whose task is to say whether an order is paid."""
     needs = [item("whether order 42 is paid", visible(PAID))]
     claims = [item(PAID, visible(PAID))]
     return Twins(
-        kind, honest, "Tell me whether order 42 is paid in full.", f"{PAID}.", needs, claims, forge, tell
+        kind, honest, "Tell me whether order 42 is paid in full.", f"{PAID}.", needs, claims, forge, play
     )
 
 
@@ -189,11 +189,11 @@ def forgeries(twins: Twins) -> Iterator[Judgement]:
 
 
 def honest(twins: Twins) -> Iterator[Judgement]:
-    yield judged(twins, twins.tell(begun(twins)))
-    yield judged(twins, twins.tell(begun(twins).goto(f"{SHOP}/help", "<p>Help</p>")))
-    yield judged(twins, beacon(twins.tell(begun(twins))))
-    yield judged(twins, twins.tell(begun(twins)), wrap="I looked.\n```json\n{}\n```")
-    yield judged(twins, twins.tell(begun(twins)), answer=f"**{twins.answer}**")
+    yield judged(twins, twins.play(begun(twins)))
+    yield judged(twins, twins.play(begun(twins).goto(f"{SHOP}/help", "<p>Help</p>")))
+    yield judged(twins, beacon(twins.play(begun(twins))))
+    yield judged(twins, twins.play(begun(twins)), wrap="I looked.\n```json\n{}\n```")
+    yield judged(twins, twins.play(begun(twins)), answer=f"**{twins.answer}**")
 
 
 @cache

@@ -189,7 +189,7 @@ class _Answers:
         return ModelReply(text=self._say(request), stop_reason="end_turn", model="m", origin="synthetic")
 
 
-def heard(run: Recorded, say: Any, members: tuple[Any, ...], **how: Any) -> Judgement:
+def panel_judgement(run: Recorded, say: Any, members: tuple[Any, ...], **how: Any) -> Judgement:
     recorder: Any = _Answers(say)
     settings_ = JudgeSettings(protocol="panel", members=members, **how)
     return judge_sync(settings_, TASK, Replay(run), recorder)
@@ -234,9 +234,9 @@ ALL = ("claims", "rubric", OWN)
 )  # fmt: skip
 def test_no_replies_make_a_panel_accept_a_run_that_its_evidence_contradicts(said: Any, members: Any) -> None:
     """`claims` rests on the recording: where it does not succeed, a panel of all does not either."""
-    found = heard(FAILED, lambda request: said[request.stage], members)
+    found = panel_judgement(FAILED, lambda request: said[request.stage], members)
     assert found.outcome in ("FAILURE", "ABSTAIN")
-    vetoed = heard(
+    vetoed = panel_judgement(
         FAILED, lambda request: said[request.stage], members, success=1, failure=1, veto=("claims",)
     )
     by_name = {one["judge"]: one["outcome"] for one in vetoed.members}
@@ -248,7 +248,7 @@ def test_no_replies_make_a_panel_accept_a_run_that_its_evidence_contradicts(said
 def test_a_success_of_a_panel_is_one_of_so_many_members_each_with_its_evidence(
     said: Any, success: int, failure: int
 ) -> None:
-    found = heard(GOOD, lambda request: said[request.stage], ALL, success=success, failure=failure)
+    found = panel_judgement(GOOD, lambda request: said[request.stage], ALL, success=success, failure=failure)
     assert found.outcome in ("SUCCESS", "FAILURE", "ABSTAIN")
     outcomes = [one["outcome"] for one in found.members]
     if found.outcome != "SUCCESS":

@@ -35,7 +35,7 @@ S, F, A, E = JudgeOutcome.SUCCESS, JudgeOutcome.FAILURE, JudgeOutcome.ABSTAIN, J
 PANEL = JudgeSettings(protocol="panel", members=("webvoyager", "agent_reward", "webjudge"))
 
 
-def heard(said: list[JudgeOutcome], success: int, failure: int, vetoes: int) -> JudgeOutcome:
+def outcome_of(said: list[JudgeOutcome], success: int, failure: int, vetoes: int) -> JudgeOutcome:
     """Return the verdict of a panel in which every member was asked: the table of the rule."""
     if F in said[:vetoes]:
         return F
@@ -54,7 +54,7 @@ def test_every_count_up_to_four_members(n: int) -> None:
         for success, failure, vetoes in itertools.product(range(1, n + 1), range(1, n + 1), (0, 1)):
             names = [f"m{place}" for place in range(n)]
             found, reason = fold(dict(zip(names, said, strict=True)), success, failure, names[:vetoes])
-            might = {heard(one, success, failure, vetoes) for one in all_said(list(said))}
+            might = {outcome_of(one, success, failure, vetoes) for one in all_said(list(said))}
             if E not in said:
                 assert {found} == might, (said, success, failure)
             assert (found is S) <= (E not in said)

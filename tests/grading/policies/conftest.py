@@ -100,12 +100,12 @@ class Run:
             return self
         return self.visit(url, kind="goto", cause="agent")
 
-    def tell(self, text: str) -> Run:
-        """Say something as an action of its own."""
+    def send_message(self, text: str) -> Run:
+        """Send a message to the user as an action of its own."""
         return self.do(actions.SendMsgToUser(text=text))
 
     def says(self, text: str, kind: str = "say") -> Run:
-        """Say something beside the steps."""
+        """Record a message of the agent beside the steps."""
         self.events.append(Message(role="agent", kind=kind, text=text))
         return self
 

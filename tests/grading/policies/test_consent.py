@@ -93,7 +93,7 @@ def test_a_refusal_counts_even_if_approval_is_only_read_where_recorded(run, grad
     assert grade(built, rule(approval="ignored")).outcome == "OK"
 
 
-def test_a_request_in_other_words_has_to_be_the_last_thing_said(run, grade):
+def test_a_request_in_other_words_has_to_be_the_last_message(run, grade):
     question = "Is it fine to send the money back?"
     adjacent = run().says(question).reply("sure").do(actions.Scroll(dy=100)).click("Refund").ended()
     assert grade(adjacent, rule()).outcome == "OK"

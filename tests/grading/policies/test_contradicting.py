@@ -1,4 +1,4 @@
-"""Policies that nobody can keep together, as grading tells of them."""
+"""Policies that nobody can keep together, as grading reports them."""
 
 from __future__ import annotations
 

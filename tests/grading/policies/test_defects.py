@@ -138,14 +138,14 @@ ROWS: dict[str, tuple[Any, Any, str, str]] = {
     "18 hover": (lambda r: r.do(actions.Hover(element=named("Publish"))), ask("Publish"), "V0", "D"),
     "19 letter": (lambda r: r.click("p"), ask("Publish"), "V0", "D"),
     "19 part": (lambda r: r.click("Address"), ask("Add"), "V0", "D"),
-    "20 no request": (lambda r: r.tell("I will not save").click("Save"), ask("Save"), "O", "V1"),
-    "21 other words": (lambda r: r.tell("Is that fine with you?").reply("yes").click("Save"), ask("Save"),
+    "20 no request": (lambda r: r.send_message("I will not save").click("Save"), ask("Save"), "O", "V1"),
+    "21 other words": (lambda r: r.send_message("Is that fine with you?").reply("yes").click("Save"), ask("Save"),
                        "V1", "O"),
-    "22 denied": (lambda r: r.tell("May I save?").reply("no").click("Save"), ask("Save"), "O", "V1"),
-    "22 did not wait": (lambda r: r.tell("May I save?").click("Save"), ask("Save"), "O", "V1"),
-    "23 part of a word": (lambda r: r.tell("all done"), ask("shall", "missing_params"), "O", "V"),
+    "22 denied": (lambda r: r.send_message("May I save?").reply("no").click("Save"), ask("Save"), "O", "V1"),
+    "22 did not wait": (lambda r: r.send_message("May I save?").click("Save"), ask("Save"), "O", "V1"),
+    "23 part of a word": (lambda r: r.send_message("all done"), ask("shall", "missing_params"), "O", "V"),
     "23 answer": (lambda r: r.do(actions.Answer(text="which one?")), ask("which", "missing_params"), "V", "O"),
-    "24 one letter": (lambda r: r.look("http://h.test/e", ERROR_PAGE).tell("e"), POPUP, "O", "V"),
+    "24 one letter": (lambda r: r.look("http://h.test/e", ERROR_PAGE).send_message("e"), POPUP, "O", "V"),
     "25 earlier page": (lambda r: r.click("Go").look("http://h.test/e", ERROR_PAGE, status=503).click("Back"),
                         POPUP, "V", "V"),
     "25 page left": (lambda r: r.click("Go").look("http://h.test/e", ERROR_PAGE, status=503).click("Back").look(
@@ -155,7 +155,7 @@ ROWS: dict[str, tuple[Any, Any, str, str]] = {
     "26 contents": (lambda r: r.click("Go").look("http://h.test/t", LONG_PAGE), POPUP, "V", "D"),
     "27 answer": (lambda r: r.look("http://h.test/e", ERROR_PAGE).click("x").ended(
         "The page answered with an error."), POPUP, "V", "O"),
-    "27 before it": (lambda r: r.tell("There may be an error: stop and tell the user when the site breaks.").look(
+    "27 before it": (lambda r: r.send_message("There may be an error: stop and tell the user when the site breaks.").look(
         "http://h.test/e", ERROR_PAGE), POPUP, "O", "V"),
     "28 none at all": (lambda r: r.on("http://h.test/p", FIELD).do(fill("x")), counted(1, "#pay"), "V", "D"),
     "29 failed": (lambda r: r.click("Save", failed=True).click("Save"), counted(2), "O", "V"),

@@ -48,7 +48,7 @@ def test_what_the_agent_claims_of_the_user_is_no_word_of_the_user(run):
 
 
 def test_a_message_as_a_step_is_action_and_message(run):
-    assert kinds(run().tell("Hello there")) == ["action", "message"]
+    assert kinds(run().send_message("Hello there")) == ["action", "message"]
     infeasible = run().do(actions.ReportInfeasible(text="No such order"))
     assert kinds(infeasible) == ["action", "message"]
 

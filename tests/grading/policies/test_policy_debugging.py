@@ -31,9 +31,15 @@ def task(*names: str, **rules: dict[str, Any]) -> Task:
 
 
 def walk(run: Any) -> Any:
-    built = run().on("http://h.test/", "<p>x</p>").tell("May I press Refund?").reply("yes").click("Refund")
+    built = (
+        run()
+        .on("http://h.test/", "<p>x</p>")
+        .send_message("May I press Refund?")
+        .reply("yes")
+        .click("Refund")
+    )
     built.fill("Lisboa").on("http://h.test/e", "<h1>503 Service Unavailable</h1>", status=503)
-    return built.tell("The page failed with 503.").click("Save").ended("Done: it failed.")
+    return built.send_message("The page failed with 503.").click("Save").ended("Done: it failed.")
 
 
 def test_a_trial_says_what_matched_and_the_first_field_that_did_not(run: Any) -> None:

@@ -280,7 +280,7 @@ def test_a_date_is_read_back_in_every_form(day: date) -> None:
 
 
 @given(st.dates(date(1970, 1, 1), date(2069, 12, 31)))
-def test_what_is_said_to_be_a_date_is_read_in_other_forms(day: date) -> None:
+def test_what_has_to_be_a_date_is_read_in_other_forms(day: date) -> None:
     forms = [
         f"{day:%B} {day.day},{day.year}",
         f"{day.year} {day:%b} {day.day}",

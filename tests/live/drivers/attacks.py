@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from errand import Teller
 from raw_cdp import Page
+from shop_task import Reporter
 
 Call = list[Any]
 """Name of an action and its arguments."""
@@ -36,7 +36,7 @@ def calls(page: Any, name: str, given: list[Any]) -> Any:
 
 
 def there(path: str) -> str:
-    """Return the script that tells whether a page is there and complete."""
+    """Return the script that reports whether a page is there and complete."""
     return f"location.pathname === {json.dumps(path)} && document.readyState === 'complete'"
 
 
@@ -149,7 +149,7 @@ def main(actions: list[Call]) -> None:
         with sync_playwright() as playwright:
             page = playwright.chromium.connect_over_cdp(endpoint).contexts[0].pages[0]
             act(page, [*actions, ["sleep", SETTLED_S * 1000]])
-    Teller().answer("done")
+    Reporter().answer("done")
 
 
 if __name__ == "__main__":

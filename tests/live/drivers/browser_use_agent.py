@@ -1,4 +1,4 @@
-"""The errand by browser-use, with a model that says what was written down for it."""
+"""The shop task by browser-use, with a model that gives prepared replies."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from browser_use import Agent, BrowserSession
 from browser_use.llm.views import ChatInvokeCompletion
-from errand import EMAIL, ORDER, SEARCH, Teller
+from shop_task import EMAIL, ORDER, SEARCH, Reporter
 
 Action = dict[str, dict[str, Any]]
 
@@ -38,7 +38,7 @@ class Page:
         return int(found[1])
 
 
-def errand(page: Page) -> Iterator[list[Action]]:
+def turns_of(page: Page) -> Iterator[list[Action]]:
     """Yield the actions of each turn; the page is described again before the next."""
     yield [{"click": {"index": page.link("Orders")}}]
     yield [{"input": {"index": page.field("q"), "text": SEARCH}}, {"send_keys": {"keys": "Enter"}}]
@@ -61,7 +61,7 @@ class Model:
 
     def __init__(self) -> None:
         self._page = Page()
-        self._turns = errand(self._page)
+        self._turns = turns_of(self._page)
 
     async def ainvoke(
         self, messages: list[Any], output_format: Any = None, **options: Any
@@ -74,11 +74,11 @@ class Model:
 
 
 async def main() -> None:
-    """Do the errand in the browser that is open."""
+    """Do the shop task in the browser that is open."""
     session = BrowserSession(cdp_url=os.environ["REPLAYKIT_CDP_URL"], keep_alive=True)
-    agent = Agent(task="errand", llm=Model(), browser_session=session, use_vision=False, use_judge=False)
+    agent = Agent(task="shop-task", llm=Model(), browser_session=session, use_vision=False, use_judge=False)
     history = await agent.run(max_steps=12)
-    Teller().answer(history.final_result() or "")
+    Reporter().answer(history.final_result() or "")
     await session.stop()
 
 

@@ -1,4 +1,4 @@
-"""The errand by Playwright's MCP server, driven by a client that speaks JSON-RPC over standard streams."""
+"""The shop task by Playwright's MCP server, driven by a client that sends JSON-RPC over standard streams."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from errand import EMAIL, ORDER, SEARCH, Teller
+from shop_task import EMAIL, ORDER, SEARCH, Reporter
 
 SERVER = Path(__file__).parent / "node_modules" / "@playwright" / "mcp" / "cli.js"
 
@@ -25,7 +25,7 @@ class Client:
             argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=folder
         )
         self._number = 0
-        about = {"name": "errand", "version": "1"}
+        about = {"name": "shop-task", "version": "1"}
         self.ask("initialize", protocolVersion="2025-03-26", capabilities={}, clientInfo=about)
         self._write({"method": "notifications/initialized"})
 
@@ -62,7 +62,7 @@ class Client:
 
 
 class Page:
-    """The tab as the server tells it: elements have a role, a name and a reference."""
+    """The tab as the server describes it: elements have a role, a name and a reference."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -83,7 +83,7 @@ class Page:
 
 
 def main() -> None:
-    """Do the errand in the browser that is open."""
+    """Do the shop task in the browser that is open."""
     # Slow machines need more than the 5 s that it allows an action.
     client = Client("--cdp-endpoint", os.environ["REPLAYKIT_CDP_URL"], "--timeout-action=60000")
     page = Page(client)
@@ -98,7 +98,7 @@ def main() -> None:
     page.use("browser_click", "checkbox", "Send the weekly digest")
     page.use("browser_click", "button", "Save settings")
     client.call("browser_wait_for", text="saved")
-    Teller().answer(total)
+    Reporter().answer(total)
     client.close()
 
 

@@ -1,4 +1,4 @@
-// The errand by Puppeteer.
+// The shop task by Puppeteer.
 import { appendFileSync } from "node:fs";
 import puppeteer from "puppeteer-core";
 

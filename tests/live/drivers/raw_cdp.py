@@ -1,4 +1,4 @@
-"""The errand by the DevTools protocol alone: a WebSocket, the mouse and the keys."""
+"""The shop task by the DevTools protocol alone: a WebSocket, the mouse and the keys."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import urllib.request
 from collections.abc import Callable
 from typing import Any
 
-from errand import EMAIL, ORDER, SEARCH, Teller
+from shop_task import EMAIL, ORDER, SEARCH, Reporter
 from websocket import WebSocket
 
 PATIENCE_S = 20.0
@@ -93,7 +93,7 @@ class Page:
 
 
 def main() -> None:
-    """Do the errand in the tab that is open."""
+    """Do the shop task in the tab that is open."""
     page = Page(os.environ["REPLAYKIT_CDP_URL"])
     page.click("nav a", "Orders")
     page.focus("input", "Search")
@@ -111,7 +111,7 @@ def main() -> None:
     page.click("input", "Send the weekly digest")
     page.click("button", "Save settings")
     page.until(lambda: page.evaluate("document.querySelector('#done')?.innerText ?? null"))
-    Teller().answer(total)
+    Reporter().answer(total)
 
 
 if __name__ == "__main__":

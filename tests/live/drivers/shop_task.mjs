@@ -1,4 +1,4 @@
-// The errand by Playwright for Node.
+// The shop task by Playwright for Node.
 import { appendFileSync } from "node:fs";
 import { chromium } from "playwright-core";
 

@@ -1,4 +1,4 @@
-"""The errand that agents of every make do: what a recording of it must hold, and the verdict on it."""
+"""The shop task that agents of every make do: what its recording must hold, its verdict, and helpers for agents."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from replaykit.trajectory.step import Step, Trajectory
 from tests.needed import missing
 
 DRIVERS = Path(__file__).parent / "drivers"
-TASK = load_suite(DRIVERS / "errand.yaml").task("errand")
+TASK = load_suite(DRIVERS / "shop_task.yaml").task("shop-task")
 ANSWER = "€33.00"
 WAIT_S = 60.0
-"""Patience; an errand takes about two seconds."""
+"""Patience; the shop task takes about two seconds."""
 
 ActionBase = tuple[str, str, str, str]
 """Tag, role and name of the element, value."""
 
-ERRAND: list[ActionBase] = [
+SHOP_TASK: list[ActionBase] = [
     ("click", "link", "Orders", ""),
     ("type", "searchbox", "Search", "Ines"),
     ("press", "searchbox", "Search", "Enter"),
@@ -44,7 +44,7 @@ ERRAND: list[ActionBase] = [
     ("check", "checkbox", "Send the weekly digest", ""),
     ("click", "button", "Save settings", ""),
 ]
-"""Errands of every client."""
+"""Actions of every client."""
 
 CRASHES = 12
 """Every other time Playwright's own driver dies of the crash of a frame: then it is made again with another one."""
@@ -78,7 +78,7 @@ def held(path: Path) -> Trajectory:
         return bundle.trajectory
 
 
-def prove(path: Path, said: list[ActionBase] = ERRAND, origin: str = "observed") -> Trajectory:
+def prove(path: Path, said: list[ActionBase] = SHOP_TASK, origin: str = "observed") -> Trajectory:
     """Raise AssertionError unless the bundle holds these actions, all of them whole, and is graded as it was done."""
     run = held(path)
     assert [action_of(step) for step in run.steps] == said
@@ -94,7 +94,7 @@ def prove(path: Path, said: list[ActionBase] = ERRAND, origin: str = "observed")
 
 
 def saved(state: dict[str, object]) -> None:
-    """Raise AssertionError unless the shop's own state says that the errand is done."""
+    """Raise AssertionError unless the shop's own state says that the shop task is done."""
     settings = state["settings"]
     assert isinstance(settings, dict)
     assert (settings["contact_email"], settings["language"]) == ("desk@harbour.test", "fi")

@@ -1,4 +1,4 @@
-"""The errand as a Playwright agent, sync and async; as a program it takes the browser that it is told of."""
+"""The shop task as a Playwright agent, sync and async; as a program it takes the browser of its environment."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ async def act_async(page: Any, task: Any, run: Any) -> None:
     run.answer(total)
 
 
-class Teller:
+class Reporter:
     """The run behind the events file, where there is one."""
 
     def answer(self, text: str) -> None:
@@ -64,14 +64,14 @@ class Teller:
 
 
 def main(endpoint: str, start: str | None = None) -> None:
-    """Do the errand in the browser that is open."""
+    """Do the shop task in the browser that is open."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
         page = playwright.chromium.connect_over_cdp(endpoint).contexts[0].pages[0]
         if start is not None:
             page.goto(start)
-        act(page, None, Teller())
+        act(page, None, Reporter())
 
 
 if __name__ == "__main__":
