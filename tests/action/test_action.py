@@ -135,7 +135,7 @@ def body(place: Path) -> str:
         ("41\n42\n", "--method PATCH repos/o/r/issues/comments/41"),
     ],
 )
-def test_one_comment_is_written_and_then_written_anew(
+def test_one_comment_is_written_and_then_replaced(
     mine: str, called: str, script: Script, place: Path
 ) -> None:
     summary(place, "## replaykit: gate failed\n")

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from bench.house import (
     PACKAGE,
+    PRIVATE_IN_TESTS,
+    ROOT,
     Module,
     code_lines,
     comments,
@@ -127,6 +129,26 @@ def test_names_of_scripts_with_a_private_word_are_found_outside_of_texts(tmp_pat
 def test_no_name_has_a_private_word() -> None:
     assert private_names(shipped()) == {}
     assert private_script_names(PACKAGE) == {}
+
+
+def test_no_name_in_tests_has_a_private_word() -> None:
+    assert private_names(read(ROOT / "tests"), PRIVATE_IN_TESTS) == {}
+
+
+def test_no_file_of_tests_has_a_private_word() -> None:
+    words = (set(path.stem.split("_")) for path in (ROOT / "tests").rglob("*.py"))
+    assert [stems for stems in words if stems & PRIVATE_IN_TESTS] == []
+
+
+def test_retired_words_are_found(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own/pages.py").write_text(
+        "def stir(): ...\nclass Teller: ...\nveiled = errands = sight = 1\n"
+    )
+    (tmp_path / "own/page.js").write_text("const noteVeil = (overlay) => unstirring(overlay);\n")
+    names = ("Teller", "errands", "sight", "stir", "veiled")
+    assert private_names(read(tmp_path / "own")) == {name: {"own.pages"} for name in names}
+    assert sorted(private_script_names(tmp_path / "own")) == ["noteVeil", "unstirring"]
 
 
 def test_folders_count_scripts(tmp_path: Path) -> None:

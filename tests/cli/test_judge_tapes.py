@@ -245,9 +245,9 @@ def test_verify_fails_on_a_tape_that_nobody_can_read(tmp_path: Path, capfd: Any)
     assert "line 1" in capfd.readouterr().out
 
 
-@pytest.mark.parametrize(("abstaining", "is_told"), [(1, False), (2, True)])
+@pytest.mark.parametrize(("abstaining", "is_reported"), [(1, False), (2, True)])
 def test_judges_that_often_abstain_are_reported(
-    tmp_path: Path, capfd: Any, monkeypatch: pytest.MonkeyPatch, abstaining: int, is_told: bool
+    tmp_path: Path, capfd: Any, monkeypatch: pytest.MonkeyPatch, abstaining: int, is_reported: bool
 ) -> None:
     for number in range(5):
         write(tmp_path / f"run{number}.zst")
@@ -263,9 +263,9 @@ def test_judges_that_often_abstain_are_reported(
     monkeypatch.setattr("replaykit.grading.judge_runs.judge_run.Transports", Doubting)
     assert run_cli(["judge", "run", str(tmp_path)]) == 0
     expected = f"webvoyager abstained in {abstaining} of 5 runs: {abstaining} x no_token"
-    assert (expected in capfd.readouterr().err) == is_told
+    assert (expected in capfd.readouterr().err) == is_reported
     assert run_cli(["grade", str(tmp_path)]) in (0, 1, 3)
-    assert (expected in capfd.readouterr().err) == is_told
+    assert (expected in capfd.readouterr().err) == is_reported
 
 
 def asks(request: Any, words: list[str]) -> bool:

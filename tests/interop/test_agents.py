@@ -87,7 +87,7 @@ def judgement(reply: str | None, finish: str = "stop", **changes: Any) -> dict[s
         (None, "stop", "ERROR", None),
     ],
 )
-def test_judgements_of_agentrewardbench_are_read_anew(
+def test_judgements_of_agentrewardbench_are_read_again(
     reply: str | None, finish: str, outcome: str, compat: str | None, tmp_path: Path, imported: Importing
 ) -> None:
     path, folder = agentrewardbench(tmp_path / "in"), tmp_path / "judgements"
@@ -217,7 +217,7 @@ def test_atif_of_other_versions(version: str, tmp_path: Path, imported: Importin
     assert isinstance(found.value, UnsupportedVersion) or "resembles" in str(found.value) or version == "1.6"
 
 
-SPOKEN = {"source": "agent", "message": "x"}
+MESSAGE = {"source": "agent", "message": "x"}
 NUMBERS = {
     "a step_id out of order": [1, 3, 2],
     "a step_id out of order: steps": [1, 1, 2],
@@ -228,7 +228,7 @@ NUMBERS = {
 
 @pytest.mark.parametrize(("says", "ids"), NUMBERS.items())
 def test_atif_out_of_order_is_read_and_reported_once(says: str, ids: list[Any], tmp_path: Path) -> None:
-    steps = [{**SPOKEN, "step_id": id, "message": f"words {at}"} for at, id in enumerate(ids)]
+    steps = [{**MESSAGE, "step_id": id, "message": f"words {at}"} for at, id in enumerate(ids)]
     done = import_run("atif", atif(tmp_path / "in", steps=steps), tmp_path / "run.zst")
     assert len([line for line in done.warnings if "step_id" in line]) == 1
     assert says in done.warnings[0]
@@ -254,7 +254,7 @@ def test_one_flaw_of_atif_costs_no_run(wrong: Any, kept: str, tmp_path: Path) ->
     call = {"tool_call_id": "a", "function_name": "goto", "arguments": {"url": "http://x.test/"}}
     if isinstance(wrong, dict):
         wrong = {"step_id": 2, **wrong}
-    steps = [{**SPOKEN, "step_id": 1, "tool_calls": [call]}, wrong, {**SPOKEN, "step_id": 3}]
+    steps = [{**MESSAGE, "step_id": 1, "tool_calls": [call]}, wrong, {**MESSAGE, "step_id": 3}]
     done = import_run("atif", atif(tmp_path / "in", steps=steps), tmp_path / "run.zst")
     assert len([line for line in done.warnings if not line.startswith("left out")]) == 1
     with open_bundle(tmp_path / "run.zst") as bundle:
@@ -353,7 +353,7 @@ class Evil:
         (getattr, (object, "__subclasses__")),
     ],
 )
-def test_pickles_that_would_act_are_refused_before_anything_runs(
+def test_pickles_with_effects_are_refused_before_anything_runs(
     what: Any, tmp_path: Path, imported: Importing
 ) -> None:
     mark = tmp_path / "mark"
@@ -416,7 +416,7 @@ def test_kinds_of_actions_of_browser_use(tmp_path: Path, imported: Importing) ->
 
 
 def test_a_time_of_atif_that_is_none_is_kept(tmp_path: Path) -> None:
-    steps = [{**SPOKEN, "step_id": 1, "timestamp": "after lunch"}, {**SPOKEN, "step_id": 2, "message": 4}]
+    steps = [{**MESSAGE, "step_id": 1, "timestamp": "after lunch"}, {**MESSAGE, "step_id": 2, "message": 4}]
     done = import_run("atif", atif(tmp_path / "in", steps=steps), tmp_path / "run.zst")
     assert sum("timestamp that is no time" in line for line in done.warnings) == 1
     with open_bundle(tmp_path / "run.zst") as bundle:

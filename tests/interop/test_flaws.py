@@ -199,7 +199,7 @@ def test_the_one_text_of_a_call_is_read_by_wordings(
         ("act", {"instruction": "Click at (600, 475)"}, "act"),
     ],
 )
-def test_words_are_actions_where_the_tool_acts(
+def test_words_are_actions_where_the_tool_executes_them(
     name: str, arguments: Any, tag: str, tmp_path: Path, imported: Importing
 ) -> None:
     run = imported("atif", atif(tmp_path, steps=[call_of(name, arguments)])).trajectory

@@ -190,7 +190,7 @@ def test_a_list_in_itself_and_one_named_too_often_are_refused(monkeypatch: pytes
 
 
 @pytest.mark.parametrize("name", ["os.system", "posix.system", "nt.system", "subprocess.Popen", "builtins.exec", "builtins.getattr", "builtins.__import__", "functools.partial", "importlib.import_module", "imp.load_source", "sys.exit", "pathlib.os.system"])  # fmt: skip
-def test_names_of_pythons_library_that_act_are_refused(name: str) -> None:
+def test_names_of_pythons_library_with_effects_are_refused(name: str) -> None:
     module, _, attribute = name.partition(".")
     code = f"c{module}\n{attribute}\n(S'x'\ntR.".encode()
     with pytest.raises(Forbidden, match=name):

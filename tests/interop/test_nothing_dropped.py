@@ -238,8 +238,8 @@ def test_keys_that_nobody_knows_are_kept_or_named(format: str, tmp_path: Path) -
     found = lost(format, path, tmp_path / "run.zst")
     # Keys of nodes are counted by their names.
     is_counted = re.compile(r".*\.childNodes\[\]\.zz_unknown|.*\.data\.node\.zz_unknown")
-    strangers = [one for one in found if "STRANGE" in str(one[1])]
-    assert [one for one in strangers if not (format == "rrweb" and is_counted.fullmatch(one[0]))] == []
+    foreign = [one for one in found if "STRANGE" in str(one[1])]
+    assert [one for one in foreign if not (format == "rrweb" and is_counted.fullmatch(one[0]))] == []
 
 
 def test_what_an_action_gave_stays_with_its_step(tmp_path: Path, imported: Importing) -> None:

@@ -73,9 +73,9 @@ async def send(url: str, text: str, version: str = "1.0") -> Task:
     message = new_text_message(text, role=Role.ROLE_USER)
     async with httpx.AsyncClient(timeout=120) as http:
         card = await A2ACardResolver(http, url).get_agent_card()
-        spoken = [one for one in card.supported_interfaces if one.protocol_version == version]
+        supported = [one for one in card.supported_interfaces if one.protocol_version == version]
         card.ClearField("supported_interfaces")
-        card.supported_interfaces.extend(spoken)
+        card.supported_interfaces.extend(supported)
         async with await create_client(card, ClientConfig(streaming=False, httpx_client=http)) as client:
             (reply,) = [one async for one in client.send_message(SendMessageRequest(message=message))]
     return reply.task

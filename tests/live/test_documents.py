@@ -115,7 +115,7 @@ def test_frames_of_every_kind(tmp_path: Path, page: Page, home: str, site: Any, 
     assert all(proof.closed for proof in proofs.values()), proofs
 
 
-def test_frame_that_goes_elsewhere_is_counted_anew(tmp_path: Path, page: Page, home: str) -> None:
+def test_frame_that_goes_elsewhere_is_counted_again(tmp_path: Path, page: Page, home: str) -> None:
     def act(page: Page) -> None:
         page.goto(home)
         page.evaluate(ADD, "<iframe src='/next'></iframe>")

@@ -176,10 +176,10 @@ def test_consent_is_asked_for_at_the_stated_moment(
 def test_good_agent_knows_the_webarena_tasks(browser: Any, shop: Any) -> None:
     tasks = load_suite(TASKS / "webarena-shop.json").tasks
     ours = {task.intent: task.id for task in load_suite(TASKS / "shop.yaml").tasks}
-    deeds = good.DEEDS
+    actions = good.DEEDS
     twins = {task.id: ours[task.intent] for task in tasks if task.intent in ours}
     assert len(twins) == 6
-    assert all(deeds[theirs] is deeds[own] for theirs, own in twins.items())
+    assert all(actions[theirs] is actions[own] for theirs, own in twins.items())
     (alone,) = (task.id for task in tasks if task.id not in twins)
     assert perform(browser, good.good, task_of(alone, shop.url, "webarena-shop.json")).answers == ["N/A"]
 

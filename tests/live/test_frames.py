@@ -238,7 +238,7 @@ def check_filled_in(found: Recorded) -> None:
 
 
 @pytest.mark.parametrize("kind", one_in(2, ["out", "in"]))
-def test_acts_in_a_frame_that_the_page_cannot_read(
+def test_actions_in_a_frame_that_the_page_cannot_read(
     kind: str, tmp_path: Path, context: BrowserContext, site: Site
 ) -> None:
     isolation = []
@@ -263,7 +263,7 @@ def test_acts_in_a_frame_that_the_page_cannot_read(
     assert len(found.trajectory.of_type(Navigation)) == 1
 
 
-def test_acts_in_a_frame_whose_world_is_older_than_its_document(
+def test_actions_in_a_frame_whose_world_is_older_than_its_document(
     tmp_path: Path, context: BrowserContext, site: Site
 ) -> None:
     """A frame that comes late is looked into while it is empty: of its drivers' scripts its world sees nothing then."""

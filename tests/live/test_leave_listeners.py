@@ -97,7 +97,7 @@ def test_listener_that_an_action_adds(tmp_path: Path, page: Page, site: Site, st
 
 
 LATE = LISTENERS["pagehide"]
-ANEW = "document.open(); document.write('<a id=next href=/next>next</a>'); document.close()"
+REWRITE = "document.open(); document.write('<a id=next href=/next>next</a>'); document.close()"
 ANSWERED = "addEventListener(known, (event) => event.preventDefault(), { capture: true })"
 
 
@@ -109,7 +109,7 @@ def test_listener_that_is_added_while_it_is_left(tmp_path: Path, page: Page, sit
 
 HIDING = {
     "answers itself": f"{ANSWERED}; {LATE}",
-    "written anew": f"{ANEW}; {ANSWERED}; {LATE}",
+    "written again": f"{REWRITE}; {ANSWERED}; {LATE}",
     "without a body": f"{LATE}; document.body.remove()",
 }
 """Tricks of a page that knows the name of the question, to make believe that it does not listen."""

@@ -275,7 +275,7 @@ def test_a_masked_text_is_none_of_the_earlier_names(watch: Callable[..., Any]) -
     assert "4711" not in str(until_last(watched, "click", "#t").element)
 
 
-VEILED = """<!doctype html><style>body { margin: 0 } button { position: absolute; width: 90px; height: 30px; left: 0 }
+OVERLAYS = """<!doctype html><style>body { margin: 0 } button { position: absolute; width: 90px; height: 30px; left: 0 }
 .overlay { position: absolute; left: 0; width: 90px; height: 30px; pointer-events: none; background: white }</style>
 <button id=v style="top: 0">Cancel</button><div class=overlay style="top: 0">Buy now</div>
 <button id=o style="top: 40px">Cancel</button><div class=overlay style="top: 40px; opacity: 0">Buy now</div>
@@ -285,7 +285,7 @@ VEILED = """<!doctype html><style>body { margin: 0 } button { position: absolute
 
 def test_texts_over_a_target_that_a_pointer_goes_through_are_kept(watch: Callable[..., Any]) -> None:
     watched = watch()
-    watched.page.set_content(VEILED)
+    watched.page.set_content(OVERLAYS)
     watched.settle()
     watched.ask()
     assert {name: clicked(watched, f"#{name}").over for name in "vofb"} == {

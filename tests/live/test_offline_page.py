@@ -130,7 +130,7 @@ def test_it_reads_as_the_driver_does(page: OfflinePage, bundle: Bundle) -> None:
     assert page.browser_version.startswith("Chrome/")
 
 
-def test_acts_are_refused_by_name(page: OfflinePage) -> None:
+def test_methods_with_effects_are_refused_by_name(page: OfflinePage) -> None:
     element = page.query_selector("h1")
     assert element is not None
     for found in (page.locator("h1"), element):

@@ -26,8 +26,8 @@ DRAWN = "document.documentElement.dispatchEvent(new MouseEvent('click', {bubbles
 @pytest.mark.parametrize("is_attack", [True, False], ids=["attack", "control"])
 def test_a_drawing_that_is_left_at_once(is_attack: bool, site: Site, tmp_path: Path) -> None:
     start, drawing = site.add("/", "<h1>start"), site.add("/drawing", DRAWING, "image/svg+xml")
-    deed = [["evaluate", DRAWN]] if is_attack else []
-    actions = [["goto", start], *[["go", drawing], ["arrive", "/drawing"], *deed, ["goto", start]] * 4]
+    drawn = [["evaluate", DRAWN]] if is_attack else []
+    actions = [["goto", start], *[["go", drawing], ["arrive", "/drawing"], *drawn, ["goto", start]] * 4]
     assert outcome_over_cdp(SEND, actions, start, tmp_path) == ("UNDECIDED" if is_attack else "DORMANT")
 
 

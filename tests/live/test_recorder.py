@@ -113,7 +113,7 @@ def shop_round(page: Page, run: Recorder) -> None:
     run.answer("done")
 
 
-def test_acts_of_a_form_in_order(tmp_path: Path, context: BrowserContext, start: str) -> None:
+def test_actions_of_a_form_in_order(tmp_path: Path, context: BrowserContext, start: str) -> None:
     trajectory = record(tmp_path / "run.zst", context, start, shop_round)
     assert acts(trajectory) == [
         ("fill", "#name"),

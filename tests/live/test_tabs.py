@@ -182,7 +182,7 @@ def test_tab_that_is_soon_gone_is_a_visit(record: Record, tmp_path: Path) -> Non
 
 
 @pytest.mark.thorough
-def test_act_in_a_popup_used_at_once_is_a_step_or_a_gap(record: Record, tmp_path: Path) -> None:
+def test_action_in_a_popup_used_at_once_is_a_step_or_a_gap(record: Record, tmp_path: Path) -> None:
     trajectory = record(POPUP)
     seen = [step for step in trajectory.steps if step.page == 1 and isinstance(step.action, Click)]
     late = [gap for gap in trajectory.of_type(Gap) if gap.why == "armed.late"]

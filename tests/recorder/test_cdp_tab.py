@@ -423,7 +423,7 @@ def test_frame_that_only_changes_its_process_stays() -> None:
 
 
 @pytest.mark.parametrize(("is_watched", "gaps"), [(True, [("actions", "target.late", 1)]), (False, [])])
-def test_act_before_anybody_listened_is_a_gap(is_watched: bool, gaps: list[Any]) -> None:
+def test_action_before_the_recorder_listened_is_a_gap(is_watched: bool, gaps: list[Any]) -> None:
     tab = seated()
     tab.is_watched = is_watched
     receive(tab, ("Target.attachedToTarget", FRAME))

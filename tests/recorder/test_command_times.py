@@ -26,7 +26,7 @@ def test_a_tab_is_asked_by_commands_to_it_and_to_none(
     assert times.asked_between(0, since, until) is expected
 
 
-def test_commands_that_act_on_no_page_do_not_count() -> None:
+def test_commands_without_effect_on_a_page_do_not_count() -> None:
     times = CommandTimes()
     times.note_command(Commanded(at=1.0, kind="navigate", name="Page.navigate"))
     assert not times.asked_between(0, 0.0)

@@ -26,7 +26,7 @@ PUSH = json.dumps({"k": "push", "seq": 1, "at": 0, "purpose": "final", "snapshot
 CLOCK = Clock(wall=lambda: 1000.0, ticks=lambda: 0.0)
 
 
-def page(*, speaks: bool = True) -> CdpTab:
+def page(*, reports: bool = True) -> CdpTab:
     """A page M with a frame F in a process of its own, session S."""
     made = CdpTab(0, CLOCK)
     made.seat({"frame": {"id": "M", "loaderId": "L0", "url": "http://x.test/"}})
@@ -35,7 +35,7 @@ def page(*, speaks: bool = True) -> CdpTab:
     for via, number, frame in (((), 2, "M"), (("S",), 5, "F")):
         context = {"id": number, "name": WORLD, "auxData": {"frameId": frame}}
         receive(made, "Runtime.executionContextCreated", {"context": context}, via)
-    if speaks:
+    if reports:
         made.frames.reporters["F"] = 0
     made.take_unhandled()
     return made
@@ -207,7 +207,7 @@ def test_stuck_frame_does_not_hold_its_page_up() -> None:
 
 
 def test_page_waits_for_frames_that_are_being_armed_but_not_for_ever() -> None:
-    tab = page(speaks=False)
+    tab = page(reports=False)
     job, asked = carry(snapshot(tab, "final"), plain)
     assert isinstance(job.value, PagePush)
     assert 2 < sum(what == "sleep" for _, what in asked) < 100

@@ -9,7 +9,7 @@ from replaykit.recorder.browser.tab.cdp_frames import FrameTree
 from replaykit.recorder.browser.tab.leave_listeners import LeaveListeners
 
 FRAMES = ("M", "a", "b", "c")
-HEARD = st.sets(st.sampled_from(["click", "pagehide", "unload", "visibilitychange", "freeze", "load"]))
+EVENTS = st.sets(st.sampled_from(["click", "pagehide", "unload", "visibilitychange", "freeze", "load"]))
 
 
 def tree() -> FrameTree:
@@ -70,7 +70,7 @@ def test_agent_script_may_have_changed_every_document() -> None:
     assert looks == [{(), ("S",)}]
 
 
-@given(st.dictionaries(st.sampled_from(FRAMES), HEARD))
+@given(st.dictionaries(st.sampled_from(FRAMES), EVENTS))
 def test_each_is_left_once(events_by_frame: dict[str, set[str]]) -> None:
     leave_listeners = LeaveListeners(tree())
     for frame, events in events_by_frame.items():

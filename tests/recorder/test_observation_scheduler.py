@@ -467,5 +467,5 @@ def test_a_message_before_the_action_of_a_declared_step_shows_the_earlier_effect
     driver.click(OTHER, 2200)
     driver.feed(m.Utterance(at=2300, kind="say", text="I have clicked."), m.StepExit(at=2310))
     driver.wait(3000).end()
-    spoken = [(seen.t, seen.of) for seen in driver.looks() if seen.t in (2110, 2300)]
-    assert spoken == [(2110, 0), (2300, 1)]
+    at_messages = [(seen.t, seen.of) for seen in driver.looks() if seen.t in (2110, 2300)]
+    assert at_messages == [(2110, 0), (2300, 1)]

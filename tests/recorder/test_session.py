@@ -170,7 +170,7 @@ def test_several_calls_are_steps_of_one_turn(driver) -> None:
     ]
 
 
-def test_acts_outside_of_windows_are_steps_of_their_own(driver) -> None:
+def test_actions_outside_of_windows_are_steps_of_their_own(driver) -> None:
     enter(driver, Click(element=Element(ref="#pay")))
     driver.click(BUTTON, 1010)
     driver.feed(m.StepExit(at=1100))

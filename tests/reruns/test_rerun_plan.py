@@ -35,7 +35,7 @@ def only(run: Builder, folder: Path, **given: object) -> Move:
     return move
 
 
-def test_acts_are_planned_with_live_addresses(tmp_path: Path) -> None:
+def test_actions_are_planned_with_live_addresses(tmp_path: Path) -> None:
     plan = planned(begun().click("#a").goto(f"{ROOT}/orders", "<p>o</p>"), tmp_path)
     assert plan.start == ("http://127.0.0.1:9000/",)
     assert [move.step for move in plan.moves] == [0, 1]

@@ -27,7 +27,7 @@ from replaykit.tasks.suite import SuiteFile, load_policies, load_suite
     ],
 )
 def test_in_a_task_file(right: str, wrong: str, nearest: str, among: str, tmp_path: Path) -> None:
-    assert_told(load_suite, "tasks.yaml", (right, wrong), (nearest, among), tmp_path)
+    assert_suggested(load_suite, "tasks.yaml", (right, wrong), (nearest, among), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -42,10 +42,10 @@ def test_in_a_task_file(right: str, wrong: str, nearest: str, among: str, tmp_pa
     ],
 )
 def test_in_a_policy_file(right: str, wrong: str, nearest: str, among: str, tmp_path: Path) -> None:
-    assert_told(load_policies, "policies.yaml", (right, wrong), (nearest, among), tmp_path)
+    assert_suggested(load_policies, "policies.yaml", (right, wrong), (nearest, among), tmp_path)
 
 
-def assert_told(
+def assert_suggested(
     read: Any, name: str, change: tuple[str, str], expected: tuple[str, str], folder: Path
 ) -> None:
     write_starter(folder, "http://shop.test")

@@ -129,7 +129,7 @@ def test_the_user_s_template_is_filled_as_the_peer_fills_it() -> None:
     assert text_of(other) == text_of(request(REASON, "q", "r", "a"))
 
 
-def test_strict_delimits_what_strangers_wrote_in_the_user_s_template() -> None:
+def test_strict_delimits_recorded_text_in_the_user_s_template() -> None:
     wanted = request(FUZZY, "q", "r", "a", asking=Asking(prompts={"fuzzy": OWN}))
     assert wanted.system == f"{SYSTEM}\n\n{DATA}"
     code = text_of(wanted).split("<<question ")[1][:12]

@@ -109,8 +109,8 @@ def test_beacons_without_an_entry() -> None:
     plain = shop().fill("#q", "blue mug").request("POST", "http://stats.test/b", 204, **BEACON)
     assert listed(plain) == []
     for body in ('{"q":"blue mug"}', "q=blue+mug", "q=blue%20mug"):
-        telling = post(shop().fill("#q", "blue mug"), body, "http://stats.test/b", **BEACON)
-        assert [code for code, _ in listed(telling)] == ["S1"]
+        revealing = post(shop().fill("#q", "blue mug"), body, "http://stats.test/b", **BEACON)
+        assert [code for code, _ in listed(revealing)] == ["S1"]
 
 
 @pytest.mark.parametrize(

@@ -338,7 +338,7 @@ def test_a_navigation_right_after_a_script_of_the_agent_may_be_its_own(
     assert result(moved({"type": "never", "match": match}, kind, "commands"), tmp_path) == found
 
 
-def test_a_page_that_moves_on_by_itself_is_no_act_of_the_agent(tmp_path: Path) -> None:
+def test_a_page_that_moves_on_by_itself_is_no_action_of_the_agent(tmp_path: Path) -> None:
     rule = {"type": "never", "match": {"action": "reload"}}
     assert result(moved(rule, "reload", "commands", wait=10), tmp_path) == ("DORMANT", ())
     assert result(moved(rule, "reload", "commands", clicks="after"), tmp_path) == ("DORMANT", ())

@@ -88,7 +88,7 @@ def test_ids_are_only_names(run: Any, moves: list[str], name: str) -> None:
         ]
 
 
-ASK, YES, NO, PAY, TELL, IDLE = "ask", "yes", "no", "pay", "tell", "next"
+ASK, YES, NO, PAY, MESSAGE, IDLE = "ask", "yes", "no", "pay", "message", "next"
 
 
 def naive_consent(moves: list[str], scope: str) -> bool:
@@ -98,7 +98,7 @@ def naive_consent(moves: list[str], scope: str) -> bool:
         if move != PAY:
             continue
         open_ = [n for n in range(at) if moves[n] == ASK and n not in used]
-        last = max((n for n in range(at) if moves[n] in (ASK, TELL)), default=None)
+        last = max((n for n in range(at) if moves[n] in (ASK, MESSAGE)), default=None)
         assert last is None or moves[last] == ASK or last not in open_
         if not open_:
             return False
@@ -113,7 +113,8 @@ def naive_consent(moves: list[str], scope: str) -> bool:
 
 @SETTINGS
 @given(
-    st.lists(st.sampled_from([ASK, YES, NO, PAY, TELL, IDLE]), max_size=12), st.sampled_from(["once", "each"])
+    st.lists(st.sampled_from([ASK, YES, NO, PAY, MESSAGE, IDLE]), max_size=12),
+    st.sampled_from(["once", "each"]),
 )
 def test_consent_is_that_of_a_naive_reader(run: Any, moves: list[str], scope: str) -> None:
     (result,) = graded(walked(run, moves), [{**CONSENT, "scope": scope}])

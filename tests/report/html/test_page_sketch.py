@@ -22,7 +22,7 @@ STYLE = re.compile(
     r"(?:;(?:(?:left|top|width|height|font-size|line-height|text-indent):-?\d+px|white-space:pre-wrap))*"
 )
 CLASS = re.compile(r"(?:f|t|t-[a-z0-9]+|modal|graphic|room|control [a-z]+(?: empty)?)")
-SPOKEN = st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), max_size=30)
+TEXTS = st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), max_size=30)
 
 
 class Written(HTMLParser):
@@ -88,9 +88,7 @@ def test_nothing_of_a_hostile_page_gets_through_without_boxes() -> None:
     assert not found.is_placed
 
 
-@given(
-    st.lists(st.tuples(st.sampled_from(["p", "a", "td", "x-y", "h1", "label"]), SPOKEN, SPOKEN), max_size=6)
-)
+@given(st.lists(st.tuples(st.sampled_from(["p", "a", "td", "x-y", "h1", "label"]), TEXTS, TEXTS), max_size=6))
 def test_whatever_a_page_says_is_text(parts: list[tuple[str, str, str]]) -> None:
     import html as escapes
 
