@@ -136,7 +136,7 @@ MOVES = {
     "b": lambda r: r.click("b").visit("http://h.test/b").look("http://h.test/b", "<p>b</p>"),
     "admin": lambda r: r.goto("http://h.test/admin").look("http://h.test/admin", "<p>admin</p>"),
     "broken": lambda r: r.click("x").visit("http://h.test/e", status=500).look("http://h.test/e", status=500),
-    "tell": lambda r: r.says("Sorry, it failed."),
+    "message": lambda r: r.says("Sorry, it failed."),
     "leak": lambda r: r.says("It is sesame42."),
 }
 LOSSES = {
