@@ -134,8 +134,9 @@ def test_screenshots_may_lie_in_a_folder_of_their_own(tmp_path: Path, imported: 
 
 def test_browser_use(tmp_path: Path, imported: Importing) -> None:
     run = imported("browser-use", browser_use(tmp_path)).trajectory
-    assert [tag_of(step.action) for step in run.steps] == ["goto", "click", "fill", "answer"]
-    assert [step.seen for step in run.steps] == [True, True, False, True]  # no result: not carried out
+    # The error may be that of the second action of its turn.
+    assert [tag_of(step.action) for step in run.steps] == ["goto", "click", "input_text", "answer"]
+    assert all(step.seen for step in run.steps)
     assert [step.t for step in run.steps] == [0, 1000, 1000, 3000]
     target = run.steps[1].action.element
     assert target == Element(

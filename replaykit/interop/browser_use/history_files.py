@@ -1,19 +1,21 @@
-"""History files of browser-use: one item a turn, the page before it, its actions, what each gave.
+"""Files of browser-use: histories, one item a turn, the page before it, its actions, what each gave.
 
-Upstream: https://github.com/browser-use/browser-use, `browser_use/agent/views.py`. The file holds no task.
+Upstream: https://github.com/browser-use/browser-use, `browser_use/agent/views.py`. A history holds no task.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote_plus
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from replaykit.interop.browser_use.cloud_tasks import is_cloud_task, read_cloud_task
+from replaykit.interop.browser_use.executed_actions import Execution, outcomes
+from replaykit.interop.browser_use.named_actions import action_of, record_of, uncertain_action
 from replaykit.interop.extra_fields import holds_data
 from replaykit.interop.folder_search import json_files
 from replaykit.interop.har.har_entries import stamp
@@ -21,50 +23,17 @@ from replaykit.interop.imported_run import Run
 from replaykit.interop.playwright_trace.trace_contexts import as_time
 from replaykit.interop.playwright_trace.trace_versions import number
 from replaykit.interop.registry import Candidate, Importer, letters
-from replaykit.interop.repaired_values import plain_number
-from replaykit.interop.tool_calls import own_action
-from replaykit.trajectory.action import (
-    Action,
-    Answer,
-    Click,
-    CloseTab,
-    DragAndDrop,
-    Element,
-    FileInfo,
-    Fill,
-    FocusTab,
-    GoBack,
-    Goto,
-    MouseClick,
-    NewTab,
-    Press,
-    Scroll,
-    SelectOption,
-    ToolCall,
-    Type,
-    Unknown,
-    UploadFile,
-    Wait,
-)
+from replaykit.trajectory.action import Answer, Element
 from replaykit.trajectory.exchange import Imported
 from replaykit.trajectory.observation import Observation, TabView
-from replaykit.trajectory.scalars import INT_MAX, Threw
+from replaykit.trajectory.scalars import Threw
 from replaykit.trajectory.step import Step
 
-TOOLS = (
-    "extract", "extract_content", "extract_structured_data", "extract_page_content", "write_file",
-    "read_file",
-    "replace_file", "replace_file_str", "append_file", "get_dropdown_options", "dropdown_options",
-    "screenshot", "search_page", "find_elements", "read_long_content", "save_as_pdf", "save_pdf", "get_html",
-)  # fmt: skip
-"""Actions that read, or write files: they do nothing to a page."""
+INITIAL = "Initial Actions"
+"""Title that the harness gives to the page before actions of its user, with the URL that they open."""
 
-_ENGINES = {
-    "duckduckgo": "https://duckduckgo.com/?q=",
-    "google": "https://www.google.com/search?udm=14&q=",
-    "bing": "https://www.bing.com/search?q=",
-}
-"""Search engine to the address that `search` visits."""
+OUT_OF_STEPS = "Failed to complete task in maximum steps"
+"""Error of the item that the harness adds to a run at its limit."""
 
 
 class TabRecord(Struct, kw_only=True):
@@ -134,8 +103,12 @@ class HistoryFile(Struct, kw_only=True):
 
 
 def read(run: Run, candidate: Candidate) -> None:
-    """Read one history file."""
-    found = run.converted(run.source.json(candidate.file), HistoryFile, candidate.file)
+    """Read one file."""
+    plain = run.source.json(candidate.file)
+    if is_cloud_task(plain):
+        read_cloud_task(run, plain, candidate.file)
+        return
+    found = run.converted(plain, HistoryFile, candidate.file)
     start = min((at for item in found.history if (at := _time(item, "step_start_time"))), default=None)
     run.header["clock"] = "none" if start is None else "source"
     moment = None if start is None else as_time(start)
@@ -146,6 +119,7 @@ def read(run: Run, candidate: Candidate) -> None:
         _item(run, turn, item, start)
     run.origin["alignment"] = "exact"
     run.fills(actions="recorded", targets=_targets(run), thoughts="recorded", urls="partial")
+    _check_numbers(run, found.history)
     shots = "absent" if not run.image_count else "partial"
     run.fills(screenshots="recorded" if run.image_count == len(found.history) > 0 else shots)
     _end(run, found, candidate.file)
@@ -160,7 +134,7 @@ def _targets(run: Run) -> str:
 def _item(run: Run, turn: int, item: HistoryItem, start: float | None) -> None:
     stated, began, place = item.model_output, _time(item, "step_start_time"), f"history[{turn}]"
     t = None if start is None or began is None else max(0, round(began - start))
-    look = _look(run, item.state, t)
+    look = _look(run, item, t)
     actions = stated.action if stated is not None else []
     run.keep("", {f"{place}.metadata": item.metadata} if item.metadata else {})
     if not actions:
@@ -168,20 +142,27 @@ def _item(run: Run, turn: int, item: HistoryItem, start: float | None) -> None:
         run.add(replace(look, role="unaligned"))
         if stated is not None and _thought(stated):
             run.keep("", {f"{place}.thought": _thought(stated)})
-    for at, plain in enumerate(item.result[len(actions) :], len(actions)):
+    found = outcomes(actions, item.result)
+    own = sum(one.result is not None for one in found)
+    for at, plain in enumerate(item.result[own:], own):
         run.keep("", {f"{place}.result[{at}]": plain})
-    for at, named in enumerate(actions):
-        given = _given(run, item.result[at], f"{place}.result[{at}]") if at < len(item.result) else None
+    for at, (named, outcome) in enumerate(zip(actions, found, strict=True)):
+        element = _element(run, item.state, at)
+        if outcome.execution is Execution.SKIPPED:
+            run.keep("", {f"{place}.model_output.action[{at}]": record_of(run, named, element)})
+            continue
+        is_certain = outcome.execution is not Execution.UNCERTAIN
+        given = None if outcome.result is None else _given(run, outcome.result, f"{place}.result[{at}]")
         error = given.error if given is not None else None
         run.step(
             t=t,
-            action=_action(run, named, _element(run, item.state, at)),
+            action=action_of(run, named, element) if is_certain else uncertain_action(run, named, element),
             # Only the first action of a turn met the page that was looked at.
             before=look if at == 0 else None,
-            seen=given is not None,  # fewer results than actions: the others were not carried out
+            seen=outcome.execution is not Execution.UNREPORTED,
             thought=_thought(stated) if stated is not None else None,
-            raw=named,
-            returned=None if given is None else _returned(item.result[at]),
+            raw=named if outcome.result is not None else record_of(run, named, element),
+            returned=None if outcome.result is None else _returned(outcome.result),
             error=None if error is None else Threw(name="ActionError", message=error),
             turn=turn,
         )
@@ -201,7 +182,11 @@ def _returned(plain: dict[str, Any]) -> dict[str, Any] | None:
     return {key: value for key, value in stated.items() if value is not False} or None
 
 
-def _look(run: Run, state: BrowserState, t: int | None) -> Observation:
+def _look(run: Run, item: HistoryItem, t: int | None) -> Observation:
+    """Return the page before a turn; of the actions before the first one the harness looked at none."""
+    if item.state.title == INITIAL and number((item.metadata or {}).get("step_number")) == 0:
+        return Observation(role="before", t=t)
+    state = item.state
     shot = run.screenshot_at(state.screenshot_path) if state.screenshot_path else None
     if state.screenshot_path and shot is None:
         run.flaw(
@@ -213,7 +198,7 @@ def _look(run: Run, state: BrowserState, t: int | None) -> Observation:
     tabs = [tab for tab in state.tabs if isinstance(tab.url, str)]
     views = [TabView(page=at, url=tab.url, title=_text(tab.title)) for at, tab in enumerate(tabs)]
     return Observation(
-        role="before", t=t, url=state.url, title=state.title, tabs=tuple(views), screenshot=shot
+        role="before", t=t, url=state.url or None, title=state.title, tabs=tuple(views), screenshot=shot
     )
 
 
@@ -241,8 +226,6 @@ def _element(run: Run, state: BrowserState, at: int) -> Element | None:
     )
 
 
-_Make = Callable[[dict[str, Any], Element | None], Action]
-
 ATTRIBUTES_MAX = 64
 """Attributes of an element that are kept."""
 
@@ -252,123 +235,14 @@ def _box(bounds: dict[str, Any]) -> Any:
     return tuple(round(value) for value in values if value is not None) if None not in values else None
 
 
-def _action(run: Run, named: dict[str, Any], element: Element | None) -> Action:
-    # Some dumps hold every action that there is, all but one null.
-    name, stated = next(
-        (one for one in named.items() if one[1] is not None), next(iter(named.items()), ("none", {}))
-    )
-    if not isinstance(stated, dict | None):
-        run.flaw("arguments that are no object: they stay in the record", f"an action {name!r:.80}")
-        stated = {"index": stated} if type(stated) is int else {}
-    arguments = stated or {}
-    index = plain_number(arguments.get("index"))
-    if index is not None and index.is_integer():
-        element = replace(element or Element(), ref=str(int(index)))
-    if name in TOOLS:
-        return ToolCall(name=name, arguments=arguments)
-    try:
-        made = _MAKERS[name](arguments, element) if name in _MAKERS else None
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-        made = None
-    made = made or own_action(run, name, arguments)
-    return made or Unknown(name=name[:64], raw=msgspec.json.encode(stated).decode())
-
-
-def _scroll(stated: dict[str, Any], element: Element | None, down: bool | None = None) -> Action:
-    # How many px a page is, is not stated: one px stands for the direction.
-    is_down = stated.get("down", True) if down is None else down
-    amount = number(stated.get("amount"))
-    pages = stated.get("num_pages", stated.get("pages"))
-    dy = (1 if is_down else -1) * (round(amount) if amount else 1)
-    return Scroll(element=element, dy=dy, amount=None if pages is None else f"{pages} pages")
-
-
-def _goto(stated: dict[str, Any], element: Element | None) -> Action:
-    return NewTab(url=stated["url"]) if stated.get("new_tab") else Goto(url=str(stated["url"]))
-
-
-def _search(engine: str | None = None) -> _Make:
-    def visit(stated: dict[str, Any], element: Element | None) -> Action:
-        named = engine or str(stated.get("engine") or stated.get("search_engine") or "duckduckgo").lower()
-        query = str(stated["query"])
-        return Goto(url=_ENGINES.get(named, f"https://{named}.com/search?q=") + quote_plus(query))
-
-    return visit
-
-
-def _drag(stated: dict[str, Any], element: Element | None) -> Action:
-    first, last = (
-        (number(stated.get(f"coord_{end}_x")), number(stated.get(f"coord_{end}_y")))
-        for end in ("source", "target")
-    )
-    points = [(round(x), round(y)) if x is not None and y is not None else None for x, y in (first, last)]
-    source, target = _text(stated.get("element_source")), _text(stated.get("element_target"))
-    return DragAndDrop(
-        element=Element(ref=source) if source else element, to=Element(ref=target) if target else None,
-        point=points[0], to_point=points[1],
-    )  # fmt: skip
-
-
-def _clicked(stated: dict[str, Any], element: Element | None) -> Action:
-    x, y = (number(stated.get(f"coordinate_{axis}")) for axis in "xy")
-    point = None if x is None or y is None else (round(x), round(y))
-    if element is None and point is not None:
-        return MouseClick(point=point)
-    return Click(element=element, point=point)
-
-
-def _to_text(stated: dict[str, Any], element: Element | None) -> Action:
-    return Scroll(element=element, amount=f"to {stated['text']}"[:1024])
-
-
-def _upload(stated: dict[str, Any], element: Element | None) -> Action:
-    name = str(stated["path"]).replace("\\", "/").rpartition("/")[2]
-    return UploadFile(element=element, files=(FileInfo(name=name),))
-
-
-def _tab(stated: dict[str, Any], element: Element | None) -> Action:
-    page = stated.get("page_id")
-    return FocusTab(tab=page if isinstance(page, int) and 0 <= page <= INT_MAX else None)
-
-
-def _option(stated: dict[str, Any], element: Element | None) -> Action:
-    return SelectOption(element=element, values=(), labels=(str(stated["text"]),))
-
-
-def _typed(stated: dict[str, Any], element: Element | None) -> Action:
-    # `clear: false` appends to the current text.
-    kind = Type if stated.get("clear") is False else Fill
-    return kind(element=element, value=str(stated["text"]))
-
-
-def _done(stated: dict[str, Any], _: Element | None) -> Action:
-    """Return the answer: its text, or of a structured output the data as JSON."""
-    data = stated.get("data")
-    is_structured = "text" not in stated and data is not None
-    return Answer(text=msgspec.json.encode(data).decode() if is_structured else str(stated["text"]))
-
-
-_MAKERS: dict[str, _Make] = {
-    **dict.fromkeys(("go_to_url", "navigate"), _goto),
-    **dict.fromkeys(("click", "click_element", "click_element_by_index"), _clicked),
-    "search": _search(),
-    "search_google": _search("google"),
-    **dict.fromkeys(("find_text", "scroll_to_text"), _to_text),
-    "drag_drop": _drag,
-    **dict.fromkeys(("input", "input_text"), _typed),
-    **dict.fromkeys(("scroll",), _scroll),
-    "scroll_down": lambda stated, e: _scroll(stated, e, True),
-    "scroll_up": lambda stated, e: _scroll(stated, e, False),
-    "send_keys": lambda stated, _: Press(key=str(stated["keys"])),
-    "go_back": lambda *_: GoBack(),
-    "wait": lambda stated, _: Wait(ms=round(float(stated.get("seconds", 3)) * 1000)),
-    **dict.fromkeys(("switch", "switch_tab"), _tab),
-    **dict.fromkeys(("close", "close_tab"), lambda *_: CloseTab()),
-    "open_tab": lambda stated, _: NewTab(url=str(stated["url"])),
-    **dict.fromkeys(("select_dropdown", "select_dropdown_option"), _option),
-    **dict.fromkeys(("upload_file", "upload_file_to_element"), _upload),
-    "done": _done,
-}
+def _check_numbers(run: Run, items: list[HistoryItem]) -> None:
+    """Report steps without an item: the harness writes none for a step that was paused or took too long."""
+    numbers = [number((item.metadata or {}).get("step_number")) for item in items]
+    counted = [(at, one) for at, one in enumerate(numbers) if one is not None]
+    for (_, before), (at, one) in pairwise(counted):
+        if one > before + 1:
+            run.flaw("after a step that is not in the history: actions are partial", f"history[{at}]")
+            run.fills(actions="partial")
 
 
 def _end(run: Run, found: HistoryFile, file: str) -> None:
@@ -376,16 +250,24 @@ def _end(run: Run, found: HistoryFile, file: str) -> None:
     for one in results:
         if isinstance(one.get("judgement"), dict):
             run.add(Imported(kind="judgement", name="browser-use", value=one["judgement"], file=file))
-    done = [one for one in results if one.get("is_done") is True]
-    if not done:
-        steps = [event for event in run.events if isinstance(event, Step)]
-        answered = bool(steps) and isinstance(steps[-1].action, Answer)
-        run.end("answered" if answered else "unknown")
+    last = next((item for item in reversed(found.history) if item.model_output or item.result), None)
+    final = last.result[-1] if last is not None and last.result else {}
+    if final.get("is_done") is not True:
+        run.end(_unfinished(run, final))
         return
-    success, answer = done[-1].get("success"), _text(done[-1].get("extracted_content"))
+    success, answer = final.get("success"), _text(final.get("extracted_content"))
     if isinstance(success, bool):
         run.add(Imported(kind="label", name="self_report", value={"success": success}, file=file))
     run.end("unknown" if answer is None else "answered", answer=answer)
+
+
+def _unfinished(run: Run, final: dict[str, Any]) -> str:
+    """Return how a run ended whose last result is not that of its answer."""
+    steps = [event for event in run.events if isinstance(event, Step)]
+    if final.get("error") == OUT_OF_STEPS:
+        return "max_steps"
+    answered = bool(steps) and isinstance(steps[-1].action, Answer) and steps[-1].error is None
+    return "answered" if answered else "unknown"
 
 
 def _time(item: HistoryItem, name: str) -> float | None:
@@ -406,18 +288,22 @@ def _is_one(plain: Any) -> bool:
 
 
 def find(path: Path) -> Iterator[Candidate]:
-    """Yield the history files under a path."""
-    for file in json_files(path, _is_one, b'"history"', b'"model_output"'):
+    """Yield the history files and the tasks of its cloud under a path."""
+    for file in json_files(path, _is_ours, b'"history"', b'"model_output"'):
         yield Candidate(name=file.stem, root=file.parent, file=file.name)
+
+
+def _is_ours(plain: Any) -> bool:
+    return _is_one(plain) or is_cloud_task(plain)
 
 
 IMPORTER = Importer(
     name="browser-use",
-    reads="browser-use histories",
-    looks_for="*.json with history of items with state",
+    reads="browser-use histories, and tasks of its cloud",
+    looks_for="*.json with history of items with state, or with task, status, steps of actions",
     channels=letters("R answer actions targets thoughts times; P urls; o task screenshots"),
     find=find,
     read=read,
     options=("shots", "actions"),
 )
-"""Reads the layout; the task has to be given."""
+"""Reads the layout; the task of a history has to be given."""
