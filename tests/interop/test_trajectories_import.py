@@ -55,7 +55,8 @@ def test_a_trajectory_of_the_real_package(imported: Importing) -> None:
     everything = b"".join(bundle.lines) + b"".join(map(bundle.blob, bundle.blob_ids))
     assert b"hunter22secret" not in everything
     assert run.ending is not None and (run.ending.kind, run.ending.answer) == ("answered", "The tin mug.")
-    assert run.channel("actions") == "recorded" and run.channel("urls") == "partial"
+    # Of two calls that `act` made, the file holds the first.
+    assert run.channel("actions") == "partial" and run.channel("urls") == "partial"
 
 
 def test_a_screenshot_of_several_steps_is_exact_for_the_last(imported: Importing) -> None:
@@ -159,6 +160,8 @@ def test_a_history(tmp_path: Path, imported: Importing) -> None:
     assert [step.end for step in run.steps] == [0, None, 1000, 3000, 4000, 5000, 6000]
     assert [bool(step.error) for step in run.steps] == [False, False, False, False, True, True, False]
     assert run.header.created == "2026-03-02T09:00:00.000Z"
+    # A script's own clicks on the page are in no history.
+    assert run.channel("actions") == "partial"
 
 
 def test_values_of_variables_are_masked(tmp_path: Path, imported: Importing) -> None:
@@ -192,6 +195,83 @@ def test_what_an_agent_returned(tmp_path: Path, imported: Importing) -> None:
     stopped = write(tmp_path, "stopped.json", result(completed=False))
     ending = imported("stagehand", stopped).trajectory.ending
     assert ending is not None and ending.kind == "stopped"
+
+
+def agent_result(*actions: Any, **changes: Any) -> dict[str, Any]:
+    told = {"success": True, "message": "Found it.", "completed": True, "actions": list(actions)}
+    return {**told, **changes}
+
+
+def test_a_result_is_whole_without_act(tmp_path: Path, imported: Importing) -> None:
+    clicked = {"type": "click", "describe": "Buy", "coordinates": [1, 2]}
+    done = {"type": "done", "taskComplete": True}
+    acted = {"type": "act", "action": "pick Red", "playwrightArguments": call("click")}
+    for actions, state in (((clicked, done), "recorded"), ((clicked, acted, done), "partial")):
+        run = imported("stagehand", write(tmp_path, "r.json", agent_result(*actions))).trajectory
+        assert run.channel("actions") == state
+
+
+@pytest.mark.parametrize(
+    ("changes", "ending"),
+    [
+        ({"completed": False, "success": False, "message": "Failed to execute task: 429"}, ("crashed", None)),
+        # Nothing says that the last words of an agent at its limit are its answer.
+        ({"completed": False, "success": False, "message": "Next I open the cart."}, ("stopped", None)),
+        ({"message": "Task completed successfully"}, ("stopped", None)),
+        ({"message": "It costs 5."}, ("answered", "It costs 5.")),
+    ],
+)
+def test_a_message_of_the_harness_is_no_answer(
+    changes: dict[str, Any], ending: tuple[str, str | None], tmp_path: Path, imported: Importing
+) -> None:
+    clicked = {"type": "click", "describe": "Buy", "coordinates": [1, 2]}
+    run = imported("stagehand", write(tmp_path, "r.json", agent_result(clicked, **changes))).trajectory
+    assert run.ending is not None and (run.ending.kind, run.answer) == ending
+    kept = [one.value["message"] for one in run.of_type(Rest) if "message" in one.value]
+    assert kept == ([] if ending[1] else [changes["message"]])
+
+
+def test_failures_in_a_result(tmp_path: Path, imported: Importing) -> None:
+    listed = [
+        {"type": "click", "describe": "Buy", "coordinates": [1, 2], "success": False, "error": "covered"},
+        {"type": "act", "action": "click Buy"},
+        {"type": "wait", "timeMs": 1500},
+    ]
+    steps = imported("stagehand", write(tmp_path, "r.json", agent_result(*listed))).trajectory.steps
+    assert [step.error and step.error.message for step in steps] == [
+        "covered", "no call is recorded that it was resolved to", None,
+    ]  # fmt: skip
+    assert [tag_of(step.action) for step in steps] == ["click", "click", "wait"]
+
+
+def test_a_url_is_that_before_the_first_action_of_a_turn(tmp_path: Path, imported: Importing) -> None:
+    def clicked(at: int) -> dict[str, Any]:
+        return {"type": "click", "describe": "Buy", "coordinates": [1, 2], "pageUrl": f"http://{at // 1000}.test/",
+                "timestamp": at}  # fmt: skip
+
+    plain = agent_result(clicked(1000), clicked(1001), clicked(7000))
+    steps = imported("stagehand", write(tmp_path, "r.json", plain)).trajectory.steps
+    assert [step.before and step.before.url for step in steps] == ["http://1.test/", None, "http://7.test/"]
+
+
+@pytest.mark.parametrize(
+    ("plain", "tags"),
+    [
+        ({"history": HISTORY[:1], "totalOps": 1}, ["goto"]),
+        (
+            {"success": True, "data": {"actionId": "a7", "result": agent_result({"type": "navback"})}},
+            ["go_back"],
+        ),
+        ({"result": agent_result({"type": "navback"}), "actionId": "a7", "totalOps": 1}, ["go_back"]),
+    ],
+)
+def test_reports_around_a_history_and_replies_around_a_result(
+    plain: Any, tags: list[str], tmp_path: Path, imported: Importing
+) -> None:
+    bundle = imported("stagehand", write(tmp_path, "r.json", plain))
+    assert [tag_of(step.action) for step in bundle.trajectory.steps] == tags
+    everything = b"".join(bundle.lines)
+    assert b"totalOps" in everything or b"a7" in everything
 
 
 def test_an_agent_in_a_history(tmp_path: Path, imported: Importing) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -18,6 +18,15 @@ READING = frozenset({
     "open_web_browser", "getstatus", "task_complete",
 })  # fmt: skip
 """Tools that leave the page as it is, lower-case."""
+
+IN_WORDS = ("act", "fillForm")
+"""Tools that a model resolves to calls."""
+
+
+def mark_first_only(run: Run, tools: Iterable[str]) -> None:
+    """Make the actions partial where `act` was called: of two calls that it made, it returns the first."""
+    if "act" in tools:
+        run.fills(actions="partial")
 
 
 def actions_of(run: Run, name: str, arguments: Any, result: Any) -> list[actions.Action]:

@@ -13,8 +13,15 @@ from replaykit.interop.folder_search import folders, is_marked, json_files, peek
 from replaykit.interop.imported_run import Run
 from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.interop.source_files import kind_of
-from replaykit.interop.stagehand.stagehand_actions import actions_of
-from replaykit.interop.stagehand.stagehand_history import is_history, is_result, read_history, read_result
+from replaykit.interop.stagehand.stagehand_actions import actions_of, mark_first_only
+from replaykit.interop.stagehand.stagehand_history import (
+    around,
+    is_history,
+    is_result,
+    read_history,
+    read_result,
+    saved,
+)
 from replaykit.trajectory.exchange import Imported
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.scalars import Blob, Threw
@@ -79,7 +86,9 @@ class StagehandTrajectory(Struct, kw_only=True):
 def read(run: Run, candidate: Candidate) -> None:
     """Read one run."""
     if candidate.file:
-        plain = run.source.json(candidate.file)
+        whole = run.source.json(candidate.file)
+        plain = saved(whole)
+        run.keep(candidate.file, dict(around(whole, plain)))
         if is_history(plain):
             read_history(run, plain, candidate.file)
         elif is_result(plain):
@@ -92,6 +101,7 @@ def read(run: Run, candidate: Candidate) -> None:
     run.fills(actions="recorded", targets="partial")
     for turn, one in enumerate(found.steps):
         _add(run, found.steps, turn, one)
+    mark_first_only(run, [one.actionName for one in found.steps])
     if found.finalObservation is not None:
         _look(run, found.finalObservation, "final", None, is_exact=True)
     _fill(run, found)
@@ -220,7 +230,7 @@ def find(path: Path) -> Iterator[Candidate]:
 
 
 def _is_saved(plain: Any) -> bool:
-    return is_history(plain) or is_result(plain)
+    return is_history(saved(plain)) or is_result(saved(plain))
 
 
 def _name(folder: Path) -> str:
