@@ -19,7 +19,8 @@ from replaykit.errors import UsageError
 from replaykit.interop.key_names import key_name
 from replaykit.interop.text_action_parts import plain_line
 from replaykit.interop.text_action_patterns import FORMS, Make
-from replaykit.interop.tool_actions import computer_action, tool_arguments
+from replaykit.interop.tool_actions import computer_action
+from replaykit.interop.tools.literal_arguments import tool_arguments
 from replaykit.patterns import lazy_pattern
 from replaykit.recorder.session.declared_actions import declared
 from replaykit.trajectory import action as actions

@@ -5,63 +5,17 @@ Anthropic's and OpenAI's computer tools, Playwright MCP, Inspect's `web_browser`
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 import msgspec
 
 from replaykit.interop.key_names import MODIFIERS, key_name
+from replaykit.interop.tools import chrome_devtools
 from replaykit.patterns import lazy_pattern
 from replaykit.trajectory import action as actions
 
 Arguments = Mapping[str, Any]
-
-
-def tool_arguments(name: str, text: str, of: str | None = None) -> dict[str, Any] | None:
-    """Return the literal arguments of a call by their names; None where they are no literals.
-
-    `of`: what the function is called of: `page` for Playwright, `pyautogui`.
-    """
-    try:
-        # Parsed and never run: the text is a model's.
-        call = ast.parse(f"f({text})", mode="eval").body
-        assert isinstance(call, ast.Call)
-        given = [ast.literal_eval(one) for one in call.args]
-        named = {one.arg: ast.literal_eval(one.value) for one in call.keywords if one.arg}
-    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError, AssertionError):
-        return None
-    # pyautogui counts notches, and positive ones go up.
-    if of == "pyautogui" and name == "scroll" and len(given) == 1 and isinstance(given[0], int | float):
-        return {"direction": "up" if given[0] > 0 else "down", "amount": abs(given[0])}
-    in_page = (
-        _IN_PAGE.get(name) if of == "page" and isinstance(given[:1], list) and _is_text(given[:1]) else None
-    )
-    places = in_page or _PLACES.get(name.lower(), ("x", "y") if len(given) > 1 else ("text",))
-    # One argument too many: the function is another one than its name suggests.
-    if len(given) > len(places):
-        return None
-    return {**dict(zip(places, given, strict=False)), **named}
-
-
-def _is_text(given: list[Any]) -> bool:
-    return bool(given) and isinstance(given[0], str)
-
-
-_IN_PAGE = {
-    **dict.fromkeys(("click", "dblclick", "hover", "check", "uncheck", "focus", "tap"), ("selector",)),
-    **dict.fromkeys(("fill", "type"), ("selector", "text")), "select_option": ("selector", "value"),
-    "press": ("selector", "key"),
-}  # fmt: skip
-"""Methods of Playwright's page, whose first argument is a selector."""
-
-_PLACES = {
-    "select_option": ("element", "value"), "answer": ("text",),
-    "goto": ("url",), "navigate": ("url",), "open": ("url",), "go_to": ("url",), "visit": ("url",),
-    "press": ("key",), "key": ("key",), "keypress": ("key",), "hotkey": ("key", "key2", "key3", "key4"),
-    "wait": ("seconds",), "sleep": ("seconds",), "scroll": ("x", "y", "dx", "dy"),
-    "drag": ("x", "y", "to_x", "to_y"), "moveto": ("x", "y"), "type": ("text",), "write": ("text",),
-}  # fmt: skip
 
 
 def computer_action(name: str, args: Arguments) -> actions.Action | None:
@@ -136,11 +90,21 @@ def _element(args: Arguments, *names: str) -> actions.Element | None:
     )
     if ref is None and isinstance(args.get("target"), dict) and _is_given(args["target"], "ref"):
         ref = str(args["target"]["ref"])
-    if ref is None and "element" in args and _is_given(args, "target"):
-        ref = str(args["target"])  # Playwright MCP: `element` is what a person reads
+    target = args.get("target")
+    # Playwright MCP: `element` is what a person reads, and may be missing.
+    if ref is None and (("element" in args and _is_given(args, "target")) or _is_reference(target)):
+        ref = str(target)
     text = next((args[key] for key in names or ("element", "target", "label", "description")
-                 if isinstance(args.get(key), str)), None)  # fmt: skip
+                 if isinstance(args.get(key), str) and args[key] != ref), None)  # fmt: skip
     return None if ref is None and text is None else actions.Element(ref=ref, text=text)
+
+
+_REFERENCE = lazy_pattern(r"(?:f\d{1,6})?e\d{1,9}")
+"""A reference of Playwright's accessibility snapshots."""
+
+
+def _is_reference(value: Any) -> bool:
+    return isinstance(value, str) and _REFERENCE.fullmatch(value) is not None
 
 
 def _is_whole(value: Any) -> bool:
@@ -163,11 +127,12 @@ def _click(args: Arguments, **fields: Any) -> actions.Action | None:
         return actions.GoBack() if name == "back" else actions.GoForward()
     button = fields.get("button") or _BUTTONS.get(name, name)
     held = _modifiers(args)
-    is_double = fields.get("count") == 2 or _is_yes(args.get("doubleClick")) or args.get("clicks") in (2, "2")
+    count = fields.get("count", _count(args))
+    is_double = count == 2
     if point is not None and element is None:
         if is_double:
             return actions.MouseDblClick(point=point, button=button, modifiers=held)
-        return actions.MouseClick(point=point, button=button, count=fields.get("count", 1), modifiers=held)
+        return actions.MouseClick(point=point, button=button, count=count, modifiers=held)
     # `text` holds the keys that are held, for Anthropic's tool.
     if element is None and isinstance(args.get("text"), str) and not held:
         element = actions.Element(text=args["text"])
@@ -176,6 +141,14 @@ def _click(args: Arguments, **fields: Any) -> actions.Action | None:
     if is_double:
         return actions.DblClick(element=element, point=point, modifiers=held)
     return actions.Click(element=element, point=point, button=button, modifiers=held)
+
+
+def _count(args: Arguments) -> int:
+    """Return how often a button is pressed: 2 for a double click."""
+    if any(_is_yes(args.get(key)) for key in ("doubleClick", "dblClick")):
+        return 2
+    stated = args.get("clickCount", args.get("clicks"))
+    return 1 if stated is None else max(1, _number(stated))
 
 
 def _is_at_pointer(args: Arguments) -> bool:
@@ -215,14 +188,24 @@ def _type(args: Arguments) -> actions.Action | None:
     if value is None:
         return None
     element = _element({key: part for key, part in args.items() if key != "text"})
+    # A file is written, and nothing is typed.
+    if element is None and any(isinstance(args.get(key), str) for key in _FILES):
+        return actions.ToolCall(name="write", arguments=dict(args))
     if element is None and (point := _point(args)) is not None:
         element = actions.Element(point=point)
-    is_sent = any(_is_yes(args.get(key)) for key in _SENDING)
+    # Chrome DevTools names the key that follows the text.
+    last = args.get("submitKey")
+    if last not in (None, "", "Enter"):
+        return None
+    is_sent = last == "Enter" or any(_is_yes(args.get(key)) for key in _SENDING)
     # Text without a field goes to whatever has the focus.
     if element is None and not is_sent:
         return actions.KeyboardType(value=value)
     return actions.Type(element=element, value=value, submit=is_sent)
 
+
+_FILES = ("file_path", "filePath", "path", "filename", "file_name", "file")
+"""Arguments that name a file."""
 
 _SENDING = (
     "submit", "enter", "press_enter", "pressEnter", "press_enter_after", "press_enter_after_typing", "pressEnterAfter",
@@ -341,13 +324,23 @@ def _drag(args: Arguments) -> actions.Action:
         ("destination_x", "destination_y", "destination"),
     ):
         over = over if over is not None else _point(args, *names)
-    first, last = _element(args, "startElement"), args.get("endElement")
-    to = actions.Element(text=last) if isinstance(last, str) else None
+    first, to = (_drag_end(args, *keys) or other for keys, other in ((_FROM, _element(args)), (_TO, None)))
     return (
         actions.DragAndDrop(element=first, to=to, point=start, to_point=over, modifiers=held)
         if start or first or over
         else _refuse()
     )
+
+
+_FROM = (("startRef", "startTarget", "from_uid"), "startElement")
+_TO = (("endRef", "endTarget", "to_uid"), "endElement")
+"""References and description of both ends of a drag: Playwright MCP, Chrome DevTools."""
+
+
+def _drag_end(args: Arguments, refs: tuple[str, ...], text: str) -> actions.Element | None:
+    ref = next((str(args[key]) for key in refs if _is_given(args, key)), None)
+    described = args.get(text) if isinstance(args.get(text), str) else None
+    return None if ref is None and described is None else actions.Element(ref=ref, text=described)
 
 
 def _wait(args: Arguments) -> actions.Action:
@@ -380,7 +373,10 @@ def _option(args: Arguments) -> actions.Action:
 
 
 def _upload(args: Arguments) -> actions.Action:
-    paths = args.get("paths", args.get("files", args.get("path", args.get("file"))))
+    paths = next(
+        (args[key] for key in ("paths", "files", "filePaths", "filePath", "path", "file") if key in args),
+        None,
+    )
     names = [paths] if isinstance(paths, str) else paths if isinstance(paths, list) else []
     # Only the name: folders reveal the agent's machine.
     bases = tuple(actions.FileInfo(name=str(one).replace("\\", "/").rpartition("/")[2]) for one in names)
@@ -391,11 +387,8 @@ def _dialog(args: Arguments) -> actions.Action:
     given = next(
         (args[key] for key in ("promptText", "prompt_text", "text") if isinstance(args.get(key), str)), None
     )
-    is_refused = args.get("accept") is False or str(args.get("accept")).strip().lower() in (
-        "false",
-        "no",
-        "0",
-    )
+    words = {str(args.get(key)).strip().lower() for key in ("accept", "action")}
+    is_refused = bool(words & {"false", "no", "0", "dismiss", "cancel", "reject"})
     return actions.HandleDialog(accept=not is_refused, text=given)
 
 
@@ -437,6 +430,8 @@ _READING = (
     "get_page_text", "read_page", "find", "get_text", "get_content", "extract", "extract_content", "get_url",
     "list_tabs", "read_console", "read_network", "open_web_browser", "resize", "emulate_media", "network_request", "start_tracing", "stop_tracing", "start_video", "stop_video",
     "start_recording", "stop_recording", "install", "get_config", "pdf_save", "highlight", "hide_highlight", "annotate",
+    *chrome_devtools.READING, "cookie_list", "cookie_get", "localstorage_list", "localstorage_get", "sessionstorage_list",
+    "sessionstorage_get", "storage_state", "route_list", "console_clear", "network_clear",
     "verify_list_visible", "verify_value", "ariatree", "aria_tree", "read", "verify_element_visible", "verify_text_visible", "generate_locator",
 )  # fmt: skip
 
@@ -452,6 +447,10 @@ _MAKERS: dict[str, Callable[[Arguments], actions.Action | None]] = {
     **dict.fromkeys(("drag", "left_click_drag", "drag_and_drop", "drag_to", "mouse_drag_xy", "dragto"), _drag),
     **dict.fromkeys(("type", "input", "input_text", "write", "typewrite", "type_text", "type_into"), _type),
     **dict.fromkeys(("fill", "type_text_at", "fill_field"), _fill),
+    **chrome_devtools.MAKERS,
+    "press_sequentially": lambda s: _type({"text": s["text"], "submit": s.get("submit")}),
+    "drop": lambda s: _upload(s) if s.get("paths") and not s.get("data") else None,
+    "keydown": lambda s: actions.KeyboardDown(key=_key(s)), "keyup": lambda s: actions.KeyboardUp(key=_key(s)),
     "type_submit": lambda s: _type({**s, "submit": True}),
     **dict.fromkeys(("key", "keypress", "press", "press_key", "hotkey", "key_press", "key_combination", "hold_key"), _press),
     "key_down": lambda s: actions.KeyboardDown(key=_key(s)), "key_up": lambda s: actions.KeyboardUp(key=_key(s)),

@@ -183,9 +183,10 @@ class BatchPart(NamedTuple):
 
 def parts_of(name: str, arguments: Any) -> list[BatchPart]:
     """Return the actions of a call: those of its list or of the fields of its form, else the call itself."""
-    fields = arguments.get(FORM) if isinstance(arguments, dict) and name.endswith("fill_form") else None
-    if isinstance(fields, list) and fields and all(isinstance(one, dict) for one in fields):
-        return [BatchPart(*form_call(one), {FORM: [one]}) for one in fields]
+    for key, call in FORMS.items() if isinstance(arguments, dict) and name.endswith("fill_form") else ():
+        fields = arguments.get(key)
+        if isinstance(fields, list) and fields and all(isinstance(one, dict) for one in fields):
+            return [BatchPart(*call(one), {key: [one]}) for one in fields]
     listed = arguments.get(ACTIONS) if isinstance(arguments, dict) else None
     if not isinstance(listed, list) or not any(_is_named(one) for one in listed):
         return [BatchPart(name, arguments, arguments)]
@@ -207,6 +208,14 @@ def form_call(field: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     tool = "uncheck" if kind == "checkbox" and value.lower() != "true" else _FIELDS.get(kind, "fill")
     aim = {"element": field.get("name"), "ref": field.get("ref", field.get("target"))}
     return f"browser_{tool}", {**aim, "text": value, "values": [value]}
+
+
+def _filled(field: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    return "fill", {"uid": field.get("uid"), "value": field.get("value")}
+
+
+FORMS = {FORM: form_call, "elements": _filled}
+"""Key of the fields of a form to the call that sets one of them: Playwright MCP, Chrome DevTools."""
 
 
 def _is_named(one: Any) -> bool:

@@ -316,7 +316,7 @@ def browser_use(folder: Path, **changes: Any) -> Path:
     done = {"is_done": True, "success": True, "extracted_content": "Bought.", "judgement": {"verdict": True}}
     history = [
         item(0, first, [{}], screenshot_path="/tmp/away/s0.png"),
-        item(1, second, [{"error": "gone"}], interacted_element=[button, None]),
+        item(1, second, [{}, {"error": "gone"}], interacted_element=[button, None]),
         item(2, None, [{}]),
         item(3, last, [done]),
     ]
