@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct, field
 
 from replaykit.errors import UnsupportedVersion
+from replaykit.interop.atif.atif_segments import is_continued, parts_elsewhere
 from replaykit.interop.folder_search import json_files
 from replaykit.interop.har.har_entries import Base, moment, stamp
 from replaykit.interop.imported_run import Run
@@ -120,9 +121,12 @@ def read_atif(run: Run, name: str) -> None:
     base = Base(start=min(starts, default=None))
     if base.start is not None:
         run.header.update(created=stamp(base.start), clock="source")
+    for place, what in parts_elsewhere(plain):
+        run.flaw(what, f"{name} {place}")
+        run.fills(actions="partial")
     _task(run, name, root, turns)
     folder = PurePosixPath(name).parent
-    last = _answering(turns)
+    last = None if is_continued(plain) else _answering(turns)
     given = AtifResults(run, name, turns)
     for turn in turns:
         _turn(run, turn, base, folder, given, is_answer=turn is last)
