@@ -102,6 +102,15 @@ def test_a_step_that_is_missing_makes_the_actions_partial(tmp_path: Path, import
     assert imported("browser-use", whole).trajectory.channel("actions") == "recorded"
 
 
+def test_a_pause_between_items_makes_the_actions_partial(tmp_path: Path, imported: Importing) -> None:
+    # Releases from 0.6 on give the number of a step that a person paused to the next one.
+    first, last = turn([CLICK], [{}], 1), turn([DONE], [ANSWERED], 2)
+    for pause, state in ((1.0, "recorded"), (9.0, "partial")):
+        first["metadata"]["step_end_time"] = last["metadata"]["step_start_time"] - pause
+        path = history(tmp_path / state, first, last)
+        assert imported("browser-use", path).trajectory.channel("actions") == state
+
+
 LIMIT = {
     "model_output": None, "metadata": None, "state": {"url": "", "title": "", "tabs": [], "interacted_element": []},
     "result": [{"error": "Failed to complete task in maximum steps"}],

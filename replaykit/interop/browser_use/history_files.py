@@ -32,6 +32,9 @@ from replaykit.trajectory.step import Step
 INITIAL = "Initial Actions"
 """Title that the harness gives to the page before actions of its user, with the URL that they open."""
 
+PAUSE_MAX = 2.0
+"""Seconds between two items: a step asks a model, which takes longer."""
+
 OUT_OF_STEPS = "Failed to complete task in maximum steps"
 """Error of the item that the harness adds to a run at its limit."""
 
@@ -119,7 +122,7 @@ def read(run: Run, candidate: Candidate) -> None:
         _item(run, turn, item, start)
     run.origin["alignment"] = "exact"
     run.fills(actions="recorded", targets=_targets(run), thoughts="recorded", urls="partial")
-    _check_numbers(run, found.history)
+    _check_gaps(run, found.history)
     shots = "absent" if not run.image_count else "partial"
     run.fills(screenshots="recorded" if run.image_count == len(found.history) > 0 else shots)
     _end(run, found, candidate.file)
@@ -235,14 +238,23 @@ def _box(bounds: dict[str, Any]) -> Any:
     return tuple(round(value) for value in values if value is not None) if None not in values else None
 
 
-def _check_numbers(run: Run, items: list[HistoryItem]) -> None:
-    """Report steps without an item: the harness writes none for a step that was paused or took too long."""
-    numbers = [number((item.metadata or {}).get("step_number")) for item in items]
-    counted = [(at, one) for at, one in enumerate(numbers) if one is not None]
-    for (_, before), (at, one) in pairwise(counted):
-        if one > before + 1:
-            run.flaw("after a step that is not in the history: actions are partial", f"history[{at}]")
-            run.fills(actions="partial")
+def _check_gaps(run: Run, items: list[HistoryItem]) -> None:
+    """Report where a step may be missing: the harness writes none that was paused or took too long."""
+    timed = [(at, item) for at, item in enumerate(items) if item.metadata]
+    for (_, before), (at, item) in pairwise(timed):
+        if _is_above(item, "step_number", before, "step_number", 1):
+            what = "after a step that is not in the history: actions are partial"
+        elif _is_above(item, "step_start_time", before, "step_end_time", PAUSE_MAX):
+            what = "after a pause in which a step may have been lost: actions are partial"
+        else:
+            continue
+        run.flaw(what, f"history[{at}]")
+        run.fills(actions="partial")
+
+
+def _is_above(item: HistoryItem, name: str, before: HistoryItem, other: str, most: float) -> bool:
+    last, first = (number((one.metadata or {}).get(key)) for one, key in ((before, other), (item, name)))
+    return last is not None and first is not None and first - last > most
 
 
 def _end(run: Run, found: HistoryFile, file: str) -> None:
