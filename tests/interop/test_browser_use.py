@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.interop.browser_use.executed_actions import Execution, outcomes
-from replaykit.interop.run_import import import_run
+from replaykit.interop.run_import import import_run, import_runs
 from replaykit.trajectory.action import Answer, Fill, Unknown, tag_of
 from replaykit.trajectory.exchange import Imported, Rest
 from tests.interop.conftest import Importing
@@ -143,6 +143,25 @@ def test_nothing_was_seen_before_the_initial_actions(tmp_path: Path, imported: I
     )
     steps = imported("browser-use", history(tmp_path, opened, turn([CLICK], [{}], 1))).trajectory.steps
     assert [step.before and step.before.url for step in steps] == [None, "http://x.test/"]
+
+
+def test_a_history_may_be_saved_as_its_list_or_beside_other_data(tmp_path: Path, imported: Importing) -> None:
+    items = [turn([CLICK], [{}], 1), turn([DONE], [ANSWERED], 2)]
+    listed = imported("auto", write(tmp_path, "list.json", items)).trajectory
+    nested = imported(
+        "auto", write(tmp_path, "n.json", {"tries": 7, "history": {"history": items}})
+    ).trajectory
+    for run in (listed, nested):
+        assert [tag_of(step.action) for step in run.steps] == ["click", "answer"] and run.answer == "5"
+    assert any(one.value.get("tries") == 7 for one in nested.of_type(Rest))
+
+
+@pytest.mark.parametrize(
+    "plain", [[], [{"state": {}}], [*[turn([], [])], 5], {"history": {"history": 5}}, {"history": {}}]
+)
+def test_other_json_is_no_history(plain: Any, tmp_path: Path) -> None:
+    (done,) = import_runs("browser-use", [write(tmp_path, "x.json", json.dumps(plain))], tmp_path / "out")
+    assert "JSON of another layout" in str(done.error)
 
 
 RESULTS = st.fixed_dictionaries({}, optional={

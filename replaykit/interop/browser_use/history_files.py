@@ -111,7 +111,10 @@ def read(run: Run, candidate: Candidate) -> None:
     if is_cloud_task(plain):
         read_cloud_task(run, plain, candidate.file)
         return
-    found = run.converted(plain, HistoryFile, candidate.file)
+    inner = _history_in(plain)
+    found = run.converted(inner, HistoryFile, candidate.file)
+    if inner is not plain and isinstance(plain, dict):
+        run.keep(candidate.file, {key: part for key, part in plain.items() if key != "history"})
     start = min((at for item in found.history if (at := _time(item, "step_start_time"))), default=None)
     run.header["clock"] = "none" if start is None else "source"
     moment = None if start is None else as_time(start)
@@ -292,11 +295,22 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
+def _history_in(plain: Any) -> Any:
+    """Return the history of a file: people also save its list, or keep it beside data of their own."""
+    if isinstance(plain, list) and plain and all(_is_item(one) and "model_output" in one for one in plain):
+        return {"history": plain}
+    inner = plain.get("history") if isinstance(plain, dict) else None
+    return inner if isinstance(inner, dict) else plain
+
+
+def _is_item(value: Any) -> bool:
+    return isinstance(value, dict) and "state" in value
+
+
 def _is_one(plain: Any) -> bool:
-    history = plain.get("history") if isinstance(plain, dict) else None
-    if not isinstance(history, list):
-        return False
-    return not history or any(isinstance(one, dict) and "state" in one for one in history)
+    inner = _history_in(plain)
+    history = inner.get("history") if isinstance(inner, dict) else None
+    return isinstance(history, list) and (not history or any(_is_item(one) for one in history))
 
 
 def find(path: Path) -> Iterator[Candidate]:
