@@ -227,6 +227,8 @@ def test_a_message_of_the_harness_is_no_answer(
     clicked = {"type": "click", "describe": "Buy", "coordinates": [1, 2]}
     run = imported("stagehand", write(tmp_path, "r.json", agent_result(clicked, **changes))).trajectory
     assert run.ending is not None and (run.ending.kind, run.answer) == ending
+    # A turn is listed when it is over: that of the error may have acted.
+    assert run.channel("actions") == ("partial" if ending[0] == "crashed" else "recorded")
     kept = [one.value["message"] for one in run.of_type(Rest) if "message" in one.value]
     assert kept == ([] if ending[1] else [changes["message"]])
 

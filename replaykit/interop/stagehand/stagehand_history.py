@@ -165,6 +165,8 @@ def read_result(run: Run, plain: dict[str, Any], name: str) -> None:
     run.origin.update(tool="stagehand", alignment="exact")
     answer, failure = _answer(plain), _failure(plain)
     threw = None if failure is None else Threw(name="Error", message=failure)
+    if threw is not None:
+        run.fills(actions="partial")  # a turn is listed when it is over
     is_done = plain.get("completed") is True and answer is not None
     run.end("crashed" if threw else "answered" if is_done else "stopped", answer=answer, error=threw)
 

@@ -212,6 +212,8 @@ def _read_scores(run: Run) -> None:
 
 def _end(run: Run, found: StagehandTrajectory) -> None:
     kind = _ENDINGS.get(found.status or "", "unknown")
+    if kind in ("stopped", "crashed"):
+        run.fills(actions="partial")  # a turn is written when it is over
     if kind == "answered" and found.finalAnswer is None:
         kind = "stopped"
     threw = Threw(name="Error", message="the run ended with an error") if kind == "crashed" else None
