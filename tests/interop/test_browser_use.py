@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.interop.browser_use.executed_actions import Execution, outcomes
+from replaykit.interop.browser_use.executed_actions import Execution, action_results
 from replaykit.interop.run_import import import_run, import_runs
 from replaykit.trajectory.action import Answer, Fill, Unknown, tag_of
 from replaykit.trajectory.exchange import Imported, Rest
@@ -171,7 +171,7 @@ RESULTS = st.fixed_dictionaries({}, optional={
 
 @given(st.lists(st.sampled_from([INPUT, CLICK, DONE, {}]), max_size=4), st.lists(RESULTS, max_size=5))
 def test_every_action_has_one_outcome(actions: list[Any], results: list[Any]) -> None:
-    found = outcomes(actions, results)
+    found = action_results(actions, results)
     assert len(found) == len(actions)
     own = [one.result for one in found if one.execution is Execution.DONE]
     assert own == results[: len(own)] and len(own) >= min(len(actions), len(results)) - 1

@@ -198,8 +198,8 @@ def test_what_an_agent_returned(tmp_path: Path, imported: Importing) -> None:
 
 
 def agent_result(*actions: Any, **changes: Any) -> dict[str, Any]:
-    told = {"success": True, "message": "Found it.", "completed": True, "actions": list(actions)}
-    return {**told, **changes}
+    plain = {"success": True, "message": "Found it.", "completed": True, "actions": list(actions)}
+    return {**plain, **changes}
 
 
 def test_a_result_is_whole_without_act(tmp_path: Path, imported: Importing) -> None:

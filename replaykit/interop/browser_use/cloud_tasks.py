@@ -133,8 +133,8 @@ def _end(run: Run, found: CloudTask, name: str) -> None:
         label = {"success": found.is_success}
         run.add(Imported(kind="label", name="self_report", value=label, file=name))
     if found.judge_verdict is not None or found.judgement:
-        said = {"verdict": found.judge_verdict, "report": found.judgement}
-        run.add(Imported(kind="judgement", name="browser-use", value=said, file=name))
+        judged = {"verdict": found.judge_verdict, "report": found.judgement}
+        run.add(Imported(kind="judgement", name="browser-use", value=judged, file=name))
     kind = _ENDINGS.get(found.status, "unknown")
     kind = "stopped" if kind == "answered" and found.output is None else kind
     threw = Threw(name="Error", message="the task failed") if kind == "crashed" else None

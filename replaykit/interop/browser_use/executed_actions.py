@@ -2,6 +2,8 @@
 
 Releases to 0.7 then add a result in the place of the first action that they skipped. Where an action raised,
 the results of the turn are one error, whichever action it was.
+
+Own module: the rules of all releases in one place, apart from the layout of the file.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ class Execution(Enum):
     """The turn has no results at all."""
 
 
-class Outcome(NamedTuple):
+class ExecutedAction(NamedTuple):
     """What became of one action."""
 
     execution: Execution
@@ -36,14 +38,17 @@ _AFTER = lazy_pattern(
 _NAMES = lazy_pattern(r"Page changed after action: actions (.{1,65536}) are not yet executed", re.DOTALL)
 
 
-def outcomes(actions: list[dict[str, Any]], results: list[dict[str, Any]]) -> list[Outcome]:
+def action_results(actions: list[dict[str, Any]], results: list[dict[str, Any]]) -> list[ExecutedAction]:
     """Return what became of each action of a turn, in order."""
     done = results[: _carried_out(actions, results)]
     left = len(actions) - len(done)
     # After an error that came before every other action, the error may be that of a later one.
     is_lost = len(done) == 1 and bool(done[0].get("error"))
     rest = Execution.UNREPORTED if not results else Execution.UNCERTAIN if is_lost else Execution.SKIPPED
-    return [*(Outcome(Execution.DONE, one) for one in done[: len(actions)]), *[Outcome(rest)] * left]
+    return [
+        *(ExecutedAction(Execution.DONE, one) for one in done[: len(actions)]),
+        *[ExecutedAction(rest)] * left,
+    ]
 
 
 def _carried_out(actions: list[dict[str, Any]], results: list[dict[str, Any]]) -> int:

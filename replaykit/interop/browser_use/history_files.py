@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.interop.browser_use.cloud_tasks import is_cloud_task, read_cloud_task
-from replaykit.interop.browser_use.executed_actions import Execution, outcomes
+from replaykit.interop.browser_use.executed_actions import Execution, action_results
 from replaykit.interop.browser_use.named_actions import action_of, record_of, uncertain_action
 from replaykit.interop.extra_fields import holds_data
 from replaykit.interop.folder_search import json_files
@@ -148,7 +148,7 @@ def _item(run: Run, turn: int, item: HistoryItem, start: float | None) -> None:
         run.add(replace(look, role="unaligned"))
         if stated is not None and _thought(stated):
             run.keep("", {f"{place}.thought": _thought(stated)})
-    found = outcomes(actions, item.result)
+    found = action_results(actions, item.result)
     own = sum(one.result is not None for one in found)
     for at, plain in enumerate(item.result[own:], own):
         run.keep("", {f"{place}.result[{at}]": plain})
