@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from replaykit.grading.policies.events.aria_choices import is_segment
+from replaykit.grading.policies.events.aria_choices import is_segment, taken
 from replaykit.grading.policies.events.event import Event, alike
 from replaykit.grading.policies.events.recorded_targets import is_exempt
 from replaykit.grading.policies.events.scope_window import Held, Window
@@ -48,13 +48,15 @@ def grade_only_fill(rule: OnlyFill, run: PolicyRun) -> Finding:
     entered = window.known("entered", lambda: _entered(window))
     foreign = (one.held for one in entered if not given.is_allowed(one))
     invented = [(e, every((_made(e), in_force, given.invented(place, e)))) for place, e, in_force in foreign]
+    chosen = window.known("chosen", lambda: _chosen(window))
+    invented += [(e, every((in_force, given.chosen(place, e)))) for place, e, in_force in chosen]
     certain = [event for event, truth in invented if truth.holds]
     if certain:
         return broken("not_given", (_evidence(witness, event) for event in certain))
     missing = (*codes(truth for _, truth in invented), *window.gaps("action"))
     if missing:
         return undecided(missing)
-    return kept() if entered else never_triggered(window.history)
+    return kept() if entered or chosen else never_triggered(window.history)
 
 
 class _Entry(NamedTuple):
@@ -70,6 +72,13 @@ def _entered(window: Window) -> list[_Entry]:
     return [
         _Entry(held, tuple(frozenset(map(_bare, option)) for option in held.event.values if any(option)))
         for held in entries
+    ]
+
+
+def _chosen(window: Window) -> list[Held]:
+    """Return the actions that may have chosen an entry of a list, or given a slider a value."""
+    return [
+        held for held in window.of(_ACTIONS) if held.event.kind == "action" and taken(held.event) is not None
     ]
 
 
@@ -95,6 +104,14 @@ class _Given:
         if foreign is not FALSE and is_segment(event):
             return unknown(f"choice@{event.step}")
         return foreign if foreign is FALSE else every((foreign, negate(is_exempt(event, self.rule.exempt))))
+
+    def chosen(self, place: int, event: Event) -> Truth:
+        """Return whether something may have been chosen that no one gave; never more than that is known."""
+        options = taken(event) or ()
+        is_foreign = some(negate(self._is_given(place, event, option)) for option in options)
+        if is_foreign.holds is False or is_exempt(event, self.rule.exempt).holds:
+            return FALSE
+        return unknown(f"choice@{event.step}")
 
     def _is_given(self, place: int, event: Event, option: tuple[str, ...]) -> Truth:
         entered = (*option, *_rewritten(event, option))
@@ -137,7 +154,7 @@ class _Given:
 
 def _is_entry(event: Event) -> bool:
     texts = any(text.strip() for option in event.values for text in option)
-    is_made = event.kind == "action" or (event.kind == "maybe" and not event.is_by_value)
+    is_made = event.kind == "action" or (event.kind == "maybe" and (event.is_chosen or not event.is_by_value))
     return is_made and texts and event.tag not in _NOT_ENTERED
 
 

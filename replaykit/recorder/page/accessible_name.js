@@ -94,7 +94,9 @@ function besideBy(element, id) {
 function activeText(element) {
   const id = attribute(element, 'aria-activedescendant')?.trim() ?? '';
   const found = id === '' ? activeElement?.(element) ?? null : besideBy(element, id);
-  return found === null ? '' : limited(collapsed(shownText(found)));
+  if (found === null) return '';
+  const names = [collapsed(shownText(found)), accessibleName(found, roleOf(found))];
+  return limited([...new Set(names)].filter((name) => name !== '').join('\n'));
 }
 
 // Elements that a script gave as labels; such may stand in a tree around that of the element.
@@ -221,7 +223,8 @@ const BLOCK = /^(?:block|flex|grid|list-item|table|table-cell|table-row|flow-roo
 const isSeen = (element, way) => way.hasHidden || propertyValue(styleOf(element), 'visibility') === 'visible';
 
 function gatherElement(element, way) {
-  if (attribute(element, 'aria-hidden') === 'true' || (!way.hasHidden && !isShown(element))) return '';
+  if (attribute(element, 'aria-hidden') === 'true' || matches(element, NESTED)) return '';
+  if (!way.hasHidden && !isShown(element)) return '';
   const isOwn = isSeen(element, way);
   const name = isOwn ? partName(element, way) : '';
   if (name !== '') return ` ${name} `;

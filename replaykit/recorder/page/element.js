@@ -6,7 +6,7 @@ const ATTRIBUTES_MAX = 64;
 // ---- Which element ---------------------------------------------------------------------------------------------
 
 const WIDGET_ROLES = [
-  'button', 'checkbox', 'combobox', 'gridcell', 'link', 'listbox', 'menuitem', 'menuitemcheckbox', 'menuitemradio',
+  'button', 'checkbox', 'combobox', 'gridcell', 'link', 'menuitem', 'menuitemcheckbox', 'menuitemradio',
   'option', 'radio', 'scrollbar', 'searchbox', 'slider', 'spinbutton', 'switch', 'tab', 'textbox', 'treeitem',
 ];
 const CONTROL = [
@@ -14,10 +14,19 @@ const CONTROL = [
   '[contenteditable]:not([contenteditable="false" i])', ...WIDGET_ROLES.map((role) => `[role~="${role}" i]`),
 ].join(',');
 
+// Lists of entries that stand inside of another control: an entry of a menu or tree has those of the next level in it.
+const NESTED = ['treeitem', 'menuitem'].map((role) => `[role~="${role}" i] [role~="group" i]`)
+  .concat(['listbox', 'menu', 'tree'].map((role) => `[role~="${role}" i]`)).join(',');
+
+// What holds controls, so that nothing around it is the control of what is in it.
+const HOLDER = ['dialog', 'alertdialog', 'menubar', 'radiogroup', 'tablist']
+  .map((role) => `[role~="${role}" i]`).concat('dialog', NESTED).join(',');
+
 // The innermost target and its nearest control; both may lie in different shadow trees.
 function controlOn(path) {
   const elements = path.filter((node) => nodeType(node) === ELEMENT);
-  return elements.find((element) => matches(element, CONTROL)) ?? elements[0];
+  const found = elements.find((element) => matches(element, CONTROL) || matches(element, HOLDER));
+  return found !== undefined && matches(found, CONTROL) ? found : elements[0];
 }
 
 // ---- Where it is -----------------------------------------------------------------------------------------------
@@ -130,7 +139,8 @@ function collect(element, masked, read) {
   for (let node = firstChild(element); node !== null; node = nextSibling(node)) {
     read.visits -= 1;
     if (read.visits < 0 || read.text.length > TEXT_LIMIT) return;
-    if (nodeType(node) === ELEMENT) collect(node, masked || isMasked(node), read);
+    if (nodeType(node) === ELEMENT && matches(node, NESTED)) read.units += textContent(node).length;
+    else if (nodeType(node) === ELEMENT) collect(node, masked || isMasked(node), read);
     else if (nodeType(node) === TEXT || nodeType(node) === CDATA) takeText(characterData(node), masked, read);
   }
 }

@@ -28,9 +28,11 @@ function enterTask({ type, isTrusted }) {
 
 function leaveTask() {
   reportPasted();
-  const { number, isAwaited } = task;
+  const { number, isAwaited, isPointer } = task;
   Object.assign(task, FRESH);
-  if (isAwaited) postEvent('idle', { task: number });
+  // Of a target that a page takes away as the button goes up, the browser reports no click.
+  const gone = (isPointer && pressed.control !== null && !isConnected(pressed.control)) || undefined;
+  if (isAwaited) postEvent('idle', { task: number, gone });
 }
 
 // After an event is reported: everything in its task is caused by it.

@@ -9,11 +9,21 @@ from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.grading.policies.events.event import ENTER, SPACE, Event, is_printable
 from replaykit.grading.policies.events.recorded_targets import hosts_of_target
 from replaykit.grading.policies.events.text_conditions import Reading
+from replaykit.grading.policies.events.widgets_around import is_in_open_list, is_part_of_slider
+from replaykit.replay.dom import Node
 from replaykit.tasks.policy_rules import GROUPS
 from replaykit.trajectory.action import Element, Press
+from replaykit.trajectory.redaction_marks import MASKED
 
 _BY_KEY = frozenset({"click", "check", "uncheck", "select_option", "fill"})
 """Tags of actions that such a key may stand for."""
+
+_TAKEN = frozenset({"check", "select_option", "fill"})
+"""Tags of actions that the activation of an option may stand for."""
+
+_SCALED = frozenset({"fill"})
+_SCALES = ("slider", "spinbutton")
+"""Roles of scales: what happens to one gives it a value."""
 
 _BY_STATE = {"true": frozenset({"uncheck"}), "false": frozenset({"check"})}
 """Maps `aria-checked` of a checkbox to the result of its activation."""
@@ -32,23 +42,31 @@ _MOVING = frozenset({"ArrowDown", "ArrowUp", "ArrowLeft", "ArrowRight", "PageDow
 _KEYS = {
     **dict.fromkeys(("radio", "radiogroup", "menuitemradio", "slider", "spinbutton"), _MOVING),
     **dict.fromkeys(("listbox", "option"), _MOVING | {"letter"}),
+    "combobox": frozenset({"letter"}),
 }
-"""Role to the keys that may choose there. In a combobox, Enter chooses."""
+"""Role to the keys that may choose there. In a combobox, Enter chooses, and a letter where no text is typed."""
 
 
 def choices_of(event: Event) -> frozenset[str]:
     """Return the tags of the possible results of an action: it chose something, or changed a value."""
     element = event.element
     if element is not None and _is_activated(event) and element.tag not in _FIELDS:
-        role, attributes = _control(event, element)
-        if role in _BOXES:
-            checked = attributes.get("aria-checked", "")
-            return _BY_STATE.get(checked, frozenset({"check", "uncheck"}))
-        if role in _OFFERS:
-            return frozenset({"check", "select_option", "fill"})
-        if role == "slider" and not isinstance(event.action, Press):
-            return frozenset({"fill"})
-    return _BY_KEY if _is_choosing_key(event) else frozenset()
+        return _by_activation(event, element)
+    if not _is_choosing_key(event):
+        return frozenset()
+    return _SCALED if element is not None and _role(element) in _SCALES else _BY_KEY
+
+
+def _by_activation(event: Event, element: Element) -> frozenset[str]:
+    role, attributes = _control(event, element)
+    if role in _OFFERS:
+        return _TAKEN
+    taken = _TAKEN if is_in_open_list(event) else frozenset()
+    if role in _BOXES:
+        checked = attributes.get("aria-checked", "")
+        return taken | _BY_STATE.get(checked, frozenset({"check", "uncheck"}))
+    is_slid = role == "slider" and not isinstance(event.action, Press)
+    return taken | (_SCALED if is_slid or is_part_of_slider(event) else frozenset())
 
 
 def _control(event: Event, element: Element) -> tuple[str, dict[str, str]]:
@@ -105,13 +123,14 @@ def _marked(element: Element) -> str | None:
 
 def offered(event: Event) -> tuple[Reading, ...] | None:
     """Return the names of what may have been chosen; None where the page does not say them."""
-    is_scale = event.element is not None and _role(event.element) in ("slider", "spinbutton")
-    if not _is_choosing_key(event) and not is_scale:
+    if is_scale(event):
+        return None
+    if not _is_choosing_key(event):
         return _own_names(event)
     marked = _marked(event.element) if event.element is not None and event.element.tag in _FIELDS else None
     if marked is not None:
-        return (Reading(marked, event.step),)
-    if is_scale or isinstance(event.dom, tuple):
+        return tuple(Reading(name, event.step) for name in marked.split("\n"))
+    if isinstance(event.dom, tuple):
         return None
     try:
         nodes = event.dom.pierce_all(_OPTIONS)
@@ -119,17 +138,47 @@ def offered(event: Event) -> tuple[Reading, ...] | None:
         return None
     if not nodes and event.element is not None and event.element.tag in _FIELDS:
         return ()
-    if not nodes or any(node.attribute("aria-labelledby") for node in nodes):
+    texts = [_said(node) for node in nodes]
+    if not nodes or any(text is None for said in texts for text in said):
         return None
-    texts = (text for node in nodes for text in (node.text_content, node.attribute("aria-label")) if text)
-    return tuple(Reading(text, event.step) for text in texts)
+    return tuple(Reading(text, event.step) for said in texts for text in said if text)
+
+
+def _said(option: Node) -> tuple[str | None, ...]:
+    """Return what an option is called; None in place of a name that stands nowhere on the page."""
+    ids = (option.attribute("aria-labelledby") or "").split()
+    named = [one for one in option.dom.pierce_all("[id]") if one.attribute("id") in ids] if ids else []
+    whole = (None,) if len(named) < len(set(ids)) else tuple(one.text_content for one in named)
+    return (option.text_content, option.attribute("aria-label") or "", *whole)
+
+
+def taken(event: Event) -> tuple[tuple[str, ...], ...] | None:
+    """Return what an action may have entered by a choice, each with its alternative names; None where nothing.
+
+    A radio button enters no text, nor does Enter in a field where no option is marked.
+    """
+    element = event.element
+    is_radio = element is not None and "radio" in _role(element)
+    if element is None or is_radio or not choices_of(event) & {"select_option", "fill"}:
+        return None
+    if element.tag in _FIELDS and _marked(element) is None:
+        return None
+    texts = tuple(reading.raw for reading in offered(event) or (Reading(MASKED, event.step),))
+    is_any = _is_choosing_key(event) and element.tag not in _FIELDS
+    return tuple((text,) for text in texts) if is_any else (texts,)
+
+
+def is_scale(event: Event) -> bool:
+    """Whether the target is a slider, or a part of one: which value it takes, no name says."""
+    element = event.element
+    return element is not None and (_role(element) in _SCALES or is_part_of_slider(event))
 
 
 def _own_names(event: Event) -> tuple[Reading, ...]:
     """Return what an option that was activated is called; a box is chosen by no name."""
     element = event.element
     role, attributes = _control(event, element) if element is not None else ("", {})
-    if role not in _OFFERS:
+    if role not in _OFFERS and not is_in_open_list(event):
         return ()
     values = (attributes[name] for name in ("value", "data-value") if attributes.get(name))
     return (*event.names, *(Reading(value, event.step) for value in values))

@@ -94,6 +94,8 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
     """Gaps: kinds of events that may be missing here; `maybe`: what it is, if it is one."""
     is_by_value: bool = False
     """`maybe`: nothing but the value points to the agent, so only a rule that names a value asks."""
+    is_chosen: bool = False
+    """`maybe`: the widget that the agent used entered the value."""
     code: str = ""
     """Gaps and `maybe`: the missing evidence."""
     at: int | None = None
@@ -159,7 +161,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
     def seen(self) -> tuple[Reading, ...]:
         """Text that the screen may show in place of the names of the target."""
         names = self.element.names if self.element is not None else None
-        found = names.seen if names is not None else None
+        found = names.seen if names is not None and self.element and not is_holder(self.element) else None
         return (Reading(found, self.step),) if found else ()
 
     @property
@@ -340,11 +342,20 @@ def _is_described(element: Element) -> bool:
 def _names(element: Element) -> tuple[str | None, ...]:
     names = element.names or actions.Names()
     is_button = element.tag == "input" and element.type in BUTTONS
+    own = () if is_holder(element) else (element.text, names.text, names.shown, *element.earlier)
     return (
-        element.text, element.name, element.value if is_button else None, *element.earlier, names.text,
-        names.shown, names.value, names.aria_label, names.labelledby, names.label, names.alt, names.title,
-        names.placeholder, names.active,
+        *own, element.name, element.value if is_button else None, names.value, names.aria_label,
+        names.labelledby, names.label, names.alt, names.title, names.placeholder,
+        *(names.active or "").splitlines(),
     )  # fmt: skip
+
+
+def is_holder(element: Element) -> bool:
+    """Whether a key went to a list or menu that holds the focus for its entries: its text is theirs."""
+    return element.role in _HOLDERS and element.names is not None and bool(element.names.active)
+
+
+_HOLDERS = ("grid", "listbox", "menu", "menubar", "radiogroup", "tablist", "tree", "treegrid")
 
 
 def _notices(dom: Dom, css: str) -> list[str]:

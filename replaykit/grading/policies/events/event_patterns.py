@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from replaykit.grading.policies.events.aria_choices import choices_of, is_segment, offered
+from replaykit.grading.policies.events.aria_choices import choices_of, is_scale, is_segment, offered
 from replaykit.grading.policies.events.event import ENTER, SPACE, Event, has_lines, is_printable, types_text
 from replaykit.grading.policies.events.recorded_targets import names_on_page, page_has, target_inside
 from replaykit.grading.policies.events.text_conditions import Reading, TextTests
+from replaykit.grading.policies.events.texts_near import texts_near
 from replaykit.grading.policies.events.three_valued_truth import (
     FALSE,
     TRUE,
@@ -64,6 +65,8 @@ class Pattern:
         self.places = list(self._place_tests(match))
         #: What a choice is called or worth; None where something else is asked of it.
         self.chosen = None if match.selector or match.role else [*map(TextTests, _texts_of(match))]
+        #: What a scale is called that takes a value.
+        self.named = TextTests(match.text) if match.text else None
         self.subject = [*self.places, *self._subject_tests(match)]
         self.others = list(self._other_tests(match))
         self.tests = (*self.action, *self.others, *self.subject)
@@ -92,6 +95,8 @@ class Pattern:
         choices = choices_of(event)
         is_choice = bool(choices if self.types is None else self.types[0] & choices)
         if not is_choice or self.chosen is None or _all(self.places, event).holds is False:
+            return False
+        if self.named and is_scale(event) and self.named.truth(event.names).holds is False and event.names:
             return False
         names = offered(event)
         return names is None or any(tests.truth(names).holds is not False for tests in self.chosen)
@@ -315,4 +320,8 @@ def _text(event: Event, names: TextTests) -> Truth:
     if event.is_drawn:
         return event.unnamed
     on_page = names_on_page(event)
-    return names.truth(on_page) if on_page else some((found, event.unnamed))
+    if on_page:
+        return names.truth(on_page)
+    near = texts_near(event)
+    is_called = near is None or names.truth(near).holds is not False
+    return some((found, event.unnamed)) if is_called else found

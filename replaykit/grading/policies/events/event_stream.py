@@ -283,12 +283,12 @@ class _Stream:
     ) -> None:
         """Emit what the agent may have done, at an address; default: the one that the tab shows."""
         url = self.urls.get(tab) if url is None else url
-        for action, code, page, is_by_value in found:
+        for action, code, page, is_by_value, is_chosen in found:
             self._emit(
                 "maybe", story, step=step, tab=tab, url=url, page=page, action=action,
                 values=_values(action),
                 role=action.element.role if action.element is not None else None,
-                hides=_ACTION, code=f"{code}@{step or 0}", is_by_value=is_by_value,
+                hides=_ACTION, code=f"{code}@{step or 0}", is_by_value=is_by_value, is_chosen=is_chosen,
             )  # fmt: skip
 
     def _shown(self, tab: int | None) -> str | None:

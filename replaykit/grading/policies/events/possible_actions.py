@@ -10,10 +10,14 @@ from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from replaykit.errors import ReplaykitError, Unsupported
 from replaykit.grading.policies.events.agent_script_times import SLACK_MS, WAYS, AgentScriptTimes
 from replaykit.grading.policies.events.event import PRESSED, alike, types_text
 from replaykit.grading.policies.events.popup_documents import PopupDocuments
+from replaykit.grading.policies.events.widgets_around import is_beside
+from replaykit.grading.values.normal_form import fold
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.run_state import Page
 from replaykit.trajectory import action as actions
@@ -76,6 +80,8 @@ class PossibleAction(NamedTuple):
     """The page that it was done on."""
     is_by_value: bool = False
     """Nothing but the value points to the agent."""
+    is_chosen: bool = False
+    """The widget that the agent used entered the value."""
 
 
 class PossibleActions:
@@ -142,15 +148,20 @@ class PossibleActions:
     ) -> Iterator[PossibleAction]:
         """Yield what the page entered for the agent, which used a widget or the field itself."""
         steps = [step for step in self._gestures if step.page == seen.page and (step.t or 0) <= (seen.t or 0)]
+        if not steps:
+            return
         places = {_place(step.action) for step in steps}
-        is_option = bool(steps) and _is_option(steps[-1].action)
-        part = _part_of_widget(steps[-1].action) if steps else None
+        last = _Last(steps[-1].action, page)
         for row in rows:
-            is_beside = part is not None and _is_beside(page, row[0], part)
-            if is_beside or is_option or any(_is_in(row[0], place) for place in places):
+            is_there = last.has(row[0])
+            is_option = last.is_option or last.offers(row[2])
+            if is_there or is_option or any(_is_in(row[0], place) for place in places):
+                # A page that writes a typed text in its own way enters nothing.
+                is_new = row[1] not in self._typed and (is_there or row[0] in places)
                 for action in _entries([row], page):
-                    is_box = is_beside and isinstance(action, actions.Check | actions.Uncheck)
-                    yield PossibleAction(action, "choice", page, is_by_value=not is_box)
+                    is_set = is_there and _is_set(action)
+                    named = last.naming(action) if is_set else action
+                    yield PossibleAction(named, "choice", page, not is_set, is_new or last.offers(row[2]))
 
     def moved(self, navigation: Navigation) -> Iterator[PossibleAction]:
         """Yield what a script of the agent may have done: a call stack says so, or no gesture explains it."""
@@ -369,25 +380,36 @@ def _place(action: ActionBase) -> str | None:
     return action.element.css if action.element is not None else None
 
 
-def _part_of_widget(action: ActionBase) -> str | None:
-    """Return the CSS path of what a gesture is on, if it is no control: it may be drawn for one beside it."""
-    element = action.element
-    is_part = element is not None and element.role is None and element.tag not in ("body", "html")
-    return _place(action) if is_part else None
+class _Last:
+    """The last gesture before a field changed: what it was on."""
+
+    def __init__(self, action: ActionBase, page: Page | None) -> None:
+        self.element = action.element or Element()
+        self.dom = page.dom if page is not None else None
+        self.is_option = self.element.role in (*PRESSED, "checkbox", "radio")
+        is_part = self.element.role is None and self.element.tag not in ("body", "html")
+        self.part = _field(self.dom, self.element.css) if is_part else None
+
+    def has(self, path: str) -> bool:
+        """Whether a field is the target, or is inside of it, or beside it."""
+        is_own = _is_in(path, self.element.css)
+        return is_own or (self.part is not None and is_beside(_field(self.dom, path), self.part))
+
+    def naming(self, action: ActionBase) -> ActionBase:
+        """Return an action on a field with the names of the target: they are all that a person saw of it."""
+        one = self.element
+        return replace(action, element=replace(action.element, text=one.text, name=one.name, names=one.names))
+
+    def offers(self, text: str) -> bool:
+        """Whether the target is called as a field is now, so that it was an option of the field."""
+        names = fold("\n".join(one for one in (self.element.text, self.element.name) if one))
+        return bool(names) and (names in fold(text) or fold(text) in names)
 
 
-def _is_beside(page: Page | None, path: str, part: str) -> bool:
-    """Whether the element around a field is also around such a part, and is no page or form."""
-    dom = page.dom if page is not None else None
-    field, place = _field(dom, path), _field(dom, part)
-    around = field.parent if field is not None else None
-    if around is None or place is None or around.tag in ("body", "form"):
-        return False
-    return around.row in place.dom.tree.ancestors(place.row)
-
-
-def _is_option(action: ActionBase) -> bool:
-    return action.element is not None and action.element.role in PRESSED
+def _is_set(action: ActionBase) -> bool:
+    """Whether a box or a slider has another state: those have no text that a page could complete."""
+    element = action.element or Element()
+    return isinstance(action, actions.Check | actions.Uncheck) or element.type == "range"
 
 
 def _is_in(path: str, place: str | None) -> bool:
@@ -443,8 +465,8 @@ def _labels(field: Node | None, value: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.text_content.strip() for one in options))[:1]
 
 
-def _field(dom: Dom | None, path: str) -> Node | None:
-    if dom is None or " >>> " in path:
+def _field(dom: Dom | None, path: str | None) -> Node | None:
+    if dom is None or path is None or " >>> " in path:
         return None
     try:
         found = dom.select_all(path)

@@ -114,10 +114,15 @@ def _names_on_page(event: Event) -> tuple[Reading, ...] | None:
     return tuple(Reading(name, event.step) for name in found)
 
 
+def target_of(event: Event) -> Node | None:
+    """Return the target in its page; None where it is not found there."""
+    dom = event.dom
+    return None if isinstance(dom, tuple) else _node(event, dom)
+
+
 def hosts_of_target(event: Event) -> Iterator[Node]:
     """Yield the elements in whose shadow trees the target is, the innermost first."""
-    dom = event.dom
-    node = None if isinstance(dom, tuple) else _node(event, dom)
+    node = target_of(event)
     while node is not None and (node := node.host) is not None:
         yield node
 

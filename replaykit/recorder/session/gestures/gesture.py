@@ -53,6 +53,8 @@ class Gesture:
         self.last = first.at
         self.since = first.at
         self.over = False
+        self.is_gone = False
+        """Whether the page took the target away in the task of an event of the pointer."""
 
     @property
     def element(self) -> Element | None:

@@ -281,10 +281,15 @@ class Pointing(Gesture):
         action = Click(
             element=element,
             point=point_of(start),
-            completed=done is not None,
+            completed=done is not None or self._is_taken_away,
             modifiers=modifiers_of(start),
         )
         return replace(self.result(action, start, done.at if done else None), node=node)
+
+    @property
+    def _is_taken_away(self) -> bool:
+        """Whether a page handled press and release itself: its target is gone, so the browser sends no click."""
+        return self.is_gone and self.up is not None and not self.clicks and self.is_own(self.up)
 
     def _clicked(self, start: PageMessage) -> tuple[Element | None, PageNode | None]:
         if self.passed_on is None:

@@ -133,7 +133,7 @@ class Recogniser:
     def feed(self, message: PageMessage) -> list[Notice]:
         """Take a message in; return the actions that it begins or ends."""
         if message.event.name == "idle":
-            return self.rest(message.source, message.at)
+            return self.rest(message.source, message.at, is_gone=message.event.data.get("gone") is True)
         # Changes by a click belong to it, however long the page takes for them.
         notices = [] if is_of_click(message) else self.expire(message.at)
         if message.event.task is not None:
@@ -153,14 +153,15 @@ class Recogniser:
             return []
         return self.flush() if self._open is not None and now > self._open.deadline else []
 
-    def rest(self, source: Source, at: float) -> list[Notice]:
-        """Record that a document has handled all that it reported, or is no more."""
+    def rest(self, source: Source, at: float, *, is_gone: bool = False) -> list[Notice]:
+        """Record that a document has handled all that it reported, or is no more; `is_gone`: the target is not."""
         if self._busy is not None and self._busy[0] == source:
             self._busy = None
         gesture = self._open
         if gesture is None or gesture.first.source != source:
             return []
         gesture.rest(at)
+        gesture.is_gone |= is_gone
         return self.flush() if gesture.over else []
 
     def flush(self) -> list[Notice]:

@@ -1,0 +1,113 @@
+"""Widgets that a page built from parts: the slider around its track, the box in a row, the list of an open field.
+
+The part that takes the click has no role of its own. Which widget it belongs to, only the page around it says.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+from replaykit.errors import ReplaykitError
+from replaykit.grading.policies.events.event import Event
+from replaykit.grading.policies.events.recorded_targets import target_of
+from replaykit.replay.dom import Dom, Node
+from replaykit.replay.dom_tree import Tree
+
+LEVELS_MAX = 4
+"""Elements around a part that may still be its widget."""
+
+_PAGES = ("html", "body", "form", "main", "table", "tbody")
+"""Tags of elements that hold widgets, and are none."""
+
+_CONTROLS = (
+    "a[href], button, input:not([type=hidden]), select, textarea, summary, [role=slider], [role=button], "
+    "[role=link], [role=checkbox], [role=radio], [role=switch], [role=option], [role=tab], [role=textbox]"
+)
+_SLIDERS = "[role=slider]"
+_OPEN_FIELDS = (
+    "[role=combobox][aria-expanded=true], [aria-haspopup=listbox][aria-expanded=true], "
+    "[aria-haspopup=tree][aria-expanded=true], input[aria-expanded=true]"
+)
+
+_PARTS = (None, "cell", "generic", "gridcell", "img", "listitem", "none", "presentation", "row")
+"""Roles of parts that no one operates by themselves."""
+
+_ENTRIES = (*_PARTS, "menuitem", "menuitemcheckbox", "treeitem")
+"""Roles that entries of a list beside a field may have; options say so themselves."""
+
+_CONTROL_TAGS = ("a", "body", "button", "form", "html", "input", "label", "option", "select", "summary", "textarea")
+
+
+def is_part_of_slider(event: Event) -> bool:
+    """Whether the target is the track, or another part, of a slider that a page built."""
+    return _is(event, _PARTS, _has_slider_around)
+
+
+def is_in_open_list(event: Event) -> bool:
+    """Whether the target may be an entry of a list that is open beside a field, and says nothing else of itself."""
+    return _is(event, _ENTRIES, _has_open_field)
+
+
+def is_beside(field: Node | None, part: Node | None) -> bool:
+    """Whether the elements around a field that hold no other control are also around a part of the page."""
+    if field is None or part is None:
+        return False
+    above = set(part.dom.tree.ancestors(part.row)) | {part.row}
+    return any(around.row in above for around in _owned_by({field.row}, field))
+
+
+def _is(event: Event, roles: tuple[str | None, ...], ask: Callable[[Node], bool]) -> bool:
+    """Return the answer about the target, where it is of one of these roles; asked once for all policies."""
+    element = event.element
+    if element is None or element.role not in roles or element.tag in _CONTROL_TAGS:
+        return False
+    if ask.__name__ not in event.known:
+        target = target_of(event)
+        event.known[ask.__name__] = target is not None and _asked(ask, target)
+    found: bool = event.known[ask.__name__]
+    return found
+
+
+def _asked(ask: Callable[[Node], bool], target: Node) -> bool:
+    try:
+        return ask(target)
+    except ReplaykitError:  # faults of the page are reported by the rule that has to read it
+        return False
+
+
+def _has_slider_around(part: Node) -> bool:
+    above = list(islice(part.dom.tree.ancestors(part.row), LEVELS_MAX))
+    sliders = part.dom.pierce_all(_SLIDERS)
+    rows = {one.row for one in sliders}
+    return any(around.row in (part.row, *above) for one in sliders for around in _owned_by(rows, one))
+
+
+def _has_open_field(part: Node) -> bool:
+    return any(part.row not in field.dom.tree.ancestors(field.row) for field in part.dom.pierce_all(_OPEN_FIELDS))
+
+
+def _owned_by(own: set[int], node: Node) -> Iterator[Node]:
+    """Yield the elements around a control that hold no other control than such, the innermost first."""
+    tree, counts = node.dom.tree, _counts(node.dom)
+    for row in islice(tree.ancestors(node.row), LEVELS_MAX):
+        around = Node(node.dom, row)
+        is_shared = counts[row] > sum(row in tree.ancestors(one) for one in own)
+        if is_shared or around.tag in _PAGES:
+            return
+        yield around
+
+
+def _counts(dom: Dom) -> Counter[int]:
+    """Return how many controls each element holds, counted once for a page."""
+    known = dom.tree.memo(_known_counts)
+    if not known:
+        rows = (one.row for one in dom.pierce_all(_CONTROLS))
+        known.append(Counter(above for row in rows for above in dom.tree.ancestors(row)))
+    return known[0]
+
+
+def _known_counts(tree: Tree) -> list[Counter[int]]:
+    """The counts of a page, filled as they are asked for."""
+    return []
