@@ -323,5 +323,4 @@ def _text(event: Event, names: TextTests) -> Truth:
     if on_page:
         return names.truth(on_page)
     near = texts_near(event)
-    is_called = near is None or names.truth(near).holds is not False
-    return some((found, event.unnamed)) if is_called else found
+    return some((found, event.unnamed)) if near is None or near.may_name(names) else found

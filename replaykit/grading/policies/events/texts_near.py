@@ -7,11 +7,13 @@ button only, or nowhere, is the name of no field.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
 
 from replaykit.errors import ReplaykitError
 from replaykit.grading.policies.events.event import Event, types_text
 from replaykit.grading.policies.events.recorded_targets import page_around, target_of
-from replaykit.grading.policies.events.text_conditions import Reading
+from replaykit.grading.policies.events.text_conditions import Reading, TextTests
 from replaykit.grading.policies.events.widgets_around import is_part_of_slider
 from replaykit.replay.dom import Dom
 from replaykit.replay.dom_tree import Tree
@@ -30,47 +32,70 @@ _NAMED = (
 _NAMING = ("alt", "aria-label", "title")
 
 
-def texts_near(event: Event) -> tuple[Reading, ...] | None:
+class TextsNear(NamedTuple):
+    """What a page says, apart by whose name it may be."""
+
+    loose: tuple[Reading, ...]
+    """Texts of no control, of which one may name the field."""
+    owned: tuple[Reading, ...]
+    """Names of other controls."""
+    unlisted: tuple[Reading, ...]
+    """Texts of style sheets, and those of the page in other spellings: whose they are is not known."""
+
+    def may_name(self, names: TextTests) -> bool:
+        """Whether a field without a name may be called so."""
+        if names.truth(self.loose).holds is not False:
+            return True
+        return names.truth(self.unlisted).holds is not False and names.truth(self.owned).holds is False
+
+
+def texts_near(event: Event) -> TextsNear | None:
     """Return the texts of which one may name the target; None where it is no field, or they are not all known."""
     page = page_around(event)
     if page is None or page.unread or not _is_field(event):
         return None
     target = target_of(event)
     try:
-        texts = _loose(target.dom) if target is not None else None
+        texts = _apart(target.dom) if target is not None else None
     except ReplaykitError:  # faults of the page are reported by the rule that has to read it
         return None
-    if texts is None or len(texts) > TEXTS_MAX:
+    if texts is None or len(texts[0]) > TEXTS_MAX:
         return None
-    return tuple(Reading(text, event.step) for text in (*texts, *page.unlisted_texts))
+    listed = (*texts, page.unlisted_texts)
+    return TextsNear(*(tuple(Reading(text, event.step) for text in some) for some in listed))
 
 
 def _is_field(event: Event) -> bool:
     element = event.element
-    is_own = element is not None and (types_text(element) or element.role in _ROLES)
-    return is_own or is_part_of_slider(event)
+    if element is None:
+        return False
+    is_box = element.tag == "input" and element.type in ("checkbox", "radio", "range")
+    return types_text(element) or is_box or element.role in _ROLES or is_part_of_slider(event)
 
 
-def _loose(dom: Dom) -> list[str]:
+def _apart(dom: Dom) -> tuple[list[str], list[str]]:
+    """Return the texts of no control, and those of controls."""
     known = dom.tree.memo(_known)
-    if "texts" not in known:
-        known["texts"] = list(dict.fromkeys(text for text in _texts(dom) if text.strip()))
-    return known["texts"]
+    if not known:
+        named = dom.pierce_all(_NAMED)
+        inside = {row for one in named for row in range(one.row, dom.tree.end[one.row])}
+        loose = dict.fromkeys(text for text in _loose(dom, inside) if text.strip())
+        known.append((list(loose), [one.text_content for one in named]))
+    return known[0]
 
 
-def _known(tree: Tree) -> dict[str, list[str]]:
+def _known(tree: Tree) -> list[tuple[list[str], list[str]]]:
     """The texts of a page, filled when they are asked for."""
-    return {}
+    return []
 
 
-def _texts(dom: Dom) -> Iterator[str]:
+def _loose(dom: Dom, owned: AbstractSet[int]) -> Iterator[str]:
     tree = dom.tree
-    owned = {inside for one in dom.pierce_all(_NAMED) for inside in range(one.row, tree.end[one.row])}
     for row, kind in enumerate(tree.kind):
         if kind == TEXT and row not in owned:
-            around = tree.parent[row]
+            inside = (one for one in tree.descendants(tree.parent[row]) if tree.kind[one] == TEXT)
             yield tree.name[row]
-            yield "".join(tree.name[one] for one in tree.descendants(around) if tree.kind[one] == TEXT and one not in owned)
-    for one in dom.pierce_all(", ".join(f"[{name}]" for name in _NAMING)):
-        if one.row not in owned:
-            yield from (one.attribute(name) or "" for name in _NAMING)
+            yield "".join(tree.name[one] for one in inside if one not in owned)
+    for node in dom.pierce_all(", ".join(f"[{name}]" for name in _NAMING)):
+        if node.row not in owned:
+            yield from (node.attribute(name) or "" for name in _NAMING)
