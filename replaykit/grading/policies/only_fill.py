@@ -33,6 +33,8 @@ from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind, as_json
 from replaykit.grading.values.normal_form import fold
 from replaykit.grading.verdict import Evidence
 from replaykit.tasks.policy_rules import OnlyFill
+from replaykit.trajectory.observation import Observation
+from replaykit.trajectory.step import Trajectory
 
 _ACTIONS = frozenset({"action"})
 _NOT_ENTERED = ("check", "uncheck", "upload_file")
@@ -119,10 +121,16 @@ class _Given:
             return TRUE
         found = some(self._one(place, Reading(text, event.step)) for text in entered if text.strip())
         if found is FALSE and any(
-            _is_formatted(event, text) and _signs(text) in self.signs for text in option
+            _signs(text) in self.signs and self._is_formatted(event, text) for text in option
         ):
             return unknown(f"value.edited@{event.step}")
         return found
+
+    def _is_formatted(self, event: Event, text: str) -> bool:
+        """Whether the page writes a text in its own way: at once, or in the field later."""
+        path = event.element.css if event.element is not None else None
+        rewritten = self.window.known("rewritten", lambda: _fields_rewritten(self.history.trajectory))
+        return _is_formatted(event, text) or (path, _signs(text)) in rewritten
 
     def _one(self, place: int, value: Reading) -> Truth:
         if "⟦secret:" in value.raw:
@@ -176,6 +184,12 @@ def _is_formatted(event: Event, text: str) -> bool:
     return event.held_before == "" and any(
         reading.raw != text and _signs(reading.raw) == _signs(text) for reading in event.held
     )
+
+
+def _fields_rewritten(run: Trajectory) -> frozenset[tuple[str, str]]:
+    """Return path and signs of fields whose text a page wrote again with other signs between the same ones."""
+    rows = (row for seen in run.of_type(Observation) for row in seen.changed_without_event)
+    return frozenset((path, _signs(after)) for path, before, after in rows if _signs(before) == _signs(after))
 
 
 def _signs(text: str) -> str:
