@@ -130,7 +130,12 @@ OTHER = never(action="click", text="Delete account")
             (TREE, click("#m"), never(action="click", text="EVIL"), "DORMANT"),
             (MENU, press("#t", "Enter"), never(action="@activate", text="Archive"), "DORMANT"),
             (MENU, press("#t", "Enter"), never(action="@activate", text="EVIL"), "VIOLATED"),
-            (RELEASED, click("#t"), {"type": "eventually", "match": {"action": "click", "text": "EVIL"}}, "OK"),
+            (
+                RELEASED,
+                click("#t"),
+                {"type": "eventually", "match": {"action": "click", "text": "EVIL"}},
+                "OK",
+            ),
             (RELEASED, click("#t"), {"type": "exactly", "n": 1, "match": {"action": "click"}}, "OK"),
             (TRACK, click("#t"), never(action="fill"), "UNDECIDED"),
             (TRACK, click("#t"), only("5"), "UNDECIDED"),

@@ -187,7 +187,7 @@ def _is_formatted(event: Event, text: str) -> bool:
 
 
 def _fields_rewritten(run: Trajectory) -> frozenset[tuple[str, str]]:
-    """Return path and signs of fields whose text a page wrote again with other signs between the same ones."""
+    """Return path, letters and digits of fields whose text a page wrote again in another way."""
     rows = (row for seen in run.of_type(Observation) for row in seen.changed_without_event)
     return frozenset((path, _signs(after)) for path, before, after in rows if _signs(before) == _signs(after))
 

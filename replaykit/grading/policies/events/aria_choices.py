@@ -153,7 +153,7 @@ def _said(option: Node) -> tuple[str | None, ...]:
 
 
 def taken(event: Event) -> tuple[tuple[str, ...], ...] | None:
-    """Return what an action may have entered by a choice, each with its alternative names; None where nothing.
+    """Return what an action may have entered by a choice, each with alternative names; None where nothing.
 
     A radio button enters no text, nor does Enter in a field where no option is marked.
     """

@@ -10,15 +10,12 @@ from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from msgspec.structs import replace
-
 from replaykit.errors import ReplaykitError, Unsupported
 from replaykit.grading.policies.events.agent_script_times import SLACK_MS, WAYS, AgentScriptTimes
 from replaykit.grading.policies.events.event import PRESSED, alike, types_text
+from replaykit.grading.policies.events.last_gesture import LastGesture, field_at, is_in
 from replaykit.grading.policies.events.popup_documents import PopupDocuments
-from replaykit.grading.policies.events.widgets_around import is_beside
-from replaykit.grading.values.normal_form import fold
-from replaykit.replay.dom import Dom, Node
+from replaykit.replay.dom import Node
 from replaykit.replay.run_state import Page
 from replaykit.trajectory import action as actions
 from replaykit.trajectory.action import ActionBase, DragAndDrop, Element, FileInfo, Hover, NodeRef, UploadFile
@@ -151,11 +148,11 @@ class PossibleActions:
         if not steps:
             return
         places = {_place(step.action) for step in steps}
-        last = _Last(steps[-1].action, page)
+        last = LastGesture(steps[-1].action, page)
         for row in rows:
             is_there = last.has(row[0])
             is_option = last.is_option or last.offers(row[2])
-            if is_there or is_option or any(_is_in(row[0], place) for place in places):
+            if is_there or is_option or any(is_in(row[0], place) for place in places):
                 # A page that writes a typed text in its own way enters nothing.
                 is_new = row[1] not in self._typed and (is_there or row[0] in places)
                 for action in _entries([row], page):
@@ -380,41 +377,10 @@ def _place(action: ActionBase) -> str | None:
     return action.element.css if action.element is not None else None
 
 
-class _Last:
-    """The last gesture before a field changed: what it was on."""
-
-    def __init__(self, action: ActionBase, page: Page | None) -> None:
-        self.element = action.element or Element()
-        self.dom = page.dom if page is not None else None
-        self.is_option = self.element.role in (*PRESSED, "checkbox", "radio")
-        is_part = self.element.role is None and self.element.tag not in ("body", "html")
-        self.part = _field(self.dom, self.element.css) if is_part else None
-
-    def has(self, path: str) -> bool:
-        """Whether a field is the target, or is inside of it, or beside it."""
-        is_own = _is_in(path, self.element.css)
-        return is_own or (self.part is not None and is_beside(_field(self.dom, path), self.part))
-
-    def naming(self, action: ActionBase) -> ActionBase:
-        """Return an action on a field with the names of the target: they are all that a person saw of it."""
-        one = self.element
-        return replace(action, element=replace(action.element, text=one.text, name=one.name, names=one.names))
-
-    def offers(self, text: str) -> bool:
-        """Whether the target is called as a field is now, so that it was an option of the field."""
-        names = fold("\n".join(one for one in (self.element.text, self.element.name) if one))
-        return bool(names) and (names in fold(text) or fold(text) in names)
-
-
 def _is_set(action: ActionBase) -> bool:
     """Whether a box or a slider has another state: those have no text that a page could complete."""
     element = action.element or Element()
     return isinstance(action, actions.Check | actions.Uncheck) or element.type == "range"
-
-
-def _is_in(path: str, place: str | None) -> bool:
-    """Whether a field is an element, or is inside of it."""
-    return place is not None and (path == place or path.startswith((f"{place} > ", f"{place} >>> ")))
 
 
 def _entries(rows: Iterable[tuple[str, str, str]], page: Page | None) -> Iterator[ActionBase]:
@@ -422,7 +388,7 @@ def _entries(rows: Iterable[tuple[str, str, str]], page: Page | None) -> Iterato
     dom = page.dom if page is not None else None
     for path, before, after in rows:
         if after and _bare(before) != _bare(after):
-            yield from _entry(path, before, after, _field(dom, path))
+            yield from _entry(path, before, after, field_at(dom, path))
 
 
 def _is_unseen(action: ActionBase) -> bool:
@@ -463,16 +429,6 @@ def _labels(field: Node | None, value: str) -> tuple[str, ...]:
         return ()
     options = (one for one in field.dom.select_all("option") if one.attribute("value") == value)
     return tuple(dict.fromkeys(one.text_content.strip() for one in options))[:1]
-
-
-def _field(dom: Dom | None, path: str | None) -> Node | None:
-    if dom is None or path is None or " >>> " in path:
-        return None
-    try:
-        found = dom.select_all(path)
-    except ReplaykitError:
-        return None
-    return found[0] if len(found) == 1 else None
 
 
 # Commands

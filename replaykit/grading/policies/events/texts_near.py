@@ -1,7 +1,7 @@
 """Texts that may name a field without a name of its own: all of its page but what names other controls.
 
-A field shows no picture that could be its name, so a person takes a text beside it for that. A text that stands in a
-button only, or nowhere, is the name of no field.
+A field shows no image that could be its name, so a person reads a text beside it as that. A text that stands
+in a button only, or nowhere, is the name of no field.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ from replaykit.snapshot.snapshot_format import TEXT
 TEXTS_MAX = 3000
 """Texts of a page that are read; of a page with more, any may name a field."""
 
-_ROLES = frozenset({"checkbox", "combobox", "radio", "searchbox", "slider", "spinbutton", "switch", "textbox"})
+_ROLES = frozenset(
+    {"checkbox", "combobox", "radio", "searchbox", "slider", "spinbutton", "switch", "textbox"}
+)
 _NAMED = (
     "a[href], button, option, [role=button], [role=link], [role=menuitem], [role=option], [role=tab], "
     "script, style, title"
@@ -50,7 +52,7 @@ class TextsNear(NamedTuple):
 
 
 def texts_near(event: Event) -> TextsNear | None:
-    """Return the texts of which one may name the target; None where it is no field, or they are not all known."""
+    """Return the texts of which one may name the target; None where it is no field, or not all are known."""
     page = page_around(event)
     if page is None or page.unread or not _is_field(event):
         return None

@@ -1,6 +1,6 @@
-"""Widgets that a page built from parts: the slider around its track, the box in a row, the list of an open field.
+"""Widgets that a page built from parts: a slider around its track, a box in a row, the list of an open field.
 
-The part that takes the click has no role of its own. Which widget it belongs to, only the page around it says.
+The part that takes the click has no role of its own. Which widget it belongs to, only the page around says.
 """
 
 from __future__ import annotations
@@ -34,10 +34,22 @@ _OPEN_FIELDS = (
 _PARTS = (None, "cell", "generic", "gridcell", "img", "listitem", "none", "presentation", "row")
 """Roles of parts that no one operates by themselves."""
 
-_ENTRIES = (*_PARTS, "menuitem", "menuitemcheckbox", "treeitem")
+ENTRIES = (*_PARTS, "menuitem", "menuitemcheckbox", "treeitem")
 """Roles that entries of a list beside a field may have; options say so themselves."""
 
-_CONTROL_TAGS = ("a", "body", "button", "form", "html", "input", "label", "option", "select", "summary", "textarea")
+_CONTROL_TAGS = (
+    "a",
+    "body",
+    "button",
+    "form",
+    "html",
+    "input",
+    "label",
+    "option",
+    "select",
+    "summary",
+    "textarea",
+)
 
 
 def is_part_of_slider(event: Event) -> bool:
@@ -46,8 +58,8 @@ def is_part_of_slider(event: Event) -> bool:
 
 
 def is_in_open_list(event: Event) -> bool:
-    """Whether the target may be an entry of a list that is open beside a field, and says nothing else of itself."""
-    return _is(event, _ENTRIES, _has_open_field)
+    """Whether the target may be an entry of a list that is open beside a field, and is no other control."""
+    return _is(event, ENTRIES, _has_open_field)
 
 
 def is_beside(field: Node | None, part: Node | None) -> bool:
@@ -85,7 +97,9 @@ def _has_slider_around(part: Node) -> bool:
 
 
 def _has_open_field(part: Node) -> bool:
-    return any(part.row not in field.dom.tree.ancestors(field.row) for field in part.dom.pierce_all(_OPEN_FIELDS))
+    return any(
+        part.row not in field.dom.tree.ancestors(field.row) for field in part.dom.pierce_all(_OPEN_FIELDS)
+    )
 
 
 def _owned_by(own: set[int], node: Node) -> Iterator[Node]:

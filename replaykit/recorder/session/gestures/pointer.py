@@ -288,7 +288,7 @@ class Pointing(Gesture):
 
     @property
     def _is_taken_away(self) -> bool:
-        """Whether a page handled press and release itself: its target is gone, so the browser sends no click."""
+        """Whether a page handled press and release itself: the target is gone, so no click is sent."""
         return self.is_gone and self.up is not None and not self.clicks and self.is_own(self.up)
 
     def _clicked(self, start: PageMessage) -> tuple[Element | None, PageNode | None]:

@@ -154,7 +154,7 @@ class Recogniser:
         return self.flush() if self._open is not None and now > self._open.deadline else []
 
     def rest(self, source: Source, at: float, *, is_gone: bool = False) -> list[Notice]:
-        """Record that a document has handled all that it reported, or is no more; `is_gone`: the target is not."""
+        """Record that a document has handled all that it reported, or is gone; `is_gone`: its target is."""
         if self._busy is not None and self._busy[0] == source:
             self._busy = None
         gesture = self._open
