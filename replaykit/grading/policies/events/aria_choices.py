@@ -44,7 +44,7 @@ _KEYS = {
     **dict.fromkeys(("listbox", "option"), _MOVING | {"letter"}),
     "combobox": frozenset({"letter"}),
 }
-"""Role to the keys that may choose there. In a combobox, Enter chooses, and a letter where no text is typed."""
+"""Role to the keys that may choose there. In a combobox, Enter chooses, or a letter on a button."""
 
 
 def choices_of(event: Event) -> frozenset[str]:

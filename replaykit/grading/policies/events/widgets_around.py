@@ -54,12 +54,12 @@ _CONTROL_TAGS = (
 
 def is_part_of_slider(event: Event) -> bool:
     """Whether the target is the track, or another part, of a slider that a page built."""
-    return _is(event, _PARTS, _has_slider_around)
+    return _is(event, _PARTS, b"slider", _has_slider_around)
 
 
 def is_in_open_list(event: Event) -> bool:
     """Whether the target may be an entry of a list that is open beside a field, and is no other control."""
-    return _is(event, ENTRIES, _has_open_field)
+    return _is(event, ENTRIES, b"aria-expanded", _has_open_field)
 
 
 def is_beside(field: Node | None, part: Node | None) -> bool:
@@ -70,21 +70,22 @@ def is_beside(field: Node | None, part: Node | None) -> bool:
     return any(around.row in above for around in _owned_by({field.row}, field))
 
 
-def _is(event: Event, roles: tuple[str | None, ...], ask: Callable[[Node], bool]) -> bool:
+def _is(event: Event, roles: tuple[str | None, ...], word: bytes, ask: Callable[[Node], bool]) -> bool:
     """Return the answer about the target, where it is of one of these roles; asked once for all policies."""
     element = event.element
     if element is None or element.role not in roles or element.tag in _CONTROL_TAGS:
         return False
     if ask.__name__ not in event.known:
-        target = target_of(event)
-        event.known[ask.__name__] = target is not None and _asked(ask, target)
+        event.known[ask.__name__] = _asked(event, word, ask)
     found: bool = event.known[ask.__name__]
     return found
 
 
-def _asked(ask: Callable[[Node], bool], target: Node) -> bool:
+def _asked(event: Event, word: bytes, ask: Callable[[Node], bool]) -> bool:
     try:
-        return ask(target)
+        # Most pages lack the word, and need not be decoded.
+        target = None if event.page is None or event.page.lacks((word,)) else target_of(event)
+        return target is not None and ask(target)
     except ReplaykitError:  # faults of the page are reported by the rule that has to read it
         return False
 
