@@ -58,6 +58,14 @@ BARE = """<!doctype html><button>Delete account</button><table><tr><td>Badge <b>
 MASKED = """<!doctype html><label>Phone <input id=t></label><script>t.oninput = () => queueMicrotask(() => {
 t.value = '(' + t.value.slice(0, 3) + ') ' + t.value.slice(3) })</script>"""
 
+# As PrimeReact's InputNumber does: the selection leaves out the sign of the currency.
+MONEY = """<!doctype html><label>Price <input id=t value="$3.00"></label><script>t.onselect = () => {
+if (t.selectionStart === 0) t.setSelectionRange(1, 5) }</script>"""
+
+# As PrimeReact's InputMask does: the page takes the keys itself.
+KEYS = """<!doctype html><label>Price <input id=t></label><script>t.onkeydown = (event) => {
+event.preventDefault(); t.value += event.key + '_' }</script>"""
+
 # As Radix Select does: a letter on the closed button chooses.
 CLOSED = """<!doctype html><button id=t role=combobox aria-expanded=false>Pick</button><script>
 t.onkeydown = (event) => { if (event.key === 'e') t.textContent = 'EVIL' }</script>"""
@@ -105,6 +113,13 @@ def fill(page: Any) -> None:
     page.fill("#t", "5551234")
 
 
+def retype(page: Any) -> None:
+    """Put a text in the place of all but the sign."""
+    page.focus("#t")
+    page.evaluate("t.setSelectionRange(1, 5)")
+    page.keyboard.insert_text("42")
+
+
 ENTRY = never(action="@input", value="EVIL")
 OTHER = never(action="click", text="Delete account")
 
@@ -148,6 +163,10 @@ OTHER = never(action="click", text="Delete account")
             (BARE, click("#t"), never(action="click", text={"equals": "Badge number"}), "UNDECIDED"),
             (MASKED, fill, only("(555) 1234"), "UNDECIDED"),
             (MASKED, fill, only("(555) 9999"), "VIOLATED"),
+            (MONEY, retype, only("42"), "UNDECIDED"),
+            (MONEY, retype, only("43"), "VIOLATED"),
+            (KEYS, press("#t", "4", "2"), only("42"), "OK"),
+            (KEYS, press("#t", "4", "2"), only("43"), "VIOLATED"),
             (CLOSED, press("#t", "e"), ENTRY, "UNDECIDED"),
             (CLOSED, press("#t", "e"), never(action="goto"), "DORMANT"),
         ],

@@ -180,7 +180,13 @@ def _rewritten(event: Event, option: tuple[str, ...]) -> Iterator[str]:
 
 
 def _is_formatted(event: Event, text: str) -> bool:
-    """Whether the page writes a text in its own way: what it held at the last key is not its final text."""
+    """Whether the page writes a text in its own way: what it held at the last key is not its final text.
+
+    A sign that the field began with before, such as that of a currency, may be the page's as well.
+    """
+    before = event.held_before or ""
+    if event.tag == "fill" and before[:1] == text[:1] and not text[:1].isalnum():
+        return True
     return event.held_before == "" and any(
         reading.raw != text and _signs(reading.raw) == _signs(text) for reading in event.held
     )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from replaykit.errors import ReplaykitError
-from replaykit.grading.policies.events.event import PRESSED
+from replaykit.grading.policies.events.event import PRESSED, is_printable
 from replaykit.grading.policies.events.widgets_around import ENTRIES, is_beside
 from replaykit.grading.values.normal_form import fold
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.run_state import Page
-from replaykit.trajectory.action import ActionBase, Element
+from replaykit.trajectory.action import ActionBase, Element, Press
 
 _OPTIONS = (*PRESSED, "checkbox", "radio")
 """Roles of targets that may stand for a choice in a field elsewhere."""
@@ -21,6 +21,8 @@ class LastGesture:
 
     def __init__(self, action: ActionBase, page: Page | None) -> None:
         self.element = action.element or Element()
+        #: Whether it is a key of a text, or one that leaves a field: a page may write what was typed anew.
+        self.is_typing = isinstance(action, Press) and (is_printable(action.key) or action.key == "Tab")
         self.dom = page.dom if page is not None else None
         is_part = self.element.role is None and self.element.tag not in ("body", "html")
         self.part = field_at(self.dom, self.element.css) if is_part else None

@@ -154,7 +154,7 @@ class PossibleActions:
             is_option = last.is_option or last.offers(row[2])
             if is_there or is_option or any(is_in(row[0], place) for place in places):
                 # A page that writes a typed text in its own way enters nothing.
-                is_new = row[1] not in self._typed and (is_there or row[0] in places)
+                is_new = not last.is_typing and row[1] not in self._typed and (is_there or row[0] in places)
                 for action in _entries([row], page):
                     is_set = is_there and _is_set(action)
                     named = last.naming(action) if is_set else action
