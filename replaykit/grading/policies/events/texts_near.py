@@ -29,7 +29,7 @@ _NAMED = (
     "a[href], button, option, [role=button], [role=link], [role=menuitem], [role=option], [role=tab], "
     "script, style, title"
 )
-"""Elements whose text is theirs alone."""
+"""Elements whose text names no other element."""
 
 _NAMING = ("alt", "aria-label", "title")
 
