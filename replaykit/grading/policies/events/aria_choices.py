@@ -139,9 +139,9 @@ def offered(event: Event) -> tuple[Reading, ...] | None:
     if not nodes and event.element is not None and event.element.tag in _FIELDS:
         return ()
     texts = [_said(node) for node in nodes]
-    if not nodes or any(text is None for said in texts for text in said):
+    if not nodes or any(text is None for names in texts for text in names):
         return None
-    return tuple(Reading(text, event.step) for said in texts for text in said if text)
+    return tuple(Reading(text, event.step) for names in texts for text in names if text)
 
 
 def _said(option: Node) -> tuple[str | None, ...]:

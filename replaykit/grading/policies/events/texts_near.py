@@ -35,7 +35,7 @@ _NAMING = ("alt", "aria-label", "title")
 
 
 class TextsNear(NamedTuple):
-    """What a page says, apart by whose name it may be."""
+    """Texts of a page, apart by whose name they may be."""
 
     loose: tuple[Reading, ...]
     """Texts of no control, of which one may name the field."""
