@@ -138,13 +138,13 @@ def offered(event: Event) -> tuple[Reading, ...] | None:
         return None
     if not nodes and event.element is not None and event.element.tag in _FIELDS:
         return ()
-    texts = [_said(node) for node in nodes]
+    texts = [_option_names(node) for node in nodes]
     if not nodes or any(text is None for names in texts for text in names):
         return None
     return tuple(Reading(text, event.step) for names in texts for text in names if text)
 
 
-def _said(option: Node) -> tuple[str | None, ...]:
+def _option_names(option: Node) -> tuple[str | None, ...]:
     """Return what an option is called; None in place of a name that stands nowhere on the page."""
     ids = (option.attribute("aria-labelledby") or "").split()
     named = [one for one in option.dom.pierce_all("[id]") if one.attribute("id") in ids] if ids else []
