@@ -5,12 +5,14 @@ Roles and keys: WAI-ARIA Authoring Practices, keyboard interaction. https://www.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.grading.policies.events.event import ENTER, SPACE, Event, is_printable
 from replaykit.grading.policies.events.recorded_targets import hosts_of_target
 from replaykit.grading.policies.events.text_conditions import Reading
 from replaykit.grading.policies.events.widgets_around import is_in_open_list, is_part_of_slider
-from replaykit.replay.dom import Node
+from replaykit.replay.dom import Dom, Node
 from replaykit.tasks.policy_rules import GROUPS
 from replaykit.trajectory.action import Element, Press
 from replaykit.trajectory.redaction_marks import MASKED
@@ -134,22 +136,24 @@ def offered(event: Event) -> tuple[Reading, ...] | None:
         return None
     try:
         nodes = event.dom.pierce_all(_OPTIONS)
+        texts = list(_option_names(nodes, event.dom))
     except (Unsupported, LocatorLimit):
         return None
     if not nodes and event.element is not None and event.element.tag in _FIELDS:
         return ()
-    texts = [_option_names(node) for node in nodes]
-    if not nodes or any(text is None for names in texts for text in names):
-        return None
-    return tuple(Reading(text, event.step) for names in texts for text in names if text)
+    is_known = bool(nodes) and None not in texts
+    return tuple(Reading(text, event.step) for text in texts if text) if is_known else None
 
 
-def _option_names(option: Node) -> tuple[str | None, ...]:
-    """Return what an option is called; None in place of a name that stands nowhere on the page."""
-    ids = (option.attribute("aria-labelledby") or "").split()
-    named = [one for one in option.dom.pierce_all("[id]") if one.attribute("id") in ids] if ids else []
-    whole = (None,) if len(named) < len(set(ids)) else tuple(one.text_content for one in named)
-    return (option.text_content, option.attribute("aria-label") or "", *whole)
+def _option_names(options: list[Node], dom: Dom) -> Iterator[str | None]:
+    """Yield what options are called; None in place of a name that stands nowhere on the page."""
+    ids = {id for option in options for id in (option.attribute("aria-labelledby") or "").split()}
+    named = dict[str | None, Node]()
+    for node in dom.pierce_all("[id]") if ids else ():
+        named.setdefault(node.attribute("id"), node)
+    yield from (named[id].text_content if id in named else None for id in sorted(ids))
+    for option in options:
+        yield from (option.text_content, option.attribute("aria-label") or "")
 
 
 def taken(event: Event) -> tuple[tuple[str, ...], ...] | None:

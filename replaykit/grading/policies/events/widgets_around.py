@@ -5,8 +5,8 @@ The part that takes the click has no role of its own. Which widget it belongs to
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
 from replaykit.errors import ReplaykitError
@@ -67,7 +67,7 @@ def is_beside(field: Node | None, part: Node | None) -> bool:
     if field is None or part is None:
         return False
     above = set(part.dom.tree.ancestors(part.row)) | {part.row}
-    return any(around.row in above for around in _owned_by({field.row}, field))
+    return any(around.row in above for around in _owned_by(_by_tree(field.dom.tree, [field.row]), field))
 
 
 def _is(event: Event, roles: tuple[str | None, ...], word: bytes, ask: Callable[[Node], bool]) -> bool:
@@ -91,38 +91,52 @@ def _asked(event: Event, word: bytes, ask: Callable[[Node], bool]) -> bool:
 
 
 def _has_slider_around(part: Node) -> bool:
-    above = list(islice(part.dom.tree.ancestors(part.row), LEVELS_MAX))
+    above = {part.row, *islice(part.dom.tree.ancestors(part.row), LEVELS_MAX)}
     sliders = part.dom.pierce_all(_SLIDERS)
-    rows = {one.row for one in sliders}
-    return any(around.row in (part.row, *above) for one in sliders for around in _owned_by(rows, one))
+    own = _by_tree(part.dom.tree, (one.row for one in sliders))
+    return any(around.row in above for one in sliders for around in _owned_by(own, one))
 
 
 def _has_open_field(part: Node) -> bool:
-    return any(
-        part.row not in field.dom.tree.ancestors(field.row) for field in part.dom.pierce_all(_OPEN_FIELDS)
-    )
+    end = part.dom.tree.end[part.row]
+    return any(not part.row < field.row < end for field in part.dom.pierce_all(_OPEN_FIELDS))
 
 
-def _owned_by(own: set[int], node: Node) -> Iterator[Node]:
+def _owned_by(own: _Rows, node: Node) -> Iterator[Node]:
     """Yield the elements around a control that hold no other control than such, the innermost first."""
-    tree, counts = node.dom.tree, _counts(node.dom)
+    tree, controls = node.dom.tree, _controls(node.dom)
     for row in islice(tree.ancestors(node.row), LEVELS_MAX):
         around = Node(node.dom, row)
-        is_shared = counts[row] > sum(row in tree.ancestors(one) for one in own)
-        if is_shared or around.tag in _PAGES:
+        if _held(tree, controls, row) > _held(tree, own, row) or around.tag in _PAGES:
             return
         yield around
 
 
-def _counts(dom: Dom) -> Counter[int]:
-    """Return how many controls each element holds, counted once for a page."""
-    known = dom.tree.memo(_known_counts)
+_Rows = dict[int, list[int]]
+"""Rows of elements in order, by the tree that they are in."""
+
+
+def _held(tree: Tree, rows: _Rows, row: int) -> int:
+    """Return how many of these elements are inside of an element, in its own tree."""
+    known = rows.get(tree.scope[row], [])
+    return bisect_left(known, tree.end[row]) - bisect_right(known, row)
+
+
+def _by_tree(tree: Tree, rows: Iterable[int]) -> _Rows:
+    found: _Rows = {}
+    for row in sorted(rows):
+        found.setdefault(tree.scope[row], []).append(row)
+    return found
+
+
+def _controls(dom: Dom) -> _Rows:
+    """Return the controls of a page, looked for once."""
+    known = dom.tree.memo(_known_controls)
     if not known:
-        rows = (one.row for one in dom.pierce_all(_CONTROLS))
-        known.append(Counter(above for row in rows for above in dom.tree.ancestors(row)))
+        known.append(_by_tree(dom.tree, (one.row for one in dom.pierce_all(_CONTROLS))))
     return known[0]
 
 
-def _known_counts(tree: Tree) -> list[Counter[int]]:
-    """The counts of a page, filled as they are asked for."""
+def _known_controls(tree: Tree) -> list[_Rows]:
+    """The controls of a page, filled as they are asked for."""
     return []
