@@ -26,7 +26,7 @@ class Execution(Enum):
 
 
 class ExecutedAction(NamedTuple):
-    """What became of one action."""
+    """Whether one action was carried out, and its result."""
 
     execution: Execution
     result: dict[str, Any] | None = None

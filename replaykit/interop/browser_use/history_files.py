@@ -242,7 +242,7 @@ def _box(bounds: dict[str, Any]) -> Any:
 
 
 def _check_gaps(run: Run, items: list[HistoryItem]) -> None:
-    """Report where a step may be missing: the harness writes none that was paused or took too long."""
+    """Report where a step may be missing: the harness leaves out those that were paused or took too long."""
     timed = [(at, item) for at, item in enumerate(items) if item.metadata]
     for (_, before), (at, item) in pairwise(timed):
         if _is_above(item, "step_number", before, "step_number", 1):

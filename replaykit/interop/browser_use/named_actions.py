@@ -179,7 +179,7 @@ _MAKERS: dict[str, _Make] = {
 
 
 def uncertain_action(run: Run, named: dict[str, Any], element: Element | None) -> Action:
-    """Return an action of which nothing says whether it was carried out: unknown, if it acts on a page."""
+    """Return an action of which nothing says whether it was carried out: unknown, if it is one on a page."""
     action = action_of(run, named, element)
     if isinstance(action, Unknown | ToolCall):
         return action

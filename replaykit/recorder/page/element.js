@@ -18,7 +18,7 @@ const CONTROL = [
 const NESTED = ['treeitem', 'menuitem'].map((role) => `[role~="${role}" i] [role~="group" i]`)
   .concat(['listbox', 'menu', 'tree'].map((role) => `[role~="${role}" i]`)).join(',');
 
-// What holds controls, so that nothing around it is the control of what is in it.
+// Holders of controls: nothing around one is the control of a target inside of it.
 const HOLDER = ['dialog', 'alertdialog', 'menubar', 'radiogroup', 'tablist']
   .map((role) => `[role~="${role}" i]`).concat('dialog', NESTED).join(',');
 

@@ -21,7 +21,7 @@ class LastGesture:
 
     def __init__(self, action: ActionBase, page: Page | None) -> None:
         self.element = action.element or Element()
-        #: Whether it is a key of a text, or one that leaves a field: a page may write what was typed anew.
+        #: Whether it is a key of a text, or one that leaves a field: a page may rewrite what was typed.
         self.is_typing = isinstance(action, Press) and (is_printable(action.key) or action.key == "Tab")
         self.dom = page.dom if page is not None else None
         is_part = self.element.role is None and self.element.tag not in ("body", "html")

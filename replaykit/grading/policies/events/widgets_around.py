@@ -19,7 +19,7 @@ LEVELS_MAX = 4
 """Elements around a part that may still be its widget."""
 
 _PAGES = ("html", "body", "form", "main", "table", "tbody")
-"""Tags of elements that hold widgets, and are none."""
+"""Tags of elements that hold widgets, and are no widgets themselves."""
 
 _CONTROLS = (
     "a[href], button, input:not([type=hidden]), select, textarea, summary, [role=slider], [role=button], "
