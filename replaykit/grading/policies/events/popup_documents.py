@@ -23,7 +23,11 @@ class PopupDocuments:
                 self._by_place.setdefault((one.page, _address(one.url)), []).append(one)
 
     def of(self, navigation: Navigation) -> Exchange | None:
-        """Return the first of its tab that led to what a new tab shows, or the last of an unknown tab."""
+        """Return the first of its tab that led to what a new tab shows, or that of an unknown tab.
+
+        Of several in unknown tabs it is the last one before, or the first one after: on a busy machine a
+        request is reported late.
+        """
         if navigation.kind != "popup":
             return None
         address = _address(navigation.url)
@@ -32,7 +36,7 @@ class PopupDocuments:
             return own[0]
         strays = self._by_place.get((None, address), [])
         before = bisect_right(strays, (navigation.t or 0) + SLACK_MS, key=_at)
-        return strays[before - 1] if before else None
+        return strays[max(before - 1, 0)] if strays else None
 
 
 def _at(exchange: Exchange) -> int:
