@@ -32,9 +32,6 @@ from replaykit.trajectory.step import Step
 INITIAL = "Initial Actions"
 """Title that the harness gives to the page before actions of its user, with the URL that they open."""
 
-PAUSE_MAX = 2.0
-"""Seconds between two items: a step asks a model, which takes longer."""
-
 OUT_OF_STEPS = "Failed to complete task in maximum steps"
 """Error of the item that the harness adds to a run at its limit."""
 
@@ -242,22 +239,12 @@ def _box(bounds: dict[str, Any]) -> Any:
 
 
 def _check_gaps(run: Run, items: list[HistoryItem]) -> None:
-    """Report where a step may be missing: the harness leaves out those that were paused or took too long."""
-    timed = [(at, item) for at, item in enumerate(items) if item.metadata]
-    for (_, before), (at, item) in pairwise(timed):
-        if _is_above(item, "step_number", before, "step_number", 1):
-            what = "after a step that is not in the history: actions are partial"
-        elif _is_above(item, "step_start_time", before, "step_end_time", PAUSE_MAX):
-            what = "after a pause in which a step may have been lost: actions are partial"
-        else:
-            continue
-        run.flaw(what, f"history[{at}]")
-        run.fills(actions="partial")
-
-
-def _is_above(item: HistoryItem, name: str, before: HistoryItem, other: str, most: float) -> bool:
-    last, first = (number((one.metadata or {}).get(key)) for one, key in ((before, other), (item, name)))
-    return last is not None and first is not None and first - last > most
+    """Warn where a step may be missing: the harness leaves out those that were paused or took too long."""
+    numbers = [(at, number((item.metadata or {}).get("step_number"))) for at, item in enumerate(items)]
+    known = [(at, step) for at, step in numbers if step is not None]
+    for (_, before), (at, step) in pairwise(known):
+        if step > before + 1:
+            run.flaw("after a number that no step has: a step may be missing", f"history[{at}]")
 
 
 def _end(run: Run, found: HistoryFile, file: str) -> None:
