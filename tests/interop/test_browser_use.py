@@ -167,7 +167,7 @@ def test_every_action_has_one_outcome(actions: list[Any], results: list[Any]) ->
     assert all(one.result is None for one in found[len(own) :])
 
 
-CLOUD = {
+CLOUD: dict[str, Any] = {
     "id": "7f1", "sessionId": "7f2", "llm": "gpt-4.1", "task": "What does it cost?", "status": "finished",
     "createdAt": "2026-03-02T09:00:00.000000Z", "startedAt": "2026-03-02T09:00:01Z", "finishedAt": None,
     "output": "5", "outputFiles": [], "browserUseVersion": "0.11.2", "isSuccess": True, "judgement": "{}",
@@ -226,7 +226,7 @@ def test_a_task_of_the_cloud(plain: Any, tmp_path: Path, imported: Importing) ->
 def test_endings_of_the_cloud(
     changes: Any, ending: tuple[str, str | None], tmp_path: Path, imported: Importing
 ) -> None:
-    steps = CLOUD["steps"][:1]  # type: ignore[index]  # a list, as the constant shows
+    steps = CLOUD["steps"][:1]
     run = imported("browser-use", write(tmp_path, "t.json", {**CLOUD, "steps": steps, **changes})).trajectory
     assert run.ending is not None and (run.ending.kind, run.answer) == ending
 

@@ -154,7 +154,7 @@ def test_end_that_somebody_else_caused_is_a_claim(events_file: EventsFile, line:
     end = events_file.run.ending()
     assert (end.kind, end.cause, end.validity) == ("answered", "agent", "valid")
     assert [kind for kind, _ in events_file.words] == ["answer", "claim"]
-    assert events_file.session.received[-1].of == "end"  # type: ignore[union-attr]
+    assert events_file.session.received[-1].of == "end"  # type: ignore[union-attr]  # another kind has no `of`, and fails
     assert events_file.agent_events.warnings == []
 
 

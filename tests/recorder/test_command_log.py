@@ -80,7 +80,7 @@ class Scene:
         self.page = Thing("Page", self.context)
         self.frame = Thing("Frame", self.context, _page=self.page)
         self.driver = ReceivingDriver()
-        self.log = DriverLog(self.driver, is_sync=is_sync)  # type: ignore[arg-type]
+        self.log = DriverLog(self.driver, is_sync=is_sync)  # type: ignore[arg-type]  # a double of the part that it calls
         self.log.open(self.page)
         self.log.expect(self.page)
 

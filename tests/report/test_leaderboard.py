@@ -118,12 +118,12 @@ def test_an_imported_run_keeps_what_its_file_says(tmp_path: Path) -> None:
 
 
 def test_a_results_file_comes_back_as_it_was(tmp_path: Path) -> None:
-    written = {
+    written: dict[str, Any] = {
         "task_id": "t9", "task": "Find it.", "success": False, "steps_taken": 2, "max_steps": 12,
         "level": "medium", "thoughts": ["a"], "action_history": ["Click it", "TASK_COMPLETE -> ANSWER: 4"],
         "screenshots": ["shots/b.png", "shots/a.png"], "error": "gave up",
     }  # fmt: skip
-    for number, name in enumerate(written["screenshots"]):  # type: ignore[arg-type]  # a list among mixed values
+    for number, name in enumerate(written["screenshots"]):
         write(tmp_path, name, png(number))
     detail = {"success_rate": 0.0, "successful_tasks": 0, "total_tasks": 1, "tasks": [written]}
     plain = {"participants": {"white_agent": "x"}, "results": [{"detail": detail}]}
