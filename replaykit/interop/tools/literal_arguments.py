@@ -22,9 +22,7 @@ def tool_arguments(name: str, text: str, of: str | None = None) -> dict[str, Any
     # pyautogui counts notches, and positive ones go up.
     if of == "pyautogui" and name == "scroll" and len(given) == 1 and isinstance(given[0], int | float):
         return {"direction": "up" if given[0] > 0 else "down", "amount": abs(given[0])}
-    in_page = (
-        _IN_PAGE.get(name) if of == "page" and isinstance(given[:1], list) and _is_text(given[:1]) else None
-    )
+    in_page = _IN_PAGE.get(name) if of == "page" and _is_text(given) else None
     places = in_page or _PLACES.get(name.lower(), ("x", "y") if len(given) > 1 else ("text",))
     # One argument too many: the function is another one than its name suggests.
     if len(given) > len(places):

@@ -95,7 +95,7 @@ function activeText(element) {
   const id = attribute(element, 'aria-activedescendant')?.trim() ?? '';
   const found = id === '' ? activeElement?.(element) ?? null : besideBy(element, id);
   if (found === null) return '';
-  const names = [collapsed(shownText(found)), accessibleName(found, roleOf(found))];
+  const names = [shownText(found), accessibleName(found, roleOf(found))];
   return limited([...new Set(names)].filter((name) => name !== '').join('\n'));
 }
 

@@ -38,18 +38,8 @@ ENTRIES = (*_PARTS, "menuitem", "menuitemcheckbox", "treeitem")
 """Roles that entries of a list beside a field may have; options say so themselves."""
 
 _CONTROL_TAGS = (
-    "a",
-    "body",
-    "button",
-    "form",
-    "html",
-    "input",
-    "label",
-    "option",
-    "select",
-    "summary",
-    "textarea",
-)
+    "a", "body", "button", "form", "html", "input", "label", "option", "select", "summary", "textarea",
+)  # fmt: skip
 
 
 def is_part_of_slider(event: Event) -> bool:
