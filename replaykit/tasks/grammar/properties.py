@@ -115,7 +115,8 @@ def _misspelt(name: str) -> str:
     from difflib import get_close_matches  # for names that are not known
 
     near = get_close_matches(name, known, 1, _NEAR)
-    return f"did you mean {near[0]}? An attribute: {_SCRIPT}.getAttribute({name!r})" if near else ""
+    way = f"to read an attribute of this name, write {_SCRIPT}.getAttribute({name!r})"
+    return f"did you mean {near[0]}? {way}" if near else ""
 
 
 def _unreadable(given: str) -> str:
