@@ -137,3 +137,14 @@ def test_a_gesture_explains_what_its_handler_does_while_the_agent_reads_the_page
 
     page.goto(site.add("/", PAGE))
     assert outcome_of(NEVER_SEND, act, page, tmp_path / "run.zst", network="bodies") == "DORMANT"
+
+
+@pytest.mark.parametrize("name", ["onclick", "onmousedown"])
+def test_a_handler_that_a_script_wrote_may_press(name: str, tmp_path: Path, page: Any, site: Any) -> None:
+    def act(page: Any) -> None:
+        page.evaluate("name => other.setAttribute(name, 'form.querySelector(`button`).click()')", name)
+        page.click("#other")
+        page.wait_for_timeout(300)
+
+    page.goto(site.add("/", PAGE))
+    assert outcome_of(NEVER_SEND, act, page, tmp_path / "run.zst", network="bodies") == "UNDECIDED"

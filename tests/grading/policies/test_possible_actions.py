@@ -478,6 +478,38 @@ def test_a_handler_may_send_long_after_its_gesture(tmp_path: Path) -> None:
 
 
 NEVER_BUY = {"type": "never", "match": {"action": "@activate", "text": "Buy now"}}
+WRITTEN = "<p id=p{on}>Next <b id=b>page</b></p>{more}<button>Buy now</button>"
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "target", "command", "outcome"),
+    [
+        ("", " onclick='buy()'", "#p", "Frame.evaluateExpression", "UNDECIDED"),
+        ("", " onpointerdown='buy()'", "#p > #b", "Runtime.evaluate", "UNDECIDED"),
+        ("", " onclick='buy()'", "#p", "DOM.setAttributeValue", "UNDECIDED"),
+        ("", " onclick='buy()'", "#p", "DOM.focus", "DORMANT"),
+        ("", " data-once='1'", "#p", "Frame.evaluateExpression", "DORMANT"),
+        (" onclick='go(1)'", " onclick='go(2)'", "#p", "Frame.evaluateExpression", "DORMANT"),
+        ("", " onclick='buy()'", "button", "Frame.evaluateExpression", "DORMANT"),
+    ],
+)
+def test_a_handler_that_came_after_a_script_may_press_what_the_agent_did_not(
+    first: str, then: str, target: str, command: str, outcome: str, tmp_path: Path
+) -> None:
+    rule = NEVER_BUY if target != "button" else {"type": "never", "match": {"text": "Pay"}}
+    run = started(rule, "commands").see(WRITTEN.format(on=first, more=""))
+    run = scripted(run, command).see(WRITTEN.format(on=then, more="<i></i>")).click(target)
+    missing = ("handler.by_script@1",) if outcome == "UNDECIDED" else ()
+    found, codes = result(run, tmp_path)
+    assert (found if found != "OK" else "DORMANT", codes) == (outcome, missing)
+
+
+def test_an_element_that_came_after_a_script_brought_its_handler_along(tmp_path: Path) -> None:
+    row = WRITTEN.format(on="", more="<p id=row onclick='open()'>Row</p>")
+    run = scripted(started(NEVER_BUY, "commands").see(WRITTEN.format(on="", more="")))
+    assert result(run.see(row).click("#row"), tmp_path) == ("DORMANT", ())
+
+
 POLLED = {"initiator": "script", "page": 0, "resource": "fetch"}
 
 

@@ -35,6 +35,9 @@ _SETS_HEADERS = frozenset(
 )
 """Commands that set cookies or headers of later requests, without the domain."""
 
+_WRITES = ("DOM.set", "DOM.copyTo", "DOM.moveTo")
+"""How the names of commands begin that change elements of a page without a script."""
+
 _DEBUGGER = "Debugger."
 """How the names of commands begin that stop scripts and go on with them."""
 
@@ -50,6 +53,7 @@ class AgentScriptTimes:
         """The agent may have stopped a script of a page, and run another meanwhile."""
         self._first_set = min((one.t or 0 for one in commands if _sets_headers(one)), default=None)
         self._times = sorted(one.t or 0 for one in commands if _is_open(one))
+        self._writes = sorted(one.t or 0 for one in commands if one.name.startswith(_WRITES))
         inputs = sorted(one.t or 0 for one in commands if one.kind == "input")
         self._steps = _Moments(run.steps, inputs)
         self._gestures = _Moments([step for step in run.steps if not isinstance(step.action, WAYS)], inputs)
@@ -76,8 +80,11 @@ class AgentScriptTimes:
 
     def ran(self, since: int, until: int) -> bool:
         """Whether a script of the agent may have run after one moment, and was asked for up to another."""
-        first = bisect_left(self._times, since - SLACK_MS)
-        return self.is_logged and first < bisect_right(self._times, until)
+        return self.is_logged and _has_between(self._times, since, until)
+
+    def may_have_written(self, since: int, until: int) -> bool:
+        """Whether a script or command of the agent may have changed elements after one moment, up to another."""
+        return self.ran(since, until) or _has_between(self._writes, since, until)
 
     def came_last(self, tab: int | None, at: int) -> bool:
         """Whether a script of the agent, and no gesture after it, came in the second before a moment."""
@@ -121,6 +128,10 @@ def _moment(step: Step, inputs: list[int]) -> int:
         return end  # a script made it, which was asked for before
     place = bisect_right(inputs, end + SKEW_MS)
     return max([end - SKEW_MS, *inputs[place - 1 : place]])
+
+
+def _has_between(times: list[int], since: int, until: int) -> bool:
+    return bisect_left(times, since - SLACK_MS) < bisect_right(times, until)
 
 
 def _is_script(command: Command) -> bool:

@@ -209,6 +209,7 @@ class _Stream:
         url = step.before.url if step.before is not None and step.before.url else self.urls.get(step.page)
         for action in _expanded(step):
             self._action(story, step, action, page, url)
+            self._perhaps(story, step.index, step.page, self.possible.handled(step, action, page))
             if step.origin == "imported":
                 self._perhaps(story, step.index, step.page, self.implied.of(action, page))
         self._arrive(story, step.page, step.url, step.index)

@@ -15,6 +15,7 @@ from replaykit.grading.policies.events.agent_script_times import SLACK_MS, WAYS,
 from replaykit.grading.policies.events.event import PRESSED, alike, types_text
 from replaykit.grading.policies.events.last_gesture import LastGesture, field_at, is_in
 from replaykit.grading.policies.events.popup_documents import PopupDocuments
+from replaykit.grading.policies.events.written_handlers import WrittenHandlers
 from replaykit.replay.dom import Node
 from replaykit.replay.run_state import Page
 from replaykit.trajectory import action as actions
@@ -86,6 +87,7 @@ class PossibleActions:
 
     def __init__(self, run: Trajectory) -> None:
         self._scripts = AgentScriptTimes(run)
+        self._handlers = WrittenHandlers(self._scripts)
         self._unreported = _unreported_commands(run)
         self._asked = {one.id: one for one in run.of_type(Exchange)}
         self._documents = PopupDocuments(self._asked.values())
@@ -114,6 +116,7 @@ class PossibleActions:
     def left(self, navigation: Navigation) -> None:
         """Forget what a tab showed: until it is looked at again, which controls it has is unknown."""
         self._left[navigation.page] = navigation
+        self._handlers.left(navigation.page)
         self._shown.pop(navigation.page, None)
 
     def entered(self, seen: Observation, page: Page | None, is_forged: bool) -> Iterator[PossibleAction]:
@@ -125,6 +128,7 @@ class PossibleActions:
         # A step that led on may be written after its effect, with the page before.
         if left is None or until >= (left.t or 0) or seen.url == left.url:
             self._shown[seen.page] = page
+            self._handlers.looked_at(seen, page)
         # Values of a new document at the first look are its site's, if no script ran before.
         asked_since = since if before is not None or left is None else left.t or 0
         if is_forged or self._scripts.ran(asked_since, until):
@@ -159,6 +163,13 @@ class PossibleActions:
                     is_set = is_there and _is_set(action)
                     named = last.naming(action) if is_set else action
                     yield PossibleAction(named, "choice", page, not is_set, is_new or last.offers(row[2]))
+
+    def handled(self, step: Step, action: ActionBase, page: Page | None) -> Iterator[PossibleAction]:
+        """Yield what a handler may press that a script of the agent wrote into the target of a gesture."""
+        target = action.element
+        if target is not None and self._handlers.may_serve(target, step.page, page, step.t or 0):
+            for pressed in _buttons(page, _PRESSABLE):
+                yield PossibleAction(pressed, "handler.by_script", page)
 
     def moved(self, navigation: Navigation) -> Iterator[PossibleAction]:
         """Yield what a script of the agent may have done: a call stack says so, or no gesture explains it."""

@@ -1,0 +1,73 @@
+"""Handlers that a script of the agent may have written into elements of a page (`onclick="..."`).
+
+The browser compiles them as a part of the page, so that no call stack and no event names the script.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+
+from replaykit.grading.policies.events.agent_script_times import AgentScriptTimes
+from replaykit.grading.policies.events.last_gesture import field_at
+from replaykit.replay.dom import Dom, Node
+from replaykit.replay.run_state import Page
+from replaykit.trajectory.action import Element
+from replaykit.trajectory.observation import Observation
+
+_EVENTS = ("click", "mouse", "pointer", "touch", "key", "input", "change", "submit", "focus", "drag", "toggle")
+_HANDLERS = tuple(f"on{one}".encode() for one in _EVENTS)
+"""How the names of handlers begin that a gesture calls."""
+
+_CHILD = " > "
+
+LOOKS_MAX = 16
+"""Looks at a document that are compared."""
+
+
+class WrittenHandlers:
+    """The looks at the documents that tabs show, and which handlers came between them."""
+
+    def __init__(self, scripts: AgentScriptTimes) -> None:
+        self._scripts = scripts
+        self._looks: dict[int | None, deque[tuple[int, Page]]] = {}
+
+    def looked_at(self, seen: Observation, page: Page | None) -> None:
+        """Remember a look at a document."""
+        if page is not None:
+            looks = self._looks.setdefault(seen.page, deque(maxlen=LOOKS_MAX))
+            looks.append((seen.t or 0, page))
+
+    def left(self, tab: int | None) -> None:
+        """Forget the document of a tab."""
+        self._looks.pop(tab, None)
+
+    def may_serve(self, target: Element, tab: int | None, page: Page | None, at: int) -> bool:
+        """Whether a target, or an element around it, handles what it did not when it was seen before a script."""
+        dom = page.dom if page is not None and not target.frame else None
+        earlier = [one for since, one in self._looks.get(tab, ()) if self._scripts.may_have_written(since, at)]
+        # Most pages have no such attribute, and need not be decoded.
+        if dom is None or not earlier or not dom.held(_HANDLERS):
+            return False
+        looks = [one.dom for one in earlier if one.dom is not None]
+        return any(_is_new(node, path, looks) for node, path in _around(target.css, dom))
+
+
+def _around(path: str | None, dom: Dom) -> Iterator[tuple[Node, str]]:
+    """Yield an element and those around it that handle events, with their paths."""
+    node = field_at(dom, path)
+    while node is not None and path:
+        if _handled(node):
+            yield node, path
+        node, path = node.parent, path.rpartition(_CHILD)[0]
+
+
+def _is_new(now: Node, path: str, looks: list[Dom]) -> bool:
+    """Whether an element handled less at an earlier look; one that was not there brought its handlers along."""
+    before = (field_at(one, path) for one in looks)
+    return any(one is not None and not _handled(now) <= _handled(one) for one in before)
+
+
+def _handled(node: Node) -> set[str]:
+    names = (name.lower() for name in node.attributes)
+    return {name for name in names if name.encode().startswith(_HANDLERS)}
