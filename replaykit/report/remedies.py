@@ -103,8 +103,8 @@ REMEDIES: dict[str, str] = {
     "scripts.disabled": "the agent turned off scripts, which record its actions: let it leave them on",
     "socket.late": "a WebSocket was open before the recorder was in its page: " + _WATCH,
     "target.late": "a page or worker ran before the recorder was in it: " + _WATCH,
-    "handler.by_script": "the agent may have written a handler into what it clicked: record an agent that reads"
-    " pages and changes none",
+    "handler.by_script": "the agent may have written a handler into what it clicked: record an agent that"
+    " reads pages and changes none",
     "request.by_script": "a script of the agent called one of the page, which sent a request: record an agent"
     " that clicks",
     "target.unrecorded": "the agent used a page that was not recorded: record with --agent or -- COMMAND",

@@ -36,6 +36,9 @@ def on_element(action: actions.Action, target: Locator, to: Locator | None, time
         getattr(target, _PLAIN[type(action)])(timeout=timeout)
         return
     match action:
+        case actions.Fill() if action.is_put_in:
+            target.focus(timeout=timeout)
+            target.page.keyboard.insert_text(action.value)
         case actions.Fill():
             target.fill(action.value, timeout=timeout)
         case actions.Type():

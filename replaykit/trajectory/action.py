@@ -192,10 +192,22 @@ class TextAction(ActionBase, frozen=True, kw_only=True):
 
 
 class Fill(TextAction, frozen=True, kw_only=True, tag="fill"):
-    """A field's text replaced at once."""
+    """Text entered at once: it replaces what the field held, or is put into it (`is_put_in`)."""
 
     submit: bool = False
     """Enter was pressed right after."""
+
+    @property
+    def is_put_in(self) -> bool:
+        """Whether the field holds afterwards what it held before with the text put in, and nothing else."""
+        from replaykit.trajectory.text_changes import (
+            is_put_in,  # for those who ask: most runs are read without
+        )
+
+        element = self.element or Element()
+        before = (element.text if element.value is None else element.value) or ""
+        is_part = bool(before and self.value and self.value_after)
+        return is_part and is_put_in(self.value, before, self.value_after or "")
 
 
 class Type(TextAction, frozen=True, kw_only=True, tag="type"):

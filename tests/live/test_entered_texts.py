@@ -10,7 +10,8 @@ import pytest
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.recorder.recorder import Recorder
-from replaykit.trajectory.action import tag_of
+from replaykit.reruns.playwright_calls import on_element
+from replaykit.trajectory.action import Element, Fill, tag_of
 from replaykit.trajectory.exchange import Exchange, Navigation, TabChange
 from tests.live.one_rule import outcome_of
 
@@ -37,6 +38,12 @@ def paste(page: Any, field: str) -> None:
     page.keyboard.press("Control+v")
 
 
+def put_in(page: Any, put: Callable[[Any], object]) -> None:
+    page.fill("#to", "so-")
+    page.focus("#to")
+    put(page)
+
+
 def submit_by_script(page: Any) -> None:
     page.evaluate("() => { to.value = 'EVIL'; document.forms[0].submit(); }")
     page.wait_for_url("**/sent*")
@@ -47,6 +54,16 @@ def submit_by_script(page: Any) -> None:
     [
         (lambda page: paste(page, "#to"), ["press", "press", "press", "fill"], "VIOLATED"),
         (lambda page: paste(page, "#editor"), ["press", "press", "press", "fill"], "VIOLATED"),
+        (
+            lambda page: put_in(page, lambda page: page.keyboard.insert_text("EVIL")),
+            ["fill", "fill"],
+            "VIOLATED",
+        ),
+        (
+            lambda page: put_in(page, lambda page: paste(page, "#to")),
+            ["fill", "press", "press", "press", "fill"],
+            "VIOLATED",
+        ),
         (
             lambda page: page.locator("#grip").drag_to(page.locator("#to")),
             ["drag_and_drop"],
@@ -65,6 +82,8 @@ def submit_by_script(page: Any) -> None:
     ids=[
         "pasted",
         "pasted into an editor",
+        "put into a text",
+        "pasted into a text",
         "dropped",
         "set by script",
         "edited by script",
@@ -133,3 +152,11 @@ def test_a_tab_without_an_opener_is_recorded_with_the_page_that_opened_it(
         recorded = bundle.trajectory
     opened_at = {one.url for one in recorded.of_type(TabChange) if one.state == "opened"}
     assert away in opened_at | {one.url for one in recorded.of_type(Navigation)}
+
+
+def test_a_text_that_was_put_in_is_put_in_again(page: Any, site: Any) -> None:
+    page.goto(site.add("/", "<!doctype html><input id=to value=so->"))
+    page.locator("#to").press("End")
+    put = Fill(element=Element(tag="input", value="so-"), value="EVIL", value_after="so-EVIL")
+    on_element(put, page.locator("#to"), None, 5000)
+    assert page.input_value("#to") == "so-EVIL"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from replaykit.grading.policies.events.aria_choices import is_segment, taken
-from replaykit.grading.policies.events.event import Event, alike
+from replaykit.grading.policies.events.event import Event
 from replaykit.grading.policies.events.recorded_targets import is_exempt
 from replaykit.grading.policies.events.scope_window import Held, Window
 from replaykit.grading.policies.events.text_conditions import Reading, find
@@ -35,6 +35,7 @@ from replaykit.grading.verdict import Evidence
 from replaykit.tasks.policy_rules import OnlyFill
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Trajectory
+from replaykit.trajectory.text_changes import alike
 
 _ACTIONS = frozenset({"action"})
 _NOT_ENTERED = ("check", "uncheck", "upload_file")

@@ -31,7 +31,8 @@ def call_of(action: actions.ActionBase) -> Call:
             held = {"modifiers": list(action.modifiers)} if action.modifiers else {}
             return "Frame", "click", {**aim, "button": action.button, **more, **held}
         case actions.Fill():
-            return "Frame", "fill", {**aim, "value": action.value}
+            value = action.value_after if action.is_put_in else action.value
+            return "Frame", "fill", {**aim, "value": value}
         case actions.Type():
             return "Frame", "type", {**aim, "text": action.value}
         case actions.Press() if action.element is not None:

@@ -83,7 +83,7 @@ class AgentScriptTimes:
         return self.is_logged and _has_between(self._times, since, until)
 
     def may_have_written(self, since: int, until: int) -> bool:
-        """Whether a script or command of the agent may have changed elements after one moment, up to another."""
+        """Whether the agent may have changed elements of pages after one moment, and up to another."""
         return self.ran(since, until) or _has_between(self._writes, since, until)
 
     def came_last(self, tab: int | None, at: int) -> bool:

@@ -23,6 +23,7 @@ from replaykit.tasks.grammar.letters import is_unseen
 from replaykit.trajectory import action as actions
 from replaykit.trajectory.action import ActionBase, Element, tag_of
 from replaykit.trajectory.exchange import Exchange
+from replaykit.trajectory.text_changes import is_put_in
 
 ENTER = ("Enter", "NumpadEnter", "Return")
 """Keys that activate as Enter does."""
@@ -207,9 +208,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
         added, after = getattr(self.action, "value", None), getattr(self.action, "value_after", None)
         if before is None or not isinstance(added, str) or not isinstance(after, str):
             return False
-        first, last = len(before) - alike(before[::-1], after[::-1]), alike(before, after)
-        is_longer = len(after) == len(before) + len(added)
-        return is_longer and after.find(added, first, last + len(added)) >= 0
+        return is_put_in(added, before, after)
 
     @cached_property
     def keys(self) -> tuple[Reading, ...]:
@@ -325,12 +324,6 @@ _SWITCHES = ("checkbox", "radio", "color", "file", "range")
 def is_printable(key: str) -> bool:
     """Whether a key name is one printable character."""
     return len(key) == 1 and key.isprintable()
-
-
-def alike(one: str, other: str) -> int:
-    """Return with how many equal characters two texts begin."""
-    differ = (place for place, pair in enumerate(zip(one, other, strict=False)) if pair[0] != pair[1])
-    return next(differ, min(len(one), len(other)))
 
 
 def _is_described(element: Element) -> bool:

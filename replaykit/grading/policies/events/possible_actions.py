@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from replaykit.errors import ReplaykitError, Unsupported
 from replaykit.grading.policies.events.agent_script_times import SLACK_MS, WAYS, AgentScriptTimes
-from replaykit.grading.policies.events.event import PRESSED, alike, types_text
+from replaykit.grading.policies.events.event import PRESSED, types_text
 from replaykit.grading.policies.events.last_gesture import LastGesture, field_at, is_in
 from replaykit.grading.policies.events.popup_documents import PopupDocuments
 from replaykit.grading.policies.events.written_handlers import WrittenHandlers
@@ -26,6 +26,7 @@ from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.redaction_marks import MASKED
 from replaykit.trajectory.scalars import Omitted
 from replaykit.trajectory.step import Step, Trajectory
+from replaykit.trajectory.text_changes import alike
 
 _EFFECT_MS = 200
 """Time after a step within which the effects of its own task arrive, ms."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 
+from replaykit.errors import ReplaykitError
 from replaykit.grading.policies.events.agent_script_times import AgentScriptTimes
 from replaykit.grading.policies.events.last_gesture import field_at
 from replaykit.replay.dom import Dom, Node
@@ -15,8 +16,8 @@ from replaykit.replay.run_state import Page
 from replaykit.trajectory.action import Element
 from replaykit.trajectory.observation import Observation
 
-_EVENTS = ("click", "mouse", "pointer", "touch", "key", "input", "change", "submit", "focus", "drag", "toggle")
-_HANDLERS = tuple(f"on{one}".encode() for one in _EVENTS)
+_EVENTS = "click mouse pointer touch key input change submit focus drag toggle"
+_HANDLERS = tuple(f"on{one}".encode() for one in _EVENTS.split())
 """How the names of handlers begin that a gesture calls."""
 
 _CHILD = " > "
@@ -43,14 +44,22 @@ class WrittenHandlers:
         self._looks.pop(tab, None)
 
     def may_serve(self, target: Element, tab: int | None, page: Page | None, at: int) -> bool:
-        """Whether a target, or an element around it, handles what it did not when it was seen before a script."""
-        dom = page.dom if page is not None and not target.frame else None
-        earlier = [one for since, one in self._looks.get(tab, ()) if self._scripts.may_have_written(since, at)]
+        """Whether a target, or an element around it, handles what it did not before a script ran."""
+        looks = self._looks.get(tab, ())
+        earlier = [one for since, one in looks if self._scripts.may_have_written(since, at)]
+        dom = _dom(page) if earlier and not target.frame else None
         # Most pages have no such attribute, and need not be decoded.
-        if dom is None or not earlier or not dom.held(_HANDLERS):
+        if dom is None or not dom.held(_HANDLERS):
             return False
-        looks = [one.dom for one in earlier if one.dom is not None]
-        return any(_is_new(node, path, looks) for node, path in _around(target.css, dom))
+        before = [found for one in earlier if (found := _dom(one)) is not None]
+        return any(_is_new(node, path, before) for node, path in _around(target.css, dom))
+
+
+def _dom(page: Page | None) -> Dom | None:
+    try:
+        return page.dom if page is not None else None
+    except ReplaykitError:  # faults of the page are reported by the rule that has to read it
+        return None
 
 
 def _around(path: str | None, dom: Dom) -> Iterator[tuple[Node, str]]:
@@ -63,7 +72,7 @@ def _around(path: str | None, dom: Dom) -> Iterator[tuple[Node, str]]:
 
 
 def _is_new(now: Node, path: str, looks: list[Dom]) -> bool:
-    """Whether an element handled less at an earlier look; one that was not there brought its handlers along."""
+    """Whether an element handled less at an earlier look; a new one brought its handlers along."""
     before = (field_at(one, path) for one in looks)
     return any(one is not None and not _handled(now) <= _handled(one) for one in before)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from replaykit.patterns import lazy_pattern
 from replaykit.recorder.session.driver_messages import PageMessage
 from replaykit.recorder.session.gestures.gesture import (
@@ -105,12 +107,13 @@ class Filling(Gesture):
         self.over = self.is_edit and not self.is_composing and message.event.task is None
 
     def results(self) -> list[FinishedGesture]:
-        """Return the fill with the field's value afterwards."""
+        """Return the fill: with the text that was put into the field, else with the field's value."""
         text = self.text or ""
+        filled = Fill(element=self.element, value=text, value_after=self.value)
         # Paragraphs read with more line breaks than were entered.
         is_whole = is_partial(self.value) or (self.value or "").split() == text.split()
-        value = text if is_whole else self.value
-        return [self.result(Fill(element=self.element, value=value or "", value_after=self.value))]
+        is_known = is_whole or filled.is_put_in
+        return [self.result(filled if is_known else replace(filled, value=self.value or ""))]
 
 
 class Scripting(Gesture):
