@@ -112,6 +112,7 @@ def test_what_a_rule_is_not_about_leaves_it_decided(
         ("dear EVIL corp", "dear EVIL corp x", ("DORMANT", ())),
         ("say EVIL", "say EVIL and EVIL", OPEN),
         ("5551234567", "(555) 123-4567", ("DORMANT", ())),
+        ("evil", "EVIL", ("DORMANT", ())),
     ],
 )
 def test_what_a_field_held_before_was_not_entered(

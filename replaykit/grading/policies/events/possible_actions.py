@@ -410,8 +410,8 @@ def _is_unseen(action: ActionBase) -> bool:
 
 
 def _bare(text: str) -> str:
-    """Return the letters and digits: a page that writes a number with hyphens enters nothing."""
-    return "".join(one for one in text if one.isalnum())
+    """Return letters and digits without case: a page that writes a number with hyphens enters nothing."""
+    return "".join(one for one in text if one.isalnum()).casefold()
 
 
 def _entry(path: str, before: str, after: str, field: Node | None) -> Iterator[ActionBase]:
