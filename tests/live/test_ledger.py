@@ -71,7 +71,7 @@ def test_a_frame_that_silences_itself_is_counted(tmp_path: Path, page: Any, site
 HONEST = """<!doctype html><form onsubmit="return false"><input id=text><textarea id=area></textarea>
 <label id=label>x<input type=checkbox id=box></label><select id=list><option>a<option>b</select>
 <input type=range id=range><input type=date id=date><button id=go>go</button><button id=off disabled>off</button></form>
-<p id=gone onclick="this.remove()">gone</p><p id=drag draggable=true>drag</p><p id=drop>drop</p>
+<p id=gone onclick="this.remove()">gone</p><p id=again onclick="this.replaceWith(this.cloneNode(true))">again</p><p id=drag draggable=true>drag</p><p id=drop>drop</p>
 <iframe id=frame srcdoc="<button id=inner onclick='parent.frame.remove()'>x</button>"></iframe><x-box></x-box><script>
 customElements.define('x-box', class extends HTMLElement { constructor() { super();
   this.attachShadow({ mode: 'open' }).innerHTML = '<button id=deep>deep</button>'; } });
@@ -94,6 +94,7 @@ def test_honest_pages_leave_no_gap(tmp_path: Path, page: Any, site: Any) -> None
         page.click("#go", button="right")
         page.click("#off", force=True)
         page.click("#gone")
+        page.dblclick("#again")
         page.drag_and_drop("#drag", "#drop")
         page.click("#deep")
         page.frame_locator("#frame").locator("#inner").click()
