@@ -106,3 +106,24 @@ def test_a_file_of_the_disk_is_named_and_its_lack_is_reported(
         data = bundle.blob(sent.post)
     assert b'filename="note.txt"' in data
     assert sent.post_size == len(data) + len("from the disk")
+
+
+FOREIGN = {
+    "CORS": "fetch(url, {method: 'POST', body: 'x'}).catch(() => 0)",
+    "ORB": "new Promise((done) => { const image = new Image(); image.onerror = done; image.src = url })",
+}
+
+
+@pytest.mark.parametrize("way", FOREIGN)
+def test_what_another_origin_answered_has_its_status(
+    way: str, context: BrowserContext, site: Site, start: str, tmp_path: Path
+) -> None:
+    url = site.add("/data", "<!doctype html><title>x</title>").replace("127.0.0.1", "localhost")
+    page = context.new_page()
+    page.goto(start)
+    with Recorder(tmp_path / "run.zst", network="bodies") as run:
+        run.attach(page)
+        page.evaluate(f"(url) => {FOREIGN[way]}", url)
+    with open_bundle(tmp_path / "run.zst") as bundle:
+        (asked,) = [one for one in bundle.trajectory.of_type(Exchange) if one.url == url]
+    assert (asked.status, asked.error is not None) == (200, True)

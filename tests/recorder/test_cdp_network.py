@@ -164,6 +164,17 @@ def test_failure() -> None:
     assert last.error == "net::ERR_ABORTED"
 
 
+def test_a_response_that_the_page_was_not_given_has_its_status() -> None:
+    _, responded, failed = receive(tab(), sent(), WIRE, WIRE_BACK, ABORTED)
+    assert isinstance(responded, Responded) and isinstance(failed, Failed)
+    assert (responded.status, responded.headers) == (200, (("Set-Cookie", "b=2"), ("Set-Cookie", "c=3")))
+
+
+def test_a_response_is_reported_once() -> None:
+    found = receive(tab(), sent(), answered(has_extra=True), WIRE, WIRE_BACK, ABORTED)
+    assert [type(one) for one in found] == [Requested, Responded, Failed]
+
+
 @pytest.mark.parametrize(
     ("request_", "post"),
     [

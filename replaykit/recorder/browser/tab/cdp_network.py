@@ -63,6 +63,9 @@ class _Hop:
         self.is_document = params.get("type") == "Document" and params["requestId"] == params.get("loaderId")
         self.wire: Headers | None = None
         self.wire_response: Headers | None = None
+        self.wire_status: int | None = None
+        self.is_answered = False
+        """The page was given a response."""
         self.response: Responded | None = None
         """Waits for the wire headers."""
         self.end: Finished | Failed | None = None
@@ -209,6 +212,7 @@ class TabNetwork:
         hop = self._first(params, "Network.responseReceivedExtraInfo", lambda hop: hop.wire_response is None)
         if hop is not None:
             hop.wire_response = _pairs(params["headers"])
+            hop.wire_status = params.get("statusCode")
             yield from self._respond(hop)
 
     def _first(self, params: Params, method: str, lacks: Callable[[_Hop], bool]) -> _Hop | None:
@@ -233,6 +237,7 @@ class TabNetwork:
     ) -> Iterator[Input]:
         timing = response.get("timing") or {}
         started = timing.get("requestTime", 0.0)
+        hop.is_answered = True
         hop.response = Responded(
             at=self._at(seconds),
             request=hop.name,
@@ -288,6 +293,9 @@ class TabNetwork:
         at, error = self._at(params["timestamp"]), params.get("blockedReason") or params["errorText"]
         for hop in hops[-1:]:
             hop.end = Failed(at=at, request=hop.name, error=error)
+            # The answer of another origin may be kept from the page (CORS, ORB); its status is known.
+            if hop.wire_status is not None and not hop.is_answered:
+                hop.response = Responded(at=at, request=hop.name, status=hop.wire_status)
         for hop in hops:
             yield from self._respond(hop, is_over=True)
         if hops and hops[-1].is_document and hops[-1].frame is not None:
