@@ -118,6 +118,17 @@ def test_request_of_what_lives_for_milliseconds(
     assert ordered(run) or not was_asked or state_of(run, "network").state == "partial"
 
 
+def test_a_request_whose_answer_is_never_read_is_known_or_missing(
+    context: BrowserContext, site: Site, tmp_path: Path
+) -> None:
+    stays = "frame(f => { f.sandbox = 'allow-scripts'; f.srcdoc = `<script>SEND<\\/script>` }, 9000)"
+    site.answers["/order"] = (200, {"Cache-Control": "no-store"})
+    start = served(site, TOOLS.replace("ACT", stays))
+    run = recorded(context, start, tmp_path / "run.zst")
+    assert "/order" in site.asked
+    assert ordered(run) or state_of(run, "network").state == "partial"
+
+
 @pytest.mark.parametrize("kind", one_in(2, [*LASTING]))
 def test_what_goes_on_living_leaves_the_network_whole(
     kind: str, context: BrowserContext, site: Site, tmp_path: Path

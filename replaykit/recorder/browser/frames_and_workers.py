@@ -57,9 +57,10 @@ class ClosingReply(Struct, frozen=True, kw_only=True):
 
 _FACTS = (
     "[performance.timeOrigin + performance.now(), globalThis.document?.readyState ?? '',"
-    " performance.getEntriesByType('resource').map((entry) => entry.name)]"
+    " performance.getEntriesByType('resource').map((entry) => entry.name),"
+    " Boolean(globalThis.document?.querySelector('script:not([src])'))]"
 )
-"""Clock, state, requests so far."""
+"""Clock, state, requests so far, and whether the document holds a script of its own."""
 
 _OWN = """function (id) {
   let view = globalThis;
@@ -226,7 +227,7 @@ def _seat(tab: CdpTab, target: Target, answers: dict[str, Any]) -> None:
 
 def _look_into(tab: CdpTab, target: Target, clock: Clock) -> Generator[Effect, Any, None]:
     """Compare clocks, and see what happened before the recorder was attached."""
-    samples, urls, ready = [], list[str](), ""
+    samples, urls, ready, is_scripted = [], list[str](), "", False
     place = tab.worlds.place(None, target.id) if target.kind in PAGES else None
     where = {"contextId": place[1]} if place else {}
     call = {"expression": _FACTS, "returnByValue": True, **where}
@@ -234,12 +235,28 @@ def _look_into(tab: CdpTab, target: Target, clock: Clock) -> Generator[Effect, A
         for _ in range(CLOCK_SAMPLES):
             asked = clock.started + clock.now()
             found = yield from ask(tab, "Runtime.evaluate", call, FRAME_MAX_MS, target.via)
-            reported, ready, urls = convert(found["result"].get("value"), tuple[float, str, list[str]])
+            value = found["result"].get("value")
+            reported, ready, urls, is_scripted = convert(value, tuple[float, str, list[str], bool])
             samples.append((asked, reported, clock.started + clock.now()))
     except (CommandRefused, msgspec.ValidationError):
         return  # it goes elsewhere just now, or the page has played with what it was asked
     target.ahead = offset(samples)
-    tab.looked_into(target, TargetFacts(urls=urls, is_loaded=ready in ("interactive", "complete")))
+    is_loaded = ready in ("interactive", "complete")
+    unlisted = 0
+    if is_scripted and not target.is_held:
+        unlisted = max(0, (yield from _resources(tab, target)) - len(urls))
+    tab.looked_into(target, TargetFacts(urls=urls, is_loaded=is_loaded, unlisted=unlisted))
+
+
+def _resources(tab: CdpTab, target: Target) -> Generator[Effect, Any, int]:
+    """Return how many resources the process of a frame holds, those that it has not read among them."""
+    try:
+        yield from ask(tab, "Performance.enable", {}, FRAME_MAX_MS, target.via)
+        found = yield from ask(tab, "Performance.getMetrics", {}, FRAME_MAX_MS, target.via)
+        yield from ask(tab, "Performance.disable", {}, FRAME_MAX_MS, target.via)
+    except CommandRefused:
+        return 0  # it goes elsewhere just now
+    return next((int(one["value"]) for one in found["metrics"] if one["name"] == "Resources"), 0)
 
 
 def _armed(tab: CdpTab) -> Generator[Effect, Any, None]:

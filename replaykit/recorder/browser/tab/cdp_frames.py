@@ -75,6 +75,8 @@ class TargetFacts(Struct, frozen=True, kw_only=True):
     """URLs that it has requested so far."""
     is_loaded: bool = False
     """Of a frame: its document is all there."""
+    unlisted: int = 0
+    """Of a frame that ran at once: resources beyond those, such as a response that is never read."""
 
 
 class Flood:

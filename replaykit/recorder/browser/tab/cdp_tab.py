@@ -92,7 +92,7 @@ class CdpTab(TabState):
 
     def looked_into(self, target: Target, facts: TargetFacts) -> None:
         """Record a target's report about itself, and the part of it that no one has recorded."""
-        late = self.network.late(target.via, facts.urls)
+        late = max(self.network.late(target.via, facts.urls), facts.unlisted)
         if facts.is_loaded:
             self.found += self._loaded({}, target.via)
         if late and not target.is_existing:
