@@ -300,16 +300,20 @@ def _agent_async(
                     await run.attach(context)
                     pages = await _open_pages(context, agent_task.start_urls or ("about:blank",))
                     await run.begin()
-                    acting = asyncio.ensure_future(agent_call(pages[0], agent_task, run))
-                    run.on_limit(lambda: _cancel(acting))
-                    with failing(run), interrupts(acting.cancel):
-                        async with within(max_time):
-                            await acting
+                    await _finished(agent_call(pages[0], agent_task, run), run, max_time)
             finally:
                 await browser.close()
         return run
 
     return _recorded(asyncio.run(record()), _root_notice())
+
+
+async def _finished(agent: Awaitable[Any], run: AsyncRecorder, max_time: float | None) -> None:
+    acting = asyncio.ensure_future(agent)
+    run.on_limit(lambda: _cancel(acting))
+    with failing(run), interrupts(acting.cancel):
+        async with within(max_time):
+            await acting
 
 
 def _cancel(task: asyncio.Future[Any]) -> None:

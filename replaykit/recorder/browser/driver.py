@@ -59,6 +59,23 @@ CRASHED = "Inspector.targetCrashed"
 class Driver(Relaying):
     """Feeds the session, stores what it writes, and queues what it asks for."""
 
+    is_sealed = False
+    """The session has ended."""
+    fault: Exception | None = None
+    """The first thing that went wrong in the recorder itself."""
+    is_attaching = False
+    is_searching = False
+    """The browser's own session finds what is below frames and workers."""
+    is_busy = False
+    """An input is being taken in."""
+    has_crashed = False
+    """A tab of the agent has crashed."""
+    is_proxied = False
+    """All that the agent asks of the browser comes through a proxy of the recorder."""
+    browser_version: str | None = None
+    _core: Core | None = None
+    _holders = 0
+
     def __init__(
         self,
         opening: Callable[[Environment], Core],
@@ -78,10 +95,6 @@ class Driver(Relaying):
         """The recording's clock."""
         self.tabs: dict[int, CdpTab] = {}
         """Tabs by ordinal, probe tabs and closed ones included."""
-        self.is_sealed = False
-        """The session has ended."""
-        self.fault: Exception | None = None
-        """The first thing that went wrong in the recorder itself."""
         self.script = script
         self.names = names or InjectedNames()
         """Names that the script uses for the objects that it needs."""
@@ -90,34 +103,23 @@ class Driver(Relaying):
         self.requests = DriverRequests(self.clock, is_on=has_network)
         """Requests that the driver's own events report."""
         self.queue: list[Command] = []
-        self.is_attaching = False
-        self.is_searching = False
-        """The browser's own session finds what is below frames and workers."""
-        self.is_busy = False
-        """An input is being taken in."""
         self.on_limit: Callable[[], None] = _nothing
         """Called when the session has ended the run: the agent has to stop."""
         self.on_armed: Callable[[str], None] = _ignore
         """Called with the target id of a page that the recorder listens in now."""
-        self.is_proxied = False
-        """All that the agent asks of the browser comes through a proxy of the recorder."""
-        self.browser_version: str | None = None
         self.target_registry = TargetRegistry(self.clock)
         """The pages of the browser."""
         self._opening = opening
         self._store = store
-        self._core: Core | None = None
         self._early: list[Input] = []
         self._pages: dict[Any, CdpTab] = {}
         self._contexts: set[Any] = set()
-        self._has_crashed = False
         self._existing: set[int] = set()
         self.command_times = CommandTimes()
         """When the agent asked for input and scripts."""
         self._backlog: dict[int, list[TargetEvent]] = {}
         self._lost: list[CdpTab] = []
         self._leaving: dict[int, TabClosed | TabCrashed] = {}
-        self._holders = 0
         self._newcomers: list[tuple[CdpTab | None, Carried]] = []
         self._holds = holds
         self.census = Census()
@@ -225,11 +227,6 @@ class Driver(Relaying):
 
     # Tabs
 
-    @property
-    def has_crashed(self) -> bool:
-        """Whether a tab of the agent has crashed."""
-        return self._has_crashed
-
     def new_tab(self, actor: str) -> CdpTab:
         """Give a tab its ordinal; its events wait until it is armed."""
         taken = [page for page in self.tabs if (page < 0) == (actor == "probe")]
@@ -265,23 +262,9 @@ class Driver(Relaying):
             return  # no one waits for it any more
         self.begin(environment(tab, armed, self.browser_version))
         tab.census.met()
-        backlog, is_existing = self._backlog.pop(tab.page), tab.page in self._existing
+        backlog = self._backlog.pop(tab.page)
         if tab.actor == "agent":
-            found = self.target_registry.of(tab)
-            self.feed(
-                TabOpened(
-                    at=tab.seen_at,
-                    page=tab.page,
-                    url=tab.url,
-                    opener=opener.page if opener and opener.actor == "agent" else None,
-                    armed_after_ms=armed.armed_after_ms if opener and not is_existing else None,
-                    is_touched=armed.is_touched,
-                    existing=is_existing,
-                    earlier=() if found is None or is_existing else tuple(found.urls),
-                    requested=tab.history.requested,
-                    is_linked=found is not None and found.is_linked,
-                )
-            )
+            self.feed(self._tab_opened(tab, armed, opener))
         for event in backlog:
             self._receive(tab, event)
         tab.is_watched = True
@@ -289,8 +272,23 @@ class Driver(Relaying):
             self.feed(self._leaving.pop(tab.page))
         late = tab.network.late((), armed.urls)
         is_reported = self.requests.is_listening and (self.log.is_whole or self.is_proxied)
-        if late and self.has_network and not (is_existing or is_reported):
+        if late and self.has_network and not (tab.page in self._existing or is_reported):
             self.gap("network", "tab.late", late, tab.page)
+
+    def _tab_opened(self, tab: CdpTab, armed: Armed, opener: CdpTab | None) -> TabOpened:
+        found, is_existing = self.target_registry.of(tab), tab.page in self._existing
+        return TabOpened(
+            at=tab.seen_at,
+            page=tab.page,
+            url=tab.url,
+            opener=opener.page if opener and opener.actor == "agent" else None,
+            armed_after_ms=armed.armed_after_ms if opener and not is_existing else None,
+            is_touched=armed.is_touched,
+            existing=is_existing,
+            earlier=() if found is None or is_existing else tuple(found.urls),
+            requested=tab.history.requested,
+            is_linked=found is not None and found.is_linked,
+        )
 
     def happened(self, tab: CdpTab, event: dict[str, Any]) -> None:
         """Translate one protocol event and feed what it means."""
@@ -481,7 +479,7 @@ class Driver(Relaying):
         if tab.actor == "agent" and not tab.is_gone:
             kind = TabCrashed if is_crash else TabClosed
             leaving = kind(at=self.clock.now(), page=tab.page)
-            self._has_crashed |= is_crash
+            self.has_crashed |= is_crash
             if tab.page in self._backlog:
                 self._leaving[tab.page] = leaving  # no event has reported it yet
             else:

@@ -180,12 +180,7 @@ class Proxy:
     async def _serve(self) -> None:
         self._over = asyncio.Event()
         reader = asyncio.StreamReader(limit=1 << 20)
-        reading, _ = await self._loop.connect_read_pipe(
-            lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(self._pipe[0], "rb", 0)
-        )
-        writing, _ = await self._loop.connect_write_pipe(
-            asyncio.BaseProtocol, os.fdopen(self._pipe[1], "wb", 0)
-        )
+        reading, writing = await self._connect(reader)
         self._to_browser = writing
         connections = OpenConnections(self._client)
         server = await asyncio.start_server(connections.accept, ANY, 0)
@@ -207,6 +202,17 @@ class Proxy:
             await asyncio.gather(*tasks, return_exceptions=True)
         if not self._ready.done():
             raise RecorderError(what="the browser ended before it answered")
+
+    async def _connect(
+        self, reader: asyncio.StreamReader
+    ) -> tuple[asyncio.ReadTransport, asyncio.WriteTransport]:
+        reading, _ = await self._loop.connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(self._pipe[0], "rb", 0)
+        )
+        writing, _ = await self._loop.connect_write_pipe(
+            asyncio.BaseProtocol, os.fdopen(self._pipe[1], "wb", 0)
+        )
+        return reading, writing
 
     def _known(self, about: Message, port: int) -> None:
         self._about = about

@@ -118,12 +118,16 @@ class Proxied:
         if asked and forges(method, params):
             answer = Answered(at=at, url=asked["url"], method=asked["method"])
             self._call_soon(lambda: run.commanded(answer))
-        if alters(method, params) and not refused:
+        if not refused:
+            self._note_effects(run, method, params, at)
+
+    def _note_effects(self, run: LiveRun, method: str, params: Message, at: float) -> None:
+        if alters(method, params):
             self._call_soon(lambda: run.missed(ALTERED, ("network",)))
         target = params.get(TARGET)
-        if target is not None and not refused:
+        if target is not None:
             self._call_soon(lambda: run.travelled(at, target))
-        if blinds(method, params) and not refused:
+        if blinds(method, params):
             self._call_soon(lambda: run.missed(BLIND, BLINDED))
 
     def _scripted(self, number: int, is_apart: bool | None) -> None:

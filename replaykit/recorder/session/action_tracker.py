@@ -14,12 +14,11 @@ from replaykit.recorder.session.declared_steps import DeclaredAction
 from replaykit.recorder.session.driver_messages import MAIN, PageMessage, Pause, ReadPage, Source
 from replaykit.recorder.session.gestures.recogniser import Acted, Begun, Notice
 from replaykit.recorder.session.observations.observation_scheduler import ObservationScheduler
-from replaykit.recorder.session.observations.snapshot_capture import SnapshotCapture
 from replaykit.recorder.session.observations.snapshot_history import PushedSnapshot
-from replaykit.recorder.session.outbox import Blob, Flow, Flows, StepRef
+from replaykit.recorder.session.outbox import Blob, Flow, StepRef
 from replaykit.recorder.session.page_message import is_root, number_of
-from replaykit.recorder.session.steps import StepRecorder
-from replaykit.recorder.session.tabs import Tab, Tabs
+from replaykit.recorder.session.session_state import SessionState
+from replaykit.recorder.session.tabs import Tab
 from replaykit.recorder.session.uploaded_files import Uploads
 from replaykit.trajectory.action import Action, DragAndDrop, Element, FocusTab, MouseClick
 from replaykit.trajectory.observation import Stale, TabView
@@ -37,21 +36,13 @@ _R = TypeVar("_R", bound=Struct)
 class ActionTracker:
     """Turns what gestures report into actions, and actions into steps."""
 
-    def __init__(
-        self,
-        flows: Flows,
-        tabs: Tabs,
-        steps: StepRecorder,
-        capture: SnapshotCapture,
-        observations: ObservationScheduler,
-        uploads: Uploads,
-    ) -> None:
-        self._flows = flows
-        self._uploads = uploads
-        self._tabs = tabs
-        self._steps = steps
-        self._capture = capture
+    def __init__(self, state: SessionState, observations: ObservationScheduler) -> None:
+        self._flows = state.flows
+        self._tabs = state.tabs
+        self._steps = state.steps
+        self._capture = state.capture
         self._observations = observations
+        self._uploads = Uploads(state.outbox)
         self._refs: dict[tuple[int, int], StepRef] = {}
         self._latest: dict[int, int] = {}
         # URL and tabs at a gesture's last event: when it is recognised, the page may already show another.
@@ -198,6 +189,15 @@ class ActionTracker:
         ref = self._ref(tab, acted)
         if ref is None:
             return
+        done = self._done_on(tab, acted, ref)
+        # The page forgets files soon, and a step that is written can take nothing in.
+        if any(acted.keys):
+            self._flows.start(self._uploading(done, acted))
+            self._observations.watch(tab, done.ref)
+        else:
+            self.done(done, tab)
+
+    def _done_on(self, tab: Tab, acted: Acted, ref: StepRef) -> DeclaredAction:
         shown = tab.snapshots.before(acted.document, acted.source, acted.seq, acted.at)
         own = tab.snapshots.of_frame(acted.document, acted.source, acted.seq)
         before, blobs = self._capture.before(tab, shown, acted.at, own)
@@ -205,7 +205,7 @@ class ActionTracker:
             before = replace(before, stale=_older(before.stale, acted.lag))
         action, more = _placed(tab, acted)
         url, views = self._scene(tab, acted.serial)
-        done = DeclaredAction(
+        return DeclaredAction(
             ref=ref,
             page=tab.page,
             action=action,
@@ -217,12 +217,6 @@ class ActionTracker:
             url=url,
             tabs=views,
         )
-        # The page forgets files soon, and a step that is written can take nothing in.
-        if any(acted.keys):
-            self._flows.start(self._uploading(done, acted))
-            self._observations.watch(tab, done.ref)
-        else:
-            self.done(done, tab)
 
     def _uploading(self, done: DeclaredAction, acted: Acted) -> Flow:
         self._steps.done((yield from self._uploads.read(done, acted.source, acted.keys)))

@@ -103,24 +103,7 @@ class Network:
         if self._mode == "off" or _is_left_out(message.url) or _is_favicon(message.url, message.resource):
             return
         source = self._requests.get(message.redirect_from or "")
-        exchange = Exchange(
-            t=ms(message.at),
-            page=message.page,
-            id=self._count,
-            method=message.method,
-            url=message.url,
-            frame=message.frame,
-            actor=message.actor,
-            initiator=message.initiator,
-            resource=message.resource,
-            request_headers=message.headers,
-            redirect_from=source.exchange.id if source else None,
-            sent=ms(message.at),
-        )
-        answered = next((one for one in self._answered if _is_answer(one, exchange)), None)
-        if answered is not None:
-            self._answered.remove(answered)
-            exchange = replace(exchange, source="agent")
+        exchange = self._answered_by_agent(_exchange(message, self._count, source))
         is_of_step = message.actor != "probe" and message.initiator != "driver"
         request = Request(exchange, message, ref if is_of_step else None)
         self._count += 1
@@ -132,6 +115,13 @@ class Network:
             source.exchange = replace(source.exchange, redirect_to=exchange.id)
             if source.is_over:
                 self._write(source)
+
+    def _answered_by_agent(self, exchange: Exchange) -> Exchange:
+        answered = next((one for one in self._answered if _is_answer(one, exchange)), None)
+        if answered is None:
+            return exchange
+        self._answered.remove(answered)
+        return replace(exchange, source="agent")
 
     def answered(self, message: Answered) -> None:
         """Record that the agent itself answers a request: one that was reported, or is about to be."""
@@ -306,20 +296,11 @@ class Network:
 
     def _keep_post(self, request: Request, data: bytes) -> None:
         request.sent = len(data)
-        if len(data) > BODY_MAX or self._kept + len(data) > BODIES_MAX:
-            request.exchange = replace(request.exchange, post=_omitted("cap", data))
-            return
-        self._kept += len(data)
         stated = _header(request.exchange.request_headers or (), "content-type")
         # The redactor leaves binary types untouched, so a readable body has to be called a text.
-        blob = self._outbox.blob(_PLAIN if stated == _BYTES and _is_utf8(data) else stated, data)
-        # A secret inside of binary data cannot be replaced: then the body is left out.
-        found = self._outbox.redactor.scan(blob.data)
-        if found is not None and found.is_declared:
-            request.exchange = replace(request.exchange, post=_omitted("withheld", data))
-            return
-        request.exchange = replace(request.exchange, post=blob.id)
-        request.blobs.append(blob)
+        is_text = stated == _BYTES and len(data) <= BODY_MAX and _is_utf8(data)
+        post = self._kept_part(request, _PLAIN if is_text else stated, data)
+        request.exchange = replace(request.exchange, post=post)
 
     def _keep_frames(self, request: Request) -> None:
         if request.exchange.resource == "websocket":
@@ -335,12 +316,7 @@ class Network:
         lines = b"" if why else side.lines(self._outbox.redactor)
         if not lines:
             return side.omitted(why)
-        blob = self._outbox.blob(FRAMES, lines)
-        found = self._outbox.redactor.scan(blob.data)
-        if found is not None and found.is_declared:
-            return side.omitted("withheld")
-        request.blobs.append(blob)
-        return blob.id
+        return self._blob(request, FRAMES, lines) or side.omitted("withheld")
 
     def _has_body(self, exchange: Exchange) -> bool:
         # The protocol gives no bodies for redirects, and the other statuses have none.
@@ -369,19 +345,24 @@ class Network:
         self._write(request)
 
     def _keep(self, request: Request, data: bytes) -> None:
-        request.exchange = replace(request.exchange, decoded_size=len(data))
+        body = self._kept_part(request, _media_type(request.exchange.mime), data)
+        request.exchange = replace(request.exchange, body=body, decoded_size=len(data))
+
+    def _kept_part(self, request: Request, media_type: str, data: bytes) -> str | Omitted:
         if len(data) > BODY_MAX or self._kept + len(data) > BODIES_MAX:
-            request.exchange = replace(request.exchange, body=_omitted("cap", data))
-            return
+            return _omitted("cap", data)
         self._kept += len(data)
-        blob = self._outbox.blob(_media_type(request.exchange.mime), data)
-        # A key of JSON may hold one.
+        return self._blob(request, media_type, data) or _omitted("withheld", data)
+
+    def _blob(self, request: Request, media_type: str, data: bytes) -> str | None:
+        """Return the id of a part that the request keeps; None: a declared secret stays in it."""
+        blob = self._outbox.blob(media_type, data)
+        # In binary data and in a key of JSON a secret cannot be replaced.
         found = self._outbox.redactor.scan(blob.data)
         if found is not None and found.is_declared:
-            request.exchange = replace(request.exchange, body=_omitted("withheld", data))
-            return
-        request.exchange = replace(request.exchange, body=blob.id)
+            return None
         request.blobs.append(blob)
+        return blob.id
 
     def _why_none(self, exchange: Exchange) -> str:
         if self._mode != "bodies":
@@ -409,6 +390,23 @@ class Network:
         request.blobs = []
         # Only id, status and address are asked for later.
         request.exchange = replace(exchange, request_headers=None, response_headers=None)
+
+
+def _exchange(message: Requested, number: int, source: Request | None) -> Exchange:
+    return Exchange(
+        t=ms(message.at),
+        page=message.page,
+        id=number,
+        method=message.method,
+        url=message.url,
+        frame=message.frame,
+        actor=message.actor,
+        initiator=message.initiator,
+        resource=message.resource,
+        request_headers=message.headers,
+        redirect_from=source.exchange.id if source else None,
+        sent=ms(message.at),
+    )
 
 
 def _is_answer(message: Answered, exchange: Exchange) -> bool:

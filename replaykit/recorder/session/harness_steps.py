@@ -9,10 +9,9 @@ from replaykit.recorder.session.declared_steps import DeclaredWindow
 from replaykit.recorder.session.driver_messages import Pause, StepEnter, StepExit
 from replaykit.recorder.session.navigation.navigations import NavigationTracker
 from replaykit.recorder.session.observations.observation_scheduler import ObservationScheduler
-from replaykit.recorder.session.observations.snapshot_capture import SnapshotCapture
-from replaykit.recorder.session.outbox import Flow, Flows, StepRef
-from replaykit.recorder.session.steps import StepRecorder
-from replaykit.recorder.session.tabs import Tab, Tabs
+from replaykit.recorder.session.outbox import Flow, StepRef
+from replaykit.recorder.session.session_state import SessionState
+from replaykit.recorder.session.tabs import Tab
 from replaykit.trajectory.action import FocusTab
 
 
@@ -21,20 +20,17 @@ class HarnessSteps:
 
     def __init__(
         self,
-        flows: Flows,
-        tabs: Tabs,
-        steps: StepRecorder,
-        capture: SnapshotCapture,
+        state: SessionState,
         observations: ObservationScheduler,
         action_tracker: ActionTracker,
         navigating: NavigationTracker,
         *,
         on_enter: Callable[[float], None],
     ) -> None:
-        self._flows = flows
-        self._tabs = tabs
-        self._steps = steps
-        self._capture = capture
+        self._flows = state.flows
+        self._tabs = state.tabs
+        self._steps = state.steps
+        self._capture = state.capture
         self._observations = observations
         self._action_tracker = action_tracker
         self._navigations = navigating

@@ -11,13 +11,13 @@ from replaykit.recorder.probes.probe_scheduler import ProbeScheduler
 from replaykit.recorder.session.action_tracker import ActionTracker
 from replaykit.recorder.session.driver_messages import CloseDocuments, Disarm, End, Pause, ReadLog, Seal
 from replaykit.recorder.session.exchanges import Network
-from replaykit.recorder.session.observations.snapshot_capture import SnapshotCapture, with_outline, with_shot
+from replaykit.recorder.session.observations.snapshot_capture import with_outline, with_shot
 from replaykit.recorder.session.observations.snapshot_history import PushedSnapshot
-from replaykit.recorder.session.outbox import Asking, Flow, Outbox
+from replaykit.recorder.session.outbox import Asking, Flow
 from replaykit.recorder.session.page_events import PageEvents
 from replaykit.recorder.session.page_message import ms
-from replaykit.recorder.session.steps import StepRecorder
-from replaykit.recorder.session.tabs import Tab, Tabs
+from replaykit.recorder.session.session_state import SessionState
+from replaykit.recorder.session.tabs import Tab
 from replaykit.recorder.session.witnesses import Logged, Witnessed
 from replaykit.trajectory.completeness_proof import Proof
 from replaykit.trajectory.scalars import INT_MAX, Threw
@@ -39,21 +39,18 @@ class RunEnding:
 
     def __init__(
         self,
-        outbox: Outbox,
-        tabs: Tabs,
-        capture: SnapshotCapture,
+        state: SessionState,
         action_tracker: ActionTracker,
-        steps: StepRecorder,
         network: Network,
         page_events: PageEvents,
         probing: ProbeScheduler,
         explained: Callable[[Sent], Sent],
     ) -> None:
-        self._outbox = outbox
-        self._tabs = tabs
-        self._capture = capture
+        self._outbox = state.outbox
+        self._tabs = state.tabs
+        self._capture = state.capture
         self._action_tracker = action_tracker
-        self._steps = steps
+        self._steps = state.steps
         self._network = network
         self._page_events = page_events
         self._probes = probing

@@ -28,10 +28,10 @@ from replaykit.recorder.session.observations.snapshot_capture import SnapshotCap
 from replaykit.recorder.session.outbox import Flow, Flows, Outbox, StepRef
 from replaykit.recorder.session.page_events import DownloadRequests, PageEvents
 from replaykit.recorder.session.run_ending import RunEnding
+from replaykit.recorder.session.session_state import SessionState
 from replaykit.recorder.session.steps import StepRecorder
 from replaykit.recorder.session.tab_lifecycle import TabLifecycle
 from replaykit.recorder.session.tabs import SKEW_MS, Tab, Tabs
-from replaykit.recorder.session.uploaded_files import Uploads
 from replaykit.secrets.redactor import Redactor
 from replaykit.secrets.secret_patterns import sent_names
 from replaykit.tasks.checks import ProbePlan
@@ -94,76 +94,59 @@ class SessionOptions(Struct, frozen=True, kw_only=True):
 class Session:
     """One recording. Feed it inputs in order of arrival, carry out what it returns."""
 
+    _is_ending = False
+    _is_leaving = False
+    _is_started = False
+    _has_looked = False
+
     def __init__(self, options: SessionOptions, header: Header, plan: ProbePlan | None = None) -> None:
         self._options = options
         self._header = header
         self._plan = plan or ProbePlan()
         self._is_begun = options.is_begun
-        self._is_ending = False
-        self._is_leaving = False
-        self._is_started = False
-        self._has_looked = False
-        self._build()
+        self._channels = channels(options, self._plan) | header.channels
+        state = _state(options, self._plan)
+        self._outbox, self._flows = state.outbox, state.flows
+        self._tabs, self._steps = state.tabs, state.steps
+        self._add_reports(state)
+        self._add_actions(state)
+        self._add_tabs(state)
+        self._add_ending(state)
         self._handlers = self._table()
 
-    def _build(self) -> None:
-        options, plan = self._options, self._plan
-        self._outbox = outbox = Outbox(options.redactor())
-        self._flows = flows = Flows(outbox)
-        self._tabs = tabs = Tabs()
-        self._steps = steps = StepRecorder(outbox)
-        self._network = Network(outbox, flows, options.network)
+    def _add_reports(self, state: SessionState) -> None:
+        self._network = Network(state.outbox, state.flows, self._options.network)
         self._downloading = DownloadRequests()
-        self._page_events = PageEvents(outbox)
-        self._submissions = Submissions(tabs)
+        self._page_events = PageEvents(state.outbox)
+        self._submissions = Submissions(state.tabs)
         self._scripts = AgentScripts()
         self._scripts.is_whole = "commands" in self._header.witnesses
-        capture = SnapshotCapture(
-            outbox,
-            tabs,
-            has_shots=options.has_screenshots,
-            paints=bool(options.secrets or options.mask),
-            has_outlines=options.has_outlines,
-            step_reads=plan.step_reads,
-        )
-        self._observations = ObservationScheduler(
-            outbox, flows, tabs, capture, is_loading=self._network.is_loading
-        )
-        self._action_tracker = action_tracker = ActionTracker(
-            flows, tabs, steps, capture, self._observations, Uploads(self._outbox)
-        )
-        self._navigations = NavigationTracker(
-            outbox,
-            flows,
-            tabs,
-            steps,
-            capture,
-            action_tracker,
-            document_of=self._network.document_of,
-        )
+
+    def _add_actions(self, state: SessionState) -> None:
+        self._observations = ObservationScheduler(state, is_loading=self._network.is_loading)
+        self._action_tracker = tracker = ActionTracker(state, self._observations)
+        tracker.steps_max = self._options.max_steps
+        tracker.on_limit = self._reach_limit
+        self._navigations = NavigationTracker(state, tracker, document_of=self._network.document_of)
         self._navigations.is_begun = self._is_begun
-        self._navigations.has_network = options.network != "off"
-        self._navigations.receives_agent_calls = options.in_process
-        states = channels(options, plan) | self._header.channels
-        self._tab_lifecycle = TabLifecycle(
-            outbox, flows, tabs, steps, capture, action_tracker, self._navigations,
-            channels={channel for channel, state in states.items() if state != "absent"},
-        )  # fmt: skip
-        self._tab_lifecycle.is_logged = "commands" in self._header.witnesses
-        action_tracker.steps_max = options.max_steps
-        action_tracker.on_limit = self._reach_limit
-        action_tracker.on_begin = self._tab_lifecycle.confirm
+        self._navigations.has_network = self._options.network != "off"
+        self._navigations.receives_agent_calls = self._options.in_process
+
+    def _add_tabs(self, state: SessionState) -> None:
+        tracker, navigations = self._action_tracker, self._navigations
+        recorded = {channel for channel, kept in self._channels.items() if kept != "absent"}
+        self._tab_lifecycle = tabs = TabLifecycle(state, tracker, navigations, channels=recorded)
+        tabs.is_logged = "commands" in self._header.witnesses
+        tracker.on_begin = tabs.confirm
         self._harness_steps = HarnessSteps(
-            flows, tabs, steps, capture, self._observations, action_tracker, self._navigations,
-            on_enter=self._tab_lifecycle.confirm,
-        )  # fmt: skip
-        self._probes = ProbeScheduler(outbox, capture, plan)
+            state, self._observations, tracker, navigations, on_enter=tabs.confirm
+        )
+
+    def _add_ending(self, state: SessionState) -> None:
+        self._probes = ProbeScheduler(state.outbox, state.capture, self._plan)
         self._run_ending = RunEnding(
-            outbox,
-            tabs,
-            capture,
-            action_tracker,
-            steps,
+            state,
+            self._action_tracker,
             self._network,
             self._page_events,
             self._probes,
@@ -189,10 +172,9 @@ class Session:
         """Begin the recording: the header first, then what has to be looked at before the agent begins."""
         self._is_started = True
         self._action_tracker.now = max(self._action_tracker.now, at)
-        states = channels(self._options, self._plan) | self._header.channels
         secrets = tuple(sorted(self._options.secrets))
         self._run_ending.owes = self._header.witnesses
-        self._outbox.write(replace(self._header, channels=states, secrets=secrets))
+        self._outbox.write(replace(self._header, channels=self._channels, secrets=secrets))
         if self._options.has_pre_probes and self._probes.has("pre"):
             self._flows.start(self._pre_probes(at))
         return self._outbox.drain()
@@ -404,6 +386,21 @@ class Session:
         self._navigations.finish()
         self._steps.finish()
         return self._run_ending.run(message, gone)
+
+
+def _state(options: SessionOptions, plan: ProbePlan) -> SessionState:
+    outbox, tabs = Outbox(options.redactor()), Tabs()
+    capture = SnapshotCapture(
+        outbox,
+        tabs,
+        has_shots=options.has_screenshots,
+        paints=bool(options.secrets or options.mask),
+        has_outlines=options.has_outlines,
+        step_reads=plan.step_reads,
+    )
+    return SessionState(
+        outbox=outbox, flows=Flows(outbox), tabs=tabs, steps=StepRecorder(outbox), capture=capture
+    )
 
 
 def channels(options: SessionOptions, plan: ProbePlan) -> dict[str, str]:

@@ -11,11 +11,10 @@ from replaykit.recorder.session.action_tracker import ActionTracker
 from replaykit.recorder.session.declared_steps import DeclaredAction
 from replaykit.recorder.session.driver_messages import Arm, Pause, TabClosed, TabCrashed, TabMissed, TabOpened
 from replaykit.recorder.session.navigation.navigations import NavigationTracker
-from replaykit.recorder.session.observations.snapshot_capture import SnapshotCapture
-from replaykit.recorder.session.outbox import Flow, Flows, Outbox, StepRef
+from replaykit.recorder.session.outbox import Flow, StepRef
 from replaykit.recorder.session.page_message import ms
-from replaykit.recorder.session.steps import StepRecorder
-from replaykit.recorder.session.tabs import SKEW_MS, Tab, Tabs
+from replaykit.recorder.session.session_state import SessionState
+from replaykit.recorder.session.tabs import SKEW_MS, Tab
 from replaykit.recorder.session.witnesses import Commanded
 from replaykit.trajectory import exchange
 from replaykit.trajectory.action import CloseTab, NewTab
@@ -53,21 +52,17 @@ class TabLifecycle:
 
     def __init__(
         self,
-        outbox: Outbox,
-        flows: Flows,
-        tabs: Tabs,
-        steps: StepRecorder,
-        capture: SnapshotCapture,
+        state: SessionState,
         action_tracker: ActionTracker,
         navigating: NavigationTracker,
         *,
         channels: Collection[str],
     ) -> None:
-        self._outbox = outbox
-        self._flows = flows
-        self._tabs = tabs
-        self._steps = steps
-        self._capture = capture
+        self._outbox = state.outbox
+        self._flows = state.flows
+        self._tabs = state.tabs
+        self._steps = state.steps
+        self._capture = state.capture
         self._action_tracker = action_tracker
         self._navigations = navigating
         self._channels = [channel for channel in PAGE_CHANNELS if channel in channels]
@@ -96,18 +91,7 @@ class TabLifecycle:
         ref = self._steps.ref_at(message.at, SKEW_MS) if is_touched else None
         if is_action:
             ref = tab.opening = self._new_tab(tab, message.at)
-        cause = "agent" if is_action else "page" if opener is not None else "unknown"
-        self._outbox.write(
-            exchange.TabChange(
-                t=ms(message.at),
-                page=tab.page,
-                state="opened",
-                opener=message.opener,
-                cause=cause,
-                url=message.url,
-                armed_after_ms=message.armed_after_ms,
-            )
-        )
+        self._write_opened(message, "agent" if is_action else "page" if opener is not None else "unknown")
         if message.armed_after_ms:
             self._late(message)
         for at, url in message.earlier:
@@ -115,6 +99,19 @@ class TabLifecycle:
         if is_action or opener is not None:
             self._navigations.opened(tab, message, ref, is_touched=is_touched)
         return tab
+
+    def _write_opened(self, message: TabOpened, cause: str) -> None:
+        self._outbox.write(
+            exchange.TabChange(
+                t=ms(message.at),
+                page=message.page,
+                state="opened",
+                opener=message.opener,
+                cause=cause,
+                url=message.url,
+                armed_after_ms=message.armed_after_ms,
+            )
+        )
 
     def missed(self, message: TabMissed, *, is_begun: bool) -> None:
         """Record a tab that was never observed: at best its address is known, all else is missing."""

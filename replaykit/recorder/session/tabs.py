@@ -25,6 +25,47 @@ SHOTS_LATE_MAX = 3
 class Tab:
     """One tab."""
 
+    title: str | None = None
+    """As the page last reported."""
+    status: int | None = None
+    """HTTP status of the main document."""
+    document = 0
+    """Ordinal of the main document."""
+    authored: int | None = None
+    """Ordinal of the document that the agent wrote itself."""
+    forged_after = inf
+    """Ordinal after which the agent has a hand in every document: a script of its own, or answers."""
+    commits = 0
+    """Navigations that arrived."""
+    is_open = True
+    """Neither closed nor crashed."""
+    is_linked = False
+    """A link opened it: until it has a document, it takes no input."""
+    opening: StepRef | None = None
+    """The action that opened it."""
+    activated = ""
+    """Origin of its document, where a gesture has activated it."""
+    left_by = ""
+    """Which event its document reported last of its end: `beforeunload pagehide`."""
+    is_travelling = False
+    """The agent has asked its driver to go back or forward, and it has not begun to."""
+    arrived_at = -inf
+    """When its document came, ms."""
+    touched_at = -inf
+    """Last action seen on the page, ms."""
+    ahead: float | None = None
+    """Page time, epoch ms, less the recording's, ms."""
+    reported_at = -inf
+    """Last message of the page, ms."""
+    hurried_at = -inf
+    """When a screenshot was taken last between two actions without a pause, ms."""
+    shots_late = 0
+    """Screenshots in a row that did not come in time."""
+    last_look: Observation | None = None
+    """Latest observation of what an action led to."""
+    final_push: PushedSnapshot | None = None
+    """The last snapshot, which the driver took before the tab was closed."""
+
     def __init__(self, page: int, url: str, opener: int | None) -> None:
         self.page = page
         """Ordinal."""
@@ -34,48 +75,8 @@ class Tab:
         """First URL."""
         self.url = url
         """URL of the main frame."""
-        self.title: str | None = None
-        """As the page last reported."""
-        self.status: int | None = None
-        """HTTP status of the main document."""
-        self.document = 0
-        """Ordinal of the main document."""
-        self.authored: int | None = None
-        """Ordinal of the document that the agent wrote itself."""
-        self.forged_after = inf
-        """Ordinal after which the agent has a hand in every document: a script of its own, or answers."""
-        self.commits = 0
-        """Navigations that arrived."""
-        self.is_open = True
-        """Neither closed nor crashed."""
-        self.is_linked = False
-        """A link opened it: until it has a document, it takes no input."""
-        self.opening: StepRef | None = None
-        """The action that opened it."""
         self.recogniser = Recogniser()
         """Its actions."""
-        self.activated = ""
-        """Origin of its document, where a gesture has activated it."""
-        self.left_by = ""
-        """Which event its document reported last of its end: `beforeunload pagehide`."""
-        self.is_travelling = False
-        """The agent has asked its driver to go back or forward, and it has not begun to."""
-        self.arrived_at = -inf
-        """When its document came, ms."""
-        self.touched_at = -inf
-        """Last action seen on the page, ms."""
-        self.ahead: float | None = None
-        """Page time, epoch ms, less the recording's, ms."""
-        self.reported_at = -inf
-        """Last message of the page, ms."""
-        self.hurried_at = -inf
-        """When a screenshot was taken last between two actions without a pause, ms."""
-        self.shots_late = 0
-        """Screenshots in a row that did not come in time."""
-        self.last_look: Observation | None = None
-        """Latest observation of what an action led to."""
-        self.final_push: PushedSnapshot | None = None
-        """The last snapshot, which the driver took before the tab was closed."""
         self.snapshots = SnapshotHistory()
         """Snapshots of its documents."""
         self.frame_origins = FrameOrigins(self.snapshots)
@@ -116,14 +117,15 @@ class Tab:
 class Tabs:
     """All tabs, in order of opening."""
 
+    active: int | None = None
+    """The tab acted on last."""
+    is_forged = False
+    """The agent has a hand in the documents of tabs to come."""
+    is_planted = False
+    """So it has in those of the recorder's own tabs, where it looks at pages for checks."""
+
     def __init__(self) -> None:
         self._tabs: dict[int, Tab] = {}
-        self.active: int | None = None
-        """The tab acted on last."""
-        self.is_forged = False
-        """The agent has a hand in the documents of tabs to come."""
-        self.is_planted = False
-        """So it has in those of the recorder's own tabs, where it looks at pages for checks."""
 
     def add(self, page: int, url: str, opener: int | None) -> Tab:
         """Add a new tab; one that is known stays as it is."""

@@ -42,6 +42,35 @@ class TabState:
     network: Requests
     moves: Navigations
 
+    wire = ""
+    """Session through which the browser's own passes on messages; empty = a session of its own."""
+    document = 0
+    """Ordinal of the main frame's document, from 0."""
+    url = ""
+    """URL of the main frame."""
+    loader = ""
+    """Loader id of the main frame's document."""
+    ahead = 0.0
+    """How far the page's clock is ahead of ours, ms."""
+    viewport: tuple[int, int] | None = None
+    """As the page last reported, CSS px."""
+    has_dialog = False
+    """A native dialog is open: the page answers nothing."""
+    is_gone = False
+    """Closed or crashed."""
+    is_listening = False
+    """Its navigations are reported."""
+    is_watched = False
+    """All that was there when the recorder came is known."""
+    busy_at = 0.0
+    """When the network last moved, ms since recording start."""
+    dpr = 1.0
+    """Device pixel ratio."""
+    is_searched = False
+    """The browser's own session reports what is below its targets."""
+    is_noting = False
+    """Events translated now are translated once more later."""
+
     def __init__(
         self,
         page: int,
@@ -57,32 +86,8 @@ class TabState:
         """Tab ordinal; probe tabs have a negative one."""
         self.actor = actor
         """`agent probe`."""
-        self.wire = ""
-        """Session through which the browser's own passes on messages; empty = a session of its own."""
-        self.document = 0
-        """Ordinal of the main frame's document, from 0."""
-        self.url = ""
-        """URL of the main frame."""
-        self.loader = ""
-        """Loader id of the main frame's document."""
-        self.ahead = 0.0
-        """How far the page's clock is ahead of ours, ms."""
-        self.viewport: tuple[int, int] | None = None
-        """As the page last reported, CSS px."""
-        self.has_dialog = False
-        """A native dialog is open: the page answers nothing."""
-        self.is_gone = False
-        """Closed or crashed."""
         self.on_listening: Callable[[], None] = _nothing
         """Called once the script is in it."""
-        self.is_listening = False
-        """Its navigations are reported."""
-        self.is_watched = False
-        """All that was there when the recorder came is known."""
-        self.busy_at = 0.0
-        """When the network last moved, ms since recording start."""
-        self.dpr = 1.0
-        """Device pixel ratio."""
         self.history = TabHistory()
         """Where it has been."""
         self.seen_at = clock.now()
@@ -100,8 +105,6 @@ class TabState:
         """Counts of what is below all tabs, and of them."""
         self.targets: dict[Via, Target] = {}
         """Frames in processes of their own, and workers."""
-        self.is_searched = False
-        """The browser's own session reports what is below its targets."""
         self.predecessors: set[str] = set()
         """Ids of targets that were there when the recorder came."""
         self.unhandled: list[Target | str] = []
@@ -110,8 +113,6 @@ class TabState:
         """The documents that it shows."""
         self.leave_listeners = LeaveListeners(self.frames)
         """Which of them listen for their end."""
-        self.is_noting = False
-        """Events translated now are translated once more later."""
         self.found: list[Input] = []
         """Findings of commands, for the session; the driver takes them out."""
         self.gaps: list[tuple[str, str, int]] = []

@@ -221,15 +221,9 @@ class DriverLog:
         return [(at, "page") for at in foreign] + [(at, "browser") for at in self._launched]
 
     def _take(self, object: Any, method: str, kind: str, name: str, params: Params) -> None:
-        at = self._driver.clock.now()
-        page = _owner(object, "Page")
+        at, page = self._driver.clock.now(), _owner(object, "Page")
+        self._note_unwatched(object, method, kind, params, at)
         tab = self._tabs.get(page)
-        if page is not None and page not in self._tabs and kind != "target":
-            self._foreign_pages.setdefault(page, at)
-        if kind in ("input", "script") and self.is_whole and not _is_of_page(object, params):
-            self._driver.census.touched_at = at
-        if method in _BROWSERS and object._type in ("BrowserType", "LocalUtils"):
-            self._launched.append(at)
         number = tab.page if tab is not None and tab.actor == "agent" else None
         made = forges(name, params)
         self._driver.feed(Commanded(at=at, page=number, kind=kind, name=name, forges=made, **shown(params)))
@@ -239,10 +233,7 @@ class DriverLog:
             self._driver.gap(channel, BLIND)
         is_in_page = runs_in_page(name if object._type == "CDPSession" else method)
         if is_in_page is not None:
-            self._script = self._scripts = self._scripts + 1
-            self._run_in = tab if number is not None else None
-            asked = ScriptAsked(at=at, page=number, number=self._script, is_apart=not is_in_page)
-            self._driver.feed(asked)
+            self._run(tab if number is not None else None, at, number, is_apart=not is_in_page)
         if name == "APIRequestContext.fetch":
             self._request(object, params, at)
         # With another address the agent decides what the page is given.
@@ -250,6 +241,21 @@ class DriverLog:
             # Playwright's own properties already say what the agent made of it.
             asked = getattr(object.request, "_initializer", None) or vars(object.request)
             self._driver.feed(Answered(at=at, url=asked["url"], method=asked["method"]))
+
+    def _note_unwatched(self, object: Any, method: str, kind: str, params: Params, at: float) -> None:
+        """Note the use of a page or browser that is not recorded, or of one of which no page is named."""
+        page = _owner(object, "Page")
+        if page is not None and page not in self._tabs and kind != "target":
+            self._foreign_pages.setdefault(page, at)
+        if kind in ("input", "script") and self.is_whole and not _is_of_page(object, params):
+            self._driver.census.touched_at = at
+        if method in _BROWSERS and object._type in ("BrowserType", "LocalUtils"):
+            self._launched.append(at)
+
+    def _run(self, tab: CdpTab | None, at: float, page: int | None, *, is_apart: bool) -> None:
+        self._script = self._scripts = self._scripts + 1
+        self._run_in = tab
+        self._driver.feed(ScriptAsked(at=at, page=page, number=self._script, is_apart=is_apart))
 
     def _ran(self, number: int, tab: CdpTab | None, reply: Any = None) -> None:
         self._driver.feed(ScriptEnded(at=self._driver.clock.now(), number=number))

@@ -25,11 +25,10 @@ from replaykit.recorder.session.navigation.requested_addresses import (
     is_remote,
     requested_of,
 )
-from replaykit.recorder.session.observations.snapshot_capture import SnapshotCapture
-from replaykit.recorder.session.outbox import Flow, Flows, Outbox, StepRef
+from replaykit.recorder.session.outbox import Flow, StepRef
 from replaykit.recorder.session.page_message import ms
-from replaykit.recorder.session.steps import StepRecorder
-from replaykit.recorder.session.tabs import SKEW_MS, Tab, Tabs
+from replaykit.recorder.session.session_state import SessionState
+from replaykit.recorder.session.tabs import SKEW_MS, Tab
 from replaykit.trajectory.action import Action, GoBack, GoForward, Goto, Reload, Unknown
 from replaykit.trajectory.exchange import Navigation
 from replaykit.trajectory.scalars import Threw
@@ -43,23 +42,19 @@ class NavigationTracker:
 
     def __init__(
         self,
-        outbox: Outbox,
-        flows: Flows,
-        tabs: Tabs,
-        steps: StepRecorder,
-        capture: SnapshotCapture,
+        state: SessionState,
         action_tracker: ActionTracker,
         *,
         document_of: Callable[[int, Navigated], tuple[int | None, int | None]],
     ) -> None:
-        self._outbox = outbox
-        self._flows = flows
-        self._tabs = tabs
-        self._steps = steps
-        self._capture = capture
+        self._outbox = state.outbox
+        self._flows = state.flows
+        self._tabs = state.tabs
+        self._steps = state.steps
+        self._capture = state.capture
         self._action_tracker = action_tracker
         self._document_of = document_of
-        self._travelling = HistoryAttribution(flows, tabs)
+        self._travelling = HistoryAttribution(state.flows, state.tabs)
         self._pending: dict[int, PendingNavigation] = {}
         self._replaced: dict[str, PendingNavigation] = {}
         """Loader id to a navigation that another has replaced, and whose failure may still come."""
@@ -250,12 +245,8 @@ class NavigationTracker:
         is_attributable = bool(pending.activated) or self.receives_agent_calls
         pending.is_open &= is_attributable and message.stage == "committed" and not message.is_kept
         # Its call would have arrived; one through the protocol is reported by the page left, or not known.
-        if (
-            self.receives_agent_calls
-            and pending.is_in_history
-            and not (pending.is_asked or pending.activated)
-        ):
-            pending.is_own = True
+        is_unasked = pending.is_in_history and not (pending.is_asked or pending.activated)
+        pending.is_own |= self.receives_agent_calls and is_unasked
         # Once more: a commit may be the first to say what kind of navigation this is.
         self._begin(tab, pending, message)
         found = self._origin(tab, pending, message)

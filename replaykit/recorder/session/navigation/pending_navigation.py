@@ -15,39 +15,40 @@ from replaykit.trajectory.observation import Observation
 class PendingNavigation:
     """A navigation under way."""
 
+    loader: str | None = None
+    """Its id, once it has started."""
+    type: str | None = None
+    is_asked = False
+    """It is certain that somebody outside of the page asked for it."""
+    is_own = False
+    """It is certain that the page moved by itself."""
+    is_open = True
+    """The document that it leaves or the one that it leads to may show whose it is."""
+    ref: StepRef | None = None
+    """The agent's own action."""
+    is_done = False
+    """That action is over."""
+    before: Observation | None = None
+    is_late = False
+    """It began while no one knew whose it was."""
+    left: PushedSnapshot | None = None
+    """Snapshot of the page at that moment."""
+    after: StepRef | None = None
+    """The action that it is an effect of, if it is the page's."""
+
     def __init__(self, message: Navigated, tab: Tab, toucher: Tab | None) -> None:
         self.message = message
         """First report of the browser."""
         self.at = message.at
         self.url = message.url
         self.reason = message.reason
-        self.loader: str | None = None
-        """Its id, once it has started."""
-        self.type: str | None = None
         self.is_touched = toucher is not None and toucher.was_touched(message.at)
         self.is_touched_here = toucher is not None and toucher.was_touched(message.at, here=True)
-        self.is_asked = False
-        """It is certain that somebody outside of the page asked for it."""
-        self.is_own = False
-        """It is certain that the page moved by itself."""
         self.activated = tab.activated
         """Origin of the document that it leaves, where a gesture has activated it."""
-        self.is_open = True
-        """The document that it leaves or the one that it leads to may show whose it is."""
-        self.ref: StepRef | None = None
-        """The agent's own action."""
-        self.is_done = False
-        """That action is over."""
         self.action: Action = Goto(url=message.url)
         """Its action, as far as is known when it begins."""
-        self.before: Observation | None = None
         self.blobs: list[Blob] = []
-        self.is_late = False
-        """It began while no one knew whose it was."""
-        self.left: PushedSnapshot | None = None
-        """Snapshot of the page at that moment."""
-        self.after: StepRef | None = None
-        """The action that it is an effect of, if it is the page's."""
 
     @property
     def is_loading(self) -> bool:

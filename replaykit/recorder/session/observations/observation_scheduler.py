@@ -18,13 +18,13 @@ from replaykit.recorder.session.driver_messages import (
 )
 from replaykit.recorder.session.observations.snapshot_capture import (
     CapturedScreenshot,
-    SnapshotCapture,
     with_outline,
     with_shot,
 )
 from replaykit.recorder.session.observations.snapshot_history import PushedSnapshot
-from replaykit.recorder.session.outbox import Asking, Blob, Flow, Flows, Outbox, StepRef
-from replaykit.recorder.session.tabs import Tab, Tabs
+from replaykit.recorder.session.outbox import Asking, Blob, Flow, StepRef
+from replaykit.recorder.session.session_state import SessionState
+from replaykit.recorder.session.tabs import Tab
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.scalars import Omitted
 
@@ -66,19 +66,11 @@ class PendingObservation(Struct, kw_only=True, eq=False):
 class ObservationScheduler:
     """Turns pushes into observations, and takes their screenshots at the right moments."""
 
-    def __init__(
-        self,
-        outbox: Outbox,
-        flows: Flows,
-        tabs: Tabs,
-        capture: SnapshotCapture,
-        *,
-        is_loading: Callable[[int, float], bool],
-    ) -> None:
-        self._outbox = outbox
-        self._flows = flows
-        self._tabs = tabs
-        self._capture = capture
+    def __init__(self, state: SessionState, *, is_loading: Callable[[int, float], bool]) -> None:
+        self._outbox = state.outbox
+        self._flows = state.flows
+        self._tabs = state.tabs
+        self._capture = state.capture
         self._is_loading = is_loading
         self._waiting: list[PendingObservation] = []
         self.message_observed_at = -inf
