@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Sequence as Rows
 from typing import Any, get_args
 
@@ -81,7 +81,7 @@ def _faults(policies: Rows[policy_rules.Policy]) -> Iterator[Fault]:
             first = f"{policy.id!r} is already the id of policy {seen[policy.id]}"
             yield _fault(f"{at}.id", "duplicate_id", first)
         seen.setdefault(policy.id, number)
-        yield from _rule(policy, f"{at}.rule")
+        yield from _rule(policy.rule, f"{at}.rule")
         for reach in reach_of(policy):
             if not reach.is_always:
                 yield _fault(at + reach.path, "never_violated", reach.why)
@@ -90,48 +90,16 @@ def _faults(policies: Rows[policy_rules.Policy]) -> Iterator[Fault]:
             yield from _scope(policy.when, f"{at}.when")
 
 
-def _rule(policy: policy_rules.Policy, at: str) -> Iterator[Fault]:
-    match policy.rule:
-        case (
-            policy_rules.Never()
-            | policy_rules.Eventually()
-            | policy_rules.AtMost()
-            | policy_rules.AtLeast()
-            | policy_rules.Exactly() as rule
-        ):
-            yield from _matches(rule.match, f"{at}.match")
-            if isinstance(rule, policy_rules.AtLeast) and rule.n == 0:
-                yield _fault(f"{at}.n", "empty_rule", "every run has at least 0: give 1 or more")
-        case policy_rules.Before() as rule:
-            yield from _matches(rule.guarded, f"{at}.guarded")
-            yield from _matches(rule.requires, f"{at}.requires")
-        case policy_rules.After() as rule:
-            yield from _matches(rule.trigger, f"{at}.trigger")
-            yield from _matches(rule.response, f"{at}.response")
-        case policy_rules.Sequence() as rule:
-            for number, item in enumerate(rule.items):
-                yield from _match(item, f"{at}.items[{number}]")
-        case policy_rules.PageState() as rule:
-            yield from _state(rule, at)
-        case policy_rules.UrlBoundary() as rule:
-            for name in ("allow", "deny", "require"):
-                yield from _url_faults(getattr(rule, name), f"{at}.{name}")
-            yield from _none_of(rule, ("allow", "deny", "require"), at)
-        case policy_rules.Consent() as rule:
-            yield from _match(rule.guarded, f"{at}.guarded")
-            yield from _word_lists(rule, ("about", "approve", "deny"), at)
-        case policy_rules.OnlyFill() as rule:
-            for number, css in enumerate(rule.exempt):
-                yield from _selector(css, f"{at}.exempt[{number}]")
-            yield from _none_of(rule, ("allowed", "sources"), at)
-        case policy_rules.ReportsError() as rule:
-            yield from _word_lists(rule, ("indicators", "report"), at)
-            yield from _none_of(rule, ("to",), at)
-        case policy_rules.NoLeak() as rule:
-            yield from _none_of(rule, ("secrets",), at)
-            yield from _secrets(rule.secrets, f"{at}.secrets")
-        case policy_rules.Stwab() as rule:
-            yield from _record(rule.record, f"{at}.record")
+def _rule(rule: Struct, at: str) -> Iterator[Fault]:
+    if isinstance(rule, policy_rules.PageState):
+        yield from _state(rule, at)
+    for name, part_faults in _PARTS.get(type(rule), {}).items():
+        yield from part_faults(getattr(rule, name), f"{at}.{name}")
+    if isinstance(rule, policy_rules.AtLeast) and rule.n == 0:
+        yield _fault(f"{at}.n", "empty_rule", "every run has at least 0: give 1 or more")
+    needed = _NEEDED.get(type(rule), ())
+    if needed and not any(getattr(rule, name) for name in needed):
+        yield _fault(at, "empty_rule", f"it says nothing: give {' or '.join(needed)}")
 
 
 def _record(record: Mapping[str, Any], at: str) -> Iterator[Fault]:
@@ -151,17 +119,6 @@ def _record(record: Mapping[str, Any], at: str) -> Iterator[Fault]:
         return
     if not rules:
         yield _fault(f"{at}.eval", "empty_rule", f"its `eval` demands nothing: {shown}")
-
-
-def _none_of(rule: Struct, names: Rows[str], at: str) -> Iterator[Fault]:
-    """Yield a fault where all of these lists are empty: the rule says nothing then."""
-    if not any(getattr(rule, name) for name in names):
-        yield _fault(at, "empty_rule", f"it says nothing: give {' or '.join(names)}")
-
-
-def _word_lists(rule: Struct, names: Rows[str], at: str) -> Iterator[Fault]:
-    for name in names:
-        yield from _words(getattr(rule, name), f"{at}.{name}")
 
 
 def _yields(policy: policy_rules.Policy, policies: Rows[policy_rules.Policy], at: str) -> Iterator[Fault]:
@@ -201,7 +158,11 @@ def _matches(match: policy_rules.Match | tuple[policy_rules.Match, ...], at: str
         return
     if not match:
         yield _fault(at, "empty_match", "no alternative is given")
-    for number, one in enumerate(match):
+    yield from _each_match(match, at)
+
+
+def _each_match(matches: Rows[policy_rules.Match], at: str) -> Iterator[Fault]:
+    for number, one in enumerate(matches):
         yield from _match(one, f"{at}[{number}]")
 
 
@@ -322,6 +283,11 @@ def _selector(css: str, at: str) -> Iterator[Fault]:
         yield _fault(at, "bad_selector", reason)
 
 
+def _selectors(each: Rows[str], at: str) -> Iterator[Fault]:
+    for number, css in enumerate(each):
+        yield from _selector(css, f"{at}[{number}]")
+
+
 def _url_faults(terms: Rows[policy_rules.UrlTerm], at: str) -> Iterator[Fault]:
     yield from (_fault(*fault) for fault in url_term_faults(terms, at))
 
@@ -387,3 +353,30 @@ def _fault(path: str, code: str, message: str) -> Fault:
 
 def _listed(value: str | policy_rules.Url | Rows[policy_rules.UrlTerm]) -> Rows[policy_rules.UrlTerm]:
     return (value,) if isinstance(value, str | policy_rules.Url) else value
+
+
+_PARTS: Mapping[type[Struct], Mapping[str, Callable[[Any, str], Iterator[Fault]]]] = {
+    policy_rules.Never: {"match": _matches},
+    policy_rules.Eventually: {"match": _matches},
+    policy_rules.AtMost: {"match": _matches},
+    policy_rules.AtLeast: {"match": _matches},
+    policy_rules.Exactly: {"match": _matches},
+    policy_rules.Before: {"guarded": _matches, "requires": _matches},
+    policy_rules.After: {"trigger": _matches, "response": _matches},
+    policy_rules.Sequence: {"items": _each_match},
+    policy_rules.UrlBoundary: {"allow": _url_faults, "deny": _url_faults, "require": _url_faults},
+    policy_rules.Consent: {"guarded": _match, "about": _words, "approve": _words, "deny": _words},
+    policy_rules.OnlyFill: {"exempt": _selectors},
+    policy_rules.ReportsError: {"indicators": _words, "report": _words},
+    policy_rules.NoLeak: {"secrets": _secrets},
+    policy_rules.Stwab: {"record": _record},
+}
+"""Rule to its parts, and where the faults of each are found."""
+
+_NEEDED: Mapping[type[Struct], tuple[str, ...]] = {
+    policy_rules.UrlBoundary: ("allow", "deny", "require"),
+    policy_rules.OnlyFill: ("allowed", "sources"),
+    policy_rules.ReportsError: ("to",),
+    policy_rules.NoLeak: ("secrets",),
+}
+"""Rule to lists of which one must hold something, or the rule says nothing."""
