@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any, cast
 
 from msgspec import Struct
@@ -37,6 +37,21 @@ _ALIASES = {
 }  # fmt: skip
 
 
+_SLOTS: Mapping[str, tuple[str, ...] | None] = {
+    "key_points.system": None,
+    "key_points.user": ("task",),
+    "score.system": None,
+    "score.user": ("task", "key_points"),
+    "verdict.system": None,
+    "verdict.user": ("task", "key_points", "actions", "reasons"),
+    "verdict.user_bare": ("task", "key_points", "actions"),
+}
+"""Slot to the names that are filled in; None = it is no template."""
+
+_OF_GENERAL = ("score.system", "verdict.system")
+"""Slots of which the variant `general` has texts of its own."""
+
+
 class ScoredScreenshot(Struct, frozen=True, kw_only=True):
     """A screenshot that was scored."""
 
@@ -61,23 +76,14 @@ class WebJudge(ModelJudge):
         self.reads_reasoning = self.is_general
         self.version = 2 if mode == "compat" else 1
         self._has_reasoning = self.is_general and has_reasoning(settings, mode)
-        kind = "webjudge.general" if self.is_general else "webjudge"
+        own = _OF_GENERAL if self.is_general else ()
         slots = {
-            "key_points.system": Slot(shipped="webjudge.key_points.system"),
-            "key_points.user": Slot(shipped="webjudge.key_points.user", names=("task",), aliases=_ALIASES),
-            "score.system": Slot(shipped=f"{kind}.score.system"),
-            "score.user": Slot(shipped="webjudge.score.user", names=("task", "key_points"), aliases=_ALIASES),
-            "verdict.system": Slot(shipped=f"{kind}.verdict.system"),
-            "verdict.user": Slot(
-                shipped="webjudge.verdict.user",
-                names=("task", "key_points", "actions", "reasons"),
+            name: Slot(
+                shipped=f"webjudge.general.{name}" if name in own else f"webjudge.{name}",
+                names=names,
                 aliases=_ALIASES,
-            ),
-            "verdict.user_bare": Slot(
-                shipped="webjudge.verdict.user_bare",
-                names=("task", "key_points", "actions"),
-                aliases=_ALIASES,
-            ),
+            )
+            for name, names in _SLOTS.items()
         }
         prompts = Prompts(self.protocol, slots, settings.prompts)
         super().__init__(settings, mode, prompts, f"scored>={THRESHOLD}")

@@ -331,31 +331,41 @@ def _is_url(
     for reference in references:
         if not is_pattern(reference) and _names_user(reference) is not _names_user(found):
             continue
-        plain = _without_end(reference)
-        wanted, given = (None, []) if is_pattern(reference) else _split(check, plain, terms)
-        same = (
-            _matches_pattern(reference, found, terms)
-            if is_pattern(reference)
-            else wanted is not None and urls.same_place(wanted, actual)
-        )
-        query_wanted = _as_lists(params) if params is not None else _grouped(given)
+        is_same, is_near, given = _same_place(check, reference, found, actual, terms)
+        wanted = _as_lists(params) if params is not None else _grouped(given)
         there = _grouped(pairs)
         if query == "given":  # what is forbidden is no other request for one more parameter
-            there = {key: values for key, values in there.items() if key in query_wanted}
-        if same and (query == "ignore" or _same_query(check, query_wanted, there, terms)):
+            there = {key: values for key, values in there.items() if key in wanted}
+        if is_same and (query == "ignore" or _same_query(check, wanted, there, terms)):
             return True
-        is_near = same or (
-            holds_mark(actual.path) and (wanted is None or _may_be_path(wanted.host, wanted.path, actual))
-        )
-        hidden = {key for key in query_wanted if holds_mark(there.get(key, []))}
-        wanted_rest, rest = (
-            {key: row[key] for key in row if key not in hidden} for row in (query_wanted, there)
-        )
-        is_hidden |= is_near and (query == "ignore" or _same_query(check, wanted_rest, rest, terms))
+        is_hidden |= is_near and (query == "ignore" or _may_be_query(check, wanted, there, terms))
     # A masked part may be the one that the check expects; where nothing is masked, the URL differs.
     if is_hidden and holds_mark(found):
         raise Missing(HIDDEN)
     return False
+
+
+def _same_place(
+    check: NetworkMatch, reference: str, found: str, actual: urls.UrlParts, terms: Terms
+) -> tuple[bool, bool, list[tuple[str, str]]]:
+    """Return whether all before the query agrees, whether it may, and the query of the reference."""
+    is_hidden = holds_mark(actual.path)
+    if is_pattern(reference):
+        is_same = _matches_pattern(reference, found, terms)
+        return is_same, is_same or is_hidden, []
+    wanted, given = _split(check, _without_end(reference), terms)
+    is_same = wanted is not None and urls.same_place(wanted, actual)
+    may_be = is_hidden and (wanted is None or _may_be_path(wanted.host, wanted.path, actual))
+    return is_same, is_same or may_be, given
+
+
+def _may_be_query(
+    check: NetworkMatch, wanted: Mapping[str, list[Any]], there: Mapping[str, list[Any]], terms: Terms
+) -> bool:
+    """Whether the parameters agree of which no value is hidden."""
+    hidden = {key for key in wanted if holds_mark(there.get(key, []))}
+    left, found = ({key: row[key] for key in row if key not in hidden} for row in (wanted, there))
+    return _same_query(check, left, found, terms)
 
 
 def _may_be_path(host: str, path: Sequence[str], actual: urls.UrlParts) -> bool:

@@ -72,6 +72,14 @@ class _Question(Struct, frozen=True, kw_only=True):
     shown: Shown
 
 
+class _Seen(Struct, frozen=True, kw_only=True):
+    """What the first round found: how well each screenshot shows each criterion, and the story."""
+
+    scores: dict[int, Mapping[str, int]]
+    story: dict[str, Met]
+    n_unscored: int
+
+
 class RubricJudge(ModelJudge):
     """Rounds of 0 or 1, of looks and a story, and of 1 or one a criterion. The story never decides."""
 
@@ -96,28 +104,17 @@ class RubricJudge(ModelJudge):
         criteria = yield from self._criteria(evidence, asked)
         if isinstance(criteria, Judgement):
             return criteria
-        story: dict[str, Met] = {}
-        unread = 0
         first = self._looks(evidence, criteria) + self._stories(evidence, criteria)
         if first:
             failed = yield from self._ask(evidence, asked, tuple(request for request, _ in first))
             if failed is not None:
                 return failed
         replies = [reply for _, reply in asked[len(asked) - len(first) :]]
-        scores: dict[int, Mapping[str, int]] = {}
-        for (request, frames), reply in zip(first, replies, strict=True):
-            if request.stage == "look":
-                found, lost = read_looks(reply, frames, criteria.rubric.criteria)
-                scores.update(found)
-                unread += lost
-            else:
-                story = {id: one.verdict for id, one in lenient(reply, criteria.rubric.criteria).items()}
-        most = min(self.settings.max_images, IMAGES_MAX)
-        listed = criteria.rubric.criteria
-        chosen = choose(listed, len(evidence.images), scores, each=self.settings.per_criterion, most=most)
+        seen = _seen(first, replies, criteria.rubric.criteria)
+        chosen = self._chosen(evidence, criteria, seen)
         questions = self._readings(evidence, criteria, chosen)
         failed = yield from self._ask(evidence, asked, tuple(one.request for one in questions))
-        return failed or self._judgement(evidence, criteria, questions, asked, chosen, story, unread)
+        return failed or self._judgement(evidence, criteria, questions, asked, chosen, seen)
 
     def most_requests(self, evidence: JudgeEvidence) -> int:
         """Return how many requests it asks at most: criteria, looks, story, readings."""
@@ -240,6 +237,10 @@ class RubricJudge(ModelJudge):
         system = self._system("story.system", evidence)
         return [(self.request("story", system, [self._part("story.user", texts)]), ())]
 
+    def _chosen(self, evidence: JudgeEvidence, criteria: Criteria, seen: _Seen) -> Chosen:
+        each, most = self.settings.per_criterion, min(self.settings.max_images, IMAGES_MAX)
+        return choose(criteria.rubric.criteria, len(evidence.images), seen.scores, each=each, most=most)
+
     def _readings(self, evidence: JudgeEvidence, criteria: Criteria, chosen: Chosen) -> list[_Question]:
         listed = criteria.rubric.criteria
         parts: list[tuple[tuple[Criterion, ...], tuple[int, ...]]]
@@ -288,8 +289,7 @@ class RubricJudge(ModelJudge):
         questions: Sequence[_Question],
         asked: Sequence[Asked],
         chosen: Chosen,
-        story: Mapping[str, Met],
-        unscored: int,
+        seen: _Seen,
     ) -> Judgement:
         replies = [reply for _, reply in asked[len(asked) - len(questions) :]]
         read = [
@@ -307,21 +307,12 @@ class RubricJudge(ModelJudge):
         if not items and unreadable is not None:
             outcome, reason = JudgeOutcome.ABSTAIN, unreadable
         found = unasked(self, outcome, reason)
-        rows = [plain(items.get(one.id, _unread(one)), one, _word(story, one)) for one in listed]
-        kept = {evidence.images[frame].sha256 for frame in chosen.together}
+        rows = [plain(items.get(one.id, _unread(one)), one, _word(seen.story, one)) for one in listed]
         return replace(
             found,
             votes=(outcome,),
             stages=tuple(self._stages(asked, criteria, read)),
-            images={
-                **evidence.selection.report(),
-                "n_unscored": unscored,
-                "n_dropped": chosen.n_dropped,
-                "sent": [
-                    {"step": shot.step, "digest": shot.id, "role": shot.role, "kept": shot.id in kept}
-                    for shot in evidence.selection.sent
-                ],
-            },
+            images=_images(evidence, chosen, seen),
             origins=_origins(asked),
             other_mode=self._with_effects(other.outcome, other.reason, left)[0],
             grounding=evidence.grounding,
@@ -370,6 +361,38 @@ class RubricJudge(ModelJudge):
 def starts(urls: Sequence[str], sites: Sequence[str]) -> str:
     """Return where a task starts, as the request for its criteria names it."""
     return "\n".join([*urls, *sites]) or "(not said)"
+
+
+def _seen(
+    round: Sequence[tuple[ModelRequest, tuple[int, ...]]],
+    replies: Sequence[ModelReply],
+    criteria: Sequence[Criterion],
+) -> _Seen:
+    scores: dict[int, Mapping[str, int]] = {}
+    story: dict[str, Met] = {}
+    unscored = 0
+    for (request, frames), reply in zip(round, replies, strict=True):
+        if request.stage == "look":
+            found, lost = read_looks(reply, frames, criteria)
+            scores.update(found)
+            unscored += lost
+        else:
+            story = {id: one.verdict for id, one in lenient(reply, criteria).items()}
+    return _Seen(scores=scores, story=story, n_unscored=unscored)
+
+
+def _images(evidence: JudgeEvidence, chosen: Chosen, seen: _Seen) -> dict[str, Any]:
+    kept = {evidence.images[frame].sha256 for frame in chosen.together}
+    sent = [
+        {"step": shot.step, "digest": shot.id, "role": shot.role, "kept": shot.id in kept}
+        for shot in evidence.selection.sent
+    ]
+    return {
+        **evidence.selection.report(),
+        "n_unscored": seen.n_unscored,
+        "n_dropped": chosen.n_dropped,
+        "sent": sent,
+    }
 
 
 def _together(read: Sequence[ReadReply | str]) -> tuple[dict[str, ReadItem], str, dict[str, Any] | None]:
