@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -105,9 +105,7 @@ def command(
     (exit 3); nothing is made up. A submission holds all bundles in one file, or is not written.
     """
     if is_list:
-        rows = [[name, exporter(name).writes] for name in EXPORTERS]
-        rows += [[TABLES, TABLES_HOLD], [SUBMISSION, SUBMISSION_HOLDS]]
-        click.echo("\n".join(table([["format", "writes"], *rows])))
+        _list()
         return
     if format is None or not bundles or output is None:
         raise lacking("export", {"FORMAT": format, "BUNDLE...": bundles, "-o PATH": output})
@@ -128,17 +126,30 @@ def command(
         task_type=task_type, status=status, attaches=attach, verdicts=_verdicts(report), schema=schema,
         has_images=images != "none", fills_gaps=gaps,
     )  # fmt: skip
-    places, failed = targets(format, find_bundles(bundles), output, choices), 0
-    for bundle, place in places.items():
-        try:
-            click.echo(safe(str(export_run(format, bundle, place, choices=choices, force=force))))
-        except ReplaykitError as error:
-            if len(places) == 1:
-                raise
-            failed += 1
-            report_failure(error)
+    places = targets(format, find_bundles(bundles), output, choices)
+    failed = sum(not _is_exported(format, bundle, places, choices, force=force) for bundle in places)
     notice(f"{len(places) - failed} exported, {failed} failed")
     ctx.exit(FAILED if failed else 0 if places else NOTHING)
+
+
+def _list() -> None:
+    rows = [[name, exporter(name).writes] for name in EXPORTERS]
+    rows += [[TABLES, TABLES_HOLD], [SUBMISSION, SUBMISSION_HOLDS]]
+    click.echo("\n".join(table([["format", "writes"], *rows])))
+
+
+def _is_exported(
+    format: str, bundle: str, places: Mapping[str, Path], choices: Choices, *, force: bool
+) -> bool:
+    """Export a bundle; of several, one that cannot be exported is reported and skipped."""
+    try:
+        click.echo(safe(str(export_run(format, bundle, places[bundle], choices=choices, force=force))))
+    except ReplaykitError as error:
+        if len(places) == 1:
+            raise
+        report_failure(error)
+        return False
+    return True
 
 
 def _refuse_foreign(format: str, names: list[str]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from replaykit.tasks.judge_settings import JudgeSettings
     from replaykit.tasks.policy_rules import Policy
     from replaykit.tasks.suite import Suite
+    from replaykit.tasks.task import Task
 
 
 class GradeCommand(Struct, frozen=True, kw_only=True):
@@ -129,11 +131,28 @@ def _warn(report: Report, command: GradeCommand) -> None:
             notice(f"not graded: {message_of(verdict.error.kind, verdict.error.fields)}")
 
 
+class _Job(Struct, frozen=True, kw_only=True):
+    """What the options of the command line lead to."""
+
+    command: GradeCommand
+    sources: list[str]
+    gate: GateOptions
+    options: GradeOptions
+
+    def report(self, rows: list[Row], tasks: tuple[Task, ...] = ()) -> Report:
+        """Return the report of rows, shown and written; `tasks`: those that have to be done."""
+        report = report_of(rows, gate=self.gate, label=self.command.label, tasks=tasks)
+        _output(report, rows, self.command, self.sources)
+        return report
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """Return the tasks of the suite."""
+        return self.options.suite.tasks if self.options.suite is not None else ()
+
+
 def _grade(command: GradeCommand, *, is_single_needed: bool) -> Report:
-    for output in command.outputs:
-        check_place(output, command.format)  # what cannot be written fails before anything is graded
-    if command.timings is not None:
-        check_place(command.timings, "jsonl")
+    _check_places(command)
     sources = find_bundles(command.bundles)
     if is_single_needed and len(sources) != 1:
         raise UsageError(what=f"--reward-dir takes one bundle, got {len(sources)}")
@@ -142,34 +161,57 @@ def _grade(command: GradeCommand, *, is_single_needed: bool) -> Report:
     check_server(command.options["judge_base_url"])
     gate, options = _gate(command), _grade_options(command)
     warn_of_sites(options.sites, options.suite, sources)
-    tasks = options.suite.tasks if options.suite is not None else ()
-    if command.results is None and len(sources) == 1:
-        rows, failure = _single(sources[0], options)
-        report = report_of(rows, gate=gate, label=command.label)
-        _output(report, rows, command, sources)
-        if failure is not None:
-            raise failure
-    elif command.results is None or command.otel is not None or is_single_needed:
-        rows = _rows(
-            sources, lambda: iter_grades(sources, options, jobs=command.jobs, results=command.results)
-        )
-        report = report_of(rows, gate=gate, label=command.label, tasks=tasks)
-        _output(report, rows, command, sources)
-    else:
-        from replaykit.grading.workers.compact_rows import CompactRows
-        from replaykit.grading.workers.shards import Shards
-
-        with Shards(command.results, remembers=True) as shards:
-            compact = CompactRows(shards)
-            rows = _rows(
-                sources, lambda: map(compact.compact, grades_in(shards, sources, options, jobs=command.jobs))
-            )
-            report, whole = compact_report_of(rows, compact, gate=gate, label=command.label, tasks=tasks)
-            _output(whole, rows, command, sources)
+    report = _graded(
+        _Job(command=command, sources=sources, gate=gate, options=options), is_single_needed=is_single_needed
+    )
     if options.policies:
         from replaykit.cli.grade.scope_warnings import warn_of_scopes  # for who names policy files
 
         warn_of_scopes(options.policies, report, options.suite, sources)
+    return report
+
+
+def _check_places(command: GradeCommand) -> None:
+    """Raise for a place that cannot be written, before anything is graded."""
+    for output in command.outputs:
+        check_place(output, command.format)
+    if command.timings is not None:
+        check_place(command.timings, "jsonl")
+
+
+def _graded(job: _Job, *, is_single_needed: bool) -> Report:
+    command = job.command
+    if command.results is None and len(job.sources) == 1:
+        return _single(job)
+    if command.results is None or command.otel is not None or is_single_needed:
+        graded = partial(iter_grades, job.sources, job.options, jobs=command.jobs, results=command.results)
+        return job.report(_rows(job.sources, graded), job.tasks)
+    return _compact(job, command.results)
+
+
+def _single(job: _Job) -> Report:
+    """Grade one bundle. One that cannot be graded is a row all the same, and the command's own failure."""
+    source = job.sources[0]
+    try:
+        row = grade_alone(source, job.options)
+    except ReplaykitError as error:
+        job.report([failed_row(source, error)])
+        raise
+    return job.report([row])
+
+
+def _compact(job: _Job, results: Path) -> Report:
+    from replaykit.grading.workers.compact_rows import CompactRows
+    from replaykit.grading.workers.shards import Shards
+
+    with Shards(results, remembers=True) as shards:
+        compact = CompactRows(shards)
+        graded = partial(grades_in, shards, job.sources, job.options, jobs=job.command.jobs)
+        rows = _rows(job.sources, lambda: map(compact.compact, graded()))
+        report, whole = compact_report_of(
+            rows, compact, gate=job.gate, label=job.command.label, tasks=job.tasks
+        )
+        _output(whole, rows, job.command, job.sources)
     return report
 
 
@@ -239,14 +281,6 @@ def _write(report: Report, command: GradeCommand, sources: list[str]) -> None:
                 has_fallback=not command.no_fallback, tasks=command.task_file,
                 junit_undecided=command.junit_undecided, on_run=tick,
             )  # fmt: skip
-
-
-def _single(source: str, options: GradeOptions) -> tuple[list[Row], ReplaykitError | None]:
-    """Grade one bundle. One that cannot be graded is a row all the same, and the command's own failure."""
-    try:
-        return [grade_alone(source, options)], None
-    except ReplaykitError as error:
-        return [failed_row(source, error)], error
 
 
 def _rows(sources: list[str], graded: Callable[[], Iterable[Row]]) -> list[Row]:

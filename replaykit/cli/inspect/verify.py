@@ -45,9 +45,8 @@ def command(ctx: click.Context, bundles: tuple[str, ...], with_fidelity: bool, a
         compared = _fidelity(source) if with_fidelity and verification.gradable else None
         is_faithful &= compared is None or compared.is_faithful
         if as_json:
-            beside = {} if tape is None else {"tape": msgspec.to_builtins(tape)}
-            beside |= {} if attacked is None else {"attacks": msgspec.to_builtins(attacked)}
-            beside |= {} if compared is None else {"fidelity": msgspec.to_builtins(compared)}
+            parts = {"tape": tape, "attacks": attacked, "fidelity": compared}
+            beside = {name: msgspec.to_builtins(part) for name, part in parts.items() if part is not None}
             beside |= _completeness(source) if verification.gradable else {}
             plain = {"bundle": source, **msgspec.to_builtins(verification), **beside}
             click.echo(json_text(plain))

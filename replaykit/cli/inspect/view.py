@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -79,15 +80,7 @@ def command(
     """
     reports = [source for source in sources if is_report(source)]
     bundles = find_bundles(tuple(source for source in sources if source not in reports), "report or bundle")
-    if len(reports) > 1:
-        raise UsageError(
-            what=f"view takes one report, got {len(reports)}; `replaykit diff A B -o x.html` shows two"
-        )
-    if reports and require_proof:
-        raise UsageError(
-            what=f"--require-proof is for grading, and the verdicts of {reports[0]} are given;"
-            " grade again with it: replaykit grade --require-proof"
-        )
+    _check_reports(reports, require_proof=require_proof)
     if not reports and not bundles:
         ctx.exit(4)
     if output.suffix.lower() not in (".html", ".htm"):
@@ -109,6 +102,18 @@ def command(
     if not report.verdicts:
         ctx.exit(4)
     ctx.exit(0 if reports else _unread(report))
+
+
+def _check_reports(reports: Sequence[str], *, require_proof: bool) -> None:
+    if len(reports) > 1:
+        raise UsageError(
+            what=f"view takes one report, got {len(reports)}; `replaykit diff A B -o x.html` shows two"
+        )
+    if reports and require_proof:
+        raise UsageError(
+            what=f"--require-proof is for grading, and the verdicts of {reports[0]} are given;"
+            " grade again with it: replaykit grade --require-proof"
+        )
 
 
 def _unread(report: Report) -> int:

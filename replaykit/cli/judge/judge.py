@@ -57,49 +57,51 @@ RUNS = 1000
 _Command = Callable[..., Any]
 
 
+_SHARED = (
+    click.argument(
+        "bundles", nargs=-1, required=True, metavar="BUNDLE_OR_DIR...", shell_complete=completion.files
+    ),
+    option(
+        "--task FILE[#ID]",
+        "Judge against this task in place of the recorded one.",
+        name="task_file",
+        shell_complete=completion.tasks,
+    ),
+    option(
+        "--site NAME=URL",
+        "Root URL of a site, in place of the recorded one; may be given again.",
+        name="sites",
+        multiple=True,
+    ),
+    option(
+        "--mode",
+        "strict: careful rules. compat: the rules of the published judge. Default: the task's own mode.",
+        choices=["strict", "compat"],
+    ),
+    option(
+        "--judge NAME|FILE",
+        "Judge in addition to the task's own: webvoyager, webjudge, agent_reward, claims, "
+        "rubric, a settings file, or file.py@NAME; may be given again.",
+        name="judges",
+        shell_complete=completion.judges,
+        multiple=True,
+    ),
+    option(
+        "--judge-model MODEL",
+        "Model of all judges and checks, as provider:name, such as anthropic:claude-sonnet-5-5 "
+        "or openai:NAME.",
+    ),
+    option(
+        "--rubrics DIR",
+        "Folder of criteria for the judge rubric, one file per task, as `judge rubric` writes them.",
+    ),
+    option("--replies PATH", "Tape, or folder of tapes. Default: the one beside each bundle."),
+)
+
+
 def _shared(command: _Command) -> _Command:
     """Add the options that say which judges look at which bundles."""
-    options = [
-        click.argument(
-            "bundles", nargs=-1, required=True, metavar="BUNDLE_OR_DIR...", shell_complete=completion.files
-        ),
-        option(
-            "--task FILE[#ID]",
-            "Judge against this task in place of the recorded one.",
-            name="task_file",
-            shell_complete=completion.tasks,
-        ),
-        option(
-            "--site NAME=URL",
-            "Root URL of a site, in place of the recorded one; may be given again.",
-            name="sites",
-            multiple=True,
-        ),
-        option(
-            "--mode",
-            "strict: careful rules. compat: the rules of the published judge. Default: the task's own mode.",
-            choices=["strict", "compat"],
-        ),
-        option(
-            "--judge NAME|FILE",
-            "Judge in addition to the task's own: webvoyager, webjudge, agent_reward, claims, "
-            "rubric, a settings file, or file.py@NAME; may be given again.",
-            name="judges",
-            shell_complete=completion.judges,
-            multiple=True,
-        ),
-        option(
-            "--judge-model MODEL",
-            "Model of all judges and checks, as provider:name, such as anthropic:claude-sonnet-5-5 "
-            "or openai:NAME.",
-        ),
-        option(
-            "--rubrics DIR",
-            "Folder of criteria for the judge rubric, one file per task, as `judge rubric` writes them.",
-        ),
-        option("--replies PATH", "Tape, or folder of tapes. Default: the one beside each bundle."),
-    ]
-    for decorate in reversed(options):
+    for decorate in reversed(_SHARED):
         command = decorate(command)
     return command
 
