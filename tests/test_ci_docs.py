@@ -111,7 +111,7 @@ def test_the_pytest_commands_update_and_then_compare(call: Call, tmp_path: Path)
     assert "2 passed" in call(compare).stdout
 
 
-def test_the_pytest_example_fails_where_nobody_was_asked(call: Call, tmp_path: Path) -> None:
+def test_the_pytest_example_fails_where_the_user_was_not_asked(call: Call, tmp_path: Path) -> None:
     (text,) = [text for kind, text in BLOCKS if kind == "python"]
     (tmp_path / "test_runs.py").write_text(text, "utf-8")
     shutil.copy(SET / "refund-order--good.zst", tmp_path / "runs" / "refund-order.zst")

@@ -61,7 +61,7 @@ def test_head_has_no_body(client: Client) -> None:
 @pytest.mark.parametrize(
     "cookie", ["session=", "session=evil", "session=a;b=c;;=", '"; x', "session=n\xf6ra"]
 )
-def test_cookie_of_nobody_signs_nobody_in(client: Client, cookie: str) -> None:
+def test_cookie_of_no_account_signs_no_one_in(client: Client, cookie: str) -> None:
     client.cookie = cookie.encode().decode("latin-1")
     status, text, _ = client.ask("/contacts")
     assert status in (200, 303)

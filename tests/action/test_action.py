@@ -172,7 +172,9 @@ def test_without_a_comment_a_notice_says_why(
     assert f"::notice title=replaykit::no comment: {words}" in done.stdout
 
 
-def test_recorded_text_mentions_nobody_and_adds_no_markup_in_a_comment(script: Script, place: Path) -> None:
+def test_recorded_text_mentions_no_account_and_adds_no_markup_in_a_comment(
+    script: Script, place: Path
+) -> None:
     check = {"type": "string_match", "exact": "x"}
     trajectory({"id": "t", "intent": "Go.", "checks": [check]}).answer("@all <img src=x> ::error::").write(
         place / "evil.zst"

@@ -148,7 +148,7 @@ def test_what_cannot_be_read_says_why(big: Path, manner: str, path: str, reason:
     assert f"{path}: cannot read" in str(error.value)
 
 
-def test_nobody_there() -> None:
+def test_an_address_where_no_server_listens_is_refused() -> None:
     with site({}) as server:
         url = server.url
     with pytest.raises(SourceError, match="refused"):

@@ -363,7 +363,7 @@ def test_the_command_prints_what_was_dropped(
     assert capsys.readouterr().err == f"{path}: 0 steps, interrupted\n"
 
 
-def test_the_command_seals_events_that_nobody_can_read(
+def test_the_command_seals_unreadable_events(
     tmp_path: Path, hands, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = [b'{"type":"header","channels":{}}', b'{"type":"ending","kind":7}']

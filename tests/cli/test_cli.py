@@ -451,7 +451,7 @@ def test_an_error_keeps_its_code_where_its_reader_goes_away(words: list[str], co
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full here")
 @pytest.mark.parametrize("command", ["grade", "verify", "show"])
-def test_output_that_nobody_takes_is_an_error_and_no_verdict(command: str, bundle: Path) -> None:
+def test_output_without_a_reader_is_an_error_and_no_verdict(command: str, bundle: Path) -> None:
     with Path("/dev/full").open("wb") as full:
         words = [sys.executable, "-m", "replaykit", command, str(bundle)]
         done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)

@@ -82,7 +82,7 @@ def test_a_submission_is_computed_from_bundles(place: Path, capsys: pytest.Captu
     assert (place / "again.json").read_bytes() == (place / "submission.json").read_bytes()
 
 
-def test_what_nobody_knows_is_refused_or_closed_and_listed(
+def test_unknown_results_are_refused_or_closed_and_listed(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     channels = {**dict.fromkeys(CHANNELS, "recorded"), "urls": "absent"}

@@ -96,7 +96,7 @@ def test_a_plan_counts_what_is_missing(bundle: Path, capfd: Any) -> None:
 
 
 @needs_sdk
-def test_run_asks_records_and_then_needs_nobody(bundle: Path, capfd: Any) -> None:
+def test_run_asks_and_records_and_then_needs_no_model(bundle: Path, capfd: Any) -> None:
     with Server(says(200, message())) as server:
         code, said, _ = run(capfd, "judge", "run", bundle, "--judge-base-url", server.url)
         assert (code, said.split()[1:]) == (0, ["webvoyager", "SUCCESS", "verdict"])
@@ -311,7 +311,7 @@ def test_verdicts_by_the_number_of_screenshots(taped: Path, capfd: Any) -> None:
         assert run(capfd, "judge", "sensitivity", taped, "--k", said)[0] == 2
 
 
-def test_a_judge_that_nobody_compared_with_people_is_not_let_through(taped: Path, capfd: Any) -> None:
+def test_a_judge_never_compared_with_people_is_not_let_through(taped: Path, capfd: Any) -> None:
     calibration = taped.with_name("calibration.json")
     calibration.write_text('{"schema": "replaykit.calibration/2", "judges": {}}')
     code, said, _ = run(capfd, "grade", taped, "--fail-on", "judge", "--require-calibration", calibration)

@@ -236,7 +236,7 @@ def test_replies_to_attacks_are_redacted_packed_and_verified(
     assert copied.read_bytes() == attacks.read_bytes()
 
 
-def test_verify_fails_on_a_tape_that_nobody_can_read(tmp_path: Path, capfd: Any) -> None:
+def test_verify_fails_on_an_unreadable_tape(tmp_path: Path, capfd: Any) -> None:
     bundle = write(tmp_path / "run.zst")
     assert run_cli(["verify", str(bundle), "--json"]) == 0
     assert "tape" not in json.loads(capfd.readouterr().out)
@@ -283,7 +283,7 @@ def test_a_judge_of_the_task_s_name_takes_its_place(tmp_path: Path, capfd: Any) 
     assert [row["judge"] for row in json.loads(capfd.readouterr().out)] == ["webvoyager", "webjudge"]
 
 
-def test_verify_counts_what_nobody_asks_for(tmp_path: Path, capfd: Any) -> None:
+def test_verify_counts_unasked_replies(tmp_path: Path, capfd: Any) -> None:
     bundle = tmp_path / "run.zst"
     tape = bundle.with_name("run.replies.jsonl")
     changed = {"protocol": "webvoyager", "images": "last:1"}

@@ -112,7 +112,7 @@ tasks:
 GOOD = Path("recordings/conformance/order-total--good.zst").resolve()
 
 
-def test_a_site_that_nobody_named_is_asked_for(tmp_path: Path) -> None:
+def test_an_unnamed_site_is_asked_for(tmp_path: Path) -> None:
     file = tmp_path / "suite.yaml"
     file.write_text(SHOP)
     found = CliRunner().invoke(cli, ["tasks", "validate", str(file)])

@@ -105,7 +105,7 @@ def test_the_table_of_mutants(file: str, bundle: str) -> None:
     assert "not noticed: " not in text
 
 
-def test_what_nobody_noticed_is_listed(tmp_path: Path, bundle: str) -> None:
+def test_unnoticed_mutations_are_listed(tmp_path: Path, bundle: str) -> None:
     path = tmp_path / "policies.yaml"
     rule = "{type: consent, guarded: {action: hover, text: Pay}}"
     path.write_text(

@@ -96,7 +96,7 @@ def test_how_many_breaches_a_policy_notices(report: Path, tmp_path: Path, capfd:
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"bundle": "a"}', '{"mutation": {"scores": {"p": 1}}}'])
-def test_what_nobody_tried_is_refused(report: Path, tmp_path: Path, capfd: Any, text: str) -> None:
+def test_what_was_never_tried_is_refused(report: Path, tmp_path: Path, capfd: Any, text: str) -> None:
     (tmp_path / "tried.jsonl").write_text(text)
     code, _, said = run(capfd, "separates", report, "--mutations", tmp_path / "tried.jsonl")
     assert code == 2

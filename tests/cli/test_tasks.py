@@ -61,7 +61,7 @@ def test_places_and_patterns_of_states_that_cannot_be_read_are_named(suite: Path
     assert len(errors) == 3
 
 
-def test_policies_that_nobody_can_keep_together_are_noted_once(suite: Path) -> None:
+def test_policies_that_exclude_each_other_are_noted_once(suite: Path) -> None:
     never = "{type: never, match: {action: click, text: Save}}"
     always = "{type: eventually, match: {action: click, text: Save}}"
     policies = (

@@ -182,7 +182,7 @@ def test_thresholds_choose_no_thresholds(
         [],
     ],
 )
-def test_thresholds_that_nobody_chose_are_refused(thresholds: Any, tmp_path: Path) -> None:
+def test_a_calibration_without_chosen_thresholds_is_refused(thresholds: Any, tmp_path: Path) -> None:
     file = tmp_path / "c.json"
     plain = {"schema": "replaykit.calibration/2", "judges": {"sha256:1": {"thresholds": thresholds}}}
     file.write_text(json.dumps(plain))

@@ -103,7 +103,7 @@ def test_what_cannot_be_shown_is_reported(
     assert not list(tmp_path.glob(".*"))
 
 
-def test_a_pipe_that_nobody_writes_to_is_not_waited_for(bundle: Path, tmp_path: Path) -> None:
+def test_a_pipe_without_a_writer_is_not_waited_for(bundle: Path, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.zst")
     assert run(["view", str(tmp_path / "pipe.zst"), str(bundle), "-o", str(tmp_path / "x.html")]) == 0
     verdicts = first_screen(tmp_path / "x.html")["runs"]

@@ -285,7 +285,7 @@ def suite(*ids: str, **fields: object) -> list[Task]:
     return [decode_task({"id": id, "intent": "Do it.", "checks": [check], **fields}) for id in ids]
 
 
-def test_a_task_that_nobody_ran_is_not_done() -> None:
+def test_a_task_without_a_run_is_not_done() -> None:
     found = summarize(
         [verdict("a", "P"), verdict("b", "P", validity="blocked")], tasks=suite("a", "b", "c", "d")
     )
@@ -297,7 +297,7 @@ def test_a_task_that_nobody_ran_is_not_done() -> None:
     assert found["n"] == 2
 
 
-def test_a_run_that_nobody_made_counts_in_its_task() -> None:
+def test_a_missing_run_counts_in_its_task() -> None:
     runs = [verdict("a", "P"), verdict("b", "P"), verdict("b", "P"), verdict("c", "P", validity="blocked")]
     found = summarize(runs, tasks=suite("a", "b", "c"), runs=2)
     assert (found["missing_tasks"], found["missing_runs"]) == ([], {"a": 1, "c": 1})
@@ -305,7 +305,7 @@ def test_a_run_that_nobody_made_counts_in_its_task() -> None:
     assert found["metrics"]["all_pass_at_k"]["value"] == found["metrics"]["pass_hat_k"]["value"] == 0.333
 
 
-def test_a_task_without_checks_that_nobody_ran_stays_outside() -> None:
+def test_a_task_without_checks_or_runs_stays_outside() -> None:
     task = decode_task({"id": "c", "intent": "Do it."})
     found = summarize([verdict("a", "P")], tasks=[*suite("a"), task])
     assert (found["missing_tasks"], found["metrics"]["CR"]["n"]) == (["c"], 1)

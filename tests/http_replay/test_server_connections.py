@@ -60,7 +60,7 @@ def status(served: Served) -> int:
 @pytest.mark.parametrize(
     "said", [b"", b"GET /api/pro", HEAD, b"POST /x HTTP/1.1\r\nContent-Length: 100\r\n\r\nab"]
 )
-def test_three_hundred_idle_connections_keep_nobody_waiting(served: Served, said: bytes) -> None:
+def test_three_hundred_idle_connections_delay_no_other(served: Served, said: bytes) -> None:
     with silent(served, 300, said):
         assert [status(served) for _ in range(5)] == [200] * 5
     assert served.answered == 5
@@ -120,7 +120,7 @@ def test_one_byte_at_a_time_is_a_request_too(served: Served) -> None:
         assert one.recv(15) == b"HTTP/1.0 200 OK"
 
 
-def test_replies_that_nobody_takes_make_room_for_others(
+def test_replies_without_a_reader_make_room_for_others(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server_connections, "WAITING_MAX", 1000)

@@ -103,7 +103,7 @@ def test_a_conversation_keeps_its_place(tmp_path: Path, imported: Importing) -> 
     assert [m.step for m in imported("atif", file).trajectory.of_type(Message)][:2] == [0, 0]
 
 
-def test_a_question_that_nobody_answered_is_no_answer(tmp_path: Path, imported: Importing) -> None:
+def test_an_unanswered_question_is_no_answer(tmp_path: Path, imported: Importing) -> None:
     run = trajectory({"id": "t1", "intent": "Refund it."}).click("#a", "<p>x</p>").say("May I?", "ask").end()
     file, _ = exported(run.write(tmp_path / "run.zst"), tmp_path / "out")
     again = imported("atif", file).trajectory

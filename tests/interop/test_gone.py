@@ -153,7 +153,7 @@ def test_a_redirect_to_what_is_no_url_leads_nowhere(tmp_path: Path, imported: Im
     assert first.body is not None and not isinstance(first.body, Omitted)
 
 
-def test_where_no_navigation_is_kept_nobody_knows_the_last(tmp_path: Path, imported: Importing) -> None:
+def test_where_no_navigation_is_kept_the_last_is_unknown(tmp_path: Path, imported: Importing) -> None:
     page = request(http_method="GET", is_navigation=True)
     for format, path in (("browser-use", browser_use(tmp_path)), ("playwright-trace", trace(tmp_path))):
         (found,) = decided(imported(format, path), page)

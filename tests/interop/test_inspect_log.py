@@ -173,7 +173,7 @@ def test_flaws_cost_no_run_and_are_reported_once(tmp_path: Path) -> None:
     assert "a result of a call that is nowhere" in said and "a call without a function" in said
 
 
-def test_a_tool_nobody_knows_is_unknown_by_its_name(tmp_path: Path, imported: Importing) -> None:
+def test_an_unfamiliar_tool_is_unknown_by_its_name(tmp_path: Path, imported: Importing) -> None:
     def change(sample: dict[str, Any]) -> None:
         call = {"id": "c9", "function": "bash", "arguments": {"cmd": "ls"}, "type": "function"}
         sample["messages"][1]["tool_calls"] = [call]

@@ -227,7 +227,7 @@ def strange(value: Any, number: list[int]) -> Any:
 
 
 @pytest.mark.parametrize("format", sorted(IMPORTERS))
-def test_keys_that_nobody_knows_are_kept_or_named(format: str, tmp_path: Path) -> None:
+def test_unknown_keys_are_kept_or_named(format: str, tmp_path: Path) -> None:
     path, number = SAMPLES[format](tmp_path / "in"), [0]
     for file in sorted((path if path.is_dir() else path.parent).rglob("*")):
         if file.suffix in (".json", ".har"):

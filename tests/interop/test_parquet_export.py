@@ -153,7 +153,7 @@ def test_what_a_report_says_is_in_the_table_of_runs(
     assert (row["success"], row["cup"], row["violations"], row["judgements"]) == (success, cup, None, None)
 
 
-def test_what_nobody_looked_at_is_null(tmp_path: Path) -> None:
+def test_what_was_not_graded_is_null(tmp_path: Path) -> None:
     never = {"id": "p", "dimension": "user_consent", "rule": {"type": "never", "match": {"text": "Pay"}}}
     unread = {**never, "id": "q", "rule": {"type": "never", "match": {"selector": "#a"}}}
     task = {"id": "t", "intent": "x", "checks": []}

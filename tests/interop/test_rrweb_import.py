@@ -366,7 +366,7 @@ def test_a_zip_of_zeros_is_no_stream_and_takes_no_memory(tmp_path: Path) -> None
     )
 
 
-def test_a_key_of_a_node_that_nobody_reads_is_counted(tmp_path: Path) -> None:
+def test_an_unread_key_of_a_node_is_counted(tmp_path: Path) -> None:
     strange = {**element(90, "p"), "zzz": 1}
     path = stream(tmp_path, increment(10, 0, adds=[{"parentId": 7, "nextId": None, "node": strange}]))
     done = import_run("rrweb", path, tmp_path / "run.zst")

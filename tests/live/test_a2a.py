@@ -327,7 +327,7 @@ def test_an_assessment_that_is_cancelled_leaves_a_whole_bundle(shop: Site, tmp_p
     assert verify(path).findings == ()
 
 
-def test_nobody_at_the_address(shop: Site, tmp_path: Path) -> None:
+def test_an_address_without_an_agent_fails_the_task(shop: Site, tmp_path: Path) -> None:
     task = assessed(shop, tmp_path, "http://127.0.0.1:9/", "order-total")
     assert state(task) == "TASK_STATE_FAILED" and not list(tmp_path.iterdir())
     assert "agent card from http://127.0.0.1:9/" in get_message_text(task.status.message)

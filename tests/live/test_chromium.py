@@ -325,7 +325,7 @@ def test_every_state_of_a_recording_reads_as_without_a_browser(offline: Chromium
             rebuilt.close()
 
 
-def test_a_hostile_page_reaches_nobody_and_runs_nothing(
+def test_a_hostile_page_reaches_no_server_and_runs_nothing(
     offline: Chromium, listener: tuple[str, list[bytes]]
 ) -> None:
     origin, received = listener

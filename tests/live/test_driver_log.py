@@ -153,7 +153,7 @@ def test_a_page_that_was_there_and_is_not_recorded_is_reported_as_missing(
     assert (proof(found).closed, proof(found).lacks) == (False, ("target.unrecorded",))
 
 
-def test_a_page_that_nobody_touches_is_not_missed(page: Page, start: str, tmp_path: Path) -> None:
+def test_an_untouched_page_is_not_missed(page: Page, start: str, tmp_path: Path) -> None:
     page.context.new_page().goto(start)
     with Recorder(tmp_path / "run.zst") as run:
         run.attach(page)

@@ -225,9 +225,7 @@ def test_what_any_selector_generates_reads_as_live(watch: Watch, body: str) -> N
         ),
     ],
 )
-def test_what_a_sheet_says_that_nobody_can_read_reads_as_live(
-    watch: Watch, site: Any, rule: str, body: str
-) -> None:
+def test_what_an_unreadable_sheet_says_reads_as_live(watch: Watch, site: Any, rule: str, body: str) -> None:
     site.add("/sheet.css", rule, "text/css")
     url = site.add("/", f"<!doctype html><link rel=stylesheet href={site.other}/sheet.css>{body}")
     watched = watch()

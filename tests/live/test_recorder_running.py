@@ -170,7 +170,7 @@ def test_command_goes_back_and_forward(tmp_path: Path, task: Task, site: Site) -
 
 
 @pytest.mark.thorough
-def test_dialog_that_nobody_answers_holds_nothing_up(tmp_path: Path, task: Task) -> None:
+def test_unanswered_dialog_holds_nothing_up(tmp_path: Path, task: Task) -> None:
     leave = 'page.on("dialog", lambda dialog: os._exit(0)); page.click("#sure")'
     result = command(tmp_path, task, script=SCRIPT.replace('page.click("#sure")', leave))
     trajectory = held(result.path)
@@ -365,7 +365,7 @@ with sync_playwright() as playwright:
     assert (result.kind, result.cause) == ("stopped", "person")
 
 
-def test_endpoint_where_nobody_listens(tmp_path: Path) -> None:
+def test_endpoint_without_a_browser_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RecorderError, match="cannot connect"):
         apart(lambda: record_cdp("http://127.0.0.1:9", None, tmp_path / "run.zst"))
 

@@ -127,7 +127,7 @@ def test_back_and_forward_show_what_the_address_says(page: Page, tracker: Site) 
         assert page.url == tracker.url + address
 
 
-def test_shortcuts_work_where_nobody_types(page: Page, tracker: Site) -> None:
+def test_shortcuts_work_outside_of_fields(page: Page, tracker: Site) -> None:
     page.goto(f"{tracker.url}/#/settings")
     page.locator("#name").press("b")
     assert page.url.endswith("#/settings")

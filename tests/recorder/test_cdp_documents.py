@@ -95,7 +95,7 @@ def _end(hands: Hands, how: str) -> None:
 
 
 @pytest.mark.parametrize(("acted_at", "gaps"), [(5.0, []), (15.0, ["document.unclosed"])])
-def test_document_that_nobody_acted_in_since_needs_no_closing(acted_at: float, gaps: list[str]) -> None:
+def test_document_without_an_action_since_needs_no_closing(acted_at: float, gaps: list[str]) -> None:
     hands = Hands(acted_at)
     hands.commit()
     hands.open(at=10)
@@ -105,7 +105,7 @@ def test_document_that_nobody_acted_in_since_needs_no_closing(acted_at: float, g
 
 
 @pytest.mark.parametrize(("acted_at", "gaps"), [(5.0, []), (15.0, ["document.unopened"])])
-def test_document_that_nobody_acted_in_needs_no_opening(acted_at: float, gaps: list[str]) -> None:
+def test_document_without_an_action_needs_no_opening(acted_at: float, gaps: list[str]) -> None:
     hands = Hands(acted_at)
     hands.commit(at=10)
     hands.documents.detached((), "M")
@@ -167,7 +167,7 @@ def test_part_of_a_page_is_closed_by_the_document_around_it() -> None:
     assert hands.gaps == []
 
 
-def test_document_that_nobody_observes_is_a_gap() -> None:
+def test_unobserved_document_is_a_gap() -> None:
     hands = Hands()
     hands.open(role="none")
     assert hands.gaps == ["document.unopened"]

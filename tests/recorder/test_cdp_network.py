@@ -255,7 +255,7 @@ def test_a_web_transport_is_a_request_whose_content_is_unknown() -> None:
     assert (isinstance(answered, Responded), isinstance(over, Finished)) == (True, True)
 
 
-def test_what_goes_over_a_socket_that_nobody_saw_opened_is_a_gap() -> None:
+def test_what_goes_over_a_socket_opened_unseen_is_a_gap() -> None:
     late = tab()
     assert receive(late, ("webSocketFrameSent", frame("x")), ("webSocketFrameSent", frame("y"))) == []
     assert late.gaps == [("network", "socket.late", 1)]

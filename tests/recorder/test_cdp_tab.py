@@ -103,7 +103,7 @@ def test_document_is_closed_by_its_last_message(words: list[Any], gaps: list[Any
     assert len([item for item in found if isinstance(item, PageMessage)]) == clicks
 
 
-def test_message_of_a_world_that_is_not_known_is_nobody_s() -> None:
+def test_message_of_an_unknown_world_is_ignored() -> None:
     assert receive(seated(), page_messages(9, CLICK)) == []
 
 
@@ -561,7 +561,7 @@ def test_events_received_while_arming_are_noted_and_translated_later() -> None:
     assert tab.has_dialog
 
 
-def test_event_that_nobody_knows_means_nothing() -> None:
+def test_unknown_event_means_nothing() -> None:
     assert receive(seated(), ("Page.somethingNew", {}), ("Network.somethingNew", {})) == []
 
 

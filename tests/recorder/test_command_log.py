@@ -193,7 +193,7 @@ def test_typed_text_and_single_keys_are_left_out(text: str) -> None:
     assert [one.key for one in pressed] == [None, None]
 
 
-def test_a_page_that_nobody_records_is_missed_once_it_is_used() -> None:
+def test_an_unrecorded_page_is_missed_once_it_is_used() -> None:
     scene = Scene()
     other = Thing("Page", scene.context)
     scene.send(other, "close")

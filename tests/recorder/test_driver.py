@@ -463,7 +463,7 @@ def test_page_that_is_still_being_reached_at_the_end_is_missed_and_never_opened(
     assert len(whole.core.received) == 3
 
 
-def test_pages_of_other_contexts_are_nobody_s_business(bench: Bench) -> None:
+def test_pages_of_other_contexts_are_left_alone(bench: Bench) -> None:
     bench.driver.begin(Environment())
     bench.driver.browser_event(target_event("targetCreated", "T"))
     bench.driver.browser_event(target_event("targetDestroyed", "T"))
@@ -516,7 +516,7 @@ def test_addresses_of_a_page_that_changes_them_without_end_are_bounded(whole: Be
     assert found is not None and len(found.urls) == URLS_MAX
 
 
-def test_contexts_that_nobody_records_are_bounded(bench: Bench) -> None:
+def test_unrecorded_contexts_are_bounded(bench: Bench) -> None:
     for number in range(FOREIGN_PAGES_MAX * 2):
         bench.driver.browser_event(target_event("targetCreated", f"T{number}"))
     assert bench.driver.target_registry.get("T0") is None

@@ -176,7 +176,7 @@ def test_an_action_in_a_frame(driver) -> None:
     assert (element.box, step.action.point) == ((105, 35, 20, 10), (105, 36))
 
 
-def test_an_action_in_a_frame_whose_place_nobody_knows_has_none(driver) -> None:
+def test_an_action_in_a_frame_of_unknown_place_has_no_place(driver) -> None:
     driver.push("before", "inner", frame=(4,), at=1000)
     driver.click(Element(tag="button", css="#in", box=(5, 5, 20, 10)), 1000, frame=(4,)).wait(1000)
     (step,) = driver.steps
@@ -292,7 +292,7 @@ def test_a_secret_in_a_frame_withholds_the_screenshot(new_driver) -> None:
     assert driver.looks()[0].screenshot == Omitted(why="withheld")
 
 
-def test_a_frame_that_nobody_has_seen_withholds_the_screenshot_where_secrets_are(new_driver) -> None:
+def test_an_unseen_frame_withholds_the_screenshot_where_secrets_are(new_driver) -> None:
     driver = new_driver(SessionOptions(secrets={"K": "hidden-word"})).open()
     driver.click(BUTTON, 1000).push("rest", "outer", at=1100, frames=(LOST,))
     driver.wait(3000)

@@ -707,7 +707,7 @@ def test_a_scroll_key_scrolls(driver) -> None:
     assert (type(action), action.dy, action.by) == (Scroll, 560, "key")
 
 
-def test_scrolling_by_nobody_is_no_action(driver) -> None:
+def test_scrolling_without_a_gesture_is_no_action(driver) -> None:
     driver.event("scroll", ROOT, 5000, left=0, top=400).wait(2000)
     assert driver.actions == []
 

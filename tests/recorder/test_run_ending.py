@@ -203,7 +203,7 @@ def test_a_crash_is_a_gap(driver) -> None:
     assert driver.events[-1].cause == "browser"
 
 
-def test_a_browser_that_nobody_closed_is_a_gap(driver) -> None:
+def test_a_browser_that_goes_away_unclosed_is_a_gap(driver) -> None:
     driver.feed(m.TabClosed(at=5000, page=0)).end()
     gaps = [(gap.channel, gap.why, gap.page, gap.t) for gap in driver.of(Gap) if gap.why != "closed.unseen"]
     assert gaps == [(channel, "browser.gone", 0, 5000) for channel in PAGE_CHANNELS if channel != "a11y"]
@@ -271,7 +271,7 @@ def test_a_page_that_sent_its_last_snapshot_is_not_gone_by_itself(driver) -> Non
     assert "browser.gone" not in [gap.why for gap in driver.of(Gap)]
 
 
-def test_a_popup_that_nobody_touched_before_it_was_armed_lacks_nothing(driver) -> None:
+def test_a_popup_untouched_before_it_was_armed_lacks_nothing(driver) -> None:
     driver.open(1, opener=0, armed_after_ms=120, is_touched=False)
     assert driver.of(Gap) == []
 
@@ -295,7 +295,7 @@ def test_where_a_tab_was_before_it_was_armed_is_recorded(driver) -> None:
     ]
 
 
-def test_a_tab_that_nobody_listened_in_leaves_every_channel_of_pages_partial(driver) -> None:
+def test_a_tab_that_was_never_listened_in_leaves_every_channel_of_pages_partial(driver) -> None:
     driver.click(at=500).wait(1000)
     urls = ((1600.0, "about:blank"), (1700.0, "http://x.test/"))
     driver.feed(m.TabMissed(at=1600, page=1, urls=urls, closed_at=1800.0))

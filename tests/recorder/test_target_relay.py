@@ -62,7 +62,7 @@ def test_a_receipt_on_the_way_is_no_reply_but_a_refusal_is() -> None:
     assert list(relay.receive(RECEIVED, refusal)) == [TargetReply(number=number)]
 
 
-def test_nobody_waits_for_a_target_that_is_gone() -> None:
+def test_a_target_that_is_gone_is_not_waited_for() -> None:
     relay = Relay()
     first, _ = relay.ask(("A",), "Page.enable", {})
     below, _ = relay.ask(("A", "B"), "Page.enable", {})
@@ -118,7 +118,7 @@ def test_target_that_the_browser_attached_to_is_asked_through_it(
     ]
 
 
-def test_nobody_waits_for_a_target_that_the_browser_has_let_go() -> None:
+def test_a_target_that_the_browser_has_let_go_is_not_waited_for() -> None:
     relay = Relay("P")
     relay.joined.add("J")
     number, _ = relay.ask(("J",), "Page.enable", {})

@@ -169,7 +169,7 @@ def test_a_frame_that_holds_the_secret_has_no_place(tmp_path: Path, declared: di
     assert shot == WITHHELD
 
 
-def test_a_frame_that_nobody_could_read_may_show_it(tmp_path: Path, declared: dict[str, Any]) -> None:
+def test_an_unreadable_frame_may_show_it(tmp_path: Path, declared: dict[str, Any]) -> None:
     run = Run().see(page("a"), screenshot(), frames=(Frame(why="unreadable"),))
     assert run.redact(tmp_path, **declared)[1] == [WITHHELD]
 

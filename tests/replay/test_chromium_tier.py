@@ -125,7 +125,9 @@ def test_a_page_that_ends_the_browser_is_tried_once(tmp_path: Path) -> None:
     assert len(tried) == 1
 
 
-def test_static_starts_nobody_and_names_the_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_static_starts_no_browser_and_names_the_option(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tier, "shared", fail(AssertionError("a browser was started")))
     task = Task(
         id="t", intent="i", checks=(PageCheck(url="last", locator=LOCATOR, expect=Expect(equals="0")),)

@@ -238,7 +238,7 @@ def test_rows_cost_no_more_than_a_recorder_spends() -> None:
     assert dom.node(depth - 100).inner_text == "xeep"
 
 
-def test_texts_that_nobody_compared_are_no_answer(body: Any, el: Any) -> None:
+def test_uncompared_texts_are_no_answer(body: Any, el: Any) -> None:
     page = body(el("p", "x", id="a"))
     head, rest = page.data.split(b"\n", 1)
     bare = Dom(head.replace(b'"composed"', b"") + b"\n" + rest)

@@ -79,7 +79,7 @@ def test_every_level_of_a_deep_page_is_reached(body: Any, el: Any) -> None:
     assert dom.select("#end").text == "end"
 
 
-def test_rows_of_a_section_that_nobody_asked_for_count(body: Any, el: Any) -> None:
+def test_rows_of_a_section_not_asked_for_count(body: Any, el: Any) -> None:
     sections = [
         el("tbody", el("tr", el("td", word)), show="table-row-group", id=word) for word in ("one", "two")
     ]

@@ -31,7 +31,7 @@ def test_a_run_is_a_line_of_what_was_decided() -> None:
     assert (failed["error"], failed["trajectory"], failed["success"]) == ("BundleDamaged", "", "")
 
 
-def test_policies_that_nobody_could_decide_are_open() -> None:
+def test_undecided_policies_are_open() -> None:
     outcomes = (PolicyOutcome.UNDECIDED, PolicyOutcome.ERROR, PolicyOutcome.OK, PolicyOutcome.VIOLATED)
     (row,) = rows(report(verdict(policies=tuple(map(policy, outcomes)))))
     assert (row["policies"], row["policies_open"], row["policies_violated"]) == ("4", "2", "1")

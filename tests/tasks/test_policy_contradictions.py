@@ -49,7 +49,7 @@ def test_the_higher_source_is_named_first() -> None:
     assert fault.path == "$[0]"
 
 
-def test_who_yields_and_who_is_elsewhere_or_disabled_clashes_with_nobody() -> None:
+def test_a_policy_that_yields_or_is_elsewhere_or_disabled_clashes_with_no_other() -> None:
     assert not contradictions((policy("a", NEVER), policy("b", ALWAYS, source="user", yields_to=["a"])))
     assert not contradictions((policy("a", NEVER), policy("b", ALWAYS, enabled=False)))
     apart = ({"sites": ["x"]}, {"sites": ["y"]})

@@ -107,7 +107,7 @@ def test_it_sees_nothing_of_the_environment(run: str, monkeypatch: pytest.Monkey
     assert asked(run, "import os\ndef verify(u): return 'SOME_KEY' not in os.environ\n").outcome == "PASS"
 
 
-def test_a_state_that_nobody_named_is_found(run: str) -> None:
+def test_an_unnamed_state_is_found(run: str) -> None:
     found = asked(run, ASKING, states=[])
     assert (found.outcome, found.evidence[0].strength) == ("PASS", "strong")
 

@@ -414,7 +414,7 @@ def test_another_request_is_not_the_one_that_must_not_exist(
     assert grade(ended, request(**wanted, should_not_exist=True)).outcome == outcome
 
 
-def test_a_body_that_nobody_knows_may_be_the_forbidden_one(grade: Grade, run: Run) -> None:
+def test_an_unknown_body_may_be_the_forbidden_one(grade: Grade, run: Run) -> None:
     check = request(post_data={"qty": 4}, should_not_exist=True)
     hidden = run().request("POST", f"{S}/save", post=Omitted(why="off"))
     assert grade(hidden.answer("ok"), check).outcome == "UNDECIDED"

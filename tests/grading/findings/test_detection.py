@@ -97,7 +97,7 @@ def test_another_target_than_the_agent_reported() -> None:
     assert codes(again.answer("ok")) == [("A3", 1, True)]
 
 
-def test_an_action_that_nobody_understands() -> None:
+def test_an_action_that_is_not_understood_is_a_note() -> None:
     built = at_shop().step(Unknown(name="dance", raw="dance()")).see(PAGE)
     assert codes(built.answer("ok")) == [("A4", 1, False)]
     assert found(built)[0].severity == "note"

@@ -76,7 +76,7 @@ def found(bundle: Bundle, **options: Any) -> bytes:
     return msgspec.json.encode(grade(bundle, **options))
 
 
-def test_without_a_tape_nobody_was_asked(run: Path, tape: Path) -> None:
+def test_without_a_tape_no_model_was_asked(run: Path, tape: Path) -> None:
     with open_bundle(run) as bundle:
         replies = CheckReplies(Panel(settings=(), replies=str(tape)), bundle)
         assert replies(request("webarena.fuzzy", "q", "a", "b")) is None

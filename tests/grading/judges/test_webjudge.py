@@ -79,7 +79,7 @@ def test_none_kept_leaves_the_reasons_out(judged, recorded, task):
     assert "picture" not in texts(requests[-1])
 
 
-def test_a_score_that_nobody_can_read_keeps_the_screenshot_in_strict_mode(judged, recorded, task):
+def test_an_unreadable_score_keeps_the_screenshot_in_strict_mode(judged, recorded, task):
     judgement, requests = judged(recorded(3), task, says(("?", 5, 1)))
     assert images(requests[-1]) == [0, 1]
     assert judgement.images["n_unscored"] == 1

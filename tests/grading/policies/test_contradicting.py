@@ -38,7 +38,7 @@ def test_the_lower_one_names_the_higher(tmp_path: Path, high: str) -> None:
     assert read_json(as_json(build_report([found])), "report").verdicts[0].policies == found.policies
 
 
-def test_who_yields_contradicts_nobody_and_the_report_has_no_word_of_it(tmp_path: Path) -> None:
+def test_a_policy_that_yields_contradicts_no_other_in_the_report(tmp_path: Path) -> None:
     low = {"rule": DEMANDED, "source": "task", "yields_to": ["p1"]}
     found = graded(tmp_path, low, {"rule": FORBIDDEN})
     assert {policy.contradicts for policy in found.policies} == {msgspec.UNSET}

@@ -89,7 +89,7 @@ def test_frames_and_failed_links_are_no_visits(run):
     assert visits(built) == []
 
 
-def test_addresses_of_a_tab_that_nobody_listened_in_may_not_have_been_reached(run):
+def test_addresses_of_a_tab_never_listened_in_may_not_have_been_reached(run):
     built = run().visit("http://away.test/", kind="unknown", ambiguous=True)
     assert visits(built) == [("http://away.test/", None)]
 

@@ -61,7 +61,7 @@ def test_names_of_an_element_in_a_frame(run, grade):
     assert grade(with_frame(run), never(action="click", text="Nothing")).outcome == "DORMANT"
 
 
-def test_selector_in_a_frame_that_nobody_has_seen(run, grade):
+def test_selector_in_an_unseen_frame(run, grade):
     result = grade(with_frame(run, known=False), never(action="click", selector="#card"))
     assert result.missing == ("target@0",)
 

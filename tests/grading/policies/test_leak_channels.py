@@ -249,7 +249,7 @@ def test_what_a_masked_field_held_the_site_has_not_shown(
         {"post_size": 9},
     ],
 )
-def test_a_body_that_nobody_kept_leaves_it_open(exchange: dict[str, Any], tmp_path: Path) -> None:
+def test_a_body_that_was_not_kept_leaves_it_open(exchange: dict[str, Any], tmp_path: Path) -> None:
     found = result(started().request("POST", f"{SHOP}x", **exchange), tmp_path)
     assert (found.outcome, found.missing) == ("UNDECIDED", ("body:0",))
 
@@ -282,7 +282,7 @@ def test_messages_of_a_socket_that_are_all_there_decide(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("opcode", "lost"), [(2, 0), (1, 1)])
-def test_messages_that_nobody_can_read_leave_it_open(opcode: int, lost: int, tmp_path: Path) -> None:
+def test_unreadable_messages_leave_it_open(opcode: int, lost: int, tmp_path: Path) -> None:
     found = result(over_a_socket(started(), (opcode, "aGVsbG8="), lost=lost), tmp_path)
     assert (found.outcome, found.missing) == ("UNDECIDED", ("body:0",))
 

@@ -206,7 +206,7 @@ def test_groups(run, grade, action, groups):
         ({"action": "press"}, "VIOLATED"),
     ],
 )
-def test_nobody_knows_what_a_masked_key_did(run, grade, match, outcome):
+def test_a_masked_key_leaves_open_what_it_did(run, grade, match, outcome):
     pay = actions.Element(tag="div", names=actions.Names(text="Pay"))
     result = grade(run().do(actions.Press(key=MASKED, element=pay)).ended(), never(**match))
     assert result.outcome == outcome

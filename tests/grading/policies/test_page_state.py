@@ -173,7 +173,7 @@ def test_a_lower_source_yields_where_a_higher_one_is_at_stake(run: Any) -> None:
     assert both(run, "<p>x</p>", drafts, clicked=True) == ["DORMANT", "OK"]
 
 
-def test_nobody_knows_whether_it_yields_to_what_is_undecided(run: Any) -> None:
+def test_it_is_undecided_where_it_may_yield_to_an_undecided_policy(run: Any) -> None:
     blind = {"form_state": "absent"}
     assert both(run, TICKED, state(forbid=True), clicked=False, **blind) == ["UNDECIDED", "UNDECIDED"]
     assert both(run, TICKED, state(forbid=True), clicked=True, **blind) == ["UNDECIDED", "OK"]

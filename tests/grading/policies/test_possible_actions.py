@@ -388,7 +388,7 @@ def test_files_that_a_page_reports_are_those_of_the_command(tmp_path: Path) -> N
     assert result(run, tmp_path) == ("OK", ())
 
 
-def test_a_pointer_rests_over_something_that_nobody_knows(tmp_path: Path) -> None:
+def test_a_pointer_may_rest_over_an_unknown_element(tmp_path: Path) -> None:
     rule = {"type": "never", "match": {"action": "hover", "text": "Buy"}}
     assert result(commanded(rule, "Frame.hover"), tmp_path) == ("UNDECIDED", ("command.unreported@0",))
     assert result(commanded(rule, "Frame.click"), tmp_path)[1] == ()
@@ -662,7 +662,7 @@ def test_a_form_that_a_gesture_sent_to_a_frame_no_script_has_sent(
     assert result(run, tmp_path)[0] == outcome
 
 
-def test_of_a_page_that_nobody_has_seen_yet_any_control_may_have_been_pressed(tmp_path: Path) -> None:
+def test_of_an_unseen_page_any_control_may_have_been_pressed(tmp_path: Path) -> None:
     rule = {"type": "never", "match": {"action": "@activate", "text": "Buy now"}}
     run = started(rule, "commands").see("<h1>Start</h1>").visit(SHOP + "buy", kind="goto", cause="agent")
     scripted(run).request("POST", SHOP + "buy", initiator="evaluated", page=0)

@@ -217,7 +217,7 @@ def test_where_and_when_to_report_the_error(run, grade):
 
 @pytest.mark.parametrize("within", [0, 2])
 @pytest.mark.parametrize("lost", ["channel", "gap"])
-def test_nobody_counts_steps_where_some_may_be_missing(run, grade, lost, within):
+def test_steps_are_not_counted_where_some_may_be_missing(run, grade, lost, within):
     started = run(actions="partial") if lost == "channel" else run()
     started.look("http://h.test/", "<p>").click("Export")
     started.look("http://h.test/export", "<h1>x</h1>", status=503)
@@ -257,7 +257,7 @@ def test_undecided(run, grade):
     assert grade(gap, RULE).missing == ("snapshot.before@0",)
 
 
-def test_a_page_that_nobody_saw_does_not_matter_after_a_report(run, grade):
+def test_an_unseen_page_does_not_matter_after_a_report(run, grade):
     blind = run().look("http://h.test/", "<p>").click("x").look("http://h.test/x", blind=True, status=None)
     result = grade(blind.ended("Sorry, that failed."), RULE)
     assert (result.outcome, result.active) == ("OK", None)

@@ -104,7 +104,7 @@ def test_the_address_first_asked_for_counts_without_the_network(run, grade, kind
     assert grade(built, {"type": "url_boundary", "deny": ["/staff"]}).outcome == "OK"
 
 
-def test_an_attempt_of_which_nobody_knows(run, grade):
+def test_an_attempt_without_recorded_urls(run, grade):
     built = run(urls="absent").do(actions.Goto(url="http://shop.test/admin")).ended()
     assert grade(built, DENY).outcome == "VIOLATED"
     assert grade(built, {**DENY, "attempts": False}).outcome == "UNDECIDED"

@@ -363,6 +363,6 @@ def test_a_long_hostile_text_is_read_once(unit: str, kind: str) -> None:
         ("2h", "119 min", "duration"),
     ],
 )
-def test_a_length_whose_type_nobody_gave_is_equal_or_another(reference: str, found: str, kind: str) -> None:
+def test_a_length_without_a_type_is_equal_or_another(reference: str, found: str, kind: str) -> None:
     assert not compare(reference, found).matches
     assert compare(reference, found, kind).matches

@@ -67,5 +67,5 @@ def test_what_is_no_document_of_the_tab_does_not_count() -> None:
     assert drawn(came(0), look(1), *others, step(0, 5)) == ({0: 0}, {0})
 
 
-def test_without_times_nobody_knows() -> None:
+def test_without_times_the_order_is_unknown() -> None:
     assert drawn(came(None), look(None), step(0, None)) == ({0: 0}, set())
