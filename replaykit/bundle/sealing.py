@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from array import array
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -28,7 +29,7 @@ from replaykit.bundle.records import LF
 from replaykit.bundle.sealed_order import References, Segment, arrange, shortened
 from replaykit.bundle.verification import examine
 from replaykit.bundle.zstd_frames import compress
-from replaykit.errors import BundleWriteError, DigestMismatch
+from replaykit.errors import BundleWriteError, DigestMismatch, OutputExists, UsageError
 
 _WINDOW_MAX = {"pixels": 26}
 """Window logs: a pixel segment of 64 MiB is one window; 8 MiB are enough for everything else."""
@@ -186,3 +187,24 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def check_copy(source: Path, targets: Sequence[Path], word: str, *, is_forced: bool) -> None:
+    """Raise UsageError for a copy in its source's place, OutputExists for one of files that are there.
+
+    `targets`: the copy, and the files beside it. `word`: `redacted packed`.
+    """
+    # Links count too: the source must survive whatever name it has.
+    if targets[0].exists() and source.exists() and targets[0].samefile(source):
+        raise UsageError(what=f"{targets[0]}: a bundle is not {word} in place: name another file with -o")
+    for path in targets:
+        if os.path.lexists(path) and not is_forced:
+            raise OutputExists(source=str(path), operation=f"write the {word} bundle")
+
+
+def folder_beside(target: Path, work: str) -> tempfile.TemporaryDirectory[str]:
+    """Return a folder on the target's file system that no one else can read."""
+    try:
+        return tempfile.TemporaryDirectory(prefix=f".{work}-", dir=target.absolute().parent)
+    except OSError as error:
+        raise write_error(str(target), "write", error) from error

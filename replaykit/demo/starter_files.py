@@ -32,7 +32,7 @@ def write_starter(folder: Path, url: str, *, force: bool = False) -> list[Path]:
         if os.path.lexists(path):
             raise OutputExists(source=str(path), operation="write the file")
     for path, content in contents.items():
-        _make(path.parent)
+        make_folder(path.parent)
         write_file(path, content)
     return [*contents]
 
@@ -51,7 +51,8 @@ def _checked(url: str) -> str:
     return url.rstrip("/")
 
 
-def _make(folder: Path) -> None:
+def make_folder(folder: Path) -> None:
+    """Make a folder where none is. Raises UsageError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -281,11 +281,7 @@ def _agent_async(
 ) -> Recorded:
     from playwright.async_api import Error, async_playwright
 
-    async def record() -> AsyncRecorder:
-        with _private_folder() as folder:
-            return await record_in(folder)
-
-    async def record_in(folder: Path) -> AsyncRecorder:
+    async def record(folder: Path) -> AsyncRecorder:
         async with async_playwright() as playwright:
             options_of_browser = _launch_options(choice, folder)
             try:
@@ -305,7 +301,9 @@ def _agent_async(
                 await browser.close()
         return run
 
-    return _recorded(asyncio.run(record()), _root_notice())
+    with _private_folder() as folder:
+        run = asyncio.run(record(folder))
+    return _recorded(run, _root_notice())
 
 
 async def _finished(agent: Awaitable[Any], run: AsyncRecorder, max_time: float | None) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import stat
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -12,10 +10,11 @@ from pathlib import Path
 from msgspec import Struct
 
 from replaykit.bundle.reader import Bundle, open_bundle
+from replaykit.bundle.sealing import check_copy, folder_beside
 from replaykit.bundle.story_lines import Line
 from replaykit.bundle.verification import references
 from replaykit.bundle.writer import Journal, NewBlob, seal
-from replaykit.errors import BundleWriteError, OutputExists, SecretLeft, TaskError, UsageError
+from replaykit.errors import SecretLeft, TaskError
 from replaykit.grading.judges.tape.tape import tape_beside
 from replaykit.recorder.settings import as_settings
 from replaykit.redaction.leftover_scan import DIGEST, Left, scan, scan_tape
@@ -78,13 +77,13 @@ def redact(
     """
     settings = as_settings({"secrets": dict(secrets or {})})
     looks, target = given_looks(patterns), Path(output)
-    _check_target(Path(bundle), target, is_forced=force)
+    check_copy(Path(bundle), (target, *tapes_beside(target)), "redacted", is_forced=force)
     with open_bundle(bundle) as source:
         redactor = Redactor(
             settings.secrets, plain=_plain_texts(source), keep_headers=_kept_headers(source), given=looks
         )
         rewriting = Rewriting(source, redactor, is_strict=bool(settings.secrets or looks))
-        with _folder_beside(target) as folder:
+        with folder_beside(target, "redacting") as folder:
             return _write(source, rewriting, redactor, settings.secrets, Path(folder), target)
 
 
@@ -176,24 +175,6 @@ def _refusing(found: Iterable[Left], source: str) -> Iterator[Left]:
         if one.is_declared:
             raise SecretLeft(source=source, id=one.id, place=one.place)
         yield one
-
-
-def _check_target(source: Path, target: Path, *, is_forced: bool) -> None:
-    # Links count too: the source must survive whatever name it has.
-    if target.exists() and source.exists() and target.samefile(source):
-        raise UsageError(what=f"{target}: a bundle is not redacted in place: name another file with -o")
-    for path in (target, *tapes_beside(target)):
-        if os.path.lexists(path) and not is_forced:
-            raise OutputExists(source=str(path), operation="write the redacted bundle")
-
-
-def _folder_beside(target: Path) -> tempfile.TemporaryDirectory[str]:
-    """Return a folder on the target's file system that no one else can read."""
-    try:
-        return tempfile.TemporaryDirectory(prefix=".redacting-", dir=target.absolute().parent)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise BundleWriteError(source=str(target), operation="write", reason=reason) from error
 
 
 def _plain_texts(source: Bundle) -> tuple[str, ...]:

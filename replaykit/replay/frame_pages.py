@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from replaykit.errors import Unsupported
 from replaykit.replay.composed_tree import is_small
 from replaykit.replay.page_cache import Doms
-from replaykit.trajectory.observation import Frame
+from replaykit.trajectory.observation import Frame, Observation
 from replaykit.trajectory.scalars import Omitted
+from replaykit.trajectory.step import Probe
 
 if TYPE_CHECKING:
     from replaykit.replay.dom import Dom, Node
@@ -22,24 +23,40 @@ DEPTH_MAX = 32
 """Frames in frames that are looked into; recorders write fewer."""
 
 
-class Holder(Protocol):
-    """A page or a frame: what holds frames."""
+class DocumentView:
+    """A page or a frame as it was observed: what holds a document, and frames."""
+
+    def __init__(self, seen: Frame | Observation | Probe, doms: Doms) -> None:
+        self.seen = seen
+        self._doms = doms
+
+    @property
+    def snapshot_id(self) -> str | None:
+        """Blob of its snapshot; None where none was taken or kept."""
+        found = self.seen.snapshot
+        return None if isinstance(found, Omitted) else found
 
     @property
     def dom(self) -> Dom | None:
-        """Its document."""
+        """Its document, parsed on first use; None where there is no snapshot.
+
+        Raises SnapshotInvalid for a snapshot that contradicts its format, BundleError for damaged contents.
+        """
+        found = self.snapshot_id
+        return self._doms.get(found) if found is not None and found in self._doms else None
 
 
-class FrameView:
+class FrameView(DocumentView):
     """One frame as it was observed."""
 
-    def __init__(self, seen: Frame, ordinal: int, outer: Holder, doms: Doms, depth: int = 0) -> None:
-        self.seen = seen
+    seen: Frame
+
+    def __init__(self, seen: Frame, ordinal: int, outer: DocumentView, doms: Doms, depth: int = 0) -> None:
+        super().__init__(seen, doms)
         #: Place in the observation: the state key `frame` of its owner element.
         self.ordinal = ordinal
         #: The page or frame that holds it.
         self.outer = outer
-        self._doms = doms
         self._depth = depth
 
     def __repr__(self) -> str:
@@ -54,18 +71,6 @@ class FrameView:
     def why(self) -> str | None:
         """Why there is no snapshot."""
         return self.seen.why
-
-    @property
-    def snapshot_id(self) -> str | None:
-        """Blob of its snapshot; None where none was taken or kept."""
-        found = self.seen.snapshot
-        return None if isinstance(found, Omitted) else found
-
-    @property
-    def dom(self) -> Dom | None:
-        """Its document, parsed on first use. Raises as `Page.dom` does."""
-        found = self.snapshot_id
-        return self._doms.get(found) if found is not None and found in self._doms else None
 
     @property
     def owner(self) -> Node | None:
@@ -83,7 +88,9 @@ class FrameView:
         return views(self.seen.frames, self, self._doms, self._depth + 1)
 
 
-def views(frames: tuple[Frame, ...], outer: Holder, doms: Doms, depth: int = 0) -> tuple[FrameView, ...]:
+def views(
+    frames: tuple[Frame, ...], outer: DocumentView, doms: Doms, depth: int = 0
+) -> tuple[FrameView, ...]:
     """Return the frames of a page or frame, by ordinal."""
     if depth > DEPTH_MAX:
         return ()

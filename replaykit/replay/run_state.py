@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from replaykit.errors import LocatorLimit, SelectorInvalid, Unsupported
-from replaykit.replay.frame_pages import FrameView, shown, views
+from replaykit.replay.frame_pages import DocumentView, FrameView, shown, views
 from replaykit.replay.page_cache import Doms
 from replaykit.replay.unread_parts import unread_parts
 from replaykit.trajectory.action import Action
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from replaykit.replay.dom import Dom
 
 
-class Page:
+class Page(DocumentView):
     """A page as it was observed by the recorder, on the agent's tabs or by a probe."""
+
+    seen: Observation | Probe
 
     def __init__(
         self,
@@ -33,14 +35,13 @@ class Page:
         place: int = 0,
         url: str | None = None,
     ) -> None:
-        self.seen = seen
+        super().__init__(seen, doms)
         #: `start before after final unaligned`, or `probe`.
         self.role = seen.role if isinstance(seen, Observation) else "probe"
         #: Index of the step that it belongs to; None = before the first, after the last, or a probe.
         self.step = step
         #: Position of its event in the story.
         self.place = place
-        self._doms = doms
         self._url = url
 
     def __repr__(self) -> str:
@@ -107,21 +108,6 @@ class Page:
         """
         found = self.screenshot_id
         return None if found is None else self._doms.screenshot_within(found, width)
-
-    @property
-    def snapshot_id(self) -> str | None:
-        """Blob of the snapshot; None where none was taken or kept."""
-        found = self.seen.snapshot
-        return None if isinstance(found, Omitted) else found
-
-    @property
-    def dom(self) -> Dom | None:
-        """The page, parsed on first use; None where `missing` says why.
-
-        Raises SnapshotInvalid for a snapshot that contradicts its format, BundleError for damaged contents.
-        """
-        found = self.snapshot_id
-        return self._doms.get(found) if found is not None and found in self._doms else None
 
     def excludes(self, css: str) -> bool:
         """Whether nothing on the page matches a selector, found out from the bytes of its snapshot only.

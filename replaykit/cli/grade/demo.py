@@ -14,7 +14,8 @@ import click
 from replaykit.browser import find_browser
 from replaykit.cli.console import notice
 from replaykit.demo.demo_files import demo_path
-from replaykit.errors import MissingExtra, NoBrowser, RecorderError, UsageError
+from replaykit.demo.starter_files import make_folder
+from replaykit.errors import MissingExtra, NoBrowser, RecorderError
 from replaykit.grading.engine import grade_many
 from replaykit.grading.gate import GateOptions
 from replaykit.grading.verdict import PolicyOutcome, Report, Verdict
@@ -39,7 +40,7 @@ def command(folder: Path) -> None:
 
     Needs no key, no network and no browser. Writes into DIR (default: replaykit-demo).
     """
-    _make(folder)
+    make_folder(folder)
     recorded = _record(folder)
     shipped = sorted(demo_path("recordings", "conformance").glob("*.zst"))
     names: dict[str, str] = {}
@@ -60,13 +61,6 @@ def command(folder: Path) -> None:
     write_report(report, folder / "report.json")
     write_report(report, folder / "report.html", sources=shipped)
     click.echo("\n".join(_next(folder, shipped[0], recorded)))
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UsageError(what=f"cannot make the folder {folder}: {error.strerror}") from error
 
 
 def _one_violation(report: Report, names: dict[str, str]) -> str:

@@ -132,7 +132,7 @@ def _warn(report: Report, command: GradeCommand) -> None:
 
 
 class _Job(Struct, frozen=True, kw_only=True):
-    """What the options of the command line lead to."""
+    """A command with the bundles, conditions and options that it leads to."""
 
     command: GradeCommand
     sources: list[str]

@@ -36,13 +36,13 @@ _R = TypeVar("_R", bound=Struct)
 class ActionTracker:
     """Turns what gestures report into actions, and actions into steps."""
 
-    def __init__(self, state: SessionState, observations: ObservationScheduler) -> None:
+    def __init__(self, state: SessionState, observations: ObservationScheduler, uploads: Uploads) -> None:
         self._flows = state.flows
         self._tabs = state.tabs
         self._steps = state.steps
         self._capture = state.capture
         self._observations = observations
-        self._uploads = Uploads(state.outbox)
+        self._uploads = uploads
         self._refs: dict[tuple[int, int], StepRef] = {}
         self._latest: dict[int, int] = {}
         # URL and tabs at a gesture's last event: when it is recognised, the page may already show another.

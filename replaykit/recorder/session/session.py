@@ -32,6 +32,7 @@ from replaykit.recorder.session.session_state import SessionState
 from replaykit.recorder.session.steps import StepRecorder
 from replaykit.recorder.session.tab_lifecycle import TabLifecycle
 from replaykit.recorder.session.tabs import SKEW_MS, Tab, Tabs
+from replaykit.recorder.session.uploaded_files import Uploads
 from replaykit.secrets.redactor import Redactor
 from replaykit.secrets.secret_patterns import sent_names
 from replaykit.tasks.checks import ProbePlan
@@ -124,7 +125,8 @@ class Session:
 
     def _add_actions(self, state: SessionState) -> None:
         self._observations = ObservationScheduler(state, is_loading=self._network.is_loading)
-        self._action_tracker = tracker = ActionTracker(state, self._observations)
+        tracker = ActionTracker(state, self._observations, Uploads(state.outbox))
+        self._action_tracker = tracker
         tracker.steps_max = self._options.max_steps
         tracker.on_limit = self._reach_limit
         self._navigations = NavigationTracker(state, tracker, document_of=self._network.document_of)

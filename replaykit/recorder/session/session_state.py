@@ -1,4 +1,4 @@
-"""What all parts of a session share."""
+"""The state that all parts of a session share."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from replaykit.recorder.session.tabs import Tabs
 
 
 class SessionState(Struct, frozen=True, kw_only=True):
-    """The state that every part of a session reads and changes."""
+    """The parts of a session that all others use."""
 
     outbox: Outbox
-    """What goes out."""
+    """Everything that goes out."""
     flows: Flows
     """Work in several commands."""
     tabs: Tabs
@@ -22,4 +22,4 @@ class SessionState(Struct, frozen=True, kw_only=True):
     steps: StepRecorder
     """Its steps."""
     capture: SnapshotCapture
-    """What its pages showed."""
+    """Snapshots and screenshots of its pages."""

@@ -18,7 +18,9 @@ from replaykit.grading.judges.clients.connection import (
     Connection,
     in_base64,
     is_loopback,
+    missing_key,
     provenance,
+    sdk_client,
     timely,
 )
 from replaykit.grading.judges.clients.credentials import discreet
@@ -167,17 +169,7 @@ class AnthropicClient:
     def _make(self) -> Any:
         import anthropic
 
-        from replaykit.grading.judges.clients.bounded_body import HEADERS, Bounded
-
-        key = self._credential()
-        if isinstance(key, ReplyFailure):
-            return key
-        http = anthropic.DefaultHttpxClient(
-            base_url=self._base_url, headers=HEADERS, event_hooks={"response": [Bounded(self._deadline)]}
-        )
-        return anthropic.Anthropic(
-            base_url=self._base_url, api_key=key, http_client=http, timeout=self._deadline
-        )
+        return sdk_client(anthropic, anthropic.Anthropic, self._base_url, self._credential(), self._deadline)
 
     def _credential(self) -> str | ReplyFailure | None:
         """Return the credential to hand over; None where the SDK finds one itself."""
@@ -185,11 +177,7 @@ class AnthropicClient:
             return self._api_key
         if is_loopback(self._base_url):
             return "none"
-        words = (
-            f"no credential for {self._base_url}: set {' or '.join(KEYS)}, name a profile, point "
-            "--judge-base-url at a local server, or grade with --judge-mode none from the tape"
-        )
-        return ReplyFailure(kind="missing_key", message=words)
+        return missing_key(self._base_url, f"set {' or '.join(KEYS)}, name a profile")
 
     def _timely(self, call: Callable[[], Any]) -> Any:
         return timely(call, self._deadline)

@@ -61,6 +61,27 @@ class Connection:
             return ReplyFailure(kind="missing_sdk", message=words)
 
 
+def sdk_client(sdk: Any, client_type: Any, base_url: str, key: object, deadline: float) -> Any:
+    """Return a client of an SDK whose replies are bounded in size and time; a failure stays one."""
+    from replaykit.grading.judges.clients.bounded_body import HEADERS, Bounded
+
+    if isinstance(key, ReplyFailure):
+        return key
+    http = sdk.DefaultHttpxClient(
+        base_url=base_url, headers=HEADERS, event_hooks={"response": [Bounded(deadline)]}
+    )
+    return client_type(base_url=base_url, api_key=key, http_client=http, timeout=deadline)
+
+
+def missing_key(base_url: str, remedy: str) -> ReplyFailure:
+    """Return the failure of a request for which there is no credential."""
+    words = (
+        f"no credential for {base_url}: {remedy}, point --judge-base-url at a local server, "
+        "or grade with --judge-mode none from the tape"
+    )
+    return ReplyFailure(kind="missing_key", message=words)
+
+
 def timely(call: Callable[[], Any], deadline: float) -> Any:
     """Return what a call returns, a failure where it raises, or `deadline` where it takes more seconds."""
     done: list[Any] = []

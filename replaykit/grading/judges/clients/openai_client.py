@@ -17,7 +17,9 @@ from replaykit.grading.judges.clients.connection import (
     Connection,
     in_base64,
     is_loopback,
+    missing_key,
     provenance,
+    sdk_client,
     timely,
 )
 from replaykit.grading.judges.clients.credentials import discreet
@@ -102,15 +104,7 @@ class OpenAIClient:
     def _make(self) -> Any:
         import openai
 
-        from replaykit.grading.judges.clients.bounded_body import HEADERS, Bounded
-
-        key = self._credential()
-        if isinstance(key, ReplyFailure):
-            return key
-        http = openai.DefaultHttpxClient(
-            base_url=self._base_url, headers=HEADERS, event_hooks={"response": [Bounded(self._deadline)]}
-        )
-        return openai.OpenAI(base_url=self._base_url, api_key=key, http_client=http, timeout=self._deadline)
+        return sdk_client(openai, openai.OpenAI, self._base_url, self._credential(), self._deadline)
 
     def _credential(self) -> str | ReplyFailure:
         key = self._api_key or os.environ.get(KEY)
@@ -118,11 +112,7 @@ class OpenAIClient:
             return key
         if is_loopback(self._base_url):
             return "none"
-        words = (
-            f"no credential for {self._base_url}: set {KEY}, point --judge-base-url at a local server, "
-            "or grade with --judge-mode none from the tape"
-        )
-        return ReplyFailure(kind="missing_key", message=words)
+        return missing_key(self._base_url, f"set {KEY}")
 
 
 def _parameters(request: ModelRequest, images: Images) -> dict[str, Any]:

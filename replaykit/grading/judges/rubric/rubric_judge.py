@@ -73,7 +73,7 @@ class _Question(Struct, frozen=True, kw_only=True):
 
 
 class _Seen(Struct, frozen=True, kw_only=True):
-    """What the first round found: how well each screenshot shows each criterion, and the story."""
+    """Findings of the first round: how well each screenshot shows each criterion, and the story."""
 
     scores: dict[int, Mapping[str, int]]
     story: dict[str, Met]

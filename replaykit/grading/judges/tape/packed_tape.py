@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import stat
-import tempfile
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -13,10 +11,11 @@ from msgspec.structs import replace
 
 from replaykit.bundle.blobs import blob_id
 from replaykit.bundle.reader import Bundle, open_bundle
+from replaykit.bundle.sealing import check_copy, folder_beside
 from replaykit.bundle.story_lines import Line
 from replaykit.bundle.verification import references
 from replaykit.bundle.writer import Journal, NewBlob, SealResult, seal
-from replaykit.errors import BundleWriteError, OutputExists, TapeError, UsageError
+from replaykit.errors import TapeError
 from replaykit.grading.judges.attacks import attacks_tape
 from replaykit.grading.judges.tape.tape import parse_tape, tape_beside
 from replaykit.patterns import lazy_pattern
@@ -42,8 +41,8 @@ def pack(
     TapeError, BundleError, UsageError.
     """
     source, target = Path(bundle), Path(output)
-    _check(source, target, is_forced=force)
-    with open_bundle(source) as opened, _folder_beside(target) as folder:
+    check_copy(source, (target, attacks_tape(tape_beside(target))), "packed", is_forced=force)
+    with open_bundle(source) as opened, folder_beside(target, "packing") as folder:
         tape = _tape(Path(replies or tape_beside(source)))
         written = Path(folder) / "run.zst"
         _write(opened, tape, written)
@@ -102,20 +101,3 @@ def _references(line: Line) -> Iterator[str]:
         yield from _DIGEST.findall(line.raw)
     else:
         yield from references(line)
-
-
-def _check(source: Path, target: Path, *, is_forced: bool) -> None:
-    if target.exists() and source.exists() and target.samefile(source):
-        raise UsageError(what=f"{target}: a bundle is not packed in place: name another file with -o")
-    for path in (target, attacks_tape(tape_beside(target))):
-        if os.path.lexists(path) and not is_forced:
-            raise OutputExists(source=str(path), operation="write the packed bundle")
-
-
-def _folder_beside(target: Path) -> tempfile.TemporaryDirectory[str]:
-    """Return a folder on the target's file system that no one else can read."""
-    try:
-        return tempfile.TemporaryDirectory(prefix=".packing-", dir=target.absolute().parent)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise BundleWriteError(source=str(target), operation="write", reason=reason) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 from msgspec.structs import replace
 
@@ -33,6 +34,9 @@ from replaykit.trajectory.action import Action, GoBack, GoForward, Goto, Reload,
 from replaykit.trajectory.exchange import Navigation
 from replaykit.trajectory.scalars import Threw
 
+Document: TypeAlias = tuple[int | None, int | None]
+"""The exchange of a document, and its HTTP status, as far as they are known."""
+
 REPLACED_MAX = 100
 """Navigations kept that others have replaced."""
 
@@ -45,7 +49,7 @@ class NavigationTracker:
         state: SessionState,
         action_tracker: ActionTracker,
         *,
-        document_of: Callable[[int, Navigated], tuple[int | None, int | None]],
+        document_of: Callable[[int, Navigated], Document],
     ) -> None:
         self._outbox = state.outbox
         self._flows = state.flows
@@ -253,25 +257,18 @@ class NavigationTracker:
         if message.stage != "failed":
             # Before the tab moves on: gestures refer to the document that it leaves.
             self._action_tracker.settle(tab)
-        exchange, status = self._document_of(tab.page, message)
+        document = exchange, status = self._document_of(tab.page, message)
         self._arrive(tab, message, status)
         # A move that never arrived left the history as it was.
         is_page_like = (found.is_ambiguous or pending.is_own) and message.stage != "failed"
         if is_page_like or (found.kind == "unknown" and found.cause == "agent"):
-            self._flows.start(self._asking(tab, pending, message, exchange, status), token=pending)
+            self._flows.start(self._asking(tab, pending, message, document), token=pending)
         elif exchange is None and _is_unseen(pending, message):
-            self._flows.start(self._asking_first(tab, pending, message, found, exchange, status))
+            self._flows.start(self._asking_first(tab, pending, message, found, document))
         else:
-            self._report(tab, pending, message, found, exchange, status)
+            self._report(tab, pending, message, found, document)
 
-    def _asking(
-        self,
-        tab: Tab,
-        pending: PendingNavigation,
-        message: Navigated,
-        exchange: int | None,
-        status: int | None,
-    ) -> Flow:
+    def _asking(self, tab: Tab, pending: PendingNavigation, message: Navigated, document: Document) -> Flow:
         if message.stage == "committed" and self._origin(tab, pending, message).is_ambiguous:
             yield from self._travelling.wait(tab, pending)
             self._begin(tab, pending, message)
@@ -280,22 +277,16 @@ class NavigationTracker:
             reply = yield ReadPage(id=0, page=tab.page, what="history")
             direction = reply.value if isinstance(reply.value, str) else None
             found = self._origin(tab, pending, message, direction)
-        self._report(tab, pending, message, found, exchange, status)
+        self._report(tab, pending, message, found, document)
 
     def _asking_first(
-        self,
-        tab: Tab,
-        pending: PendingNavigation,
-        message: Navigated,
-        found: Origin,
-        exchange: int | None,
-        status: int | None,
+        self, tab: Tab, pending: PendingNavigation, message: Navigated, found: Origin, document: Document
     ) -> Flow:
         """Ask what a document was first asked for of which no one saw the start."""
         reply = yield ReadPage(id=0, page=tab.page, what="requested")
         entries = reply.value if isinstance(reply.value, list) else []
         requested = self._first(tab, entries, message.url, message.at)
-        self._report(tab, pending, message, found, exchange, status, requested)
+        self._report(tab, pending, message, found, document, requested)
 
     def _arrive(self, tab: Tab, message: Navigated, status: int | None = None) -> None:
         """Let the tab show the document."""
@@ -316,11 +307,10 @@ class NavigationTracker:
         pending: PendingNavigation,
         message: Navigated,
         found: Origin,
-        exchange: int | None,
-        status: int | None,
+        document: Document,
         requested: str | None = None,
     ) -> None:
-        ref = pending.ref
+        ref, (exchange, status) = pending.ref, document
         if ref is not None:
             self._report_action(tab, pending, _action(found, pending.url), message.at, _error(message))
         elif found.cause == "step":
