@@ -1,4 +1,4 @@
-"""Commands of replaykit in processes of their own, which need not load it: forks of one that has."""
+"""Commands of replaykit, in this process, or in others that need not load it: forks of one that has."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+import pytest
+
+from replaykit.cli.main import run
 
 SERVER = """
 import importlib, json, os, pkgutil, sys
@@ -37,6 +41,14 @@ for line in sys.stdin:
 
 NEW = ("PYTHON", "LC_", "LANG", "TZ")
 """Prefixes of variables that Python reads as it starts."""
+
+
+def run_here(capfd: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str, str]:
+    """Run a command in this process; return its code, output and errors."""
+    code = run([str(part) for part in arguments])
+    said = capfd.readouterr()
+    return code, said.out, said.err
+
 
 Done = subprocess.CompletedProcess[str]
 

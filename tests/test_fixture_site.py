@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import pytest
 
+from fixtures.sites.shop import seed as seeds
+from fixtures.sites.shop.server import Site, serve
+from fixtures.sites.shop.state import Shop
 from tests.site_client import JSON, Client, Links
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -35,27 +36,21 @@ VIEWS = (
 )
 
 
-def load(name: str) -> Any:
-    if str(ROOT) not in sys.path:
-        sys.path.insert(0, str(ROOT))
-    return importlib.import_module(f"fixtures.sites.shop.{name}")
-
-
 @pytest.fixture
-def site() -> Iterator[Any]:
-    with load("server").serve() as running:
+def site() -> Iterator[Site]:
+    with serve() as running:
         yield running
 
 
 @pytest.fixture
-def client(site: Any) -> Client:
+def client(site: Site) -> Client:
     return Client(site.url)
 
 
 def test_two_starts_give_the_same_bytes() -> None:
     seen = []
     for _ in range(2):
-        with load("server").serve() as site:
+        with serve() as site:
             client = Client(site.url)
             answers = [client.ask(path) for path in VIEWS]
             seen.append([(status, text, sorted(headers.items())) for status, text, headers in answers])
@@ -100,9 +95,9 @@ def test_state_starts_from_the_seed_and_reset_returns_to_it(client: Client) -> N
 
 
 def test_an_own_seed_replaces_the_built_in_one() -> None:
-    seed = load("seed").seed()
+    seed = seeds.seed()
     own = {**seed, "orders": {"7": {**seed["orders"]["1007"], "shipping": "0.10"}}}
-    shop = load("state").Shop(own)
+    shop = Shop(own)
     assert shop.order("7")["total"] == "79.70"
     shop.refund("7", "1", "")
     assert own["orders"]["7"]["status"] == "Shipped"
@@ -301,10 +296,10 @@ def test_a_missing_page_gives_its_status(client: Client, path: str, method: str,
 
 
 def test_stopping_twice_is_harmless_and_frees_the_port() -> None:
-    site = load("server").serve()
+    site = serve()
     site.stop()
     site.stop()
-    with load("server").serve(int(site.url.rpartition(":")[2])) as again:
+    with serve(int(site.url.rpartition(":")[2])) as again:
         assert again.url == site.url
 
 

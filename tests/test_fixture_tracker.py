@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import re
 import socket
@@ -18,6 +17,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from fixtures.sites.tracker import seed as seeds
+from fixtures.sites.tracker.server import Site, serve
+from fixtures.sites.tracker.state import Tracker
+
 ROOT = Path(__file__).resolve().parents[1]
 STATIC = ROOT / "fixtures" / "sites" / "tracker" / "static"
 PAGES = (
@@ -32,12 +35,6 @@ PAGES = (
     "/api/tokens",
     *(f"/static/{file.name}" for file in sorted(STATIC.iterdir())),
 )
-
-
-def load(name: str) -> Any:
-    if str(ROOT) not in sys.path:
-        sys.path.insert(0, str(ROOT))
-    return importlib.import_module(f"fixtures.sites.tracker.{name}")
 
 
 class Client:
@@ -84,13 +81,13 @@ def _read(reply: Any) -> Any:
 
 
 @pytest.fixture
-def site() -> Iterator[Any]:
-    with load("server").serve() as running:
+def site() -> Iterator[Site]:
+    with serve() as running:
         yield running
 
 
 @pytest.fixture
-def client(site: Any) -> Client:
+def client(site: Site) -> Client:
     return Client(site.url)
 
 
@@ -103,7 +100,7 @@ def multipart(name: str, content: bytes) -> tuple[bytes, str]:
 def test_two_starts_give_the_same_bytes() -> None:
     seen = []
     for _ in range(2):
-        with load("server").serve() as site:
+        with serve() as site:
             answers = [Client(site.url).ask("GET", path) for path in PAGES]
             seen.append([(status, text, sorted(headers.items())) for status, text, headers in answers])
     assert seen[0] == seen[1]
@@ -142,8 +139,8 @@ def test_state_starts_from_the_seed_and_reset_returns_to_it(client: Client) -> N
 
 
 def test_an_own_seed_replaces_the_built_in_one() -> None:
-    seed = load("seed").seed()
-    tracker = load("state").Tracker({**seed, "settings": {**seed["settings"], "wip_limit": 3}})
+    seed = seeds.seed()
+    tracker = Tracker({**seed, "settings": {**seed["settings"], "wip_limit": 3}})
     tracker.move("9", "doing")
     assert tracker.issue("9")["column"] == "doing"
     assert 9 not in seed["board"]["doing"]
@@ -322,7 +319,7 @@ def test_a_stream_resumes_where_it_broke_off(client: Client) -> None:
 
 
 def test_stopping_ends_the_streams_and_frees_the_port() -> None:
-    site = load("server").serve()
+    site = serve()
     client = Client(site.url)
     with client._opener.open(f"{site.url}/events", timeout=10) as stream:
         stopping = threading.Thread(target=site.stop)
@@ -330,7 +327,7 @@ def test_stopping_ends_the_streams_and_frees_the_port() -> None:
         assert stream.read().startswith(b"retry: 1000")
         stopping.join()
     site.stop()
-    with load("server").serve(int(site.url.rpartition(":")[2])) as again:
+    with serve(int(site.url.rpartition(":")[2])) as again:
         assert again.url == site.url
 
 

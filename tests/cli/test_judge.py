@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from replaykit.bundle.reader import open_bundle
-from replaykit.cli.main import run as run_cli
 from replaykit.grading.engine import grade_many
 from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import grade
@@ -21,6 +20,7 @@ from replaykit.grading.judges.clients.client import ClientAnswer
 from replaykit.grading.judges.tape.tape import read_tape
 from replaykit.grading.model_request import ModelReply
 from replaykit.testing import trajectory
+from tests.commands import run_here as run
 from tests.grading.judges.messages_server import Server, error, message, says
 
 needs_sdk = pytest.mark.skipif(
@@ -44,12 +44,6 @@ def no_credentials(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("API_KEY", "AUTH_TOKEN", "BASE_URL", "PROFILE", "CONFIG_DIR"):
         monkeypatch.delenv(f"ANTHROPIC_{name}", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
-
-
-def run(capfd: Any, *arguments: object) -> tuple[int, str, str]:
-    code = run_cli([str(part) for part in arguments])
-    said = capfd.readouterr()
-    return code, said.out, said.err
 
 
 @needs_sdk

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from replaykit.bundle.reader import open_bundle
-from replaykit.cli.main import run as run_cli
 from replaykit.testing import trajectory
 from replaykit.trajectory.action import ToolCall
 from replaykit.trajectory.step import Step
+from tests.commands import run_here as run
 
 SECRET = "hunter22"
 
@@ -25,12 +25,6 @@ def bundle(tmp_path: Path) -> Path:
         .answer("AB-1234")
         .write(tmp_path / "run.zst")
     )
-
-
-def run(capfd: Any, *arguments: object) -> tuple[int, str, str]:
-    code = run_cli([str(part) for part in arguments])
-    said = capfd.readouterr()
-    return code, said.out, said.err
 
 
 def test_it_writes_a_bundle_and_says_its_digest(

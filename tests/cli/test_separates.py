@@ -8,15 +8,9 @@ from typing import Any
 
 import pytest
 
-from replaykit.cli.main import run as run_cli
+from tests.commands import run_here as run
 
 RECORDINGS = Path(__file__).parents[2] / "recordings" / "conformance"
-
-
-def run(capfd: Any, *arguments: object) -> tuple[int, str, str]:
-    code = run_cli([str(part) for part in arguments])
-    said = capfd.readouterr()
-    return code, said.out, said.err
 
 
 @pytest.fixture

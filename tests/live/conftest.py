@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import monotonic
 from typing import Any
 
@@ -84,19 +85,20 @@ def lent(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """A page in a context of its own, 800 x 600."""
-    context = browser.new_context(viewport={"width": 800, "height": 600})
-    yield context.new_page()
-    context.close()
+def page(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
+    """A page in a context of its own, 800 x 600; with the mark `one_page` the module's, emptied."""
+    if request.node.get_closest_marker("one_page"):
+        yield request.getfixturevalue("emptied")
+        return
+    with browser.new_context(viewport={"width": 800, "height": 600}) as context:
+        yield context.new_page()
 
 
 @pytest.fixture(scope="module")
 def kept_page(browser: Browser) -> Iterator[Page]:
     """A page for a module's tests that only load something into it: a new one takes longer than most of them."""
-    context = browser.new_context(viewport={"width": 800, "height": 600})
-    yield context.new_page()
-    context.close()
+    with browser.new_context(viewport={"width": 800, "height": 600}) as context:
+        yield context.new_page()
 
 
 @pytest.fixture
@@ -113,9 +115,15 @@ def emptied(kept_page: Page) -> Page:
 @pytest.fixture
 def context(browser: Browser) -> Iterator[BrowserContext]:
     """A context of its own, 1280 x 800."""
-    made = browser.new_context(viewport={"width": 1280, "height": 800})
-    yield made
-    made.close()
+    with browser.new_context(viewport={"width": 1280, "height": 800}) as made:
+        yield made
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """A folder with a short name: sockets of a browser stand in it."""
+    with TemporaryDirectory(prefix="run-", ignore_cleanup_errors=True) as made:
+        yield Path(made)
 
 
 class Taken:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
 
 from replaykit.errors import Unsupported
 from replaykit.replay.dom import Dom, Node
@@ -21,13 +20,7 @@ from awkward import PAGES
 from test_fidelity import load
 from test_wild import visit
 
-pytestmark = pytest.mark.live
-
-
-@pytest.fixture
-def page(emptied: Page) -> Page:
-    """One page for all tests: they only load something into it."""
-    return emptied
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 
 SEEDS = range(100, 148)

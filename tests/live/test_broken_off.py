@@ -9,11 +9,9 @@ from __future__ import annotations
 import os
 import random
 import resource
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -132,14 +130,6 @@ def plans(kills: int) -> Iterator[Plan]:
     ways = list(zip(("function", "command") * 3, ("recorder", "disk", "browser") * 2, strict=True))
     for number in range(kills):
         yield Plan(number, *ways[number % len(ways)], chance.randrange(1, 30), chance.random() * 0.3)
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """A folder with a short name: sockets of a browser stand in it."""
-    made = Path(tempfile.mkdtemp(prefix="off-"))
-    yield made
-    shutil.rmtree(made, ignore_errors=True)
 
 
 @pytest.mark.parametrize("kills", one_in(2, [A_FEW, KILLS]))

@@ -11,7 +11,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from playwright.sync_api import Page
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import LocatorLimit, ReplayError, Unsupported
@@ -31,13 +30,7 @@ from awkward import PAGES, random_page
 from test_fidelity import DOT, load, normal
 from wild import PRELUDE, WildPage
 
-pytestmark = pytest.mark.live
-
-
-@pytest.fixture
-def page(emptied: Page) -> Page:
-    """One page for all tests: they only load something into it."""
-    return emptied
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 
 RECORDINGS = Path(__file__).parents[2] / "recordings" / "conformance"

@@ -10,7 +10,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from playwright.sync_api import Page
 
 from fixtures.sites.shop.server import Site, serve
 from replaykit.recorder.page.page_script import API
@@ -20,13 +19,7 @@ from tests.thorough import one_in
 sys.path.insert(0, str(Path(__file__).parent))
 from awkward import PAGES, random_page
 
-pytestmark = pytest.mark.live
-
-
-@pytest.fixture
-def page(emptied: Page) -> Page:
-    """One page for all tests: they only load something into it."""
-    return emptied
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 
 Watch = Callable[..., Any]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from playwright.async_api import async_playwright
@@ -17,6 +16,7 @@ from replaykit.recorder.agent_runs import record_command
 from replaykit.recorder.recorder import AsyncRecorder, Recorder
 from replaykit.tasks.task import decode_task
 from replaykit.trajectory.action import tag_of
+from tests.live.agent_programs import apart
 from tests.live.flags import LEAN
 from tests.thorough import one_in
 
@@ -113,12 +113,6 @@ def call(name: str, said: str, site: Site) -> tuple[str, list[str | int]]:
 
 def steps(scripts: dict[str, tuple[str, list[str]]]) -> list[str]:
     return [tag for _, expected in scripts.values() for tag in ("goto", *expected)]
-
-
-def apart(work: Callable[[], Any]) -> Any:
-    """Run where no sync driver owns the event loop."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(work).result()
 
 
 @pytest.mark.thorough

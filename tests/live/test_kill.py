@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -67,14 +64,6 @@ with sync_playwright() as playwright:
         page.get_by_role("navigation", name="Main").get_by_role("link", name="Products").click()
         page.get_by_role("heading", level=1, name="Products").wait_for()
 """
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """A folder with a short name: sockets of a browser stand in it."""
-    made = Path(tempfile.mkdtemp(prefix="kill-"))
-    yield made
-    shutil.rmtree(made, ignore_errors=True)
 
 
 @pytest.mark.parametrize("kills", one_in(2, [A_FEW, KILLS]))

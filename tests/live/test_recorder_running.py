@@ -28,6 +28,7 @@ from replaykit.trajectory.action import tag_of
 from replaykit.trajectory.exchange import Dialog, Message
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Probe, Trajectory
+from tests.live.agent_programs import apart
 from tests.thorough import one_in
 
 if TYPE_CHECKING:
@@ -85,12 +86,6 @@ def task(site: Site) -> Task:
             "metadata": {"level": "MARKER-IN-METADATA"},
         }
     )
-
-
-def apart(work: Callable[[], Recorded]) -> Recorded:
-    """Run where no sync driver owns the event loop."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(work).result()
 
 
 def held(path: Path) -> Trajectory:

@@ -7,19 +7,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
 
 from replaykit.errors import SelectorInvalid, Unsupported
 from replaykit.replay.dom import Dom
 from tests.thorough import one_in
 
-pytestmark = pytest.mark.live
-
-
-@pytest.fixture
-def page(emptied: Page) -> Page:
-    """One page for all tests: they only load something into it."""
-    return emptied
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 
 Watch = Callable[..., Any]

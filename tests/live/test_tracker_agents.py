@@ -22,13 +22,7 @@ from tests.thorough import one_in
 sys.path.insert(0, str(Path(__file__).parent))
 from test_fidelity import READ, differences
 
-pytestmark = pytest.mark.live
-
-
-@pytest.fixture
-def page(emptied: Page) -> Page:
-    """One page for all tests: they only load something into it."""
-    return emptied
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 
 Watch = Callable[..., Any]

@@ -9,7 +9,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from playwright.sync_api import Page
 
 from replaykit.errors import Unsupported
 from replaykit.recorder.page.page_script import API
@@ -19,13 +18,7 @@ from tests.thorough import one_in
 sys.path.insert(0, str(Path(__file__).parent))
 from wild import PRELUDE, WildPage
 
-pytestmark = pytest.mark.live
-
-
-@pytest.fixture
-def page(emptied: Page) -> Page:
-    """One page for all tests: they only load something into it."""
-    return emptied
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 
 Watch = Callable[..., Any]
