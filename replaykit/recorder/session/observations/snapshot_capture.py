@@ -203,7 +203,7 @@ class SnapshotCapture:
         if shown is None:
             return replace(seen, tabs=self._tabs.views()), []
         frames, blobs = tab.snapshots.frames(shown, until)
-        push = shown.push
+        push, sheets = shown.push, shown.sheets if role in SHEETED else ()
         whole = replace(
             seen,
             seq=push.seq,
@@ -219,9 +219,8 @@ class SnapshotCapture:
             stale=push.stale,
             repaired=push.repaired,
             changed_without_event=tab.changes.until(shown, at),
+            sheets=tuple(sheet.id if sheet else None for sheet in sheets),
         )
-        sheets = shown.sheets if role in SHEETED else ()
-        whole = replace(whole, sheets=tuple(sheet.id if sheet else None for sheet in sheets))
         return whole, [shown.blob, *blobs, *(sheet for sheet in sheets if sheet)]
 
     def _shoot_still(self, tab: Tab, shown: PushedSnapshot | None) -> Asking[CapturedScreenshot]:
