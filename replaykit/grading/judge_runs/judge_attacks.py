@@ -33,6 +33,7 @@ from replaykit.grading.judges.tape.tape_player import judge_from_tape
 from replaykit.grading.judges.tape.tape_recorder import CONCURRENCY, RequestSlots, TapeRecorder, judge_async
 from replaykit.grading.statistics import Interval, upper_bound, wilson
 from replaykit.grading.verdict import Judgement, JudgeOutcome
+from replaykit.tasks.judge_settings import JudgeSettings
 
 S, E = JudgeOutcome.SUCCESS, JudgeOutcome.ERROR
 
@@ -154,20 +155,13 @@ def attack_judges(
     marks: dict[str, str] = {}
     skipped: Counter[tuple[str, str]] = Counter()
     for case, lent in _attacked(sources, options, attacks):
-        base, known = tape_of(case.bundle, case.panel.tape), _known(case)
         is_failure = case.bundle.digest in failures or case.task.id in failures
-        for settings in case.panel.judges:
-            before = judge_from_tape(settings, case.task, case.replay(), base, case.panel.mode)
+        for before, after in _judged(case, lent):
             marks.setdefault(before.judge, before.fingerprint)
-            for name, attack in zip((one.name for one in attacks), lent, strict=True):
-                trial = None
-                if attack is not None:
-                    after = judge_from_tape(
-                        settings, case.task, case.replay(), known, case.panel.mode, attack=attack
-                    )
-                    trial = _trial(before, after, attack, is_failure)
-                skipped[before.judge, name] += attack is None
-                trials.setdefault((before.judge, name), []).append(trial)
+            for one, attack, judged in zip(attacks, lent, after, strict=True):
+                trial = _trial(before, judged, attack, is_failure) if attack and judged else None
+                skipped[before.judge, one.name] += attack is None
+                trials.setdefault((before.judge, one.name), []).append(trial)
     names = list(dict.fromkeys(judge for judge, _ in trials))
     return [
         _result(
@@ -181,6 +175,20 @@ def attack_judges(
         for name in names
         for attack in attacks
     ]
+
+
+def _judged(
+    case: JudgedBundle, attacks: Sequence[Attack | None]
+) -> Iterator[tuple[Judgement, list[Judgement | None]]]:
+    """Yield what each judge says of a bundle as it is, and under each attack that there is."""
+    base, known = tape_of(case.bundle, case.panel.tape), _known(case)
+
+    def judged(settings: JudgeSettings, tape: Tape | None, attack: Attack | None = None) -> Judgement:
+        return judge_from_tape(settings, case.task, case.replay(), tape, case.panel.mode, attack=attack)
+
+    for settings in case.panel.judges:
+        before = judged(settings, base)
+        yield before, [judged(settings, known, one) if one is not None else None for one in attacks]
 
 
 def read_attacks(path: str | Path) -> tuple[AttackResult, ...]:
