@@ -119,6 +119,16 @@ def test_what_was_undecided_is_decided(method: str, after: str, tmp_path: Path) 
         assert grade(joined).success == after
 
 
+@pytest.mark.parametrize(("asked", "state"), [("/shop", "recorded"), ("/other", "partial")])
+def test_a_file_without_a_page_of_the_run_is_not_whole(asked: str, state: str, tmp_path: Path) -> None:
+    run = trajectory("t1", channels=WITHOUT).goto("http://shop.test/shop", "<p>one</p>")
+    path = run.answer("done").write(tmp_path / "run.zst")
+    done = join_har(har(tmp_path, at(50, f"http://shop.test{asked}")), path, tmp_path / "out")
+    assert bool(done.warnings) is (state == "partial")
+    with open_bundle(done.path) as bundle:
+        assert bundle.trajectory.channel("network") == state
+
+
 def test_probes_keep_their_ids(tmp_path: Path) -> None:
     run = trajectory("t1", channels=WITHOUT).click("#a").request("GET", "http://shop.test/p", actor="probe")
     path = run.answer("x").write(tmp_path / "run.zst")

@@ -12,11 +12,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urljoin
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from replaykit.interop.har.har_bodies import body_of, media_type, part, post_of, size, status_of
+from replaykit.interop.har.har_bodies import SentBody, body_of, media_type, part, post_of, size, status_of
+from replaykit.interop.har.har_sockets import socket_of
 from replaykit.interop.imported_run import Run
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.scalars import Blob, Omitted
@@ -84,44 +84,41 @@ def exchange_of(run: Run, entry: Any, id: int, base: Base, *, at: int | None = N
     content = part(response, "content")
     mime = media_type(content.get("mimeType"))
     t = base.ms(moment(entry.get("startedDateTime"))) if at is None else at
-    messages = entry.get("_webSocketMessages")
-    sides = (
-        [one.get("type") for one in messages if isinstance(one, dict)] if isinstance(messages, list) else []
-    )
+    socket = socket_of(run, entry)
+    sent = post_of(run, method, request) if socket is None else SentBody(socket.sent)
     return Exchange(
         id=id,
         t=t,
         method=method,
         url=url,
-        resource=_resource(entry, messages),
+        resource=_resource(entry, is_socket=socket is not None),
         http_version=_text(request.get("httpVersion")),
         remote=_remote(entry),
         request_headers=_headers(request.get("headers")),
         response_headers=_headers(response.get("headers")),
-        post=post_of(run, method, request) if not sides else _frames(run, messages, "send"),
-        body=body_of(run, method, response) if not sides else _frames(run, messages, "receive"),
+        post=sent.blob,
+        post_size=sent.size,
+        body=body_of(run, method, response) if socket is None else socket.received,
         status=status_of(response.get("status")),
         status_text=_text(response.get("statusText")) or None,
         mime=mime,
         encoded_size=size(response.get("_transferSize"), response.get("bodySize")),
         decoded_size=size(content.get("size")),
-        from_cache=response.get("_fromCache") is not None or response.get("fromDiskCache") is True,
+        from_cache=_is_cached(entry, response),
         error=_text(response.get("_failureText")) or _text(response.get("_error")),
-        messages=sides.count("receive"),
-        sent_frames=sides.count("send"),
+        messages=0 if socket is None else socket.received_count,
+        sent_frames=0 if socket is None else socket.sent_count,
         **_times(entry, t),
     )
 
 
-FRAMES = "application/x-ndjson"
-"""Media type of what went over a WebSocket: a JSON line a message, `time`, `opcode` and `data`."""
-
-
-def _frames(run: Run, messages: Any, side: str) -> Blob | None:
-    """Keep what went one way over a WebSocket; None where nothing did."""
-    own = [one for one in messages if isinstance(one, dict) and one.get("type") == side]
-    lines = [msgspec.json.encode({key: part for key, part in one.items() if key != "type"}) for one in own]
-    return run.put(FRAMES, b"\n".join([*lines, b""])) if lines else None
+def _is_cached(entry: Mapping[str, Any], response: Mapping[str, Any]) -> bool:
+    """Whether a cache answered, in the words of each writer: Chrome, Playwright, WebKit, then chrome-har."""
+    if entry.get("_fromCache") is not None or response.get("_fromCache") is not None:
+        return True
+    if response.get("fromDiskCache") is True or entry.get("_fetchType") in ("Memory Cache", "Disk Cache"):
+        return True
+    return bool(part(part(entry, "cache"), "beforeRequest"))
 
 
 def linked(exchanges: list[Exchange], targets: Mapping[int, str]) -> list[Exchange]:
@@ -292,8 +289,8 @@ def _remote(entry: Mapping[str, Any]) -> str | None:
     return shown if port is None else f"{shown}:{port}"
 
 
-def _resource(entry: Mapping[str, Any], messages: Any) -> str:
+def _resource(entry: Mapping[str, Any], *, is_socket: bool) -> str:
     kind = _text(entry.get("_resourceType"))
-    if kind in RESOURCES:
-        return kind
-    return "websocket" if isinstance(messages, list) else "other"
+    if is_socket:
+        return "websocket"
+    return kind if kind in RESOURCES else "other"

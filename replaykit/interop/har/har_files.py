@@ -25,6 +25,7 @@ from replaykit.interop.har.har_entries import (
     moment,
     stamp,
 )
+from replaykit.interop.har.har_gaps import gaps_of
 from replaykit.interop.imported_run import Run
 from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.interop.source_files import kind_of
@@ -49,17 +50,20 @@ def is_har_name(name: str) -> bool:
     return name.lower().endswith(".har")
 
 
-def read_har(run: Run, name: str) -> None:
-    """Add the exchanges of a HAR file in file order; bad entries are skipped and counted."""
-    entries = entries_of(run, name)
-    base = _base(entries)
+def read_har(run: Run, name: str, *, by_start: bool = True) -> None:
+    """Add the exchanges of a HAR file; bad entries are skipped and counted.
+
+    `by_start`: in order of their starts, else in that of the file.
+    """
+    har = log_of(run, name)
+    base = _base(har["entries"])
     if base.start is not None:
         run.header.update(created=stamp(base.start), clock="source")
-    add_entries(run, entries, base, name)
+    add_entries(run, har, base, name, by_start=by_start)
 
 
-def entries_of(run: Run, name: str) -> list[Any]:
-    """Return the entries of a HAR file, and note the tool that wrote it. Raises MalformedSource."""
+def log_of(run: Run, name: str) -> dict[str, Any]:
+    """Return the log of a HAR file, with its entries; note the tool that wrote it. Raises MalformedSource."""
     plain = run.source.json(name)
     log = plain.get("log") if isinstance(plain, dict) else None
     entries = log.get("entries") if isinstance(log, dict) else None
@@ -72,11 +76,12 @@ def entries_of(run: Run, name: str) -> list[Any]:
     creator = log.get("creator")
     if isinstance(creator, dict) and isinstance(creator.get("name"), str):
         run.origin["tool"] = " ".join(str(creator.get(key, "")) for key in ("name", "version")).strip()
-    return entries
+    return log
 
 
-def add_entries(run: Run, entries: list[Any], base: Base, name: str) -> None:
-    """Add the exchanges of entries; the channel is partial if one of them is invalid."""
+def add_entries(run: Run, log: dict[str, Any], base: Base, name: str, *, by_start: bool = True) -> None:
+    """Add the exchanges of a log; the channel is partial if one is invalid, or the file shows a gap."""
+    entries = _in_order(log["entries"]) if by_start else log["entries"]
     found: list[Exchange] = []
     targets: dict[int, str] = {}
     bad = 0
@@ -96,9 +101,23 @@ def add_entries(run: Run, entries: list[Any], base: Base, name: str) -> None:
     # A recorder that was never attached writes an empty list too.
     elif not entries:
         run.warn(f"{name} holds no entries: whether there were requests is not known")
-    for one in linked(found, targets):
+    found = linked(found, targets)
+    gaps = list(gaps_of(log, found))
+    for gap in gaps:
+        run.warn(f"{name}: requests are missing: {gap}")
+    for one in found:
         run.add(one)
-    run.fills(network="recorded" if found and not bad else "partial")
+    run.fills(network="recorded" if found and not bad and not gaps else "partial")
+
+
+def _in_order(entries: list[Any]) -> list[Any]:
+    """Return entries in order of their starts: proxies write them as they end, tables as they are sorted.
+
+    Without all starts, the order of the file counts.
+    """
+    starts = [moment(one.get("startedDateTime")) if isinstance(one, dict) else None for one in entries]
+    known = [(start, place) for place, start in enumerate(starts) if start is not None]
+    return [entries[place] for _, place in sorted(known)] if len(known) == len(entries) else entries
 
 
 def count_unread(run: Run, entry: Any) -> None:
@@ -117,7 +136,8 @@ _TIMINGS: dict[str, Any] = {
 }
 _READ: dict[str, Any] = {
     "startedDateTime": {}, "time": {}, "timings": _TIMINGS, "serverIPAddress": {}, "_serverPort": {},
-    "_resourceType": {}, "_webSocketMessages": {}, "_monotonicTime": {}, "pageref": {},
+    "_resourceType": {}, "_webSocketMessages": {}, "_monotonicTime": {}, "pageref": {}, "_fromCache": {},
+    "_fetchType": {},
     "request": {"method": {}, "url": {}, "httpVersion": {}, "headers": _PAIR, "bodySize": {},
                 "postData": _TEXT},
     "response": {

@@ -19,7 +19,8 @@ from replaykit.bundle.verification import references
 from replaykit.bundle.writer import Journal, NewBlob, SealResult
 from replaykit.errors import OutputExists, UnknownLayout, UsageError
 from replaykit.interop.har.har_entries import Base, moment
-from replaykit.interop.har.har_files import IMPORTER, add_entries, entries_of, is_har_name
+from replaykit.interop.har.har_files import IMPORTER, add_entries, is_har_name, log_of
+from replaykit.interop.har.har_gaps import plain_url
 from replaykit.interop.imported_run import Options, Run
 from replaykit.interop.layout_detection import kind_of_path
 from replaykit.interop.registry import check_options
@@ -28,11 +29,14 @@ from replaykit.interop.source_files import open_source
 from replaykit.interop.written_bundles import BATCH, loaded, write_sealed
 from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.action import Unknown
-from replaykit.trajectory.exchange import Exchange
+from replaykit.trajectory.exchange import Exchange, Navigation
 from replaykit.trajectory.step import Derivation, Ending, Event, Header, Step
 
 SLACK_MS = 60_000
 """Requests may begin so long before the run or after its last event."""
+
+_FROM_CACHE = ("back", "forward")
+"""Kinds of navigation for which a browser may ask no one."""
 
 _DIGEST = lazy_pattern(r"[0-9a-f]{64}")
 
@@ -84,13 +88,25 @@ def _check(bundle: Path, target: Path, *, force: bool) -> None:
 def _exchanges(run: Run, name: str, bundle: Bundle) -> list[Exchange]:
     """Return the exchanges with the steps that they belong to."""
     start = _start(bundle)
-    entries = entries_of(run, name)
-    _check_time(entries, start, bundle, run, name)
-    add_entries(run, entries, Base(start=start), name)
+    log = log_of(run, name)
+    _check_time(log["entries"], start, bundle, run, name)
+    add_entries(run, log, Base(start=start), name)
     found = [event for event in run.events if isinstance(event, Exchange)]
+    if (page := next(_unasked(bundle, found), None)) is not None:
+        run.warn(f"{name}: requests are missing: the run loaded a page that is not in it: {page}")
+        run.fills(network="partial")
     first = 1 + max((one.id for one in bundle.trajectory.of_type(Exchange)), default=-1)
     begun = sorted((step.t, step.index) for step in bundle.trajectory.steps if step.t is not None)
     return [_placed(one, first, begun) for one in found]
+
+
+def _unasked(bundle: Bundle, found: Sequence[Exchange]) -> Iterator[str]:
+    """Yield pages that the run loaded and that the file does not hold: it begins late, or ends early."""
+    asked = {plain_url(one.url) for one in found}
+    for one in bundle.trajectory.of_type(Navigation):
+        is_load = one.committed and not one.same_document and not one.frame and one.kind not in _FROM_CACHE
+        if is_load and one.url.startswith(("http:", "https:")) and plain_url(one.url) not in asked:
+            yield one.url
 
 
 def _start(bundle: Bundle) -> datetime:

@@ -43,7 +43,7 @@ def read(run: Run, candidate: Candidate) -> None:
     response = run.text_beside(RESPONSE)
     answer = None if response is None else response.strip()
     if NETWORK in run.source:
-        read_har(run, NETWORK)
+        read_har(run, NETWORK, by_start=False)  # its evaluators take the order of the file
     else:
         run.warn(f"no {NETWORK}: the network is absent")
     result = run.beside(RESULT)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from replaykit.patterns import lazy_pattern
 from replaykit.tasks.state_checks import ExchangeChoice
 from replaykit.trajectory.exchange import Exchange
 
@@ -18,10 +19,23 @@ class CandidateExchange(NamedTuple):
     """Code of what is missing to know that it is meant; None: it is."""
 
 
+_CODE = lazy_pattern(r"\A(net::ERR_|NS_)")
+"""An error by its code; other browsers and proxies give a sentence."""
+
+_CUT = lazy_pattern(
+    r"ABORTED|_RESET|CONNECTION_CLOSED|EMPTY_RESPONSE|ERR_TIMED_OUT|NET_TIMEOUT|NET_INTERRUPT|NETWORK_CHANGED"
+    r"|NETWORK_IO_SUSPENDED|ERR_HTTP2|ERR_QUIC|INCOMPLETE_CHUNKED|CONTENT_LENGTH|INVALID_HTTP_RESPONSE"
+)
+"""Errors of a request that the server may have received."""
+
+
 def is_unanswered(exchange: Exchange) -> bool:
     """Return whether it is unknown how a request ended: it was under way at the end, or broken off."""
-    # A server may carry out what was aborted; other errors mean that it was not reached.
-    return exchange.status is None and (exchange.error is None or "ABORTED" in exchange.error)
+    if exchange.status is not None:
+        return False
+    # A server may carry out what was broken off; other codes mean that it was not reached.
+    error = exchange.error
+    return error is None or _CODE.search(error) is None or _CUT.search(error) is not None
 
 
 def candidates(exchanges: Sequence[Exchange], choice: ExchangeChoice) -> list[CandidateExchange]:

@@ -1,0 +1,103 @@
+"""Requests that a HAR file shows to be missing: by its writer's code, or by what its entries come from.
+
+A filter that kept a request out leaves no other trace, so a file without such signs counts as whole.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import unquote, urljoin, urlsplit
+
+from replaykit.interop.har.har_bodies import part
+from replaykit.patterns import lazy_pattern
+from replaykit.trajectory.exchange import Exchange
+
+_DROPS_FAILED = ("chrome-har", "browsertime", "sitespeed.io", "webkit web inspector")
+"""Writers that leave out each request that failed or had not ended."""
+
+_REDIRECTS = (301, 302, 303, 307, 308)
+
+_PORTS = {"http": 80, "https": 443}
+
+_PAGE = lazy_pattern(r"page_(\d{1,9})\Z", re.ASCII)
+"""A page of Chrome's tools, which count the pages of a tab."""
+
+
+def gaps_of(log: Mapping[str, Any], found: Sequence[Exchange]) -> Iterator[str]:
+    """Yield what shows that requests are missing, in words for a warning."""
+    writer = str(part(log, "creator").get("name"))
+    if writer.lower().startswith(_DROPS_FAILED):
+        yield f"{writer} leaves out requests that failed or had not ended"
+    if writer == "WebInspector" and (page := _first_page(log)) > 1:
+        yield f"the pages before page_{page} are not in it"
+    yield from _before(found)
+    known = {plain_url(one.url) for one in found}
+    if (target := next(_lost_targets(found, known), None)) is not None:
+        yield f"the request that a redirect led to is not in it: {target}"
+    if (tunnel := next(_tunnels(found), None)) is not None:
+        yield f"requests inside of a tunnel are not in it: {tunnel}"
+
+
+def _first_page(log: Mapping[str, Any]) -> int:
+    """Return the lowest number of a page; 0 where pages have none."""
+    pages = log.get("pages")
+    ids = (one.get("id") for one in pages if isinstance(one, dict)) if isinstance(pages, list) else ()
+    matches = (_PAGE.match(id) for id in ids if isinstance(id, str))
+    return min((int(one[1]) for one in matches if one), default=0)
+
+
+def _before(found: Sequence[Exchange]) -> Iterator[str]:
+    """Yield the page from which the first request came: it was loaded before the file begins."""
+    first = next((one for one in found if one.url.startswith(("http:", "https:"))), None)
+    headers = first.request_headers or () if first is not None else ()
+    referer = next((value for name, value in headers if name.lower() == "referer"), "")
+    if referer:
+        yield f"it begins after a page that is not in it: {referer}"
+
+
+def _lost_targets(found: Sequence[Exchange], known: set[str]) -> Iterator[str]:
+    for one in found:
+        if one.status not in _REDIRECTS or one.redirect_to is not None:
+            continue
+        location = next((v for n, v in one.response_headers or () if n.lower() == "location"), "")
+        target = _joined(one.url, location)
+        if target.startswith(("http:", "https:")) and plain_url(target) not in known:
+            yield target
+
+
+def _tunnels(found: Sequence[Exchange]) -> Iterator[str]:
+    """Yield where a proxy only passed on what was encrypted."""
+    hosts = {_host(one.url) for one in found if one.method.upper() != "CONNECT"}
+    for one in found:
+        host = _host(one.url if "://" in one.url else f"//{one.url}")
+        if one.method.upper() == "CONNECT" and host not in hosts:
+            yield host or one.url
+
+
+def _host(url: str) -> str:
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""
+
+
+def _joined(url: str, target: str) -> str:
+    try:
+        return urljoin(url, target) if target else ""
+    except ValueError:
+        return ""
+
+
+def plain_url(url: str) -> str:
+    """Return a URL as a browser asks for it, without its fragment, so that two spellings are equal."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return url
+    shown = "" if port is None or port == _PORTS.get(parts.scheme) else f":{port}"
+    return (
+        f"{parts.scheme}://{parts.hostname or ''}{shown}{unquote(parts.path) or '/'}?{unquote(parts.query)}"
+    )
