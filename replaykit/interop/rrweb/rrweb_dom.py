@@ -29,6 +29,9 @@ NO_TEXT = ("checkbox", "radio", "button", "submit", "reset", "image", "file", "h
 NAMING = ("name", "id", "autocomplete", "aria-label", "placeholder")
 """Attributes that may call a field a password."""
 
+STARS_MIN = 3
+"""Stars that stand for a text; fewer are the sign of a required field."""
+
 FRAMES = ("iframe", "frame")
 
 
@@ -190,7 +193,7 @@ def _node(plain: Any) -> RrwebNode:
     return RrwebNode(
         id=plain["id"], type=kind, name=_name(plain.get("tagName")), is_svg=plain.get("isSVG") is True,
         attributes=scalars(attributes),
-        text=text if isinstance(text, str) else "",
+        text=shown(text) if isinstance(text, str) else "",
         shadow=[] if plain.get("isShadowHost") is True else None,
         data={key: plain[key] for key in ("name", "publicId", "systemId", "compatMode") if key in plain},
         scroll=_scroll(attributes),
@@ -198,11 +201,18 @@ def _node(plain: Any) -> RrwebNode:
 
 
 def scalars(attributes: Any) -> dict[str, Any]:
-    """Return the attributes that are texts, numbers, true, false or null."""
+    """Return the attributes that are texts, numbers, true, false or null; masked ones as masked."""
     data = attributes if isinstance(attributes, dict) else {}
     return {
-        name: value for name, value in data.items() if value is None or isinstance(value, str | int | float)
+        name: shown(value) if isinstance(value, str) and name != "value" else value
+        for name, value in data.items()
+        if value is None or isinstance(value, str | int | float)
     }
+
+
+def shown(text: str) -> str:
+    """Return a text of the page, a mark where rrweb put stars: a star or two are a sign of the page."""
+    return MASKED if is_masked(text) and text.count("*") + text.count("•") >= STARS_MIN else text
 
 
 def _name(data: Any) -> str:
@@ -257,7 +267,7 @@ def text_of(node: RrwebNode, limit: int = 1024) -> str:
 
 def is_masked(text: str) -> bool:
     """Whether a value is what rrweb puts in the place of one that it hides."""
-    return bool(text) and not text.strip("*•")
+    return bool(text.strip()) and not "".join(text.split()).strip("*•")
 
 
 _END = object()

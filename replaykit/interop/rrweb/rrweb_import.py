@@ -12,6 +12,7 @@ from replaykit.interop.har.har_entries import stamp
 from replaykit.interop.imported_run import Run
 from replaykit.interop.playwright_trace.trace_contexts import as_time
 from replaykit.interop.registry import Candidate, Importer, letters
+from replaykit.interop.rrweb.rrweb_gestures import RrwebGestures, recorded_kinds
 from replaykit.interop.rrweb.rrweb_page import RrwebPage
 from replaykit.interop.rrweb.rrweb_steps import RrwebSteps
 from replaykit.interop.rrweb.rrweb_stream import (
@@ -22,6 +23,7 @@ from replaykit.interop.rrweb.rrweb_stream import (
     LOADED,
     META,
     PLUGIN,
+    WINDOWS,
     Event,
     address_of,
     is_event,
@@ -65,7 +67,7 @@ def read(run: Run, candidate: Candidate) -> None:
             candidate.file, "without an event of rrweb", "events with type, data and timestamp"
         )
     run.task(None)
-    stream = _Stream(run, candidate.file, found[0]["timestamp"])
+    stream = _Stream(run, candidate.file, found)
     for place, event in enumerate(found):
         stream.take(place, event)
     stream.end()
@@ -103,12 +105,13 @@ def _is_again(event: Event, is_apart: bool) -> bool:
 class _Stream:
     """The events of a run, page by page."""
 
-    def __init__(self, run: Run, name: str, start: float) -> None:
-        self._run, self._name, self._start = run, name, start
+    def __init__(self, run: Run, name: str, found: list[Event]) -> None:
+        self._run, self._name, self._start = run, name, found[0]["timestamp"]
+        self._presses, self._focus = recorded_kinds(found)
         self._pages: dict[str, RrwebPage] = {}
         self._steps = RrwebSteps(run)
         self._has_console = False
-        moment = as_time(start)
+        moment = as_time(self._start)
         run.header["clock"] = "source"
         if moment is not None:
             run.header["created"] = stamp(moment)
@@ -139,10 +142,11 @@ class _Stream:
     def _page(self, event: Event) -> RrwebPage:
         """Return the page of an event: of streams of several tabs, that of its window."""
         # Session recorders add the window by names of their own.
-        window = next((event[key] for key in ("windowId", "window_id", "tabId") if key in event), "")
+        window = next((event[key] for key in WINDOWS if key in event), "")
         key = str(window)
         if key not in self._pages:
-            self._pages[key] = RrwebPage(self._run, len(self._pages))
+            gestures = RrwebGestures(presses=self._presses, focus=self._focus)
+            self._pages[key] = RrwebPage(self._run, len(self._pages), gestures)
         return self._pages[key]
 
     def _ms(self, at: float) -> int:
@@ -194,13 +198,16 @@ class _Stream:
 
     def _mouse(self, page: RrwebPage, data: dict[str, Any], t: int) -> None:
         kind = data.get("type")
-        if kind == CLICK:
+        if kind == CLICK and not page.gestures.is_click():
+            self._run.leave_out("Click without a press")
+        elif kind == CLICK:
             self._steps.click(page, data, t)
         elif kind == MENU:
             self._steps.click(page, data, t, button="right")
         elif kind == DOUBLE:
             self._steps.double(page, data, t)
         else:
+            page.gestures.see(kind, data.get("id"), t)
             self._run.leave_out(_named(INTERACTIONS, kind, "MouseInteraction"))
 
     def _console(self, page: RrwebPage, data: dict[str, Any], t: int, place: int) -> None:

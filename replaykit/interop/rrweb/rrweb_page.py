@@ -14,8 +14,10 @@ from replaykit.interop.rrweb.rrweb_dom import (
     RrwebTree,
     is_masked,
     scalars,
+    shown,
     text_of,
 )
+from replaykit.interop.rrweb.rrweb_gestures import RrwebGestures
 from replaykit.snapshot.snapshot_format import MEDIA_TYPE
 from replaykit.trajectory.action import Element, Names
 from replaykit.trajectory.action import NodeRef as Place
@@ -31,12 +33,15 @@ TEXT_MAX = 1024
 
 ATTRIBUTES_MAX = 64
 
+CHANGES = ("texts", "attributes", "removes", "adds")
+"""Parts of a change."""
+
 
 class RrwebPage:
     """One page. `number`: tab ordinal."""
 
-    def __init__(self, run: Run, number: int) -> None:
-        self._run, self.number = run, number
+    def __init__(self, run: Run, number: int, gestures: RrwebGestures) -> None:
+        self._run, self.number, self.gestures = run, number, gestures
         self.url: str | None = None
         self.viewport: tuple[int, int] | None = None
         self.tree: RrwebTree | None = None
@@ -89,6 +94,8 @@ class RrwebPage:
         if tree is None:
             self._broken("a change of a page that was not shown", place)
             return
+        if any(not isinstance(data.get(key, []), list | None) for key in CHANGES):
+            self._broken("a change that cannot be read: snapshots are partial", place)
         lost = sum(not tree.remove(one.get("id")) for one in _objects(data, "removes"))
         try:
             lost += self._add(tree, _objects(data, "adds"))
@@ -115,7 +122,7 @@ class RrwebPage:
         node, value = tree.nodes.get(_int(data.get("id"))), data.get("value")
         if node is None:
             return False
-        node.text = value if isinstance(value, str) else ""
+        node.text = shown(value) if isinstance(value, str) else ""
         return True
 
     def _attributes(self, tree: RrwebTree, data: dict[str, Any]) -> bool:

@@ -118,6 +118,10 @@ class RrwebSteps:
             node.checked = False  # another one of its group was chosen
             page.change()
             return
+        if not page.gestures.is_entry(data, t) or (node is not None and node.kind == "hidden"):
+            self._run.leave_out("Input that no gesture made")
+            _hold(page, node, text, checked=checked, is_choice=is_choice)
+            return
         last = self._last
         is_same = last is not None and last.page is page and last.id == id
         is_next = is_same and last is not None and isinstance(last.action, Fill | SelectOption)
@@ -132,9 +136,7 @@ class RrwebSteps:
             self._run.leave_out("Input with another one after it", int(is_next))
         else:
             self._begin(page, id, action, t)
-        if node is not None:
-            node.value, node.checked = (node.value, checked) if is_choice else (text, node.checked)
-            page.change()
+        _hold(page, node, text, checked=checked, is_choice=is_choice)
 
     def _entered(
         self, node: RrwebNode | None, element: Element | None, text: str, *, checked: bool
@@ -190,6 +192,13 @@ class RrwebSteps:
             )  # fmt: skip
             if one.after is not None:
                 self._run.add(replace(one.after, of=step.index))
+
+
+def _hold(page: RrwebPage, node: RrwebNode | None, text: str, *, checked: bool, is_choice: bool) -> None:
+    """Give a field what was entered in it."""
+    if node is not None:
+        node.value, node.checked = (node.value, checked) if is_choice else (text, node.checked)
+        page.change()
 
 
 def _point(data: dict[str, Any]) -> tuple[int, int] | None:

@@ -34,6 +34,14 @@ MEMBERS_MAX = 1000
 
 HEAD = 65_536
 
+WINDOWS = ("windowId", "window_id", "$window_id", "tabId")
+"""Names by which session recorders call the tab of an event."""
+
+_BY_WINDOW = "snapshotsByWindowId"
+
+_PACKED = ("texts", "attributes", "removes", "adds")
+"""Parts of a change that PostHog packs one by one."""
+
 Event = dict[str, Any]
 
 
@@ -54,24 +62,45 @@ def is_stream(plain: Any) -> bool:
     return any(event["type"] in (FULL, META) for event in found)
 
 
-def events_of(plain: Any, limit: int, level: int = 0) -> Iterator[Any]:
-    """Yield the events of a JSON value, those packed by rrweb unpacked; broken ones as they are."""
+def events_of(plain: Any, limit: int, level: int = 0, window: Any = None) -> Iterator[Any]:
+    """Yield the events of a JSON value, packed ones unpacked; broken ones as they are.
+
+    `window`: the tab that what is around the events names, which each of them gets.
+    """
     if isinstance(plain, list):
-        for one in plain:
-            if is_event(one) or level == LEVELS_MAX:
-                yield one
-            elif isinstance(one, str):
-                yield unpacked(one, limit)
-            elif isinstance(one, list | dict):
-                yield from events_of(one, limit, level + 1)
-            else:
-                yield one
+        rest = plain
+        # PostHog writes a line with the name of a window and an event of it.
+        if len(plain) == 2 and isinstance(plain[0], str) and is_event(plain[1]):
+            window, rest = plain[0], plain[1:]
+        for one in rest:
+            yield from _events_in(one, limit, level, window)
     elif isinstance(plain, dict) and is_event(plain):
-        yield plain
+        yield _of_window(opened(plain, limit), window)
     elif isinstance(plain, dict) and level < LEVELS_MAX:
-        for part in plain.values():
-            if isinstance(part, list | dict):
-                yield from events_of(part, limit, level + 1)
+        window = next((plain[key] for key in WINDOWS if isinstance(plain.get(key), str | int)), window)
+        for key, part in plain.items():
+            if key == _BY_WINDOW and isinstance(part, dict):
+                for name, inner in part.items():
+                    yield from events_of(inner, limit, level + 1, name)
+            elif isinstance(part, list | dict):
+                yield from events_of(part, limit, level + 1, window)
+
+
+def _events_in(one: Any, limit: int, level: int, window: Any) -> Iterator[Any]:
+    if is_event(one) or level == LEVELS_MAX:
+        yield _of_window(opened(one, limit), window) if is_event(one) else one
+    elif isinstance(one, str):
+        found = unpacked(one, limit)
+        yield _of_window(opened(found, limit), window) if is_event(found) else found
+    elif isinstance(one, list | dict):
+        yield from events_of(one, limit, level + 1, window)
+    else:
+        yield one
+
+
+def _of_window(event: Event, window: Any) -> Event:
+    is_named = window is None or any(key in event for key in WINDOWS)
+    return event if is_named else {**event, "windowId": window}
 
 
 def beside(plain: Any, level: int = 0) -> Any:
@@ -110,6 +139,28 @@ def unpacked(text: str, limit: int) -> Any:
         stream = zlib.decompressobj()
         data = stream.decompress(text.encode("latin-1"), limit + 1)
         return decode_json(data) if len(data) <= limit else text
+    except (UnicodeError, zlib.error, JsonFault):
+        return text
+
+
+def opened(event: Event, limit: int) -> Event:
+    """Return an event of PostHog (`cv`) with its packed parts unpacked; what cannot be unpacked stays."""
+    data = event["data"]
+    if "cv" not in event:
+        return event
+    if isinstance(data, str):
+        return {**event, "data": _gunzipped(data, limit)}
+    if not isinstance(data, dict):
+        return event
+    parts = {key: _gunzipped(data[key], limit) for key in _PACKED if isinstance(data.get(key), str)}
+    return {**event, "data": {**data, **parts}}
+
+
+def _gunzipped(text: str, limit: int) -> Any:
+    try:
+        stream = zlib.decompressobj(zlib.MAX_WBITS | 16)
+        data = stream.decompress(text.encode("latin-1"), limit + 1)
+        return decode_json(data) if len(data) <= limit and stream.eof else text
     except (UnicodeError, zlib.error, JsonFault):
         return text
 

@@ -35,6 +35,7 @@ from replaykit.tasks.checks import OR, Expect, PageCheck, locator_key, texts
 from replaykit.tasks.grammar.regex_matcher import RegexRefused, matcher
 from replaykit.tasks.grammar.regex_reach import condition_fault
 from replaykit.trajectory.observation import Read
+from replaykit.trajectory.redaction_marks import HIDDEN, holds_mark
 
 _ATTRIBUTES = ("alt", "title", "aria-label", "placeholder", "href", "src", "value", "content")
 _UNSEEN = frozenset({"script", "style", "noscript", "template"})
@@ -136,7 +137,8 @@ def _field_of(read: Read, is_selector: bool) -> Fields | Ruling:
     shown = Value(raw=read.value if read.threw is None else read.threw.message, type=read.kind)
     match read.kind:
         case "string":
-            return Fields(texts=(str(read.value),), raw=read.value)
+            lacks = (HIDDEN,) if holds_mark(read.value) else ()
+            return Fields(texts=(str(read.value),), raw=read.value, lacks=lacks)
         case "bool":
             return Fields(texts=("true" if read.value else "false",), raw=read.value)
         case "number":
