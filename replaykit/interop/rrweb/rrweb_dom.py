@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from replaykit.errors import SnapshotInvalid
-from replaykit.interop.password_masking import names_password
+from replaykit.interop.rrweb.rrweb_nodes import NodeList, RrwebNode
 from replaykit.snapshot.codec import decode
 from replaykit.trajectory.redaction_marks import MASKED
 
@@ -26,9 +26,6 @@ DOCUMENT, DOCTYPE, ELEMENT, TEXT, CDATA, COMMENT = range(6)
 NO_TEXT = ("checkbox", "radio", "button", "submit", "reset", "image", "file", "hidden", "color", "range")
 """Types of inputs that hold no typed text."""
 
-NAMING = ("name", "id", "autocomplete", "aria-label", "placeholder")
-"""Attributes that may call a field a password."""
-
 STARS_MIN = 3
 """Stars that stand for a text; fewer are the sign of a required field."""
 
@@ -37,41 +34,6 @@ FRAMES = ("iframe", "frame")
 
 class BrokenTree(Exception):
     """A tree that cannot be built: no tree, too large, ids that are there twice."""
-
-
-class RrwebNode(Struct, kw_only=True, eq=False):
-    """One node. `shadow`: what its shadow root holds, None where it has none."""
-
-    id: int
-    type: int
-    name: str = ""
-    text: str = ""
-    attributes: dict[str, Any] = {}
-    children: list[RrwebNode] = []
-    shadow: list[RrwebNode] | None = None
-    parent: RrwebNode | None = None
-    is_svg: bool = False
-    data: dict[str, Any] = {}
-    """Properties of a document and of a doctype."""
-    value: str | None = None
-    """Live value, where an input event held it."""
-    checked: bool | None = None
-    scroll: tuple[int, int] | None = None
-
-    @property
-    def kind(self) -> str:
-        """Type of an input, lower-case."""
-        return str(self.attributes.get("type", "text")).lower()
-
-    @property
-    def is_secret(self) -> bool:
-        """Whether it takes passwords, by its type or by its names."""
-        if self.name not in ("input", "textarea"):
-            return False
-        # A page may show a password as text; rrweb remembers what it was.
-        if self.kind == "password" or "data-rr-is-password" in self.attributes:
-            return True
-        return any(names_password(str(self.attributes.get(name) or "")) for name in NAMING)
 
 
 class RrwebSnapshot(Struct, frozen=True, kw_only=True):
@@ -132,7 +94,7 @@ class RrwebTree:
             for part in inner if isinstance(inner, list) else ():
                 child = _node(part)
                 child.parent = node
-                _siblings(node, part).append(child)
+                _siblings(node, part).insert(child)
                 stack.append((child, part))
         return root
 
@@ -141,11 +103,9 @@ class RrwebTree:
         node = self.nodes.get(id) if isinstance(id, int) else None
         if node is None:
             return False
-        if node.parent is not None:
-            for group in (node.parent.children, node.parent.shadow or []):
-                # By identity: equal nodes are common.
-                group[:] = [one for one in group if one is not node]
-        for one in _all(node):
+        if node.group is not None:
+            node.group.remove(node)
+        for one in all_in(node):
             self.nodes.pop(one.id, None)
         return True
 
@@ -168,9 +128,13 @@ class RrwebTree:
         # A frame that loads again replaces its document.
         if node.type == DOCUMENT:
             group.clear()
-        at = next((at for at, one in enumerate(group) if one is follower), len(group))
-        group.insert(at, node)
+        group.insert(node, follower if follower is not None and follower.group is group else None)
         return True
+
+    def lacked_by(self, data: dict[str, Any]) -> int:
+        """Return the id of the node that an addition which failed waits for."""
+        parent = _id(data.get("parentId"))
+        return parent if parent not in self.nodes else _id(data.get("nextId"))
 
     def shot(self, url: str, *, keeps_secrets: bool) -> RrwebSnapshot:
         """Return the page as a snapshot. Raises Broken."""
@@ -194,7 +158,7 @@ def _node(plain: Any) -> RrwebNode:
         id=plain["id"], type=kind, name=_name(plain.get("tagName")), is_svg=plain.get("isSVG") is True,
         attributes=scalars(attributes),
         text=shown(text) if isinstance(text, str) else "",
-        shadow=[] if plain.get("isShadowHost") is True else None,
+        shadow=NodeList() if plain.get("isShadowHost") is True else None,
         data={key: plain[key] for key in ("name", "publicId", "systemId", "compatMode") if key in plain},
         scroll=_scroll(attributes),
     )  # fmt: skip
@@ -227,16 +191,17 @@ def _scroll(attributes: Any) -> tuple[int, int] | None:
     return (found[0], found[1]) if any(found) else None
 
 
-def _siblings(parent: RrwebNode, plain: Any) -> list[RrwebNode]:
+def _siblings(parent: RrwebNode, plain: Any) -> NodeList:
     """Return the list that a child belongs to: that of the shadow root, or of the parent itself."""
     if not (isinstance(plain, dict) and plain.get("isShadow") is True):
         return parent.children
     if parent.shadow is None:
-        parent.shadow = []
+        parent.shadow = NodeList()
     return parent.shadow
 
 
-def _all(node: RrwebNode) -> Iterator[RrwebNode]:
+def all_in(node: RrwebNode) -> Iterator[RrwebNode]:
+    """Yield a node and all nodes in it."""
     stack = [node]
     while stack:
         one = stack.pop()

@@ -51,6 +51,9 @@ INTERACTIONS = (
     "TouchMoveDeparted", "TouchEnd", "TouchCancel",
 )  # fmt: skip
 
+PAUSES = ("sessionIdle",)
+"""Tags of custom events after which a recorder drops events: PostHog's, once no one moved for minutes."""
+
 KEYS_MAX = 50
 """Keys of nodes that are named where they are left out."""
 
@@ -83,7 +86,7 @@ def _ordered(run: Run, events: Iterator[Any], name: str) -> Iterator[Event]:
             last = event["timestamp"]
             whole.append((batch, event))
         elif event is not None:
-            run.flaw("no event of rrweb: left out, what it changed is not known", f"{name} event {place}")
+            run.cut("no event of rrweb: left out, what it changed is not known", f"{name} event {place}")
             run.keep(f"{name} event {place}", {"event": event} if holds_data(event) else {})
     same: list[tuple[int, Event]] = []
     for batch, event in sorted(whole, key=lambda one: one[1]["timestamp"]):
@@ -131,6 +134,10 @@ class _Stream:
             self._console(page, data, t, place)
         elif kind in (CUSTOM, PLUGIN):
             self._visit(page, data, t, place)
+            if data.get("tag") in PAUSES:
+                page.lose(
+                    "the recorder paused: what changed meanwhile is not known", f"{self._name} event {place}"
+                )
             self._run.keep(
                 f"{self._name} event {place}", {"data": event["data"]} if holds_data(event["data"]) else {}
             )

@@ -9,15 +9,16 @@ from replaykit.interop.imported_run import Run
 from replaykit.interop.rrweb.rrweb_dom import (
     ELEMENT,
     BrokenTree,
-    RrwebNode,
     RrwebSnapshot,
     RrwebTree,
+    all_in,
     is_masked,
     scalars,
     shown,
     text_of,
 )
 from replaykit.interop.rrweb.rrweb_gestures import RrwebGestures
+from replaykit.interop.rrweb.rrweb_nodes import RrwebNode
 from replaykit.snapshot.snapshot_format import MEDIA_TYPE
 from replaykit.trajectory.action import Element, Names
 from replaykit.trajectory.action import NodeRef as Place
@@ -70,7 +71,7 @@ class RrwebPage:
             self.was_shown = True
         except BrokenTree as error:
             self.tree = None
-            self._broken(
+            self.lose(
                 f"a full snapshot that cannot be built ({error}): the page is unknown until the next", place
             )
             return
@@ -83,7 +84,8 @@ class RrwebPage:
         self._taken = None
         self.touched += 1
 
-    def _broken(self, what: str, place: str) -> None:
+    def lose(self, what: str, place: str) -> None:
+        """Report that a change of the page is not known."""
         self._run.flaw(what, place)
         self.is_whole = False
 
@@ -92,31 +94,35 @@ class RrwebPage:
         tree = self.tree
         self.change()
         if tree is None:
-            self._broken("a change of a page that was not shown", place)
+            self.lose("a change of a page that was not shown", place)
             return
         if any(not isinstance(data.get(key, []), list | None) for key in CHANGES):
-            self._broken("a change that cannot be read: snapshots are partial", place)
+            self.lose("a change that cannot be read: snapshots are partial", place)
         lost = sum(not tree.remove(one.get("id")) for one in _objects(data, "removes"))
         try:
             lost += self._add(tree, _objects(data, "adds"))
         except BrokenTree as error:
-            self._broken(f"a change that cannot be made ({error})", place)
+            self.lose(f"a change that cannot be made ({error})", place)
         lost += sum(not self._text(tree, one) for one in _objects(data, "texts"))
         lost += sum(not self._attributes(tree, one) for one in _objects(data, "attributes"))
         if lost:
-            self._broken("a change of a node that is not there: snapshots are partial", place)
+            self.lose("a change of a node that is not there: snapshots are partial", place)
 
     def _add(self, tree: RrwebTree, adds: list[dict[str, Any]]) -> int:
         """Add nodes; those whose parent or follower comes later wait. Return how many found no place."""
         if len(adds) > ADDS_MAX:
             raise BrokenTree(f"more than {ADDS_MAX} nodes at once")
-        left, before = adds, -1
-        while left and len(left) != before:
-            before = len(left)
-            # The follower of a node often stands after it.
-            left = [one for one in reversed(left) if not tree.add(one)][::-1]
-            left = [one for one in left if not tree.add(one)]
-        return len(left)
+        waiting: dict[int, list[dict[str, Any]]] = {}
+        for one in reversed(adds):  # the follower of a node often stands after it
+            ready = [one]
+            while ready:
+                data = ready.pop()
+                if not tree.add(data):
+                    waiting.setdefault(tree.lacked_by(data), []).append(data)
+                    continue
+                made = tree.nodes[data["node"]["id"]]
+                ready += [later for node in all_in(made) for later in waiting.pop(node.id, ())]
+        return sum(map(len, waiting.values()))
 
     def _text(self, tree: RrwebTree, data: dict[str, Any]) -> bool:
         node, value = tree.nodes.get(_int(data.get("id"))), data.get("value")
@@ -178,7 +184,7 @@ class RrwebPage:
         try:
             shot = tree.shot(self.url or "about:blank", keeps_secrets=self._run.options.keeps_secrets)
         except BrokenTree as error:
-            self._broken(f"a page that cannot be written ({error}): left out", "a snapshot")
+            self.lose(f"a page that cannot be written ({error}): left out", "a snapshot")
             return Omitted(why="failed"), None
         for one in shot.passwords:
             self._run.secret(one)

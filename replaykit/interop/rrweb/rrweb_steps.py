@@ -8,7 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.interop.imported_run import Run
-from replaykit.interop.rrweb.rrweb_dom import RrwebNode, is_masked, options, text_of, value_of
+from replaykit.interop.rrweb.rrweb_dom import is_masked, options, text_of, value_of
+from replaykit.interop.rrweb.rrweb_nodes import RrwebNode
 from replaykit.interop.rrweb.rrweb_page import RrwebPage
 from replaykit.trajectory.action import (
     Action,

@@ -72,6 +72,8 @@ def events_of(plain: Any, limit: int, level: int = 0, window: Any = None) -> Ite
         # PostHog writes a line with the name of a window and an event of it.
         if len(plain) == 2 and isinstance(plain[0], str) and is_event(plain[1]):
             window, rest = plain[0], plain[1:]
+        if not any(isinstance(one, list | dict) or _is_packed(one) for one in rest):
+            return  # words about the recording
         for one in rest:
             yield from _events_in(one, limit, level, window)
     elif isinstance(plain, dict) and is_event(plain):
@@ -96,6 +98,10 @@ def _events_in(one: Any, limit: int, level: int, window: Any) -> Iterator[Any]:
         yield from events_of(one, limit, level + 1, window)
     else:
         yield one
+
+
+def _is_packed(text: Any) -> bool:
+    return isinstance(text, str) and text.startswith("x\x9c")
 
 
 def _of_window(event: Event, window: Any) -> Event:
@@ -172,6 +178,7 @@ def read_events(run: Run, name: str) -> Iterator[Any]:
     data = run.source.read(name)
     data = _inflated(run, name, data) if name.lower().endswith(".gz") else data
     if base.endswith((".jsonl", ".ndjson")) or _has_lines(data):
+        due = 0
         for number, line in enumerate(data.split(b"\n"), 1):
             run.source.check("line", len(line), f"{name} line {number}", "bytes")
             if not line.strip():
@@ -179,14 +186,23 @@ def read_events(run: Run, name: str) -> Iterator[Any]:
             try:
                 plain = decode_json(line)
             except JsonFault as error:
-                run.flaw(
-                    f"no JSON ({error}): left out, what it changed is not known", f"{name} line {number}"
-                )
+                run.cut(f"no JSON ({error}): left out, what it changed is not known", f"{name} line {number}")
                 yield None
                 continue
+            due = _next_segment(run, plain, due, f"{name} line {number}")
             yield from _events(run, plain, limit, f"{name} line {number}")
         return
     yield from _events(run, run.source.decode(data, name), limit, name)
+
+
+def _next_segment(run: Run, plain: Any, due: int, place: str) -> int:
+    """Return the number of the segment that is due after a line; Sentry numbers them."""
+    number = plain.get("segment_id") if isinstance(plain, dict) else None
+    if not isinstance(number, int):
+        return due
+    if number > due:
+        run.cut(f"segments before {number} are missing: what happened in them is not known", place)
+    return max(due, number + 1)
 
 
 def _events(run: Run, plain: Any, limit: int, place: str) -> Iterator[Any]:
