@@ -246,6 +246,7 @@ def test_all_fences_of_an_answer_are_steps(tmp_path: Path, imported: Importing) 
     stated = "Down.\n```scroll(0, 200)```\nNine.\n```fill('a', '9')```"
     write(folder, "step_0.pkl.gz", gym_pickle(0, stated, goal=None))
     write(folder, "step_1.pkl.gz", gym_pickle(1, "```send_msg_to_user('Done.')```", goal=None))
+    write(folder, "step_2.pkl.gz", gym_pickle(2, None, goal=None))
     run = imported("browsergym", folder).trajectory
     assert [type(step.action) for step in run.steps] == [Scroll, Fill, SendMsgToUser]
     assert run.header.task == {"id": "webarena.4", "intent": "Order nine."}

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from replaykit.errors import MalformedSource
@@ -57,6 +58,8 @@ class Gym(Struct, kw_only=True):
     action: str | None
     thought: str | None
     truncated: bool
+    is_seen: bool
+    """Whether the environment came back to it with a page."""
     raw: str | None = None
     clock: dict[str, float] = {}
     """Moments of the harness, s since 1970."""
@@ -86,12 +89,14 @@ def read(run: Run, candidate: Candidate) -> None:
         error = after.get("last_action_error")
         t = _acted(base, step, steps[place + 1 : place + 2])
         error = error if isinstance(error, str) else None
-        _add(run, step, error, base, t, is_last=place == len(steps) - 1)
+        is_reported = _is_reported(step, steps[place + 1 :][:1], fields)
+        _add(run, step, error, base, t, is_last=place == len(steps) - 1, is_reported=is_reported)
     stated = _chat(run, steps[-1].obs, base)
     _fill(run, steps, is_chat=stated)
     is_whole = not missing and not run.is_cut
     run.fills(actions="recorded" if is_whole else "partial")
-    _end(run, summary if isinstance(summary, dict) else None, is_whole=is_whole)
+    gave_up = steps[-1].action is None and "agent_stop" in steps[-1].clock
+    _end(run, summary if isinstance(summary, dict) else None, is_whole=is_whole, gave_up=gave_up)
 
 
 def _steps(run: Run) -> list[Gym]:
@@ -143,7 +148,7 @@ def _gym(run: Run, number: int, name: str, plain: dict[str, Any]) -> Gym:
     active = seen.get("active_page_index")
     # AgentLab writes a number as an array with one element.
     seen["active_page_index"] = active[0] if isinstance(active, list) and active else active
-    stated, action = plain.get("action"), None
+    stated, action = _stated(plain.get("action")), None
     thought = _field(plain.get("agent_info"), "think")
     if isinstance(stated, str):
         thinking, action = split_thought(stated)
@@ -152,8 +157,16 @@ def _gym(run: Run, number: int, name: str, plain: dict[str, Any]) -> Gym:
     _keep(run, name, beside | {f"obs.{key}": seen[key] for key in seen if key not in _READ})
     return Gym(
         number=number, obs=seen, action=action, thought=thought if isinstance(thought, str) else None,
-        truncated=plain.get("truncated") is True, raw=stated, clock=_moments(plain.get("profiling")),
+        truncated=plain.get("truncated") is True, is_seen=obs is not None, raw=stated,
+        clock=_moments(plain.get("profiling")),
     )  # fmt: skip
+
+
+def _stated(action: Any) -> str | None:
+    """Return an action as text: agents with tools of their own state a call instead, or several."""
+    if action is None or isinstance(action, str):
+        return action
+    return msgspec.json.encode(action).decode()
 
 
 def _keep(run: Run, name: str, stated: dict[str, Any]) -> None:
@@ -294,12 +307,31 @@ def _acted(base: Base, step: Gym, after: list[Gym]) -> int | None:
     return base.ms(_when(follows.get("env_start") or step.clock.get("agent_stop")))
 
 
-def _add(run: Run, step: Gym, error: str | None, base: Base, t: int | None, *, is_last: bool) -> None:
+def _is_reported(step: Gym, after: list[Gym], summary: dict[str, Any]) -> bool:
+    """Whether the environment came back from an action: a page follows, or the summary counts one."""
+    if after and after[0].number == step.number + 1:
+        return after[0].is_seen
+    count = summary.get("n_steps")
+    is_over = summary.get("terminated") is True or summary.get("truncated") is True
+    return bool(after) or (isinstance(count, int) and count > step.number and is_over)
+
+
+def _add(
+    run: Run,
+    step: Gym,
+    error: str | None,
+    base: Base,
+    t: int | None,
+    *,
+    is_last: bool,
+    is_reported: bool,
+) -> None:
     seen = _seen(run, step, base)
     if step.action is not None:
         add_turn(
-            run, step.number, step.action, seen, thought=step.thought, error=error or None, t=t, raw=step.raw
-        )
+            run, step.number, step.action, seen, thought=step.thought, error=error or None, t=t, raw=step.raw,
+            is_reported=is_reported,
+        )  # fmt: skip
     else:
         add_seen(run, seen, "final" if is_last else "unaligned")
 
@@ -350,7 +382,8 @@ def _fill(run: Run, steps: list[Gym], *, is_chat: bool) -> None:
     run.origin["alignment"] = "exact"
 
 
-def _end(run: Run, summary: dict[str, Any] | None, *, is_whole: bool) -> None:
+def _end(run: Run, summary: dict[str, Any] | None, *, is_whole: bool, gave_up: bool = False) -> None:
+    """End the run as the summary says. `gave_up`: the agent was asked for an action and gave none."""
     answer = run.last_message()
     if summary is None or not is_whole:
         # A message in a step that is missing may be the answer, or another one.
@@ -360,12 +393,15 @@ def _end(run: Run, summary: dict[str, Any] | None, *, is_whole: bool) -> None:
     if isinstance(reward, int | float):
         run.add(Imported(kind="reward", name="browsergym", value=reward, file=SUMMARY))
     error = summary.get("err_msg")
-    if isinstance(error, str) and error:
-        run.end("crashed", answer=answer, error=Threw(name="Error", message=error))
+    threw = Threw(name="Error", message=error) if isinstance(error, str) and error else None
+    # The summary repeats the last error of any step, also of one from which the agent went on.
+    if threw is not None and summary.get("terminated") is not True:
+        run.end("crashed", answer=answer, error=threw)
     elif answer is not None:
-        run.end("answered", answer=answer)
+        run.end("answered", answer=answer, error=threw)
     else:
-        run.end("max_steps" if summary.get("truncated") is True else "stopped")
+        is_cut = summary.get("truncated") is True and not gave_up
+        run.end("max_steps" if is_cut else "stopped", error=threw)
 
 
 def find(path: Path) -> Iterator[Candidate]:

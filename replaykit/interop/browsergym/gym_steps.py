@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from replaykit.interop.browsergym.gym_execution import executed, is_refused
 from replaykit.interop.browsergym.gym_targets import targeted
 from replaykit.interop.imported_run import Run
 from replaykit.interop.password_masking import typed_password, without_passwords
@@ -48,24 +49,32 @@ def add_turn(
     error: str | None = None,
     t: int | None = None,
     raw: str | None = None,
+    is_reported: bool = True,
 ) -> None:
-    """Add the steps of one action string: one per call in it. An error is that of the last one."""
-    before = look(run, seen, "before", min(t, seen.t) if t is not None and seen.t is not None else None)
+    """Add the steps of one action string: one per call in it, unknown where it was perhaps not carried out.
+
+    `error`: one for all calls; `is_reported`: whether the environment came back from them.
+    """
     actions = declared(stated)
     if all(isinstance(one, Unknown) for one in actions):
         worded = run.wordings.action(stated)
         actions = actions if worded is None else (worded,)
     actions = tuple(targeted(one, seen.tree, seen.html, seen.dom) for one in actions)
     typed = [] if run.options.keeps_secrets else [text for one in actions if (text := typed_password(one))]
-    stated = without_passwords(stated if raw is None else raw, typed)
-    for at, action in enumerate(actions):
-        is_last = at == len(actions) - 1
+    record = without_passwords(stated if raw is None else raw, typed)
+    if is_refused(stated, error):
+        add_seen(run, seen, "unaligned")
+        run.leave_out("actions that the environment refused")
+        run.keep(f"turn {turn}", {"action": record, "error": error, "thought": thought})
+        return
+    before = look(run, seen, "before", min(t, seen.t) if t is not None and seen.t is not None else None)
+    for at, action in enumerate(executed(actions, error, typed, is_reported=is_reported)):
         run.step(
             action=action,
             before=before if at == 0 else None,
             thought=without_passwords(thought, typed) if thought else None,
-            raw=stated,
-            error=Threw(name="ActionError", message=error) if error and is_last else None,
+            raw=record,
+            error=Threw(name="ActionError", message=error) if error and at == 0 else None,
             turn=turn,
             t=t,
         )
