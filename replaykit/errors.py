@@ -348,6 +348,12 @@ class MalformedSource(InteropError):
     hint = "Copy the source again from the tool that wrote it, or leave this run out."
 
 
+class WideSource(MalformedSource):
+    """The source is text in UTF-16. Fields: format, source, place, found, expected."""
+
+    hint = "Convert it to UTF-8 first: iconv -f UTF-16 -t UTF-8 FILE > COPY"
+
+
 class UnsafeSource(InteropError):
     """The source would run code or leave its folder. Fields: format, source, place, found, expected."""
 

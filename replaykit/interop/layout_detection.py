@@ -27,6 +27,7 @@ from replaykit.interop.folder_search import fault_of, files
 from replaykit.interop.imported_run import Options
 from replaykit.interop.lfs_pointers import FETCH, is_pointer_file
 from replaykit.interop.registry import IMPORTERS, Candidate, Importer, check_options, importer
+from replaykit.interop.wide_text import CONVERT, WIDE, is_wide_file
 from replaykit.trajectory.plurals import counted
 
 ARCHIVES_MAX = 1000
@@ -127,10 +128,24 @@ class _Folder:
             self._own, own = _looked_under(self._format, self._path, self._options)
         except UnknownLayout as error:
             fault = error
-        found = [*(FoundRun(self._own, each) for each in own if self._own), *self._packed(own)]
+        found = [*(FoundRun(self._own, each) for each in own if self._own), *self._pointers(own)]
+        found += self._packed(own)
         if fault is not None and not any(isinstance(one, FoundRun) or one.error for one in found):
             raise self._without(fault, len(found))
         return found
+
+    def _pointers(self, own: list[Candidate]) -> Iterator[LeftArchive]:
+        """Yield the pointers in the places of runs: files that end as a run of the folder does."""
+        runs = {one.root / one.file.partition("#")[0] for one in own}
+        endings = tuple(sorted({one.suffix.lower() for one in runs if one.is_file() and one.suffix}))
+        for file in files(self._path, *endings) if endings else ():
+            is_inside = file in runs or any(parent in runs for parent in file.parents)
+            if not is_inside and not is_archive(file) and is_pointer_file(file):
+                error = MalformedSource(
+                    format=self._format, source=str(file), place="the file",
+                    found=f"a pointer of Git LFS; {FETCH}", expected="the file itself",
+                )  # fmt: skip
+                yield LeftArchive(str(file), error=error)
 
     def _without(self, fault: UnknownLayout, archives: int) -> UnknownLayout:
         if not archives:
@@ -265,6 +280,8 @@ def kind_of_path(path: Path) -> str:
         return "an empty file"
     if is_pointer_file(path):
         return f"a pointer of Git LFS; {FETCH}"
+    if is_wide_file(path):
+        return f"a file {WIDE}; {CONVERT}"
     if path.suffix.lower() == ".zip":
         return "a zip archive" if zipfile.is_zipfile(path) else "no whole zip archive"
     return _kind_of_json(path) if path.suffix.lower() in (".json", ".har") else "a file"

@@ -19,10 +19,11 @@ from msgspec import Struct
 
 from replaykit.bundle.zstd_frames import unpacked
 from replaykit.decoders import convert
-from replaykit.errors import MalformedSource, SourceLimitExceeded, UnsafeSource
+from replaykit.errors import MalformedSource, SourceLimitExceeded, UnsafeSource, WideSource
 from replaykit.interop.folder_search import is_litter
 from replaykit.interop.lfs_pointers import FETCH, is_pointer, is_pointer_file
 from replaykit.interop.untrusted_json import SOURCE_NEST_MAX, JsonFault, decode_json
+from replaykit.interop.wide_text import WIDE
 from replaykit.secrets.compressed_body import ZIP_FAILURES
 
 ROOT = PurePosixPath()
@@ -199,7 +200,8 @@ class SourceFiles:
         self, place: str, found: str, expected: str, cause: BaseException | None = None
     ) -> NoReturn:
         """Raise MalformedSource."""
-        raise MalformedSource(
+        kind = WideSource if found == WIDE else MalformedSource
+        raise kind(
             format=self.format, source=self.name, place=place, found=found, expected=expected
         ) from cause
 

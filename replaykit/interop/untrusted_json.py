@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from replaykit.decoders import NEST_MAX, decode_plain
+from replaykit.interop.wide_text import WIDE, is_wide
 
 SOURCE_NEST_MAX = 2 * NEST_MAX
 """Levels of JSON in untrusted files: recorded pages are part of them, one element inside of the other."""
@@ -20,8 +21,6 @@ DIGITS_MAX = 4000
 """Digits of a whole number that is read as one; longer ones stay texts."""
 
 _BOM = b"\xef\xbb\xbf"
-_WIDE = (b"\xff\xfe", b"\xfe\xff")
-"""How files in UTF-16 begin."""
 
 
 class JsonFault(Exception):
@@ -53,8 +52,8 @@ def _tolerant(data: bytes) -> Any:
     # Python also writes values that JSON does not have: NaN, infinities, halves of surrogate pairs.
     if not data.strip():
         raise JsonFault("empty")
-    if data.startswith(_WIDE):
-        raise JsonFault("in UTF-16", "JSON in UTF-8")
+    if is_wide(data):
+        raise JsonFault(WIDE, "JSON in UTF-8")
     try:
         found = json.loads(
             data.decode("utf-8"), parse_constant=lambda _: None, parse_float=_finite, parse_int=_whole_number

@@ -24,6 +24,7 @@ from replaykit.interop.folder_search import PEEK_MAX, files
 from replaykit.interop.lfs_pointers import FETCH, is_pointer_file
 from replaykit.interop.table_rows import clean_cells, open_parquet, table_failures
 from replaykit.interop.untrusted_json import JsonFault, decode_json
+from replaykit.interop.wide_text import WIDE, is_wide_file
 
 ENDINGS = (".parquet", ".arrow", ".jsonl", ".ndjson", ".json", ".csv", ".tsv")
 """How files of tables end."""
@@ -92,6 +93,8 @@ def walked(file: Path, columns: Sequence[str] | None = None) -> Iterator[TableRo
     """
     if is_pointer_file(file):
         raise TableFault(f"a pointer of Git LFS; {FETCH}", "a table")
+    if is_wide_file(file):
+        raise TableFault(WIDE, "a table in UTF-8")
     kind = file.suffix.lower()
     with _failing():
         if kind in (".parquet", ".arrow"):
