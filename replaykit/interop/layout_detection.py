@@ -23,9 +23,10 @@ from replaykit.interop.archives.unpacked_archives import (
     is_archive,
     is_packed,
 )
-from replaykit.interop.folder_search import fault_of, files
+from replaykit.interop.folder_search import fault_of, files, peek
 from replaykit.interop.imported_run import Options
 from replaykit.interop.lfs_pointers import FETCH, is_pointer_file
+from replaykit.interop.partial_exports import partial_export
 from replaykit.interop.registry import IMPORTERS, Candidate, Importer, check_options, importer
 from replaykit.interop.wide_text import CONVERT, WIDE, is_wide_file
 from replaykit.trajectory.plurals import counted
@@ -299,4 +300,6 @@ def _kind_of_json(path: Path) -> str:
         fault = fault_of(path)
     except OSError as error:
         return f"unreadable ({error.strerror})"
-    return "JSON of another layout" if fault is None else f"a file that is {fault}"
+    if fault is not None:
+        return f"a file that is {fault}"
+    return partial_export(peek(path)) or "JSON of another layout"

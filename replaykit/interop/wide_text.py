@@ -20,7 +20,11 @@ def is_wide(data: bytes) -> bool:
     if head.startswith(_MARKS):
         return True
     pairs = len(head) // 2
-    return pairs > 1 and pairs in (head[::2].count(0), head[1 : 2 * pairs : 2].count(0)) and any(head)
+    return (
+        pairs > 1
+        and pairs in (head[: 2 * pairs : 2].count(0), head[1 : 2 * pairs : 2].count(0))
+        and any(head)
+    )
 
 
 def is_wide_file(path: Path) -> bool:
