@@ -154,6 +154,13 @@ def _turn(
             run.add(Observation(role="final", **look))
         return
     thought, text = split_message(turn.reply)
+    if text is None and _seen_after(turn, turns).startswith(_ERRORS[0]):
+        # The harness asks for both labels before it looks for an action: nothing was carried out.
+        run.keep(f"{MESSAGES} reply {turn.number}", {"content": turn.reply})
+        run.leave_out("replies that the harness refused")
+        if look:
+            run.add(Observation(role="unaligned", **look))
+        return
     action = Unknown(name="format", raw=turn.reply) if text is None else _action(run, text)
     run.step(
         action=_with_element(action, turn.seen),
@@ -194,12 +201,16 @@ def _action(run: Run, text: str) -> Action:
 
 def _error(turn: ReadIteration, turns: list[ReadIteration], text: str | None) -> Threw | None:
     """Return why an action failed: the next observation reports it."""
-    after = turns[turn.number].seen if turn.number < len(turns) else ""
+    after = _seen_after(turn, turns)
     if after.startswith(_ERRORS[1]):
         return Threw(name="ActionError", message=after)
     if text is None or after.startswith(_ERRORS[0]):
         return Threw(name="FormatError", message=after)
     return None
+
+
+def _seen_after(turn: ReadIteration, turns: list[ReadIteration]) -> str:
+    return turns[turn.number].seen if turn.number < len(turns) else ""
 
 
 def _with_element(action: Action, seen: str) -> Action:
