@@ -142,6 +142,7 @@ def test_a_password_in_what_was_not_carried_out_is_masked(tmp_path: Path, import
     [
         (step(None), {"terminated": True, "err_msg": "a parser failed once"}, "stopped"),
         (step(None), {"truncated": True}, "max_steps"),
+        (step(None, profiling={"env_stop": 5.0}), {"truncated": True, "err_msg": "once"}, "max_steps"),
         (step(None, profiling={"agent_stop": 5.0}), {"truncated": True}, "stopped"),
         (step(None, profiling={"agent_stop": 5.0}), {"truncated": True, "err_msg": "no action"}, "crashed"),
         (step(None, seen=False), {"terminated": None, "err_msg": "boom"}, "crashed"),
@@ -152,3 +153,45 @@ def test_how_an_experiment_ended(
 ) -> None:
     ending = imported("browsergym", saved(tmp_path, step("noop(1)"), last, **summary)).trajectory.ending
     assert ending is not None and ending.kind == kind
+
+
+def rewards(folder: Path, *steps: dict[str, Any], **summary: Any) -> Path:
+    """A trajectory of AgentRewardBench, as its script makes it of an experiment."""
+    rows = [
+        {"num": at, "action": one["action"], "reasoning": "r", "url": one["obs"]["url"], "screenshot_path": "s.png",
+         "open_pages_urls": [one["obs"]["url"]], "last_action_error": one["obs"]["last_action_error"],
+         "axtree": one["obs"]["axtree_txt"], "focused_element": "", "stats": None, "chat_messages": []}
+        for at, one in enumerate(steps)
+    ]  # fmt: skip
+    counted = {"n_steps": len(steps) - 1, "cum_reward": 0, "err_msg": None, **summary}
+    fields = {
+        "benchmark": "webarena",
+        "agent": "a",
+        "model": "m",
+        "valid": True,
+        "goal": "Find it.",
+        "experiment": "e",
+    }
+    return write(folder, "webarena.12.json", {**fields, "seed": 1, "summary_info": counted, "steps": rows})
+
+
+@pytest.mark.parametrize(
+    ("steps", "summary", "kinds", "ending", "found"),
+    [
+        ((step("noop(1)"), step(None)), {"truncated": True}, ["noop"], "max_steps", "DORMANT"),
+        ((step("noop(1)"), step("click('a')")), {"n_steps": 2, "err_msg": "boom"}, ["noop", "unknown"], "unknown", "UNDECIDED"),
+        ((step("noop(1)"),), {"n_steps": 4, "truncated": True}, ["noop"], "unknown", "UNDECIDED"),
+        ((step("noop(1)\nclick('a')"), step("send_msg_to_user('1')", SEVERAL), step(None)), {"terminated": True},
+         ["send_msg_to_user"], "answered", "OK"),
+    ],
+)  # fmt: skip
+def test_the_same_holds_for_agentrewardbench(
+    steps: Any, summary: Any, kinds: list[str], ending: str, found: str, tmp_path: Path, imported: Importing
+) -> None:
+    bundle = imported("agentrewardbench", rewards(tmp_path, *steps, **summary))
+    assert done(bundle) == kinds
+    assert bundle.trajectory.ending is not None and bundle.trajectory.ending.kind == ending
+    assert outcome(bundle, text="Delete") in (
+        found,
+        "OK" if found == "DORMANT" else "DORMANT" if found == "OK" else found,
+    )

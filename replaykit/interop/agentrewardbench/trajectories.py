@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
 from replaykit.interop.agentrewardbench.arb_judgements import add_judgements
+from replaykit.interop.browsergym.gym_endings import GymEnding, came_back, ending_of
 from replaykit.interop.browsergym.gym_steps import Seen, add_seen, add_turn
 from replaykit.interop.folder_search import json_files
 from replaykit.interop.imported_run import Run
@@ -62,12 +62,16 @@ def read(run: Run, candidate: Candidate) -> None:
     run.task(id, intent=found.goal, metadata={"benchmark": found.benchmark})
     run.header["agent"] = AgentInfo(name=found.agent, model=found.model)
     run.extra.update(experiment=found.experiment, seed=found.seed)
-    seen = [_seen(entry) for entry in found.steps]
+    seen, summary = [_seen(entry) for entry in found.steps], found.summary_info or {}
     for at, entry in enumerate(found.steps):
         if entry.action is not None:
             # The layout notes an error with the step that follows it.
             after = found.steps[at + 1].last_action_error if at + 1 < len(found.steps) else None
-            add_turn(run, at, entry.action, seen[at], thought=entry.reasoning, error=after)
+            is_reported = at + 1 < len(found.steps) or came_back(entry.num, summary)
+            add_turn(
+                run, at, entry.action, seen[at],
+                thought=entry.reasoning, error=after or None, is_reported=is_reported,
+            )  # fmt: skip
         else:
             add_seen(run, seen[at], "final" if at == len(found.steps) - 1 else "unaligned")
     _label(run, found, candidate.file)
@@ -81,16 +85,27 @@ def read(run: Run, candidate: Candidate) -> None:
         a11y="recorded" if all(entry.axtree for entry in found.steps) else "partial",
     )
     answer = run.last_message()
-    if not _is_whole(found.steps):
+    is_whole = _is_whole(found.steps, summary)
+    if not is_whole:
         run.warn(f"{candidate.file}: steps are missing: the actions there are unknown")
         run.fills(actions="partial")
         answer = None  # the last message may hold another answer
-    ending = "unknown" if answer is None else "answered"
-    run.end(ending, answer=answer, validity="valid" if found.valid else "other")
+    kind, error = _ending(summary, answer, is_whole=is_whole)
+    run.end(kind, answer=answer, error=error, validity="valid" if found.valid else "other")
 
 
-def _is_whole(steps: list[ArbStep]) -> bool:
-    return all(after.num == entry.num + 1 for entry, after in pairwise(steps))
+def _ending(summary: dict[str, Any], answer: str | None, *, is_whole: bool) -> GymEnding:
+    """Return how a run ended: the summary knows, unless the file holds less than the run."""
+    is_stated = is_whole and ("terminated" in summary or "truncated" in summary)
+    return ending_of(summary, answer) if is_stated else GymEnding("unknown" if answer is None else "answered")
+
+
+def _is_whole(steps: list[ArbStep], summary: dict[str, Any]) -> bool:
+    """Whether all steps are there: the script that writes the file ends where the screenshots do."""
+    numbers = [entry.num for entry in steps]
+    count = summary.get("n_steps")
+    is_counted = not isinstance(count, int) or not numbers or numbers[-1] >= count
+    return numbers == list(range(len(numbers))) and is_counted
 
 
 def _seen(entry: ArbStep) -> Seen:

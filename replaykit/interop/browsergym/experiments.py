@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from replaykit.errors import MalformedSource
+from replaykit.interop.browsergym.gym_endings import came_back, ending_of
 from replaykit.interop.browsergym.gym_steps import Seen, add_seen, add_turn
 from replaykit.interop.browsergym.pickles import Forbidden, Undecodable, plain_values, read_pickle
 from replaykit.interop.extra_fields import holds_data
@@ -26,7 +27,6 @@ from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.interop.source_files import kind_of
 from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.exchange import Imported, Message
-from replaykit.trajectory.scalars import Threw
 from replaykit.trajectory.step import AgentInfo
 
 SUMMARY, ARGUMENTS, GOAL = "summary_info.json", "exp_args.pkl", "goal_object.pkl.gz"
@@ -95,7 +95,8 @@ def read(run: Run, candidate: Candidate) -> None:
     _fill(run, steps, is_chat=stated)
     is_whole = not missing and not run.is_cut
     run.fills(actions="recorded" if is_whole else "partial")
-    gave_up = steps[-1].action is None and "agent_stop" in steps[-1].clock
+    clock = steps[-1].clock
+    gave_up = steps[-1].action is None and "agent_stop" in clock if clock else None
     _end(run, summary if isinstance(summary, dict) else None, is_whole=is_whole, gave_up=gave_up)
 
 
@@ -311,9 +312,7 @@ def _is_reported(step: Gym, after: list[Gym], summary: dict[str, Any]) -> bool:
     """Whether the environment came back from an action: a page follows, or the summary counts one."""
     if after and after[0].number == step.number + 1:
         return after[0].is_seen
-    count = summary.get("n_steps")
-    is_over = summary.get("terminated") is True or summary.get("truncated") is True
-    return bool(after) or (isinstance(count, int) and count > step.number and is_over)
+    return bool(after) or came_back(step.number, summary)
 
 
 def _add(
@@ -382,7 +381,7 @@ def _fill(run: Run, steps: list[Gym], *, is_chat: bool) -> None:
     run.origin["alignment"] = "exact"
 
 
-def _end(run: Run, summary: dict[str, Any] | None, *, is_whole: bool, gave_up: bool = False) -> None:
+def _end(run: Run, summary: dict[str, Any] | None, *, is_whole: bool, gave_up: bool | None = None) -> None:
     """End the run as the summary says. `gave_up`: the agent was asked for an action and gave none."""
     answer = run.last_message()
     if summary is None or not is_whole:
@@ -392,16 +391,8 @@ def _end(run: Run, summary: dict[str, Any] | None, *, is_whole: bool, gave_up: b
     reward = summary.get("cum_reward")
     if isinstance(reward, int | float):
         run.add(Imported(kind="reward", name="browsergym", value=reward, file=SUMMARY))
-    error = summary.get("err_msg")
-    threw = Threw(name="Error", message=error) if isinstance(error, str) and error else None
-    # The summary repeats the last error of any step, also of one from which the agent went on.
-    if threw is not None and summary.get("terminated") is not True:
-        run.end("crashed", answer=answer, error=threw)
-    elif answer is not None:
-        run.end("answered", answer=answer, error=threw)
-    else:
-        is_cut = summary.get("truncated") is True and not gave_up
-        run.end("max_steps" if is_cut else "stopped", error=threw)
+    kind, error = ending_of(summary, answer, gave_up=gave_up)
+    run.end(kind, answer=answer, error=error)
 
 
 def find(path: Path) -> Iterator[Candidate]:
