@@ -196,6 +196,12 @@ def test_messages_that_were_not_kept_are_unknown(tmp_path: Path, imported: Impor
     assert isinstance(found.post, Omitted) and isinstance(found.body, Omitted)
 
 
+def test_a_socket_that_never_opened_sent_none(tmp_path: Path, imported: Importing) -> None:
+    one = answered(socket(), status=-1, _failureText="Error during WebSocket handshake")
+    found = only(imported("har", saved(tmp_path, one)))
+    assert found.post is None and found.sent_frames == 0
+
+
 def test_a_socket_without_messages_sent_none(tmp_path: Path, imported: Importing) -> None:
     found = only(imported("har", saved(tmp_path, socket(_webSocketMessages=[]), creator="WebInspector")))
     assert found.post is None and found.sent_frames == 0

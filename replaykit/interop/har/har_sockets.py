@@ -38,7 +38,7 @@ def socket_of(run: Run, entry: Mapping[str, Any]) -> SocketMessages | None:
     if not isinstance(messages, list):
         if not _is_socket(entry):
             return None
-        messages = _filed(run, entry)
+        messages = [] if _never_opened(entry) else _filed(run, entry)
     if messages is None:
         return SocketMessages(sent=Omitted(why="off"), received=Omitted(why="off"))
     sides = [one.get("type") for one in messages if isinstance(one, dict)]
@@ -54,6 +54,12 @@ def _is_socket(entry: Mapping[str, Any]) -> bool:
     url = str(part(entry, "request").get("url"))
     is_upgraded = status_of(part(entry, "response").get("status")) == 101
     return entry.get("_resourceType") == "websocket" or is_upgraded or url.startswith(("ws:", "wss:"))
+
+
+def _never_opened(entry: Mapping[str, Any]) -> bool:
+    """Whether a WebSocket failed before the server took it: nothing went over it."""
+    response = part(entry, "response")
+    return status_of(response.get("status")) is None and bool(response.get("_failureText"))
 
 
 def _filed(run: Run, entry: Mapping[str, Any]) -> list[Any] | None:
