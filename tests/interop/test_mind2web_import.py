@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from base64 import b64encode
 from pathlib import Path
@@ -219,6 +220,29 @@ TARGETS = st.builds(Element, tag=st.sampled_from(["a", "button", "input"]), name
 )
 def test_what_is_rendered_is_read_back(action: Click) -> None:
     assert read_action(render_action(action)) == action
+
+
+@pytest.mark.parametrize("is_file", [False, True])
+@pytest.mark.parametrize(
+    ("changes", "kind", "actions"),
+    [
+        ({"final_result_response": None, "steps_taken": 10}, "max_steps", "partial"),
+        ({"final_result_response": None, "steps_taken": 2, "max_steps": 2}, "max_steps", "recorded"),
+        ({"final_result_response": None, "steps_taken": 2, "max_steps": 2, "error": "boom"}, "unknown", "recorded"),
+        ({"final_result_response": None, "steps_taken": 2}, "unknown", "recorded"),
+        ({"steps_taken": 5}, "answered", "partial"),
+    ],
+)  # fmt: skip
+def test_wabe_counts_its_steps(
+    changes: dict[str, Any], kind: str, actions: str, is_file: bool, tmp_path: Path, imported: Importing
+) -> None:
+    path = wabe(tmp_path, **changes)
+    if is_file:
+        task = json.loads((path / "result.json").read_text())
+        detail = {"success_rate": 100, "successful_tasks": 1, "total_tasks": 1, "tasks": [task]}
+        path = write(tmp_path / "b", "results.json", {"participants": {}, "results": [{"detail": detail}]})
+    run = imported("wabe", path).trajectory
+    assert run.ending is not None and run.ending.kind == kind and run.channel("actions") == actions
 
 
 def test_wabe_reads_as_version_one_with_a_label(tmp_path: Path, imported: Importing) -> None:

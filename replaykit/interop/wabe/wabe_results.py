@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from replaykit.interop.folder_search import Listing, files, folders, is_marked, peek, relative
 from replaykit.interop.imported_run import Run
@@ -26,6 +27,7 @@ from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.trajectory.exchange import Imported
 from replaykit.trajectory.plurals import counted
 from replaykit.trajectory.scalars import Threw
+from replaykit.trajectory.step import Ending
 
 OWN = ("steps_taken", "max_steps", "level", "error", "success")
 """Keys that mark a task of WABE, beside those of Online-Mind2Web."""
@@ -83,7 +85,9 @@ def read(run: Run, candidate: Candidate) -> None:
     read_first(run, {key: value for key, value in plain.items() if key not in ("error", "success")})
     ending = run.events.pop()
     _label(run, entry, RESULT)
-    run.add(ending)
+    _count(run, entry, RESULT)
+    assert isinstance(ending, Ending)
+    run.add(replace(ending, kind=_kind(entry)))
 
 
 def _read_entry(run: Run, candidate: Candidate) -> None:
@@ -113,7 +117,24 @@ def _read_entry(run: Run, candidate: Candidate) -> None:
     _label(run, entry, name)
     answer = entry.final_result_response
     error = None if entry.error is None else Threw(name="Error", message=entry.error)
-    run.end("unknown" if answer is None else "answered", answer=answer, error=error)
+    _count(run, entry, path)
+    run.end(_kind(entry), answer=answer, error=error)
+
+
+def _kind(entry: ResultEntry) -> str:
+    """Return how a run ended: at the limit of its harness, where it had no answer by then."""
+    if entry.final_result_response is not None:
+        return "answered"
+    taken, limit = entry.steps_taken, entry.max_steps
+    is_cut = taken is not None and limit is not None and taken >= limit > 0
+    return "max_steps" if is_cut and entry.error is None else "unknown"
+
+
+def _count(run: Run, entry: ResultEntry, place: str) -> None:
+    """Leave the actions partial if more steps were taken than actions are there."""
+    if entry.steps_taken is not None and entry.steps_taken > len(entry.action_history):
+        run.flaw("more than its actions: those that are missing are unknown", f"{place} steps_taken")
+        run.fills(actions="partial")
 
 
 def _inside(run: Run, names: list[str]) -> list[str]:
