@@ -1,4 +1,7 @@
-"""Exports that hold a part of a run only: what they are, and what to give in their place."""
+"""Exports that hold a part of a run only, and the advice for each.
+
+Own module: recognises results of other tools' functions, apart from the search for layouts.
+"""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 WIDE = "in UTF-16"
-"""What such a file is."""
+"""Description of such a file."""
 
 CONVERT = "convert it first: `iconv -f UTF-16 -t UTF-8 FILE > COPY`"
 """Advice for such a file."""

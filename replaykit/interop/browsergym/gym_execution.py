@@ -2,6 +2,8 @@
 
 BrowserGym refuses some strings as a whole, before any call. It runs the others call by call until one raises,
 and notes one error for all. An experiment that broke off has no page after its last string.
+
+Own module: notices of the environment in one place, apart from the layout of a step.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ _LOST = "�"
 
 
 class SentBody(NamedTuple):
-    """The body of a request: None where there was none. `size`: bytes sent, if it holds fewer of them."""
+    """The body of a request, None without one. `size`: bytes sent, if it holds fewer of them."""
 
     blob: Blob | None
     size: int | None = None

@@ -1,4 +1,4 @@
-"""What went over WebSockets, in entries of HAR: in the entry, in a file beside it, or not kept.
+"""Messages of WebSockets in entries of HAR: in the entry, in a file beside it, or not kept.
 
 Only a list of messages shows what was sent. Playwright writes none unless it is asked to.
 """
@@ -24,7 +24,7 @@ _FILE = ".jsonl"
 
 
 class SocketMessages(Struct, frozen=True, kw_only=True):
-    """What went over one WebSocket each way, and how many messages."""
+    """Messages of one WebSocket, each way."""
 
     sent: Blob | None
     received: Blob | None

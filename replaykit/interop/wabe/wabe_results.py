@@ -122,7 +122,7 @@ def _read_entry(run: Run, candidate: Candidate) -> None:
 
 
 def _kind(entry: ResultEntry) -> str:
-    """Return how a run ended: at the limit of its harness, where it had no answer by then."""
+    """Return how a run ended: with an answer, or at the limit of its harness."""
     if entry.final_result_response is not None:
         return "answered"
     taken, limit = entry.steps_taken, entry.max_steps
