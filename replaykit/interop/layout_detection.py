@@ -129,8 +129,8 @@ class _Folder:
             self._own, own = _looked_under(self._format, self._path, self._options)
         except UnknownLayout as error:
             fault = error
-        found = [*(FoundRun(self._own, each) for each in own if self._own), *self._pointers(own)]
-        found += self._packed(own)
+        runs = [FoundRun(self._own, each) for each in own if self._own]
+        found = [*runs, *self._pointers(own), *self._packed(own)]
         if fault is not None and not any(isinstance(one, FoundRun) or one.error for one in found):
             raise self._without(fault, len(found))
         return found
@@ -282,7 +282,7 @@ def kind_of_path(path: Path) -> str:
     if is_pointer_file(path):
         return f"a pointer of Git LFS; {FETCH}"
     if is_wide_file(path):
-        return f"a file {WIDE}; {CONVERT}"
+        return f"a file that is {WIDE}; {CONVERT}"
     if path.suffix.lower() == ".zip":
         return "a zip archive" if zipfile.is_zipfile(path) else "no whole zip archive"
     return _kind_of_json(path) if path.suffix.lower() in (".json", ".har") else "a file"

@@ -84,12 +84,12 @@ def read(run: Run, candidate: Candidate) -> None:
     run.task(named[2] if named else candidate.name, intent=goal)
     base = _clock(run, steps)
     for place, step in enumerate(steps):
-        after = next((one.obs for one in steps[place + 1 :][:1] if one.number == step.number + 1), {})
+        after = next((one.obs for one in steps[place + 1 : place + 2] if one.number == step.number + 1), {})
         # An observation names the error of the action that came before it.
         error = after.get("last_action_error")
         t = _acted(base, step, steps[place + 1 : place + 2])
         error = error if isinstance(error, str) else None
-        is_reported = _is_reported(step, steps[place + 1 :][:1], fields)
+        is_reported = _is_reported(step, steps[place + 1 : place + 2], fields)
         _add(run, step, error, base, t, is_last=place == len(steps) - 1, is_reported=is_reported)
     stated = _chat(run, steps[-1].obs, base)
     _fill(run, steps, is_chat=stated)
