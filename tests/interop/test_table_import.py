@@ -435,3 +435,17 @@ def test_the_example_of_the_page(tmp_path: Path) -> None:
     assert run_main("import", "auto", tmp_path / "set", "-o", tmp_path / "out") == 0
     with open_bundle(bundle) as first, open_bundle(tmp_path / "out" / "run.zst") as second:
         assert second.trajectory.answer == first.trajectory.answer
+
+
+@pytest.mark.parametrize(("place", "state"), [(0, "recorded"), (1, "partial"), (2, "recorded")])
+def test_a_row_without_an_action_between_others_may_lack_one(
+    place: int, state: str, tmp_path: Path, imported: Importing
+) -> None:
+    actions: list[Any] = ["click('a')", "stop [done]"]
+    actions.insert(place, None)
+    rows = [
+        {"episode_id": "e", "step": at, "action": action, "url": "http://x.test/"}
+        for at, action in enumerate(actions)
+    ]
+    path = write(tmp_path, "t.jsonl", "\n".join(map(json.dumps, rows)).encode())
+    assert imported("table", path).trajectory.channel("actions") == state

@@ -205,7 +205,7 @@ def _fill(run: Run, found: TableSteps, base: Base) -> None:
         run.add(shown)
     for at, step in enumerate(found.steps):
         if step.cells.get("action") in (None, "", [], {}):
-            _add_bare(run, step, base, is_last=at == len(found.steps) - 1)
+            _add_bare(run, step, base, is_first=at == 0, is_last=at == len(found.steps) - 1)
         else:
             _add_step(run, at, step, base)
     loose = [step.cells.get("screenshot") for step in found.steps] + found.start.get("unaligned", [])
@@ -240,13 +240,15 @@ def _state(found: list[bool]) -> str:
     return "absent" if not any(found) else "recorded" if all(found) else "partial"
 
 
-def _add_bare(run: Run, step: TableStep, base: Base, *, is_last: bool) -> None:
-    """Add a row without an action: at the end it is what was seen last."""
+def _add_bare(run: Run, step: TableStep, base: Base, *, is_first: bool, is_last: bool) -> None:
+    """Add a row without an action: a look at the start or the end; between actions, one may be missing."""
     shown = _look(run, step.cells, "final" if is_last else "unaligned", base, step.place)
     if shown is not None:
         run.add(shown)
-    if not is_last:
+    if is_first and not is_last:
         run.flaw("a row without an action: what it saw belongs to no step", step.place)
+    elif not is_last:
+        run.cut("a row without an action between others: what was done there is unknown", step.place)
     stated = {name: cell for name, cell in step.cells.items() if name in _KEPT and not holds_bytes(cell)}
     run.keep(step.place, {name: cell for name, cell in stated.items() if cell not in (None, "")})
 
