@@ -191,6 +191,19 @@ def test_run_jsonl_with_broken_lines_is_read_without_them(tmp_path: Path) -> Non
         assert bundle.trajectory.of_type(Message)[-1].text == "Thanks."
 
 
+def test_a_call_of_run_jsonl_without_a_result_is_unknown(tmp_path: Path, imported: Importing) -> None:
+    calls = [{"id": str(at), "name": "click", "arguments": {"point": [at, 4]}} for at in range(2)]
+    lines = [
+        {"t": "user", "text": "Buy tea."},
+        {"t": "assistant", "text": "x", "tool_calls": calls},
+        {"t": "tool_result", "call_id": "0", "is_error": False, "text": "ok"},
+        {"t": "final", "answer": "Done."},
+    ]
+    path = write(tmp_path, "run.jsonl", "\n".join(map(json.dumps, lines)).encode())
+    one, other = imported("run-jsonl", path).trajectory.steps
+    assert isinstance(one.action, Click) and isinstance(other.action, Unknown)
+
+
 def test_run_jsonl_without_a_line_that_is_json_is_refused(tmp_path: Path, imported: Importing) -> None:
     path = write(tmp_path, "run.jsonl", '{"t":\n{"t"\n')
     with pytest.raises(MalformedSource, match="line 1 is not JSON"):

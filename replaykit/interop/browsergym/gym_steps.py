@@ -68,7 +68,7 @@ def add_turn(
         run.keep(f"turn {turn}", {"action": record, "error": error, "thought": thought})
         return
     before = look(run, seen, "before", min(t, seen.t) if t is not None and seen.t is not None else None)
-    for at, action in enumerate(executed(actions, error, typed, is_reported=is_reported)):
+    for at, action in enumerate(executed(actions, error, is_reported=is_reported)):
         run.step(
             action=action,
             before=before if at == 0 else None,

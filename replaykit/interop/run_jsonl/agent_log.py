@@ -16,6 +16,7 @@ from replaykit.interop.imported_run import Run
 from replaykit.interop.playwright_trace.trace_contexts import as_time
 from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.interop.tool_calls import add_call
+from replaykit.interop.uncertain_actions import uncertain
 from replaykit.interop.untrusted_json import JsonFault, decode_json
 from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.action import Action, Answer
@@ -111,7 +112,8 @@ def _steps(run: Run, lines: list[LogLine], start: float | None, folder: PurePosi
             is_last = line is lines[-1] or (lines[-1].t == "final" and lines[-1].answer == line.text)
             _turn(run, line, turn, t, is_last=is_last)
             for call in line.tool_calls or ():
-                _call(run, line, call, results.get(call.id), turn, t, folder)
+                is_certain = call.id in results or not results
+                _call(run, line, call, results.get(call.id), turn, t, folder, is_certain=is_certain)
 
 
 def _turn(run: Run, line: LogLine, turn: int, t: int | None, *, is_last: bool) -> None:
@@ -146,12 +148,16 @@ def _call(
     turn: int,
     t: int | None,
     folder: PurePosixPath,
+    *,
+    is_certain: bool,
 ) -> None:
+    """Add the steps of a call; without a result among those of others, it was perhaps not carried out."""
     step = add_call(
         run, call.name, call.arguments, t=t, thought=line.reasoning or line.text, turn=turn,
         error=_error(result),
         raw=lambda arguments: {**msgspec.to_builtins(call), "arguments": arguments},
         returned=None if result is None else result.text or None,
+        **({} if is_certain else {"described": uncertain}),
     )  # fmt: skip
     if result is not None:
         _shots(run, result, step, folder)
