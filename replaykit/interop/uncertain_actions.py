@@ -1,4 +1,4 @@
-"""Actions that were perhaps carried out: unknown ones with a record, which break no rule and leave them open."""
+"""Actions that were perhaps carried out: unknown ones with a record, which break no rule."""
 
 from __future__ import annotations
 

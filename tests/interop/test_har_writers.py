@@ -291,6 +291,28 @@ def test_what_a_cache_answered_is_marked(fields: Any, tmp_path: Path, imported: 
 
 
 @pytest.mark.parametrize(
+    "answered_by", [{"_fetchType": "Service Worker"}, {"_fetchedViaServiceWorker": True}]
+)
+def test_what_a_service_worker_answered_is_marked(
+    answered_by: dict[str, Any], tmp_path: Path, imported: Importing
+) -> None:
+    one = sent("GET")
+    (one["response"] if "_fetchedViaServiceWorker" in answered_by else one).update(answered_by)
+    assert only(imported("har", saved(tmp_path, one))).from_worker
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "expected"), [({}, "UNDECIDED"), ({"Authorization": "Bearer x"}, "FAIL")]
+)
+def test_headers_that_chrome_takes_out_are_unknown(
+    elsewhere: dict[str, str], expected: str, tmp_path: Path, imported: Importing
+) -> None:
+    other = sent("GET", "http://shop.test/", {"Host": "shop.test", **elsewhere})
+    bundle = imported("har", saved(tmp_path, other, sent(**WHOLE["Chrome"]), creator="WebInspector"))
+    assert outcome(bundle, headers={"Authorization": "Bearer y"}) == expected
+
+
+@pytest.mark.parametrize(
     ("error", "expected"),
     [
         ("net::ERR_NAME_NOT_RESOLVED", "FAIL"),

@@ -105,6 +105,7 @@ def exchange_of(run: Run, entry: Any, id: int, base: Base, *, at: int | None = N
         encoded_size=size(response.get("_transferSize"), response.get("bodySize")),
         decoded_size=size(content.get("size")),
         from_cache=_is_cached(entry, response),
+        from_worker=_is_of_worker(entry, response),
         error=_text(response.get("_failureText")) or _text(response.get("_error")),
         messages=0 if socket is None else socket.received_count,
         sent_frames=0 if socket is None else socket.sent_count,
@@ -119,6 +120,11 @@ def _is_cached(entry: Mapping[str, Any], response: Mapping[str, Any]) -> bool:
     if response.get("fromDiskCache") is True or entry.get("_fetchType") in ("Memory Cache", "Disk Cache"):
         return True
     return bool(part(part(entry, "cache"), "beforeRequest"))
+
+
+def _is_of_worker(entry: Mapping[str, Any], response: Mapping[str, Any]) -> bool:
+    """Whether a service worker answered, in the words of Chrome and of WebKit."""
+    return response.get("_fetchedViaServiceWorker") is True or entry.get("_fetchType") == "Service Worker"
 
 
 def linked(exchanges: list[Exchange], targets: Mapping[int, str]) -> list[Exchange]:

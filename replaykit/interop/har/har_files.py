@@ -144,7 +144,7 @@ _READ: dict[str, Any] = {
         "status": {}, "statusText": {}, "httpVersion": {}, "headers": _PAIR, "content": _TEXT,
         "redirectURL": {},
         "bodySize": {}, "_transferSize": {}, "_failureText": {}, "_error": {}, "_fromCache": {},
-        "fromDiskCache": {},
+        "fromDiskCache": {}, "_fetchedViaServiceWorker": {},
     },
 }  # fmt: skip
 """Fields of an entry that are read."""

@@ -293,6 +293,8 @@ def _has_header(check: NetworkMatch, name: str, wanted: Any, request: RunRequest
     if found is None:
         if name.lower() == "cookie":
             request.require_cookies()
+        elif name.lower() == "authorization":
+            request.require_credentials()
         return False
     if name.lower() in ("referer", "redirect_url"):
         return _is_url(check, texts_of(wanted), found, terms)

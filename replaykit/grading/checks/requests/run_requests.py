@@ -129,6 +129,11 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         if self.replay.trajectory.header.source is not None and not self.replay.memo(_has_cookies):
             raise Missing("cookies")
 
+    def require_credentials(self) -> None:
+        """Raise `Missing` where no request of an imported run shows credentials: exports leave them out."""
+        if self.replay.trajectory.header.source is not None and not self.replay.memo(_has_credentials):
+            raise Missing(f"headers:{self.exchange.id}")
+
     def _require_answer(self) -> None:
         if self.is_response_unknown:
             raise Missing(f"body:{self.exchange.id}")
@@ -181,6 +186,11 @@ def _has_cookies(replay: Replay) -> bool:
     headers = [header for event in every for header in event.response_headers or ()]
     headers += [header for event in every for header in event.request_headers or ()]
     return any(name.lower() in ("cookie", "set-cookie") for name, _ in headers)
+
+
+def _has_credentials(replay: Replay) -> bool:
+    headers = [header for _, event in _all(replay) for header in event.request_headers or ()]
+    return any(name.lower() == "authorization" for name, _ in headers)
 
 
 def _is_static(url: str) -> bool:
