@@ -177,6 +177,28 @@ def test_a_value_that_no_gesture_entered_is_no_step(tmp_path: Path, imported: Im
     assert b"Bob" in b"".join(map(bundle.blob, bundle.blob_ids))
 
 
+def test_a_checkpoint_moves_no_focus(tmp_path: Path, imported: Importing) -> None:
+    again = [{**one, "timestamp": RR_START + 15} for one in rr_page([element(50, "input", id="name")])]
+    events = [
+        mouse(10, FOCUS),
+        *again,
+        typed(3000, "Ann", 50),
+        mouse(4000, FOCUS, 51),
+        typed(9000, "Bob", 50),
+    ]
+    bundle = imported("rrweb", write(tmp_path, "r.json", page(*events)))
+    assert [step.action.value for step in bundle.trajectory.steps if isinstance(step.action, Fill)] == ["Ann"]
+
+
+def test_another_page_has_no_focus_yet(tmp_path: Path, imported: Importing) -> None:
+    meta, shown = [{**one, "timestamp": RR_START + 15} for one in rr_page([element(50, "input", id="name")])]
+    meta["data"] = {**meta["data"], "href": "http://shop.test/next"}
+    bundle = imported(
+        "rrweb", write(tmp_path, "r.json", page(mouse(10, FOCUS), meta, shown, typed(3000, "Ann", 50)))
+    )
+    assert bundle.trajectory.steps == ()
+
+
 def test_a_stream_without_presses_and_focus_keeps_its_steps(tmp_path: Path, imported: Importing) -> None:
     events = [mouse(10, CLICK), typed(20, "Ann")]
     assert done(imported("rrweb", write(tmp_path, "r.json", page(*events)))) == ["click", "fill"]

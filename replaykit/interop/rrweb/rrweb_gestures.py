@@ -25,6 +25,8 @@ class RrwebGestures:
     def __init__(self, *, presses: bool, focus: bool) -> None:
         self._has_presses, self._has_focus = presses, focus
         self._focused: set[Any] = set()
+        #: Whether an element that is known by another id now may have the focus.
+        self._is_focus_unknown = False
         self._is_pressed = False
         self._pressed_at: int | None = None
 
@@ -34,8 +36,19 @@ class RrwebGestures:
             self._is_pressed, self._pressed_at = True, t
         elif kind == FOCUS:
             self._focused.add(id)
+            self._is_focus_unknown = False
         elif kind == BLUR:
             self._focused.discard(id)
+
+    def leave(self) -> None:
+        """Report another document, in which nothing has the focus yet."""
+        self._focused.clear()
+        self._is_focus_unknown = self._is_pressed = False
+
+    def renumber(self) -> None:
+        """Report a full snapshot: a checkpoint gives all elements other ids, and moves no focus."""
+        self._is_focus_unknown = self._is_focus_unknown or bool(self._focused)
+        self._focused.clear()
 
     def is_click(self) -> bool:
         """Whether a click now is the end of a press; a press ends in one click."""
@@ -48,7 +61,8 @@ class RrwebGestures:
         if data.get("userTriggered") is False:
             return False
         is_near = self._pressed_at is not None and t - self._pressed_at <= IMPLIED_MS
-        return not self._has_focus or is_near or data.get("id") in self._focused
+        is_open = not self._has_focus or self._is_focus_unknown
+        return is_open or is_near or data.get("id") in self._focused
 
 
 def recorded_kinds(events: Iterable[dict[str, Any]]) -> tuple[bool, bool]:

@@ -168,6 +168,7 @@ class _Stream:
         is_new = page.url is None or url != page.url or page.is_loaded
         page.url, page.is_loaded = url, False
         if is_new:
+            page.gestures.leave()
             self._steps.add(Navigation(t=t, page=page.number, url=url, kind="unknown"))
 
     def _visit(self, page: RrwebPage, data: dict[str, Any], t: int, place: int) -> None:
@@ -185,6 +186,7 @@ class _Stream:
     def _full(self, page: RrwebPage, data: dict[str, Any], t: int, place: int) -> None:
         is_first = page.tree is None and not page.was_shown
         page.show(data, f"{self._name} event {place}")
+        page.gestures.renumber()
         if is_first and page.tree is not None:
             self._steps.add(page.look("start", t))
 
