@@ -190,6 +190,13 @@ def test_a_checkpoint_moves_no_focus(tmp_path: Path, imported: Importing) -> Non
     assert [step.action.value for step in bundle.trajectory.steps if isinstance(step.action, Fill)] == ["Ann"]
 
 
+def test_a_field_that_takes_the_focus_by_itself_is_entered(tmp_path: Path, imported: Importing) -> None:
+    body = [element(8, "input", id="q", autofocus=""), element(10, "input", id="other")]
+    events = [typed(3000, "tea"), mouse(4000, FOCUS, 10), typed(5000, "x", 10)]
+    bundle = imported("rrweb", write(tmp_path, "r.json", page(*events, body=body)))
+    assert done(bundle) == ["fill", "fill"]
+
+
 def test_another_page_has_no_focus_yet(tmp_path: Path, imported: Importing) -> None:
     meta, shown = [{**one, "timestamp": RR_START + 15} for one in rr_page([element(50, "input", id="name")])]
     meta["data"] = {**meta["data"], "href": "http://shop.test/next"}

@@ -119,7 +119,7 @@ class RrwebSteps:
             node.checked = False  # another one of its group was chosen
             page.change()
             return
-        if not page.gestures.is_entry(data, t) or (node is not None and node.kind == "hidden"):
+        if not _is_entry(page, node, data, t):
             self._run.leave_out("Input that no gesture made")
             _hold(page, node, text, checked=checked, is_choice=is_choice)
             return
@@ -193,6 +193,14 @@ class RrwebSteps:
             )  # fmt: skip
             if one.after is not None:
                 self._run.add(replace(one.after, of=step.index))
+
+
+def _is_entry(page: RrwebPage, node: RrwebNode | None, data: dict[str, Any], t: int) -> bool:
+    """Whether this may have been entered; a field with `autofocus` has the focus from the start."""
+    if node is not None and node.kind == "hidden":
+        return False
+    is_first = node is not None and "autofocus" in node.attributes and data.get("userTriggered") is not False
+    return is_first or page.gestures.is_entry(data, t)
 
 
 def _hold(page: RrwebPage, node: RrwebNode | None, text: str, *, checked: bool, is_choice: bool) -> None:
