@@ -155,6 +155,15 @@ def test_how_an_experiment_ended(
     assert ending is not None and ending.kind == kind
 
 
+def test_the_error_of_a_missing_step_is_that_of_no_other(tmp_path: Path, imported: Importing) -> None:
+    path = rewards(tmp_path, step("noop(1)"), step("click('a')"), step("noop(2)", "of the click"), step(None))
+    plain = json.loads(path.read_text())
+    del plain["steps"][1]
+    path.write_text(json.dumps(plain))
+    steps = imported("agentrewardbench", path).trajectory.steps
+    assert [one.error for one in steps] == [None, None]
+
+
 def rewards(folder: Path, *steps: dict[str, Any], **summary: Any) -> Path:
     """A trajectory of AgentRewardBench, as its script makes it of an experiment."""
     rows = [

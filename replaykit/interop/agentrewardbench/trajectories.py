@@ -66,7 +66,7 @@ def read(run: Run, candidate: Candidate) -> None:
     for at, entry in enumerate(found.steps):
         if entry.action is not None:
             # The layout notes an error with the step that follows it.
-            after = found.steps[at + 1].last_action_error if at + 1 < len(found.steps) else None
+            after = _error_after(found.steps, at)
             is_reported = at + 1 < len(found.steps) or came_back(entry.num, summary)
             add_turn(
                 run, at, entry.action, seen[at],
@@ -92,6 +92,12 @@ def read(run: Run, candidate: Candidate) -> None:
         answer = None  # the last message may hold another answer
     kind, error = _ending(summary, answer, is_whole=is_whole)
     run.end(kind, answer=answer, error=error, validity="valid" if found.valid else "other")
+
+
+def _error_after(steps: list[ArbStep], at: int) -> str | None:
+    """Return the error of an action; None if the step that would note it is missing."""
+    later = steps[at + 1] if at + 1 < len(steps) else None
+    return later.last_action_error if later is not None and later.num == steps[at].num + 1 else None
 
 
 def _ending(summary: dict[str, Any], answer: str | None, *, is_whole: bool) -> GymEnding:
