@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tempfile
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from replaykit.bundle.reader import Bundle
 from replaykit.grading.grader import grade
 from replaykit.interop.har.har_gaps import plain_url
+from replaykit.interop.run_import import import_run
 from replaykit.tasks.task import decode_task
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.scalars import Omitted
@@ -364,3 +366,20 @@ def test_two_spellings_of_an_address_are_one(text: str) -> None:
     path = quote(text)
     assert plain_url(f"http://shop.test:80/{path}") == plain_url(f"HTTP://SHOP.test/{path}#end")
     assert plain_url(f"//[{text}")
+
+
+JUNK = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 300) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["name", "value", "text", "_file"]), inner),
+    max_leaves=5,
+)  # fmt: skip
+FIELDS = ("method", "url", "headers", "bodySize", "postData", "status", "content", "redirectURL")
+
+
+@given(st.dictionaries(st.sampled_from(FIELDS), JUNK), JUNK, JUNK)
+def test_any_part_of_an_entry_is_read_or_left_out(parts: dict[str, Any], messages: Any, pages: Any) -> None:
+    one = sent(**WHOLE["Chrome"])
+    odd = {"request": {**one["request"], **parts}, "response": {**one["response"], **parts}}
+    with tempfile.TemporaryDirectory() as folder:
+        path = saved(Path(folder), one, {**one, **odd, "_webSocketMessages": messages}, pages=pages)
+        import_run("har", path, Path(folder) / "x.zst")

@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from replaykit.bundle.reader import Bundle
 from replaykit.grading.grader import grade
+from replaykit.interop.rrweb.rrweb_stream import opened
 from replaykit.tasks.task import decode_task
 from replaykit.trajectory.action import Click, Fill, tag_of
 from tests.interop.conftest import Importing
@@ -267,3 +270,11 @@ def test_a_long_list_is_built_node_by_node_in_time(
     )
     assert imported("rrweb", path).trajectory.channel("snapshots") == "recorded"
     assert time.monotonic() - started < 10
+
+
+@given(st.recursive(st.none() | st.integers() | st.text(max_size=9), st.lists, max_leaves=9))
+def test_a_packed_part_is_unpacked_or_stays(value: Any) -> None:
+    event = {"type": 2, "timestamp": 1, "cv": "2024-10", "data": gz(value)}
+    assert opened(event, 10_000)["data"] == value
+    torn = {**event, "data": event["data"][:-1]}
+    assert opened(torn, 10_000) == torn
