@@ -46,7 +46,7 @@ function hostName(element) {
 
 // Labels of a custom element that is associated with forms: only its own script can ask for them.
 function hostLabel(host) {
-  if (!isHTML(host) || !localName(host).includes('-') || !matches(host, ':enabled,:disabled')) return '';
+  if (!isAssociated(host)) return '';
   const id = attribute(host, 'id') ?? '';
   const root = rootNode(host);
   const query = isShadowRoot(root) ? queryShadow : queryDocument;

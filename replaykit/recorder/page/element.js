@@ -22,11 +22,15 @@ const NESTED = ['treeitem', 'menuitem'].map((role) => `[role~="${role}" i] [role
 const HOLDER = ['dialog', 'alertdialog', 'menubar', 'radiogroup', 'tablist']
   .map((role) => `[role~="${role}" i]`).concat('dialog', NESTED).join(',');
 
+// Custom elements that are associated with forms are controls, of whatever role.
+const isAssociated = (element) => isHTML(element) && localName(element).includes('-') && matches(element, ':enabled,:disabled');
+const isControl = (element) => matches(element, CONTROL) || isAssociated(element);
+
 // The innermost target and its nearest control; both may lie in different shadow trees.
 function controlOn(path) {
   const elements = path.filter((node) => nodeType(node) === ELEMENT);
-  const found = elements.find((element) => matches(element, CONTROL) || matches(element, HOLDER));
-  return found !== undefined && matches(found, CONTROL) ? found : elements[0];
+  const found = elements.find((element) => isControl(element) || matches(element, HOLDER));
+  return found !== undefined && isControl(found) ? found : elements[0];
 }
 
 // ---- Where it is -----------------------------------------------------------------------------------------------

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from replaykit.errors import LocatorLimit, Unsupported
-from replaykit.grading.policies.events.event import ENTER, SPACE, Event, is_printable
+from replaykit.grading.policies.events.event import ENTER, SPACE, Event, is_printable, takes_no_text
 from replaykit.grading.policies.events.recorded_targets import hosts_of_target
 from replaykit.grading.policies.events.text_conditions import Reading
 from replaykit.grading.policies.events.widgets_around import is_in_open_list, is_part_of_slider
 from replaykit.replay.dom import Dom, Node
 from replaykit.tasks.policy_rules import GROUPS
-from replaykit.trajectory.action import Element, Press
+from replaykit.trajectory.action import Element, Press, Type
 from replaykit.trajectory.redaction_marks import MASKED
 
 _BY_KEY = frozenset({"click", "check", "uncheck", "select_option", "fill"})
@@ -98,12 +98,23 @@ def is_segment(event: Event) -> bool:
 
 def _is_choosing_key(event: Event) -> bool:
     action = event.action
+    if _is_letter_on_list(event):
+        return True
     if not isinstance(action, Press) or action.element is None:
         return False
     if action.element.tag in _FIELDS:  # what keys do in fields, the browser reports
         return action.key in _TAKING and _has_popup(action.element)
     keys = _KEYS.get(_role(action.element), frozenset())
     return action.key.rpartition("+")[2] in keys or ("letter" in keys and is_printable(action.key))
+
+
+def _is_letter_on_list(event: Event) -> bool:
+    """Whether a letter chooses in a list whose field takes no text."""
+    action, element = event.action, event.element
+    if element is None or _role(element) != "combobox" or not takes_no_text(element):
+        return False
+    is_key = isinstance(action, Press) and (is_printable(action.key) or action.key == MASKED)
+    return is_key or isinstance(action, Type)
 
 
 def _has_popup(element: Element) -> bool:
@@ -129,7 +140,8 @@ def offered(event: Event) -> tuple[Reading, ...] | None:
         return None
     if not _is_choosing_key(event):
         return _own_names(event)
-    marked = _marked(event.element) if event.element is not None and event.element.tag in _FIELDS else None
+    is_field = event.element is not None and event.element.tag in _FIELDS and not _is_letter_on_list(event)
+    marked = _marked(event.element) if event.element is not None and is_field else None
     if marked is not None:
         return tuple(Reading(name, event.step) for name in marked.split("\n"))
     if isinstance(event.dom, tuple):
@@ -139,7 +151,7 @@ def offered(event: Event) -> tuple[Reading, ...] | None:
         texts = list(_option_names(nodes, event.dom))
     except (Unsupported, LocatorLimit):
         return None
-    if not nodes and event.element is not None and event.element.tag in _FIELDS:
+    if not nodes and is_field:
         return ()
     is_known = bool(nodes) and None not in texts
     return tuple(Reading(text, event.step) for text in texts if text) if is_known else None
@@ -153,7 +165,12 @@ def _option_names(options: list[Node], dom: Dom) -> Iterator[str | None]:
         named.setdefault(node.attribute("id"), node)
     yield from (named[id].text_content if id in named else None for id in sorted(ids))
     for option in options:
-        yield from (option.text_content, option.attribute("aria-label") or "")
+        host = option.host
+        shown = (option.text_content, option.attribute("aria-label"), host.text_content if host else None)
+        texts = [text for text in shown if text and text.strip()]
+        if not texts:
+            yield None
+        yield from texts
 
 
 def taken(event: Event) -> tuple[tuple[str, ...], ...] | None:
@@ -165,10 +182,11 @@ def taken(event: Event) -> tuple[tuple[str, ...], ...] | None:
     is_radio = element is not None and "radio" in _role(element)
     if element is None or is_radio or not choices_of(event) & {"select_option", "fill"}:
         return None
-    if element.tag in _FIELDS and _marked(element) is None:
+    is_field = element.tag in _FIELDS and not _is_letter_on_list(event)
+    if is_field and _marked(element) is None:
         return None
     texts = tuple(reading.raw for reading in offered(event) or (Reading(MASKED, event.step),))
-    is_any = _is_choosing_key(event) and element.tag not in _FIELDS
+    is_any = _is_choosing_key(event) and not is_field
     return tuple((text,) for text in texts) if is_any else (texts,)
 
 

@@ -318,6 +318,14 @@ def has_lines(element: Element | None) -> bool:
     return element.tag == "textarea" or is_editable or is_box
 
 
+def takes_no_text(element: Element | None) -> bool:
+    """Whether a letter enters nothing in the target: it chooses in a closed list, or does nothing."""
+    if element is None:
+        return False
+    is_readonly = element.tag in ("input", "textarea") and "readonly" in (element.attributes or {})
+    return is_readonly or (element.role == "combobox" and not types_text(element))
+
+
 _SWITCHES = ("checkbox", "radio", "color", "file", "range")
 
 

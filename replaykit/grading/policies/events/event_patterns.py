@@ -8,7 +8,15 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec.structs import replace
 
 from replaykit.grading.policies.events.aria_choices import choices_of, is_scale, is_segment, offered
-from replaykit.grading.policies.events.event import ENTER, SPACE, Event, has_lines, is_printable, types_text
+from replaykit.grading.policies.events.event import (
+    ENTER,
+    SPACE,
+    Event,
+    has_lines,
+    is_printable,
+    takes_no_text,
+    types_text,
+)
 from replaykit.grading.policies.events.recorded_targets import names_on_page, page_has, target_inside
 from replaykit.grading.policies.events.text_conditions import Reading, TextTests
 from replaykit.grading.policies.events.texts_near import texts_near
@@ -198,7 +206,8 @@ def is_action(event: Event, tags: frozenset[str], groups: frozenset[str]) -> boo
         return True
     if not isinstance(event.action, Press):
         return False
-    enters = is_printable(event.action.key) or event.action.value_after is not None
+    is_text = is_printable(event.action.key) and not takes_no_text(event.element)
+    enters = is_text or event.action.value_after is not None
     return ("@activate" in groups and activates(event.action)) or ("@input" in groups and enters)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from replaykit.grading.policies.events.event import ENTER, PRESSED, Event, is_printable
+from replaykit.grading.policies.events.event import ENTER, PRESSED, Event, is_printable, takes_no_text
 from replaykit.grading.policies.events.implied_actions import IMPLIED, ImpliedActions
 from replaykit.grading.policies.events.possible_actions import PossibleAction, PossibleActions, dragged
 from replaykit.grading.policies.events.recorded_order import in_order
@@ -461,6 +461,8 @@ def _expanded(step: Step) -> Iterator[ActionBase]:
 
 def _values(action: ActionBase) -> tuple[tuple[str, ...], ...]:
     match action:
+        case actions.Type() if action.value_after is None and takes_no_text(action.element):
+            return ()
         case actions.Fill() | actions.Type() | actions.KeyboardType() | actions.KeyboardInsertText():
             # The keys of a date are one way to write it.
             is_date = action.element is not None and action.element.type in actions.DATE_TYPES
@@ -472,7 +474,9 @@ def _values(action: ActionBase) -> tuple[tuple[str, ...], ...]:
             return tuple(tuple(dict.fromkeys(text for text in row if text is not None)) for row in rows)
         case actions.UploadFile():
             return tuple((file.name,) for file in action.files)
-        case actions.Press() if is_printable(action.key) or _may_be_text(action):
+        case actions.Press() if not takes_no_text(action.element) and (
+            is_printable(action.key) or _may_be_text(action)
+        ):
             return ((action.key,),)
     return ()
 

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from msgspec.structs import replace
 
 from replaykit.errors import ReplaykitError
 from replaykit.grading.policies.events.event import PRESSED, is_printable
-from replaykit.grading.policies.events.widgets_around import ENTRIES, is_beside
+from replaykit.grading.policies.events.widgets_around import ENTRIES, is_beside, is_step_button
 from replaykit.grading.values.normal_form import fold
+from replaykit.patterns import lazy_pattern
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.run_state import Page
 from replaykit.trajectory.action import ActionBase, Element, Press
+
+_NUMBER = lazy_pattern(r"\d+")
+
+_DRAWN = (None, "graphics-document", "img")
+"""Roles of parts that may be all that a person sees of a control."""
 
 _OPTIONS = (*PRESSED, "checkbox", "radio")
 """Roles of targets that may stand for a choice in a field elsewhere."""
@@ -24,7 +32,7 @@ class LastGesture:
         #: Whether it is a key of a text, or one that leaves a field: a page may rewrite what was typed.
         self.is_typing = isinstance(action, Press) and (is_printable(action.key) or action.key == "Tab")
         self.dom = page.dom if page is not None else None
-        is_part = self.element.role is None and self.element.tag not in ("body", "html")
+        is_part = self.element.role in _DRAWN and self.element.tag not in ("body", "html")
         self.part = field_at(self.dom, self.element.css) if is_part else None
 
     @property
@@ -37,11 +45,27 @@ class LastGesture:
         is_own = is_in(path, self.element.css)
         return is_own or (self.part is not None and is_beside(field_at(self.dom, path), self.part))
 
+    def steps(self, path: str, before: str, after: str) -> bool:
+        """Whether the target is a button that gave the number beside it another value."""
+        is_number = bare(after).isdigit() and (not before or bare(before).isdigit())
+        css = self.element.css
+        if not is_number or self.is_typing or path == css:
+            return False
+        is_sign = not bare(self._called)
+        return is_in(path, css) or is_step_button(
+            field_at(self.dom, path), field_at(self.dom, css), is_sign=is_sign
+        )
+
     def offers(self, text: str) -> bool:
         """Whether the target is called as a field is now, so that it was an option of the field."""
-        name = fold("\n".join(one for one in (self.element.text, self.element.name) if one))
+        name = fold(self._called)
         is_entry = self.is_option or self.element.role in ENTRIES
-        return is_entry and bool(name) and (name in fold(text) or fold(text) in name)
+        is_part = bool(name) and (name in fold(text) or fold(text) in name)
+        return is_entry and (is_part or _gives_numbers(name, text))
+
+    @property
+    def _called(self) -> str:
+        return "\n".join(one for one in (self.element.text, self.element.name) if one)
 
     def naming(self, action: ActionBase) -> ActionBase:
         """Return an action on a field with the names of the target: they are all that a person saw of it."""
@@ -54,12 +78,37 @@ def is_in(path: str, place: str | None) -> bool:
     return place is not None and (path == place or path.startswith((f"{place} > ", f"{place} >>> ")))
 
 
+def _gives_numbers(name: str, text: str) -> bool:
+    """Whether a text has all numbers of a name, as the date of a day in a calendar has."""
+    given, shown = ({number.lstrip("0") for number in _NUMBER.findall(one)} for one in (name, text))
+    return bool(given) and given <= shown
+
+
+def bare(text: str) -> str:
+    """Return letters and digits without case: a page that writes a number with hyphens enters nothing."""
+    return "".join(one for one in text if one.isalnum()).casefold()
+
+
 def field_at(dom: Dom | None, path: str | None) -> Node | None:
-    """Return the one element at a path of the document; None where it is not there."""
-    if dom is None or path is None or " >>> " in path:
+    """Return the one element at a path through document and shadow trees; None where it is not there."""
+    if dom is None or path is None:
         return None
+    outer, *inner = path.split(" >>> ")
     try:
-        found = dom.select_all(path)
+        found = dom.select_all(outer)
+        for step in inner:
+            found = _in_shadow(found[0], step) if len(found) == 1 else []
     except ReplaykitError:
         return None
     return found[0] if len(found) == 1 else None
+
+
+def _in_shadow(host: Node, path: str) -> list[Node]:
+    """Return what a path finds that begins at the top of the shadow tree of a host, or at an id."""
+    tree = host.dom.tree
+    root = tree.shadow(host.row)
+    found = Node(host.dom, root).select_all(path) if root >= 0 else []
+    if path.startswith("#"):
+        return found
+    levels = path.count(" > ")
+    return [one for one in found if sum(1 for _ in islice(tree.ancestors(one.row), levels + 1)) == levels]

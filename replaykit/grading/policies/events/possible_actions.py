@@ -6,15 +6,24 @@ logged, and it had run no script, it was the page.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from replaykit.errors import ReplaykitError, Unsupported
 from replaykit.grading.policies.events.agent_script_times import SLACK_MS, WAYS, AgentScriptTimes
 from replaykit.grading.policies.events.event import PRESSED, types_text
-from replaykit.grading.policies.events.last_gesture import LastGesture, field_at, is_in
+from replaykit.grading.policies.events.field_changes import (
+    entries,
+    filled,
+    is_set,
+    is_unseen,
+    of_option,
+)
+from replaykit.grading.policies.events.last_gesture import LastGesture, is_in
 from replaykit.grading.policies.events.popup_documents import PopupDocuments
+from replaykit.grading.policies.events.shown_choices import BEFORE_MAX, PageChange, shown_choices
 from replaykit.grading.policies.events.written_handlers import WrittenHandlers
 from replaykit.replay.dom import Node
 from replaykit.replay.run_state import Page
@@ -26,7 +35,6 @@ from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.redaction_marks import MASKED
 from replaykit.trajectory.scalars import Omitted
 from replaykit.trajectory.step import Step, Trajectory
-from replaykit.trajectory.text_changes import alike
 
 _EFFECT_MS = 200
 """Time after a step within which the effects of its own task arrive, ms."""
@@ -58,9 +66,6 @@ _READS = ("GET", "HEAD", "OPTIONS")
 
 _ASIDE = ("ping",)
 """Resources by which pages report what happened, and do nothing else."""
-
-_FILE = "C:\\fakepath\\"
-"""How the value of a file field begins."""
 
 LATE_MAX_MS = 60_000
 """A page reports the files that were given to it at most so long after."""
@@ -94,7 +99,10 @@ class PossibleActions:
         self._documents = PopupDocuments(self._asked.values())
         #: Steps that report what a script did, or that drivers carry out by own scripts, and their end.
         self._reporting = {step.index: _ended(step) for step in run.steps if _is_reporting(step)}
-        self._gestures = [step for step in run.steps if _place(step.action)]
+        self._gestures: dict[int | None, list[Step]] = {}
+        for step in run.steps:
+            if _place(step.action):
+                self._gestures.setdefault(step.page, []).append(step)
         self._typed = {text for step in run.steps for one in step.actions for text in _typed(one)}
         self._looked_at: dict[int | None, int] = {}
         self._left: dict[int | None, Navigation] = {}
@@ -136,34 +144,54 @@ class PossibleActions:
             known = self._typed.union(() if is_forged else (text for _, text in _texts(_fields(before))))
             for action in _insertions(_fields(page), known):
                 yield PossibleAction(action, "value.by_script", page, is_by_value=True)
+        if before is not None and page is not None and page.snapshot_id != before.snapshot_id:
+            yield from self._shown_after(seen, PageChange(before, page))
         rows = seen.changed_without_event
         if rows and not self._scripts.may_have_set(seen):
             yield from self._chosen(rows, seen, page)
         elif rows:
             yield from (one for one in self._chosen(rows, seen, page) if not one.is_by_value)
             is_near = self._scripts.ran(since, until)
-            for action in _entries(rows, page):
-                yield PossibleAction(action, "value.by_script", page, not is_near or _is_unseen(action))
+            for action in entries(rows, page):
+                yield PossibleAction(action, "value.by_script", page, not is_near or is_unseen(action))
 
     def _chosen(
         self, rows: tuple[tuple[str, str, str], ...], seen: Observation, page: Page | None
     ) -> Iterator[PossibleAction]:
         """Yield what the page entered for the agent, which used a widget or the field itself."""
-        steps = [step for step in self._gestures if step.page == seen.page and (step.t or 0) <= (seen.t or 0)]
+        steps = self._until(seen)
         if not steps:
             return
         places = {_place(step.action) for step in steps}
         last = LastGesture(steps[-1].action, page)
         for row in rows:
+            if last.steps(*row):
+                yield PossibleAction(filled(row), "choice", page, is_chosen=True)
+                continue
             is_there = last.has(row[0])
             is_option = last.is_option or last.offers(row[2])
             if is_there or is_option or any(is_in(row[0], place) for place in places):
                 # A page that writes a typed text in its own way enters nothing.
+                for action in of_option(row, page):
+                    yield PossibleAction(action, "choice", page, is_chosen=True)
                 is_new = not last.is_typing and row[1] not in self._typed and (is_there or row[0] in places)
-                for action in _entries([row], page):
-                    is_set = is_there and _is_set(action)
-                    named = last.naming(action) if is_set else action
-                    yield PossibleAction(named, "choice", page, not is_set, is_new or last.offers(row[2]))
+                for action in entries([row], page):
+                    is_state = is_there and is_set(action)
+                    named = last.naming(action) if is_state else action
+                    yield PossibleAction(named, "choice", page, not is_state, is_new or last.offers(row[2]))
+
+    def _shown_after(self, seen: Observation, looks: PageChange) -> Iterator[PossibleAction]:
+        """Yield what the last gesture chose, as the page shows."""
+        gestures = [step.action for step in self._until(seen, BEFORE_MAX + 1)]
+        for action in shown_choices(gestures, looks) if gestures else ():
+            is_text = isinstance(action, actions.SelectOption)
+            yield PossibleAction(action, "choice", looks.before, is_chosen=is_text)
+
+    def _until(self, seen: Observation, most: int | None = None) -> list[Step]:
+        """Return the gestures in a tab until it was looked at, all or the last ones."""
+        tab = self._gestures.get(seen.page, [])
+        end = bisect_right(tab, seen.t or 0, key=lambda step: step.t or 0)
+        return tab[0 if most is None else max(0, end - most) : end]
 
     def handled(self, step: Step, action: ActionBase, page: Page | None) -> Iterator[PossibleAction]:
         """Yield what a handler may press that a script of the agent wrote into the target of a gesture."""
@@ -387,60 +415,6 @@ def _is_untyped(node: Node) -> bool:
 def _place(action: ActionBase) -> str | None:
     """Return the CSS path of what a gesture is on."""
     return action.element.css if action.element is not None else None
-
-
-def _is_set(action: ActionBase) -> bool:
-    """Whether a box or a slider has another state: those have no text that a page could complete."""
-    element = action.element or Element()
-    return isinstance(action, actions.Check | actions.Uncheck) or element.type == "range"
-
-
-def _entries(rows: Iterable[tuple[str, str, str]], page: Page | None) -> Iterator[ActionBase]:
-    """Yield what an agent that made these changes would have done."""
-    dom = page.dom if page is not None else None
-    for path, before, after in rows:
-        if after and _bare(before) != _bare(after):
-            yield from _entry(path, before, after, field_at(dom, path))
-
-
-def _is_unseen(action: ActionBase) -> bool:
-    """Whether pages write into the field by themselves: one that they hide, and an editor."""
-    element = action.element or Element()
-    return element.type == "hidden" or element.tag not in (None, "input", "select", "textarea")
-
-
-def _bare(text: str) -> str:
-    """Return letters and digits without case: a page that writes a number with hyphens enters nothing."""
-    return "".join(one for one in text if one.isalnum()).casefold()
-
-
-def _entry(path: str, before: str, after: str, field: Node | None) -> Iterator[ActionBase]:
-    """Yield the action that sets a field; of one that is not there any more, all that may have."""
-    tag = field.tag if field is not None else None
-    kind = field.attribute("type") if field is not None else None
-    element = Element(css=path, tag=tag, type=kind, value=before)
-    if tag == "select" or field is None:
-        yield actions.SelectOption(element=element, values=(after,), labels=_labels(field, after))
-    if after.startswith(_FILE):
-        yield actions.UploadFile(element=element, files=(actions.FileInfo(name=after.removeprefix(_FILE)),))
-    elif after in ("true", "false") and tag != "textarea":
-        yield actions.Check(element=element) if after == "true" else actions.Uncheck(element=element)
-    elif tag != "select":
-        yield actions.Fill(element=element, value=_added(before, after), value_after=after)
-
-
-def _added(before: str, after: str) -> str:
-    """Return the part of a text that was not there before."""
-    start = alike(before, after)
-    end = alike(before[start:][::-1], after[start:][::-1])
-    return after[start : len(after) - end]
-
-
-def _labels(field: Node | None, value: str) -> tuple[str, ...]:
-    if field is None:
-        return ()
-    options = (one for one in field.dom.select_all("option") if one.attribute("value") == value)
-    return tuple(dict.fromkeys(one.text_content.strip() for one in options))[:1]
 
 
 # Commands

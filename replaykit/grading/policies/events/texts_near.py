@@ -31,7 +31,7 @@ _ROLES = frozenset(
 )
 _NAMED = (
     "a[href], button, option, [role=button], [role=link], [role=menuitem], [role=option], [role=tab], "
-    "script, style, title"
+    "script, style, template, title"
 )
 """Elements whose text names no other element."""
 

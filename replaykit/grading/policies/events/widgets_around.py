@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 
 from replaykit.errors import ReplaykitError
 from replaykit.grading.policies.events.event import Event
@@ -18,20 +18,27 @@ from replaykit.replay.dom_tree import Tree
 LEVELS_MAX = 4
 """Elements around a part that may still be its widget."""
 
-_PAGES = ("html", "body", "form", "main", "table", "tbody")
+PAGES = ("html", "body", "form", "main", "table", "tbody")
 """Tags of elements that hold widgets, and are no widgets themselves."""
 
 _CONTROLS = (
-    "a[href], button, input:not([type=hidden]), select, textarea, summary, [role=slider], [role=button], "
+    "a[href], button, input:not([type=hidden], [tabindex='-1']), select, textarea, summary, "
+    "[role=slider], [role=button], "
     "[role=link], [role=checkbox], [role=radio], [role=switch], [role=option], [role=tab], [role=textbox]"
 )
 _SLIDERS = "[role=slider]"
+_BUTTONS = "button, a[role=button], [role=button]"
+_BUTTONS_MAX = 3
+"""Buttons beside a number that may step it."""
 _OPEN_FIELDS = (
     "[role=combobox][aria-expanded=true], [aria-haspopup=listbox][aria-expanded=true], "
     "[aria-haspopup=tree][aria-expanded=true], input[aria-expanded=true]"
 )
 
-_PARTS = (None, "cell", "generic", "gridcell", "img", "listitem", "none", "presentation", "row")
+_PARTS = (
+    None, "cell", "generic", "graphics-document", "gridcell", "img", "listitem", "none", "presentation",
+    "row",
+)  # fmt: skip
 """Roles of parts that no one operates by themselves."""
 
 ENTRIES = (*_PARTS, "menuitem", "menuitemcheckbox", "treeitem")
@@ -58,6 +65,23 @@ def is_beside(field: Node | None, part: Node | None) -> bool:
         return False
     above = set(part.dom.tree.ancestors(part.row)) | {part.row}
     return any(around.row in above for around in _owned_by(_by_tree(field.dom.tree, [field.row]), field))
+
+
+def is_step_button(field: Node | None, part: Node | None, *, is_sign: bool) -> bool:
+    """Whether a part of the page is a button of a field: all that is around both is a few buttons.
+
+    A button that is called by a sign only may be anywhere beside the field.
+    """
+    if field is None or part is None or field.tag != "input":
+        return False
+    tree = field.dom.tree
+    above = set(part.dom.composed.ancestors(part.row)) | {part.row}
+    if is_sign and tree.up[field.row] in above:
+        return True
+    buttons = _by_tree(tree, (one.row for one in field.dom.pierce_all(_BUTTONS)))
+    own = _by_tree(tree, [field.row, *chain.from_iterable(buttons.values())])
+    around = (one for one in _owned_by(own, field) if _held(tree, buttons, one.row) <= _BUTTONS_MAX)
+    return any(one.row in above for one in around)
 
 
 def _is(event: Event, roles: tuple[str | None, ...], word: bytes, ask: Callable[[Node], bool]) -> bool:
@@ -97,7 +121,7 @@ def _owned_by(own: _Rows, node: Node) -> Iterator[Node]:
     tree, controls = node.dom.tree, _controls(node.dom)
     for row in islice(tree.ancestors(node.row), LEVELS_MAX):
         around = Node(node.dom, row)
-        if _held(tree, controls, row) > _held(tree, own, row) or around.tag in _PAGES:
+        if _held(tree, controls, row) > _held(tree, own, row) or around.tag in PAGES:
             return
         yield around
 

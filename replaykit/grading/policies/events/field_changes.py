@@ -1,0 +1,83 @@
+"""Actions that a change of a field may stand for, where no event of a page reports one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from replaykit.grading.policies.events.last_gesture import bare, field_at
+from replaykit.replay.dom import Node
+from replaykit.replay.run_state import Page
+from replaykit.trajectory import action as actions
+from replaykit.trajectory.action import ActionBase, Element
+from replaykit.trajectory.text_changes import alike
+
+_FILE = "C:\\fakepath\\"
+"""How the value of a file field begins."""
+
+FieldChange = tuple[str, str, str]
+"""Path of a field, its text before and after."""
+
+
+def entries(rows: Iterable[FieldChange], page: Page | None) -> Iterator[ActionBase]:
+    """Yield what an agent that made these changes would have done."""
+    dom = page.dom if page is not None else None
+    for path, before, after in rows:
+        if after and bare(before) != bare(after):
+            yield from _entry(path, before, after, field_at(dom, path))
+
+
+def of_option(row: FieldChange, page: Page | None) -> Iterator[ActionBase]:
+    """Yield the choice of the option of a list that a box is a part of."""
+    field = field_at(page.dom, row[0]) if page is not None and row[2] == "true" else None
+    option = field.closest("[role=option]") if field is not None else None
+    if option is not None:
+        labels = tuple(filter(None, [option.attribute("aria-label")]))
+        text = option.text_content.strip()
+        yield actions.SelectOption(element=Element(css=row[0]), values=(text,), labels=labels)
+
+
+def filled(row: FieldChange) -> ActionBase:
+    """Return the entry of all that a field holds now."""
+    path, before, after = row
+    return actions.Fill(element=Element(css=path, tag="input", value=before), value=after, value_after=after)
+
+
+def is_set(action: ActionBase) -> bool:
+    """Whether a box or a slider has another state: those have no text that a page could complete."""
+    element = action.element or Element()
+    return isinstance(action, actions.Check | actions.Uncheck) or element.type == "range"
+
+
+def is_unseen(action: ActionBase) -> bool:
+    """Whether pages write into the field by themselves: one that they hide, and an editor."""
+    element = action.element or Element()
+    return element.type == "hidden" or element.tag not in (None, "input", "select", "textarea")
+
+
+def _entry(path: str, before: str, after: str, field: Node | None) -> Iterator[ActionBase]:
+    """Yield the action that sets a field; of one that is not there any more, all that may have."""
+    tag = field.tag if field is not None else None
+    kind = field.attribute("type") if field is not None else None
+    element = Element(css=path, tag=tag, type=kind, value=before)
+    if tag == "select" or field is None:
+        yield actions.SelectOption(element=element, values=(after,), labels=_labels(field, after))
+    if after.startswith(_FILE):
+        yield actions.UploadFile(element=element, files=(actions.FileInfo(name=after.removeprefix(_FILE)),))
+    elif after in ("true", "false") and tag != "textarea":
+        yield actions.Check(element=element) if after == "true" else actions.Uncheck(element=element)
+    elif tag != "select":
+        yield actions.Fill(element=element, value=_added(before, after), value_after=after)
+
+
+def _added(before: str, after: str) -> str:
+    """Return the part of a text that was not there before."""
+    start = alike(before, after)
+    end = alike(before[start:][::-1], after[start:][::-1])
+    return after[start : len(after) - end]
+
+
+def _labels(field: Node | None, value: str) -> tuple[str, ...]:
+    if field is None:
+        return ()
+    options = (one for one in field.dom.select_all("option") if one.attribute("value") == value)
+    return tuple(dict.fromkeys(one.text_content.strip() for one in options))[:1]
