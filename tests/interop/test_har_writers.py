@@ -319,6 +319,9 @@ def test_headers_that_chrome_takes_out_are_unknown(
     [
         ("net::ERR_NAME_NOT_RESOLVED", "FAIL"),
         ("net::ERR_BLOCKED_BY_CLIENT", "FAIL"),
+        ("mixed-content", "FAIL"),
+        ("net::ERR_FAILED", "UNDECIDED"),
+        ("net::ERR_BLOCKED_BY_ORB", "UNDECIDED"),
         ("net::ERR_ABORTED", "UNDECIDED"),
         ("net::ERR_EMPTY_RESPONSE", "UNDECIDED"),
         ("NS_ERROR_NET_RESET", "UNDECIDED"),

@@ -19,12 +19,13 @@ class CandidateExchange(NamedTuple):
     """Code of what is missing to know that it is meant; None: it is."""
 
 
-_CODE = lazy_pattern(r"\A(net::ERR_|NS_)")
-"""An error by its code; other browsers and proxies give a sentence."""
+_CODE = lazy_pattern(r"\A(net::ERR_|NS_|(csp|inspector|mixed-content|origin|subresource-filter)\Z)")
+"""An error by its code, or why a browser sent nothing; other browsers and proxies give a sentence."""
 
 _CUT = lazy_pattern(
     r"ABORTED|_RESET|CONNECTION_CLOSED|EMPTY_RESPONSE|ERR_TIMED_OUT|NET_TIMEOUT|NET_INTERRUPT|NETWORK_CHANGED"
     r"|NETWORK_IO_SUSPENDED|ERR_HTTP2|ERR_QUIC|INCOMPLETE_CHUNKED|CONTENT_LENGTH|INVALID_HTTP_RESPONSE"
+    r"|ERR_FAILED|BLOCKED_BY_ORB|BLOCKED_BY_RESPONSE"
 )
 """Errors of a request that the server may have received."""
 
