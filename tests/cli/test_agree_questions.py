@@ -26,8 +26,8 @@ ONWARD = ("a", "b", "c", "d")
 
 
 def steps(clicks: tuple[str, ...], *, has_trees: bool = True) -> list[dict[str, Any]]:
-    """Clicks, each on the page that is named like it."""
-    return [
+    """Clicks, each on the page that is named like it, and the page after them."""
+    made: list[dict[str, Any]] = [
         {
             "num": at,
             "action": f"click('{page}')",
@@ -38,6 +38,7 @@ def steps(clicks: tuple[str, ...], *, has_trees: bool = True) -> list[dict[str, 
         }
         for at, page in enumerate(clicks)
     ]
+    return [*made, {"num": len(clicks), "url": "http://x.test/"}]
 
 
 @pytest.fixture
