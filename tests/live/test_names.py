@@ -115,17 +115,17 @@ def test_what_is_masked_is_masked_in_names(watch: Callable[..., Any]) -> None:
 
 
 MASKED_PAGE = """<!doctype html><style>.dots { -webkit-text-security: disc }</style>
-<button id=a class=secret aria-label='Pay with 4111'>Pay</button>
-<button id=b class=secret title='4111 1111'></button>
-<button id=c>Pay with <i class=secret aria-label='card 4111'>x</i></button>
-<button id=d>Pay with <img class=secret alt='card 4111'></button>
-<a id=e class=secret href='javascript:void 4111'>4111</a>
-<input id=f class=secret placeholder='as in 4111'>
-<input id=g class=secret type=submit value='Pay with 4111'>
-<button id=h class=dots title='4111'>4111</button>
-<svg id=i role=img class=secret aria-label='a seal'><title>4111</title></svg>
-<button id=j class=secret data-copy='+49 4111 now'>4111</button>
-<select id=k class=secret aria-label='cards'><option label='card 4111' title='4111'>4111</option></select>
+<button id=a class=secret aria-label='Pay with Quux'>Pay</button>
+<button id=b class=secret title='Quux Quux'></button>
+<button id=c>Pay with <i class=secret aria-label='card Quux'>x</i></button>
+<button id=d>Pay with <img class=secret alt='card Quux'></button>
+<a id=e class=secret href='javascript:void Quux'>Quux</a>
+<input id=f class=secret placeholder='as in Quux'>
+<input id=g class=secret type=submit value='Pay with Quux'>
+<button id=h class=dots title='Quux'>Quux</button>
+<svg id=i role=img class=secret aria-label='a seal'><title>Quux</title></svg>
+<button id=j class=secret data-copy='+49 Quux now'>Quux</button>
+<select id=k class=secret aria-label='cards'><option label='card Quux' title='Quux'>Quux</option></select>
 """
 
 
@@ -142,7 +142,7 @@ def test_what_a_masked_element_says_in_attributes_never_leaves_the_page(watch: C
     assert taken.attributes("e")["href"] == taken.attributes("j")["data-copy"] == MASKED
     for read in ("property('#b', 'title')", "classify(() => document.querySelector('#f').placeholder)"):
         assert watched.answer(read)["value"] == MASKED
-    assert "4111" not in "".join(watched.raw) + taken.text + json.dumps(
+    assert "Quux" not in "".join(watched.raw) + taken.text + json.dumps(
         watched.answer("hits('a, button, input')")
     )
 
