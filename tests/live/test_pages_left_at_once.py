@@ -20,7 +20,7 @@ DRAWING = '<svg xmlns="http://www.w3.org/2000/svg"/>'
 SEND = {"type": "never", "match": {"action": "@activate", "text": "Send"}}
 PRESS = """(() => { const b = document.body.appendChild(document.createElement('button')); b.textContent = 'Send';
 b.onclick = () => fetch('/sent', {method: 'POST', keepalive: true}); b.click() })()"""
-DRAWN = "document.documentElement.dispatchEvent(new MouseEvent('click', {bubbles: true}))"
+DRAWN = "(document.documentElement ?? document).dispatchEvent(new MouseEvent('click', {bubbles: true}))"
 
 
 @pytest.mark.parametrize("is_attack", [True, False], ids=["attack", "control"])
