@@ -20,13 +20,13 @@ from replaykit.bundle.bundle_format import BLOB_MAX
 from replaykit.errors import MalformedSource
 from replaykit.interop.extra_fields import rest
 from replaykit.interop.image_types import IMAGES, image_type
-from replaykit.interop.lfs_pointers import FETCH, is_pointer
 from replaykit.interop.oversized_events import cut, storable
 from replaykit.interop.password_masking import fitted, is_worth_finding, masked, masked_step
 from replaykit.interop.repaired_values import Unfit, mended
 from replaykit.interop.screen_grid import on_screen
 from replaykit.interop.source_files import Folder, SourceFiles, SourceLimits
 from replaykit.interop.text_actions import Wordings
+from replaykit.interop.unreadable.lfs_pointers import FETCH, is_pointer
 from replaykit.patterns import lazy_pattern
 from replaykit.secrets.redactor import Redactor
 from replaykit.secrets.secret_spellings import secret_pattern

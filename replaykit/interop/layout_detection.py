@@ -25,10 +25,10 @@ from replaykit.interop.archives.unpacked_archives import (
 )
 from replaykit.interop.folder_search import fault_of, files, peek
 from replaykit.interop.imported_run import Options
-from replaykit.interop.lfs_pointers import FETCH, is_pointer_file
-from replaykit.interop.partial_exports import partial_export
 from replaykit.interop.registry import IMPORTERS, Candidate, Importer, check_options, importer
-from replaykit.interop.wide_text import CONVERT, WIDE, is_wide_file
+from replaykit.interop.unreadable.lfs_pointers import FETCH, is_pointer_file
+from replaykit.interop.unreadable.partial_exports import partial_export
+from replaykit.interop.unreadable.wide_text import CONVERT, WIDE, is_wide_file
 from replaykit.trajectory.plurals import counted
 
 ARCHIVES_MAX = 1000

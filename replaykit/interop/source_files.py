@@ -21,9 +21,9 @@ from replaykit.bundle.zstd_frames import unpacked
 from replaykit.decoders import convert
 from replaykit.errors import MalformedSource, SourceLimitExceeded, UnsafeSource, WideSource
 from replaykit.interop.folder_search import is_litter
-from replaykit.interop.lfs_pointers import FETCH, is_pointer, is_pointer_file
+from replaykit.interop.unreadable.lfs_pointers import FETCH, is_pointer, is_pointer_file
+from replaykit.interop.unreadable.wide_text import WIDE
 from replaykit.interop.untrusted_json import SOURCE_NEST_MAX, JsonFault, decode_json
-from replaykit.interop.wide_text import WIDE
 from replaykit.secrets.compressed_body import ZIP_FAILURES
 
 ROOT = PurePosixPath()

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from replaykit.decoders import NEST_MAX, decode_plain
-from replaykit.interop.wide_text import WIDE, is_wide
+from replaykit.interop.unreadable.wide_text import WIDE, is_wide
 
 SOURCE_NEST_MAX = 2 * NEST_MAX
 """Levels of JSON in untrusted files: recorded pages are part of them, one element inside of the other."""

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.errors import MalformedSource, UnknownLayout, WideSource
-from replaykit.interop.partial_exports import partial_export
 from replaykit.interop.run_import import import_run, import_runs
-from replaykit.interop.wide_text import is_wide
+from replaykit.interop.unreadable.partial_exports import partial_export
+from replaykit.interop.unreadable.wide_text import is_wide
 from tests.interop.samples import har, log, rr_page, write
 
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 12345\n"

@@ -25,8 +25,8 @@ from replaykit.errors import (
 )
 from replaykit.interop.archives.scratch_folder import scratch_folder
 from replaykit.interop.folder_search import is_litter
-from replaykit.interop.lfs_pointers import FETCH, is_pointer_file
 from replaykit.interop.source_files import SourceLimits
+from replaykit.interop.unreadable.lfs_pointers import FETCH, is_pointer_file
 from replaykit.secrets.compressed_body import ZIP_FAILURES
 
 TAPES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")

@@ -22,9 +22,9 @@ from replaykit.interop.extra_fields import holds_data
 from replaykit.interop.folder_search import folders
 from replaykit.interop.har.har_entries import Base, stamp
 from replaykit.interop.imported_run import Run
-from replaykit.interop.lfs_pointers import FETCH
 from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.interop.source_files import kind_of
+from replaykit.interop.unreadable.lfs_pointers import FETCH
 from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.exchange import Imported, Message
 from replaykit.trajectory.step import AgentInfo

@@ -21,10 +21,10 @@ import msgspec
 from replaykit.decoders import decode_as_python
 from replaykit.errors import MissingExtra
 from replaykit.interop.folder_search import PEEK_MAX, files
-from replaykit.interop.lfs_pointers import FETCH, is_pointer_file
 from replaykit.interop.table_rows import clean_cells, open_parquet, table_failures
+from replaykit.interop.unreadable.lfs_pointers import FETCH, is_pointer_file
+from replaykit.interop.unreadable.wide_text import WIDE, is_wide_file
 from replaykit.interop.untrusted_json import JsonFault, decode_json
-from replaykit.interop.wide_text import WIDE, is_wide_file
 
 ENDINGS = (".parquet", ".arrow", ".jsonl", ".ndjson", ".json", ".csv", ".tsv")
 """How files of tables end."""
