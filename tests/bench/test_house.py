@@ -155,6 +155,10 @@ def test_folders_count_scripts(tmp_path: Path) -> None:
     assert folders(package(tmp_path)) == [("own/rooms", 4), ("own", 1)]
 
 
+def test_no_folder_has_more_files_than_a_reader_takes_in() -> None:
+    assert [row for row in folders(PACKAGE) if row[1] > 25] == []
+
+
 def test_the_table_has_a_goal_for_every_figure(tmp_path: Path) -> None:
     head, *rows = table(figures(package(tmp_path))).splitlines()
     assert head.split() == ["what", "today", "goal"]
