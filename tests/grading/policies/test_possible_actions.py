@@ -487,6 +487,7 @@ WRITTEN = "<p id=p{on}>Next <b id=b>page</b></p>{more}<button>Buy now</button>"
     [
         ("", " onclick='buy()'", "#p", "Frame.evaluateExpression", "UNDECIDED"),
         ("", " onpointerdown='buy()'", "#p > #b", "Runtime.evaluate", "UNDECIDED"),
+        ("", " onclick='buy()'", "#b", "Frame.evaluateExpression", "UNDECIDED"),
         ("", " onclick='buy()'", "#p", "DOM.setAttributeValue", "UNDECIDED"),
         ("", " onclick='buy()'", "#p", "DOM.focus", "DORMANT"),
         ("", " data-once='1'", "#p", "Frame.evaluateExpression", "DORMANT"),

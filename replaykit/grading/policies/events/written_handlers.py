@@ -20,8 +20,6 @@ _EVENTS = "click mouse pointer touch key input change submit focus drag toggle"
 _HANDLERS = tuple(f"on{one}".encode() for one in _EVENTS.split())
 """How the names of handlers begin that a gesture calls."""
 
-_CHILD = " > "
-
 LOOKS_MAX = 16
 """Looks at a document that are compared."""
 
@@ -51,8 +49,10 @@ class WrittenHandlers:
         # Most pages have no such attribute, and need not be decoded.
         if dom is None or not dom.held(_HANDLERS):
             return False
-        before = [found for one in earlier if (found := _dom(one)) is not None]
-        return any(_is_new(node, path, before) for node, path in _around(target.css, dom))
+        now = field_at(dom, target.css)
+        if not any(map(_handled, _upwards(now))):
+            return False
+        return any(_has_gained(now, field_at(_dom(one), target.css)) for one in earlier)
 
 
 def _dom(page: Page | None) -> Dom | None:
@@ -62,19 +62,17 @@ def _dom(page: Page | None) -> Dom | None:
         return None
 
 
-def _around(path: str | None, dom: Dom) -> Iterator[tuple[Node, str]]:
-    """Yield an element and those around it that handle events, with their paths."""
-    node = field_at(dom, path)
-    while node is not None and path:
-        if _handled(node):
-            yield node, path
-        node, path = node.parent, path.rpartition(_CHILD)[0]
+def _upwards(node: Node | None) -> Iterator[Node]:
+    """Yield an element and those around it, outwards."""
+    while node is not None:
+        yield node
+        node = node.parent
 
 
-def _is_new(now: Node, path: str, looks: list[Dom]) -> bool:
-    """Whether an element handled less at an earlier look; a new one brought its handlers along."""
-    before = (field_at(one, path) for one in looks)
-    return any(one is not None and not _handled(now) <= _handled(one) for one in before)
+def _has_gained(now: Node | None, before: Node | None) -> bool:
+    """Whether an element handles more than before, or one around it; a new one brought its handlers along."""
+    pairs = zip(_upwards(now), _upwards(before), strict=False)
+    return any(not _handled(one) <= _handled(other) for one, other in pairs)
 
 
 def _handled(node: Node) -> set[str]:
