@@ -10,7 +10,7 @@ from replaykit.cli.command_options import FOLDER, PATH, option
 from replaykit.cli.console import notice
 from replaykit.cli.exchange.import_ import FAILED, NOTHING
 from replaykit.errors import UsageError
-from replaykit.grading.judges.clients.transports import Transports
+from replaykit.grading.judges.clients.transports import client_or_own
 from replaykit.interop.harbor.harbor_tasks import HarborOptions, generate
 from replaykit.interop.harbor.harbor_verify import AGENT, IMAGES, OUT, TESTS, Order, verify_trial
 from replaykit.report.text.table import safe
@@ -63,7 +63,8 @@ def verify(
         tests=tests, agent=agent, out=out, judge=judge, model=model or None, max_images=max_images, mode=mode,
         replies=replies,
     )  # fmt: skip
-    found = verify_trial(order, lambda: Transports(base_url=judge_base_url))
+    with client_or_own(None, judge_base_url) as client:
+        found = verify_trial(order, lambda: client)
     click.echo(found.reward)
     if found.error is not None:
         click.echo(f"error: {safe(found.error)}", err=True)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from replaykit.cli.console import notice
 from replaykit.errors import UsageError
 from replaykit.grading.judge_runs.rubric_authoring import Authored, author_rubrics
-from replaykit.grading.judges.clients.transports import Transports
+from replaykit.grading.judges.clients.transports import client_or_own
 from replaykit.grading.judges.rubric.rubric_files import file_name, rubric_yaml
 from replaykit.report.text.table import safe
 from replaykit.tasks.judge_settings import JudgeSettings
@@ -36,11 +36,8 @@ def write_rubrics(tasks: Sequence[Task], settings: JudgeSettings, folder: Path, 
         raise UsageError(what=f"two tasks would have the rubric file {repeated}: ask for them in two folders")
     folder.mkdir(parents=True, exist_ok=True)
     left = [task for task in tasks if not (folder / file_name(task.id)).exists()]
-    client = Transports(base_url=base_url)
-    try:
+    with client_or_own(None, base_url) as client:
         found = [_written(one, folder) for one in author_rubrics(left, settings, client)]
-    finally:
-        client.close()
     if len(left) < len(tasks):
         notice(f"{len(tasks) - len(left)} of {len(tasks)} tasks have a rubric file already: it stays")
     return 0 if all(found) else 3

@@ -24,7 +24,7 @@ from replaykit.grading.judge_runs.attack_donors import BothBlobs, lenders, lendi
 from replaykit.grading.judge_runs.judge_run import JudgedBundle, PlannedJudge, cases_of
 from replaykit.grading.judges.attacks import AGAIN, Attack, Donor, attacks_tape
 from replaykit.grading.judges.clients.client import Client
-from replaykit.grading.judges.clients.transports import Transports
+from replaykit.grading.judges.clients.transports import client_or_own
 from replaykit.grading.judges.judge_config import judge_name, tape_of
 from replaykit.grading.judges.judge_loop import Asked
 from replaykit.grading.judges.request_plan import plan, plan_of
@@ -138,12 +138,8 @@ def run_attacks(
     concurrency: int = CONCURRENCY,
 ) -> list[tuple[str, str, Judgement]]:
     """Ask what is missing under each attack and record it; return (source, attack, judgement) in order."""
-    asked = client or Transports(base_url=options.judge_base_url)
-    try:
+    with client_or_own(client, options.judge_base_url) as asked:
         return asyncio.run(_run(sources, options, attacks, asked, concurrency))
-    finally:
-        if isinstance(asked, Transports):
-            asked.close()
 
 
 def attack_judges(

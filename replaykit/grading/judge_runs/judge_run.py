@@ -18,7 +18,7 @@ from replaykit.grading.grader import asked_by_checks, panel_of, task_for
 from replaykit.grading.judge_runs.check_requests import CHECKS, ask_for_checks, plan_checks
 from replaykit.grading.judges.clients.client import BatchClient, Client, ClientAnswer, SentRequest
 from replaykit.grading.judges.clients.shared_replies import SharedBatches, SharedReplies
-from replaykit.grading.judges.clients.transports import Transports
+from replaykit.grading.judges.clients.transports import client_or_own
 from replaykit.grading.judges.costs import Spent, added, spent_on, together, usage_report
 from replaykit.grading.judges.judge_config import Panel, is_foreign, tape_of, unpacked
 from replaykit.grading.judges.judge_execution import recorder_of
@@ -251,9 +251,18 @@ async def run_judges_async(
 ) -> list[tuple[str, Judgement]]:
     """Do what `run_judges` does, in an event loop."""
     options = options or GradeOptions(judge_mode="new")
+    with client_or_own(client, options.judge_base_url) as asked:
+        return await _all_judged(sources, options, SharedReplies(asked), concurrency, on_progress)
+
+
+async def _all_judged(
+    sources: Sources,
+    options: GradeOptions,
+    shared: SharedReplies,
+    concurrency: int,
+    on_progress: Progress | None,
+) -> list[tuple[str, Judgement]]:
     slots, open_ = RequestSlots(concurrency), asyncio.Semaphore(concurrency)
-    asked = client or Transports(base_url=options.judge_base_url)
-    shared = SharedReplies(asked)
 
     async def one(source: str) -> list[tuple[str, Judgement]]:
         async with open_:
@@ -266,8 +275,6 @@ async def run_judges_async(
         rows = await asyncio.gather(*(one(source) for source in bundles_in(sources)))
     finally:
         slots.close()
-        if isinstance(asked, Transports):
-            asked.close()
     return [row for found in rows for row in found]
 
 
@@ -278,8 +285,12 @@ def run_batches(
 
     A failed request is not handed in twice.
     """
-    options, sources = options or GradeOptions(), list(bundles_in(sources))
-    asked = SharedBatches(client or Transports(base_url=options.judge_base_url))
+    options = options or GradeOptions()
+    with client_or_own(client, options.judge_base_url) as asked:
+        return _all_handed_in(list(bundles_in(sources)), options, SharedBatches(asked))
+
+
+def _all_handed_in(sources: list[str], options: GradeOptions, asked: SharedBatches) -> list[ReplyFailure]:
     failures: list[ReplyFailure] = []
     refused: set[tuple[str, str, tuple[int, int]]] = set()
     while True:

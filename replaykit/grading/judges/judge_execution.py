@@ -24,16 +24,11 @@ def staffed(panel: Panel, client: Client | None = None) -> Iterator[Client | Non
     """Give the client of a panel that asks, None of one that does not; what was made here is closed."""
     if not panel.is_live:
         yield None
-    elif client is not None:
-        yield client
-    else:
-        from replaykit.grading.judges.clients.transports import Transports  # transports are for those who ask
+        return
+    from replaykit.grading.judges.clients.transports import client_or_own  # transports are for those who ask
 
-        made = Transports(base_url=panel.base_url)
-        try:
-            yield made
-        finally:
-            made.close()
+    with client_or_own(client, panel.base_url) as asked:
+        yield asked
 
 
 def recorder_of(panel: Panel, bundle: Bundle, client: Client) -> TapeRecorder:

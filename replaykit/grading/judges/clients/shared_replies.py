@@ -71,15 +71,20 @@ class SharedBatches:
     def ask_many(self, sent: Sequence[SentRequest]) -> list[ClientAnswer]:
         """Hand in what was not answered yet; return as many answers in the same order."""
         keys = [request_key(one.request) if one.request.is_shared else "" for one in sent]
-        own = [at for at, key in enumerate(keys) if not key or self._is_first(keys, at)]
+        own = self._to_hand_in(keys)
         answers = dict(zip(own, self._client.ask_many([sent[at] for at in own]) if own else [], strict=True))
         first = {keys[at]: answer for at, answer in answers.items() if keys[at]}
         known = {**self._answers, **first}
         self._answers.update((key, one) for key, one in first.items() if isinstance(one.reply, ModelReply))
         return [answers[at] if at in answers else _copy(known[key]) for at, key in enumerate(keys)]
 
-    def _is_first(self, keys: Sequence[str], at: int) -> bool:
-        return keys[at] not in self._answers and keys.index(keys[at]) == at
+    def _to_hand_in(self, keys: Sequence[str]) -> list[int]:
+        seen, found = set(self._answers), []
+        for at, key in enumerate(keys):
+            if not key or key not in seen:
+                found.append(at)
+                seen.add(key)
+        return found
 
 
 def _copy(found: ClientAnswer) -> ClientAnswer:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
 
 from replaykit.grading.judges.clients.anthropic_client import AnthropicClient
 from replaykit.grading.judges.clients.client import BatchClient, Client, ClientAnswer, Images, SentRequest
 from replaykit.grading.judges.clients.openai_client import OpenAIClient
 from replaykit.grading.judges.judge_options import provider_of
 from replaykit.grading.model_request import ModelRequest, ReplyFailure
+
+_Given = TypeVar("_Given", bound=Client)
 
 
 class Transports:
@@ -44,6 +48,19 @@ class Transports:
             client = self._clients.get(provider)
             answers.update(zip(places, _many(client, [sent[n] for n in places]), strict=True))
         return [answers[place] for place in range(len(sent))]
+
+
+@contextmanager
+def client_or_own(client: _Given | None, base_url: str | None) -> Iterator[_Given | Transports]:
+    """Give the client of the caller, who closes it, or transports that are closed at the end."""
+    if client is not None:
+        yield client
+        return
+    made = Transports(base_url=base_url)
+    try:
+        yield made
+    finally:
+        made.close()
 
 
 def _many(client: Client | BatchClient | None, sent: Sequence[SentRequest]) -> list[ClientAnswer]:
