@@ -21,10 +21,9 @@ from replaykit.secrets.compressed_body import innermost
 from replaykit.secrets.json_texts import JSON_PART, is_json, looks_like_json, quoted, unquoted
 from replaykit.secrets.named_values import hide_named
 from replaykit.secrets.packed_texts import packed_texts
+from replaykit.secrets.secret_looks import LOOK_MIN, LOOKS, is_secret_look
 from replaykit.secrets.secret_patterns import (
     ADDRESS,
-    LOOK_MIN,
-    LOOKS,
     QUERY_FIELD,
     RELATIVE,
     USER_INFO,
@@ -32,7 +31,6 @@ from replaykit.secrets.secret_patterns import (
     Looks,
     is_secret_field,
     is_secret_header,
-    is_secret_look,
     is_secret_value,
     spans,
 )

@@ -1,4 +1,4 @@
-"""Secrets known by their look or by their name, whoever declared them."""
+"""Secrets known by their name, and patterns that a user gave."""
 
 from __future__ import annotations
 
@@ -61,39 +61,6 @@ RELATIVE = lazy_pattern(r"(?<![^\s\"'(=,])(?:\.{0,2}/[^\s\"'<>?]*)?\?[^\s\"'<>]*
 
 QUERY_FIELD = lazy_pattern(r"(?<=[?&;#])([^=&;#?\s\"'<>]{1,256})=([^&;#\s\"'<>]+)")
 """A field of a query or a fragment: name, value."""
-
-_LOOKS = {
-    "private_key": r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"
-    r"(?:[\s\S]{0,16384}?-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|[A-Za-z0-9+/=\s\\]{0,16384})",
-    "jwt": r"eyJ[A-Za-z0-9_-]{8,2048}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
-    "bearer": r"Bearer [A-Za-z0-9._~+/=-]{16,}",
-    "aws_key": r"A[KS]IA[0-9A-Z]{16}(?![0-9A-Z])",
-    "github_token": r"gh[oprsu]_[A-Za-z0-9]{36,}",
-    "github_key": r"github_pat_[A-Za-z0-9_]{40,}",
-    "gitlab_token": r"glpat-[A-Za-z0-9_-]{20,}",
-    "slack_token": r"xox[abeprs]-[A-Za-z0-9-]{10,}",
-    "google_key": r"AIza[0-9A-Za-z_-]{35}",
-    "stripe_key": r"[rs]k_live_[0-9A-Za-z]{16,}",
-    "model_key": r"sk-[A-Za-z0-9_-]{20,}",
-    "hub_token": r"hf_[A-Za-z0-9]{30,}",
-    "npm_token": r"npm_[A-Za-z0-9]{36,}",
-    "pypi_token": r"pypi-AgE[A-Za-z0-9_-]{30,}",
-    "mail_key": r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",
-    "chat_hook": r"hooks\.slack\.com/services/T\w{6,}/B\w{6,}/\w{16,}",
-    "card": r"[2-6]\d{3}(?:[ -]?\d){9,15}(?![\d-])",
-}
-
-LOOKS = tuple((name, lazy_pattern(look)) for name, look in _LOOKS.items())
-"""Built-in patterns by name. Each begins with a literal: joined, they take ten times longer."""
-
-CARD_LENGTHS = range(13, 20)
-"""Digits of a card number."""
-
-LOOK_MIN = min(CARD_LENGTHS)
-"""Shortest text that any built-in pattern matches, characters: a card number without blanks."""
-
-_ISSUERS = lazy_pattern(r"4|5[1-5]|2[2-7]|6011|65|3[478]|35")
-"""First digits of card numbers: a time in ms or an order number is no card."""
 
 WINDOW = 4096
 """Characters that a given pattern is tried on at a time: what it costs grows with the text, not faster."""
@@ -183,25 +150,6 @@ def sent_names(*called: str | None) -> Iterator[str]:
         # Rails and PHP send `user[password]`; a server's log or JSON calls it `password`.
         parts = (name, *re.findall(r"\[([^\[\]]+)\]\Z", name)) if name else ()
         yield from (part.lower() for part in parts if len(part) > 1)
-
-
-def is_secret_look(name: str, match: re.Match[str]) -> bool:
-    """Whether a match of a built-in pattern is what it looks like."""
-    before = match.string[max(0, match.start() - 1) : match.start()]
-    # Checked here: a lookbehind would make each pattern begin with no literal.
-    if before.isalnum() or before in ("_", "-", "."):
-        return False
-    if name != "card":
-        return True
-    # One number in ten passes the check digit by chance, so the issuer must fit too.
-    return _ISSUERS.match(match.group()) is not None and passes_luhn(match.group())
-
-
-def passes_luhn(text: str) -> bool:
-    """Whether the digits form a number with a valid check digit (ISO/IEC 7812-1, annex B)."""
-    digits = [int(char) for char in text if char.isdigit()]
-    doubled = [sum(divmod(2 * digit, 10)) for digit in digits[-2::-2]]
-    return len(digits) in CARD_LENGTHS and (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
 
 
 _RANDOM = lazy_pattern(r"[A-Za-z0-9_.~+/=-]{16,512}")

@@ -1,4 +1,4 @@
-"""How a secret may be written: raw, percent-encoded, escaped in HTML or JSON, in base64, in hex, or mixed.
+"""How a secret may be written: raw, percent-encoded, as HTML, JSON and mails escape it, in base64, in hex.
 
 One pattern per secret: each character may stand in any of its forms, so that partly encoded values match too.
 A secret of letters and digits is also found in the other case, and with signs without width in it.
@@ -44,7 +44,7 @@ def secrets_pattern(secrets: Mapping[str, str]) -> re.Pattern[str] | None:
     values = [value for _, value in ordered(secrets)]
     branches = [f"({secret_pattern(value, is_loose=_is_own(value, values))})" for value in values]
     # Most characters of a text begin no spelling: one look at each is cheaper than to try them all.
-    begins = _class({"%", "&", "\\", "+", "-", "_", "/"}.union(*map(_begins, values)))
+    begins = _class({"%", "&", "\\", "+", "-", "_", "/", "="}.union(*map(_begins, values)))
     return re.compile(f"(?={begins})(?:{'|'.join(branches)})") if branches else None
 
 
@@ -116,6 +116,8 @@ def _escapes(char: str) -> list[str]:
     raw = char.encode("utf-8", "surrogatepass")
     # Programs print bytes in this way.
     forms += ["".join(rf"{_ESCAPE}x{_hex(f'{byte:02x}')}" for byte in raw)] if len(raw) > 1 else []
+    # Mails quote bytes in this way.
+    forms.append("".join(f"={_hex(f'{byte:02x}')}" for byte in raw))
     # HTML within HTML, such as `srcdoc`, escapes the ampersand again.
     forms += [f"&(?:amp;)*#0*{code};?", f"&(?:amp;)*#[xX]0*{_hex(f'{code:x}')};?"]
     forms += [f"&(?:amp;)*(?:{'|'.join(names)})" for names in [_entities().get(char)] if names]

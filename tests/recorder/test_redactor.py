@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 from replaykit.errors import RecorderError
 from replaykit.secrets.redactor import Redactor
+from replaykit.secrets.secret_looks import passes_luhn
 from replaykit.secrets.secret_patterns import (
     SPAN_MAX,
     WINDOW,
     given_looks,
     is_secret_field,
-    passes_luhn,
     sent_names,
     spans,
 )
@@ -470,6 +470,10 @@ def test_json_without_secrets_keeps_its_bytes_however_deep_it_is_nested(value: o
         ("AKIAABCDEFGHIJKLMNOP", "aws_key"),
         ("ghp_" + "a" * 36, "github_token"),
         ("sk-" + "ant-" + "a" * 30, "model_key"),
+        ("sk_" + "test_" + "a1" * 12, "stripe_key"),
+        ("discord" + ".com/api/webhooks/" + "1" * 18 + "/" + "aB3-" * 17, "chat_hook"),
+        ("gsk_" + "aB3" * 17, "service_key"),
+        ("ya29." + "a0-_" * 20, "service_key"),
         ("4111 1111 1111 1111", "card"),
         ("-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----", "private_key"),
     ],
@@ -481,7 +485,9 @@ def test_looks(text: str, name: str) -> None:
     assert found is not None and (found.id, found.is_declared) == (name, False)
 
 
-@pytest.mark.parametrize("text", ["4111111111111112", "1700000000000", "v4111111111111111", "task-sk-" + "a"])
+@pytest.mark.parametrize(
+    "text", ["4111111111111112", "1700000000000", "v4111111111111111", "task-sk-" + "a", "ntn_" + "word-" * 9]
+)
 def test_what_only_resembles_a_secret_stays(text: str) -> None:
     assert Redactor().text(text) == text
 

@@ -21,7 +21,7 @@ from replaykit.errors import BundleWriteError, SecretLeft, UsageError
 from replaykit.grading.grader import grade
 from replaykit.redaction.bundle_redaction import redact
 from replaykit.secrets.redactor import Redactor
-from replaykit.secrets.secret_patterns import LOOK_MIN, LOOKS
+from replaykit.secrets.secret_looks import LOOK_MIN, LOOKS
 from replaykit.testing import snapshot, trajectory
 from replaykit.trajectory.action import Click, Element, NodeRef, ToolCall, Unknown
 from replaykit.trajectory.exchange import Exchange, Message

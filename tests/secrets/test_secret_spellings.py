@@ -39,6 +39,7 @@ WAYS = {
     "hexadecimal in capitals": lambda text: text.encode().hex().upper(),
     "bytes of a program": lambda text: "".join(f"\\x{ord(one):02x}" for one in text),
     "code points of a program": lambda text: "".join(f"\\u{{{ord(one):x}}}" for one in text),
+    "bytes of a mail": lambda text: "".join(f"={ord(one):02X}" for one in text),
     "escape()": lambda text: "".join(f"%u{ord(one):04X}" for one in text),
 }
 
