@@ -1,7 +1,7 @@
 """Cost of the proof of completeness per action: the same recordings with it and without it, taking turns.
 
 Without it the script in the page neither counts nor audits input events, and no command of the driver is
-heard; all else is recorded as usual. No screenshots are taken: they would hide what is measured.
+received; all else is recorded as usual. No screenshots are taken: they would hide what is measured.
 
 Run: .venv/bin/python -m bench.proof [--rounds 9]
 """

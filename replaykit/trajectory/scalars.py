@@ -83,7 +83,7 @@ class Omitted(Record, frozen=True, kw_only=True):
     """A payload that was seen but not kept."""
 
     why: Word
-    """`cap evicted too_long type off withheld dialog_open timeout failed stream unread unheard`."""
+    """`cap evicted too_long type off withheld dialog_open timeout failed stream unread unreported`."""
     n: N | None = None
     """Size of what was left out, bytes."""
     sha256: Id | None = None

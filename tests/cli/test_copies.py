@@ -73,7 +73,6 @@ def test_a_model_is_asked_once_about_copies(
         def close(self) -> None:
             pass
 
-    monkeypatch.setattr("replaykit.grading.judge_runs.judge_run.Transports", Counting)
     monkeypatch.setattr("replaykit.grading.judges.clients.transports.Transports", Counting)
     task = {"id": "t", "intent": "Which?", "judge": "webvoyager"}
     write(tmp_path / "a.zst", task=task)

@@ -35,29 +35,20 @@ CRITERION = {"id": "c1", "statement": "The order is shown.", "asked": "the", "pr
 
 
 class OnPaper(CallableClient):
-    """Answers in the place of a model."""
-
-    says = "SUCCESS"
+    """Answers in the place of a model; of a rubric it gives the criteria."""
 
     def __init__(self, **options: object) -> None:
-        super().__init__(lambda request, images: self.says)
+        super().__init__(lambda request, images: SAYS[request.judge])
 
     def close(self) -> None:
         """Nothing is open."""
 
 
-class CriteriaOnPaper(OnPaper):
-    """Answers with the criteria of a rubric."""
-
-    says = json.dumps({"criteria": [CRITERION], "validity": "valid"})
-
-
-ASKED_BY = {
-    "grading.judge_runs.judge_run": OnPaper,
-    "cli.exchange.harbor": OnPaper,
-    "cli.judge.judge_rubric": CriteriaOnPaper,
+SAYS = {
+    "webvoyager": "SUCCESS",
+    "rubric": json.dumps({"criteria": [CRITERION], "validity": "valid"}),
 }
-"""Module that asks a model to what answers there."""
+"""Judge to its reply."""
 
 LIVE = {"record", "rerun"}
 """Commands whose example starts a browser."""
@@ -114,8 +105,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("REPLAYKIT_BROWSER", str(tmp_path / "no-browser"))
     monkeypatch.setenv("SHOP_PASSWORD", "correct horse")
-    for module, client in ASKED_BY.items():
-        monkeypatch.setattr(f"replaykit.{module}.Transports", client)
+    monkeypatch.setattr("replaykit.grading.judges.clients.transports.Transports", OnPaper)
     return tmp_path
 
 

@@ -161,7 +161,7 @@ def batches(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, str]], list[
                 made = {"stop_reason": "end_turn", "model": "m", "origin": "synthetic"}
                 return [ClientAnswer(reply=ModelReply(text=texts[stage], **made)) for stage in stages]
 
-        monkeypatch.setattr("replaykit.grading.judge_runs.judge_run.Transports", Batches)
+        monkeypatch.setattr("replaykit.grading.judges.clients.transports.Transports", Batches)
         return handed_in
 
     return answered_with

@@ -260,7 +260,7 @@ def test_judges_that_often_abstain_are_reported(
         def close(self) -> None:
             pass
 
-    monkeypatch.setattr("replaykit.grading.judge_runs.judge_run.Transports", Doubting)
+    monkeypatch.setattr("replaykit.grading.judges.clients.transports.Transports", Doubting)
     assert run_cli(["judge", "run", str(tmp_path)]) == 0
     expected = f"webvoyager abstained in {abstaining} of 5 runs: {abstaining} x no_token"
     assert (expected in capfd.readouterr().err) == is_reported

@@ -82,7 +82,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         recorded = ROOT / "recordings" / "conformance" / f"{name}.zst"
         assert run_cli(["export", "webvoyager", str(recorded), "-o", str(tmp_path / "results" / name)]) == 0
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("replaykit.grading.judge_runs.judge_run.Transports", ByHand)
+    monkeypatch.setattr("replaykit.grading.judges.clients.transports.Transports", ByHand)
     return tmp_path
 
 
@@ -99,7 +99,7 @@ def public(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             def __init__(self, **options: Any) -> None:
                 super().__init__(clients={"anthropic": Confessed(base_url=server.url)})
 
-        monkeypatch.setattr("replaykit.grading.judge_runs.judge_run.Transports", FromPaper)
+        monkeypatch.setattr("replaykit.grading.judges.clients.transports.Transports", FromPaper)
         yield tmp_path
 
 

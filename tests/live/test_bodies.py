@@ -82,7 +82,7 @@ def test_bodies(context: BrowserContext, start: str, tmp_path: Path) -> None:
         # A worker may send before anybody listens in it: then that is a gap, or the driver has reported it.
         late = [gap for gap in bundle.trajectory.of_type(Gap) if gap.why == "target.late"]
         sent = found.get("worker")
-        assert late or sent == Omitted(why="unheard") or bundle.blob(str(sent)) == b"of a worker"
+        assert late or sent == Omitted(why="unreported") or bundle.blob(str(sent)) == b"of a worker"
         assert bundle.blob(str(found["last"])) == RAW
     assert found["nothing"] is None
     assert getattr(found["long"], "why", None) == "cap"

@@ -145,7 +145,7 @@ def test_a_request_found_only_in_the_net_log_is_an_exchange(new_driver: Any) -> 
     driver = compared(new_driver, sent, a={"at": 19, "method": "POST", "url": f"{BUY}#x"})
     get, post = logged_only(driver)
     assert (get.method, get.resource, get.post, get.page, get.t) == ("GET", "document", None, None, 20)
-    assert (post.method, post.resource, post.post) == ("POST", "other", Omitted(why="unheard"))
+    assert (post.method, post.resource, post.post) == ("POST", "other", Omitted(why="unreported"))
     (proof,) = driver.of(Proof)
     assert (proof.closed, proof.counts) == (True, {"recorded": 1, "unrecorded": 2, "internal": 0})
 

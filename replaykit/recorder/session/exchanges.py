@@ -220,8 +220,8 @@ class Network:
             initiator=sent.initiator,
             source="netlog",
             resource="document" if sent.is_document else "other",
-            post=None if sent.method in _WITHOUT_BODY else Omitted(why="unheard"),
-            body=Omitted(why="unheard"),
+            post=None if sent.method in _WITHOUT_BODY else Omitted(why="unreported"),
+            body=Omitted(why="unreported"),
         )
         self._count += 1
         # `compare` may run twice, for the driver's log and for the net log: write each request once.
