@@ -105,33 +105,40 @@ def _class(signs: set[str]) -> str:
 
 
 def _escapes(char: str) -> list[str]:
+    raw = char.encode("utf-8", "surrogatepass")
+    return [*_of_bytes(raw), *_of_programs(char), *_of_html(char), *_of_signs(char)]
+
+
+def _of_bytes(raw: bytes) -> list[str]:
+    # Values in a redirect's query are encoded once for each level: `%2525`. Mails quote with `=`.
+    begins = ["%(?:25)*", "="]
+    # Programs print bytes in this way; of a single one it is the escape of the character itself.
+    begins += [rf"{_ESCAPE}x"] if len(raw) > 1 else []
+    return ["".join(begin + _hex(f"{byte:02x}") for byte in raw) for begin in begins]
+
+
+def _of_programs(char: str) -> list[str]:
     code = ord(char)
-    # Values in a redirect's query are encoded once for each level: `%2525`.
-    percent = "".join(f"%(?:25)*{_hex(f'{byte:02x}')}" for byte in char.encode("utf-8", "surrogatepass"))
     # JSON escapes characters above U+FFFF as two halves.
     units = char.encode("utf-16-be", "surrogatepass")
     escaped = "".join(rf"{_ESCAPE}u{_hex(units[at : at + 2].hex())}" for at in range(0, len(units), 2))
-    forms = [percent, escaped, rf"{_ESCAPE}u\{{0*{_hex(f'{code:x}')}\}}", rf"%u{_hex(f'{code:04x}')}"]
-    forms += [rf"{_ESCAPE}x{_hex(f'{code:02x}')}"] if code < LATIN else []
-    raw = char.encode("utf-8", "surrogatepass")
-    # Programs print bytes in this way.
-    forms += ["".join(rf"{_ESCAPE}x{_hex(f'{byte:02x}')}" for byte in raw)] if len(raw) > 1 else []
-    # Mails quote bytes in this way.
-    forms.append("".join(f"={_hex(f'{byte:02x}')}" for byte in raw))
+    forms = [escaped, rf"{_ESCAPE}u\{{0*{_hex(f'{code:x}')}\}}", rf"%u{_hex(f'{code:04x}')}"]
+    return [*forms, rf"{_ESCAPE}x{_hex(f'{code:02x}')}"] if code < LATIN else forms
+
+
+def _of_html(char: str) -> list[str]:
+    code, names = ord(char), _entities().get(char)
     # HTML within HTML, such as `srcdoc`, escapes the ampersand again.
-    forms += [f"&(?:amp;)*#0*{code};?", f"&(?:amp;)*#[xX]0*{_hex(f'{code:x}')};?"]
-    forms += [f"&(?:amp;)*(?:{'|'.join(names)})" for names in [_entities().get(char)] if names]
+    forms = [f"&(?:amp;)*#0*{code};?", f"&(?:amp;)*#[xX]0*{_hex(f'{code:x}')};?"]
+    return [*forms, f"&(?:amp;)*(?:{'|'.join(names)})"] if names else forms
+
+
+def _of_signs(char: str) -> list[str]:
     if char in _ESCAPES:
-        forms.append(_ESCAPE + _ESCAPES[char])
-    # SQL doubles it; a shell ends the text before it, and begins it again.
-    if char == "'":
-        forms.append(r"'(?:\\')?'")
-    if char == "\\":
-        forms.append(_ESCAPE)
-    # Forms send a blank as `+`.
-    if char == " ":
-        forms.append(r"\+")
-    return forms
+        return [_ESCAPE + _ESCAPES[char]]
+    # SQL doubles an apostrophe; a shell ends the text before it, and begins it again. Forms send blanks as `+`.
+    by_sign = {"'": r"'(?:\\')?'", "\\": _ESCAPE, " ": r"\+"}
+    return [by_sign[char]] if char in by_sign else []
 
 
 @cache
