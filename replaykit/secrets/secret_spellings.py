@@ -136,7 +136,8 @@ def _of_html(char: str) -> list[str]:
 def _of_signs(char: str) -> list[str]:
     if char in _ESCAPES:
         return [_ESCAPE + _ESCAPES[char]]
-    # SQL doubles an apostrophe; a shell ends the text before it, and begins it again. Forms send blanks as `+`.
+    # SQL doubles an apostrophe; a shell ends the text before it and begins it again.
+    # Forms send a blank as `+`.
     by_sign = {"'": r"'(?:\\')?'", "\\": _ESCAPE, " ": r"\+"}
     return [by_sign[char]] if char in by_sign else []
 
