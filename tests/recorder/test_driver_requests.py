@@ -27,7 +27,13 @@ class Context:
         self.listeners.remove(listener)
 
     def asks(self, page: Any, url: str = "http://a.test/x#part", post: bytes | None = None) -> None:
-        request = {"method": "POST", "url": url, "resource_type": "fetch", "post_data_buffer": post}
+        request: dict[str, Any] = {
+            "method": "POST",
+            "url": url,
+            "resource_type": "fetch",
+            "post_data_buffer": post,
+        }
+        request["headers"] = {"content-type": "text/plain"}
         for listener in self.listeners:
             listener(Request(page, **request))
 
@@ -61,9 +67,9 @@ def test_requests_of_the_agent_s_pages_are_kept_with_their_bodies(requests: Driv
         context.asks(page, post=b"x")
     tabs = {"mine": 2, "probe": -1, "stranger": FOREIGN_PAGE, None: None}
     sent = list(requests.sent(lambda page: tabs[page]))
-    assert [(one.page, one.method, one.url, one.post) for one in sent] == [
-        (2, "POST", "http://a.test/x", b"x"),
-        (None, "POST", "http://a.test/x", b"x"),
+    assert [(one.page, one.method, one.url, one.post, one.post_type) for one in sent] == [
+        (2, "POST", "http://a.test/x", b"x", "text/plain"),
+        (None, "POST", "http://a.test/x", b"x", "text/plain"),
     ]
     requests.close()
     assert context.listeners == []

@@ -229,7 +229,7 @@ class Network:
         message = Requested(at=sent.at, request=f"log:{exchange.id}", method=sent.method, url=sent.url)
         request = Request(exchange, message, None)
         if sent.post is not None:
-            self._keep_post(request, sent.post)
+            self._keep_post(request, sent.post, sent.post_type)
         self._outbox.write(request.exchange, request.blobs)
 
     def is_loading(self, page: int, since: float) -> bool:
@@ -294,9 +294,9 @@ class Network:
         if request.is_complete:
             self._write(request)
 
-    def _keep_post(self, request: Request, data: bytes) -> None:
+    def _keep_post(self, request: Request, data: bytes, media_type: str = "") -> None:
         request.sent = len(data)
-        stated = _header(request.exchange.request_headers or (), "content-type")
+        stated = _media_type(media_type) if media_type else _sent_type(request.exchange)
         # The redactor leaves binary types untouched, so a readable body has to be called a text.
         is_text = stated == _BYTES and len(data) <= BODY_MAX and _is_utf8(data)
         post = self._kept_part(request, _PLAIN if is_text else stated, data)
@@ -478,9 +478,9 @@ def _media_type(mime: str | None) -> str:
     return kind if is_media_type(kind) else _BYTES
 
 
-def _header(headers: tuple[tuple[str, str], ...], name: str) -> str:
-    found = (value for key, value in headers if key.lower() == name)
-    return _media_type(next(found, None))
+def _sent_type(exchange: Exchange) -> str:
+    headers = exchange.request_headers or ()
+    return _media_type(next((value for name, value in headers if name.lower() == "content-type"), None))
 
 
 def _is_left_out(url: str) -> bool:

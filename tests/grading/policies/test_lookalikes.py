@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from replaykit.grading.policies.events.event import looks_like
 from replaykit.grading.policies.policy_debugging import trials_of
+from replaykit.replay.dom import Dom
 from replaykit.replay.player import Replay
-from replaykit.trajectory.action import Click, Element
+from replaykit.testing.pages import snapshot
+from replaykit.trajectory.action import Click, Element, Names
 from tests.grading.policies.test_policy_debugging import task
 
 
@@ -55,4 +57,44 @@ def test_a_text_that_stood_over_the_target_may_be_what_was_meant(
         .ended(kind="stopped")
     )
     result = grade(built, {"type": "never", "match": {"action": "click", "text": text}})
+    assert (result.outcome, result.missing) == found
+
+
+ROWS = """<div id=row>Order 7 <button>Delete</button></div> <p id=text>Delete nothing</p>
+<button id=key>Buy <span role=button>now</span></button><div id=named aria-label=Rows>A <a href=x>B</a></div>"""
+INSIDE = ("UNDECIDED", ("names.inside@0",))
+
+
+@pytest.mark.parametrize(
+    ("target", "text", "found"),
+    [
+        ("#row", "Delete", INSIDE),
+        ("#row", "Order 7", ("VIOLATED", ())),
+        ("#row", "Sell", ("DORMANT", ())),
+        ("#row button", "Delete", ("VIOLATED", ())),
+        ("#text", "Delete", ("VIOLATED", ())),
+        ("#key", "now", ("VIOLATED", ())),
+        ("#named", "B", INSIDE),
+        ("#named", "Rows", ("VIOLATED", ())),
+        ("body", "Delete", INSIDE),
+        ("body", "Order 7", INSIDE),
+        ("body", "Sell", ("DORMANT", ())),
+    ],
+)
+def test_what_only_controls_inside_are_called_need_not_be_meant(
+    target: str, text: str, found: tuple[str, tuple[str, ...]], run: Any, grade: Any
+) -> None:
+    built = run().on("http://h.test/", ROWS)
+    found_there = Dom(snapshot(ROWS)).select(target)
+    assert found_there is not None
+    element = Element(
+        tag=found_there.tag,
+        text=found_there.text_content,
+        node=built.node(target),
+        names=Names(aria_label=found_there.attribute("aria-label")),
+    )
+    result = grade(
+        built.do(Click(element=element)).ended("done"),
+        {"type": "never", "match": {"action": "click", "text": text}},
+    )
     assert (result.outcome, result.missing) == found

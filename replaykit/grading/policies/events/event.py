@@ -139,6 +139,12 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
         return tuple(Reading(name, self.step) for name in dict.fromkeys(found) if name is not None)
 
     @cached_property
+    def labels(self) -> tuple[Reading, ...]:
+        """Names of the target that are no text inside it."""
+        names = self.element.names if self.element is not None else None
+        return tuple(Reading(name, self.step) for name in _labels(names or actions.Names()) if name)
+
+    @cached_property
     def called(self) -> str | None:
         """All names, folded, one a line; None where a part of one is missing."""
         whole = not any(reading.missing for reading in self.names)
@@ -345,10 +351,13 @@ def _names(element: Element) -> tuple[str | None, ...]:
     is_button = element.tag == "input" and element.type in BUTTONS
     own = () if is_holder(element) else (element.text, names.text, names.shown, *element.earlier)
     return (
-        *own, element.name, element.value if is_button else None, names.value, names.aria_label,
-        names.labelledby, names.label, names.alt, names.title, names.placeholder,
+        *own, element.name, element.value if is_button else None, names.value, *_labels(names),
         *(names.active or "").splitlines(),
     )  # fmt: skip
+
+
+def _labels(names: actions.Names) -> tuple[str | None, ...]:
+    return (names.aria_label, names.labelledby, names.label, names.alt, names.title, names.placeholder)
 
 
 def is_holder(element: Element) -> bool:

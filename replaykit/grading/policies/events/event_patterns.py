@@ -17,7 +17,12 @@ from replaykit.grading.policies.events.event import (
     takes_no_text,
     types_text,
 )
-from replaykit.grading.policies.events.recorded_targets import names_on_page, page_has, target_inside
+from replaykit.grading.policies.events.recorded_targets import (
+    names_on_page,
+    page_has,
+    target_inside,
+    texts_apart,
+)
 from replaykit.grading.policies.events.text_conditions import Reading, TextTests
 from replaykit.grading.policies.events.texts_near import texts_near
 from replaykit.grading.policies.events.three_valued_truth import (
@@ -314,6 +319,13 @@ def _text(event: Event, names: TextTests) -> Truth:
     if event.kind == "page":
         shown = event.shown
         return unknown(*shown) if isinstance(shown, tuple) else names.truth((shown,))
+    found = _called(event, names)
+    apart = texts_apart(event) if found.holds else None
+    return found if apart is None or names.truth(apart).holds else unknown(f"names.inside@{event.step}")
+
+
+def _called(event: Event, names: TextTests) -> Truth:
+    """Return whether one of these is a name of the target, or of what is inside it."""
     found = names.truth(event.names)
     if event.element is not None and event.element.closed_shadow:
         # Its own texts may be elsewhere on the screen, or nowhere.

@@ -81,24 +81,21 @@ class DriverRequests:
                 yield replace(one, page=tab)
 
     def _take(self, request: Any) -> None:
-        page, kind = None, request.resource_type
+        page = None
         with suppress(Exception):  # a service worker has no frame, and a new page none yet
             page = request.frame.page
         self._keep(
-            page, request.method, request.url, request.post_data_buffer, is_document=kind == "document"
+            page,
+            request.method,
+            request.url,
+            is_document=request.resource_type == "document",
+            post=request.post_data_buffer,
+            post_type=request.headers.get("content-type", ""),
         )
 
-    def _keep(
-        self, page: Any, method: str, url: str, post: bytes | None = None, *, is_document: bool = False
-    ) -> None:
+    def _keep(self, page: Any, method: str, url: str, **more: Any) -> None:
         if len(self._received) >= REQUESTS_MAX:
             self.is_whole = False
             return
-        sent = Sent(
-            at=self._clock.now(),
-            method=method,
-            url=url.partition("#")[0],
-            is_document=is_document,
-            post=post,
-        )
+        sent = Sent(at=self._clock.now(), method=method, url=url.partition("#")[0], **more)
         self._received.append((page, sent))

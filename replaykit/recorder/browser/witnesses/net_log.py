@@ -48,6 +48,8 @@ class Sent(Struct, frozen=True, kw_only=True):
     """Tab ordinal, where it is known."""
     post: bytes | None = None
     """Body of the request, where it is known."""
+    post_type: str = ""
+    """Media type of the body, where it is known."""
     initiator: str | None = None
     """Sender of the form that asked, where it is known (`Exchange.initiator`)."""
 
