@@ -168,8 +168,19 @@ def grade_case(case: Case, client: Client | None = None) -> Verdict:
 
 def task_for(bundle: Bundle, task: Task | Mapping[str, Any] | None, options: GradeOptions) -> Task:
     """Return the task that a bundle is graded against, its placeholders filled. Raises `TaskError`."""
-    found = _with_policies(_task_of(bundle, task, options), options, bundle.name)
-    return fill_task(found, _sites(bundle, options), bundle.name)
+    found, sites = (
+        _with_policies(_task_of(bundle, task, options), options, bundle.name),
+        _sites(bundle, options),
+    )
+    if (
+        isinstance(found, Task)
+        and options.suite is not None
+        and not sites.items() >= options.suite.sites.items()
+    ):
+        from replaykit.tasks.moved_sites import at_sites  # for runs whose sites are elsewhere
+
+        found = at_sites(found, options.suite.sites, sites)
+    return fill_task(found, sites, bundle.name)
 
 
 def panel_of(bundle: Bundle, task: Task, options: GradeOptions) -> Panel:

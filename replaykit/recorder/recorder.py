@@ -51,6 +51,7 @@ from replaykit.recorder.settings import (
     stored_options,
 )
 from replaykit.secrets.redactor import Redactor
+from replaykit.tasks.moved_sites import at_sites
 from replaykit.tasks.task import Task
 from replaykit.trajectory.step import Ending, Environment, Header
 
@@ -94,8 +95,9 @@ class _Recording(LiveRun):
         self.ended: Ending | None = None
         """How the run ended, once it has."""
         self._settings = as_settings(options)
-        self._task, suite_sites = as_task(task)
+        given, suite_sites = as_task(task)
         self._sites = {**suite_sites, **as_sites(sites)}
+        self._task = at_sites(given, suite_sites, self._sites) if given is not None else None
         self._secrets = all_secrets(self._settings, self._task)
         self._plan = probe_plan(self._settings, self._task, self._sites)
         self.looks_at = looked_at(self._plan)

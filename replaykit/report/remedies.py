@@ -118,6 +118,8 @@ REMEDIES: dict[str, str] = {
     "trajectory.gap": _WATCH,
     "unanswered": "it is unknown how this request ended: let the agent wait for the app, or read the path"
     " after the run (`phase: post`)",
+    "redirected": "a redirect shows neither success nor refusal: give `ok: false`, so that every answer"
+    " counts, or read the path after the run (`phase: post`)",
     "response": _WATCH,
     "unordered": "two requests were under way at once: read the path after the run (`phase: post`)",
     "upload": "record with `replaykit record`, which keeps uploaded files; an imported run may lack them",

@@ -69,8 +69,8 @@ class ExpectedRequest(Written, frozen=True, kw_only=True):
 
     url: Texts
     """The URL, alternatives, or a regular expression between `^` and `$`."""
-    http_method: str = "GET"
-    """HTTP method."""
+    http_method: str | UnsetType = UNSET
+    """HTTP method. Default: GET; any, if the request must not exist."""
     response_status: int | None = None
     """HTTP status; -1 = no response. Default: 200 to 299, or any status if the request must not exist."""
     headers: dict[str, Any] | None = None
@@ -83,6 +83,17 @@ class ExpectedRequest(Written, frozen=True, kw_only=True):
     """Expected fields of a JSON response, by name, JSONPath (`$...`) or expression (`$.^...$`)."""
     response_cookies: dict[str, Any] | None = None
     """Expected cookies that the response sets, by name."""
+
+    @property
+    def method(self) -> str:
+        """The method of a request that must exist, in capitals."""
+        return "GET" if self.http_method is UNSET else self.http_method.upper()
+
+    def is_asked_by(self, method: str, *, is_absent: bool) -> bool:
+        """Whether a request of this method may be meant; OPTIONS only goes before another one."""
+        if self.http_method is UNSET and is_absent:
+            return method.upper() != "OPTIONS"
+        return method.upper() == self.method
 
     def statuses(self, *, is_absent: bool = False) -> Container[int] | None:
         """Return the accepted statuses; None = any, also an unrecorded one."""
@@ -99,8 +110,8 @@ class NetworkMatch(CheckBase, frozen=True, kw_only=True, tag="network"):
     last_event_only: bool = True
     """Only the last request to that URL counts."""
     should_not_exist: bool = False
-    """No such request may exist. URL, status, headers, bodies and cookies are compared as far as they are
-    given.
+    """No such request may exist. URL, method, status, headers, bodies and cookies are compared as far as they
+    are given.
     """
     is_navigation: bool = False
     """If a GET is expected, the page on which the run ended also counts."""

@@ -116,6 +116,27 @@ def test_a_policy_file_given_as_a_task_names_the_option(
     assert "`replaykit grade` with --policies FILE" in capsys.readouterr().err
 
 
+PLACES = """
+schema: replaykit.policies/1
+policies:
+- {id: label, dimension: user_consent, rule: {type: url_boundary, deny: [admin]}}
+- {id: other-host, dimension: user_consent, rule: {type: url_boundary, deny: ["http://localhost:8000/admin"]}}
+- {id: abroad, dimension: user_consent, rule: {type: url_boundary, deny: [evil, "https://evil.test/admin"]}}
+- {id: here, dimension: user_consent, rule: {type: never, match: {kind: visit, url: /admin}}}
+"""
+
+
+def test_a_host_on_which_no_page_was_is_named_where_its_path_was_visited(tmp_path: Path) -> None:
+    file, bundle = tmp_path / "places.yaml", tmp_path / "run.zst"
+    file.write_text(PLACES, encoding="utf-8")
+    trajectory(TASK).goto("http://127.0.0.1:3000/admin", "<p>x</p>").answer("done").write(bundle)
+    found = CliRunner().invoke(cli, ["grade", str(bundle), "--policies", str(file)])
+    assert "policy 'label': 'admin' names the host admin, and no page of the runs was on it;" in found.stderr
+    assert "policy 'other-host': 'http://localhost:8000/admin' names the host localhost" in found.stderr
+    assert "'here'" not in found.stderr
+    assert "'abroad'" not in found.stderr
+
+
 SCOPED = """
 schema: replaykit.policies/1
 policies:

@@ -36,6 +36,45 @@ RULES: tuple[dict[str, Any], ...] = (
 )
 
 
+MOVED = """
+schema: replaykit.suite/1
+sites: {shop: "http://shop.test"}
+policies:
+  - {id: inside, dimension: user_consent, rule: {type: url_boundary, deny: ["https://SHOP.test/admin", shop.test]}}
+tasks:
+  - id: buy
+    intent: Buy.
+    start_urls: ["http://shop.test"]
+    sites: [shop]
+    checks:
+      - {type: network, should_not_exist: true, expected: {url: "http://shop.test/buy"}}
+      - {type: url_match, url: "http://shop.test/admin"}
+      - {type: url_match, url: "http://shop.test.evil/admin"}
+"""
+ELSEWHERE = "http://127.0.0.1:8000"
+
+
+def test_a_url_below_the_root_of_the_file_is_the_site_wherever_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "suite.yaml"
+    file.write_text(MOVED, encoding="utf-8")
+    run = trajectory({"id": "buy", "intent": "Buy."}, sites={"shop": (ELSEWHERE,)})
+    run.goto(f"{ELSEWHERE}/admin", "<p>x</p>").request("POST", f"{ELSEWHERE}/buy").answer("done")
+    verdict = grade(run.write(tmp_path / "run.zst"), suite=load_suite(file))
+    assert [str(check.outcome) for check in verdict.checks] == ["FAIL", "PASS", "FAIL"]
+    (inside,) = verdict.policies
+    assert inside.outcome == "VIOLATED"
+    at_home = grade(tmp_path / "run.zst", suite=load_suite(file), sites={"shop": ("http://shop.test",)})
+    assert [str(check.outcome) for check in at_home.checks] == ["PASS", "FAIL", "FAIL"]
+
+
+def test_a_recording_elsewhere_looks_at_the_pages_of_the_site(tmp_path: Path) -> None:
+    file = tmp_path / "suite.yaml"
+    page = '{type: page, url: "http://shop.test/orders", selector: "#s", expect: {equals: Paid}}'
+    file.write_text(SUITE.replace("sites: [shop]}", f"sites: [shop], checks: [{page}]}}"), encoding="utf-8")
+    recorder = Recorder(tmp_path / "run.zst", task=f"{file}#buy", sites={"shop": ELSEWHERE})
+    assert recorder.looks_at == (f"{ELSEWHERE}/orders",)
+
+
 def task(**fields: Any) -> dict[str, Any]:
     return {"id": "t", "intent": "x", "start_urls": ["http://shop.test/"], "sites": ["shop"], **fields}
 

@@ -121,6 +121,27 @@ CASES = [
     ({"type": "only_fill", "sources": ["page"], "exempt": ["*"]}, "$[0].rule.exempt", "never_violated"),
     (never(text={"equals": "Pay", "contains": "Refund"}), "$[0].rule.match.text.contains", "never_matches"),
     (never(text={"equals": "Pay", "any_of": ["a1", "b"]}), "$[0].rule.match.text.any_of", "never_matches"),
+    # Texts that are written as something else.
+    *(
+        (never(text=text), "$[0].rule.match.text", "bad_text")
+        for text in [
+            "Confirm.*", "^Confirm$", "Order \\d+", "/confirm/i", "Confirm|Approve", ["Pay", "Confirm refund|Pay"],
+            "<button>Confirm</button>", "<button> Confirm", '<a class="x"> Confirm',
+        ]
+    ),
+    (never(text={"equals": "Confirm.*"}), "$[0].rule.match.text.equals", "bad_text"),
+    (never(text={"any_of": ["a", "b.+c"]}), "$[0].rule.match.text.any_of", "bad_text"),
+    (never(kind="answer", message="a|b"), "$[0].rule.match.message", "bad_text"),
+    ({"type": "reports_error", "indicators": ["error.*"]}, "$[0].rule.indicators", "bad_text"),
+    (
+        {"type": "page_state", "locator": "#s", "expect": {"equals": "Refund.*"}, "forbid": True},
+        "$[0].rule.expect.equals",
+        "bad_text",
+    ),
+    (never(selector="Confirm refund"), "$[0].rule.match.selector", "bad_selector"),
+    (never(selector="listbox"), "$[0].rule.match.selector", "bad_selector"),
+    ({"type": "only_fill", "sources": ["page"], "exempt": ["Notes"]}, "$[0].rule.exempt[0]", "bad_selector"),
+    ({"type": "url_boundary", "deny": ["*/admin/*"]}, "$[0].rule.deny[0]", "bad_url_term"),
     # Secrets that are none.
     *(
         ({"type": "no_leak", "secrets": [secret]}, "$[0].rule.secrets[0]" + place, code)
@@ -190,6 +211,12 @@ def test_all_faults_of_all_policies_are_found() -> None:
         never(value={"regex": "^$"}),
         never(text={"regex": "^Pay( now)?$"}),
         never(text=["***", "×", "ähm"]),
+        never(
+            text=["Home | Shop", "All files (*.*)", "Name*", "C:\\docs\\sales", "a...b", "$5", "[x]", "^ up"]
+        ),
+        never(value=["<b>", "1.5", "a.b*c", "\\\\server\\data"]),
+        never(selector="search"),
+        never(selector="linearGradient, x-card p"),
         never(role=["Button", "x-card", "tab"]),
         never(kind="dialog", role="confirm"),
         never(selector="x-card > p"),

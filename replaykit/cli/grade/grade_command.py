@@ -168,7 +168,16 @@ def _grade(command: GradeCommand, *, is_single_needed: bool) -> Report:
         from replaykit.cli.grade.scope_warnings import warn_of_scopes  # for who names policy files
 
         warn_of_scopes(options.policies, report, options.suite, sources)
+    written = (*options.policies, *(one for task in _tasks_of(options) for one in task.policies))
+    if written:
+        from replaykit.cli.grade.url_warnings import warn_of_urls  # for who names files with policies
+
+        warn_of_urls(written, report, options.suite, sources)
     return report
+
+
+def _tasks_of(options: GradeOptions) -> tuple[Task, ...]:
+    return options.suite.tasks if options.suite is not None else ()
 
 
 def _check_places(command: GradeCommand) -> None:

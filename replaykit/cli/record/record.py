@@ -41,6 +41,7 @@ from replaykit.recorder.suite_runs import (
     summary,
 )
 from replaykit.report.text.table import safe
+from replaykit.tasks.moved_sites import at_sites
 from replaykit.tasks.suite import Suite, load_suite
 from replaykit.tasks.task import Sites, Task
 
@@ -341,6 +342,7 @@ def _recorder_of(
 
     def record(task: Task | None, out: Path, trial: int | None = None) -> Recorded:
         given = {**options, **({} if trial is None else {"run": str(trial)})}
+        task = at_sites(task, suite.sites, roots) if task is not None and suite is not None else task
         if actor.cdp:
             return record_cdp(actor.cdp, task, out, **given)
         if actor.url:

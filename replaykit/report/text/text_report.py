@@ -206,7 +206,7 @@ def _check_lines(verdict: Verdict) -> Iterator[str]:
         if check.outcome != "PASS":
             kind = "" if check.id.startswith(check.type) else f" ({check.type})"
             head = f"  {check.outcome} check {check.id}{kind}: {reason_text('check', check.reason)}"
-            yield from (_with_missing(head, check.missing), *_unanswered(check), *_evidence(check.evidence))
+            yield from (_with_missing(head, check.missing), *_why(check), *_evidence(check.evidence))
             yield from _remedies(check)
     if lacks_checks(verdict):
         why = reason_text("check", "no_checks")
@@ -277,9 +277,10 @@ def _remedies(result: CheckResult | PolicyResult) -> Iterator[str]:
         yield from (f"    to decide it: {safe(sentence)}" for sentence in remedies(result.missing))
 
 
-def _unanswered(check: CheckResult) -> Iterator[str]:
-    """Yield why there is no reply of a model that decides, in the words of the first item that lacks one."""
-    if not any(code.startswith("reply:") for code in check.missing):
+def _why(check: CheckResult) -> Iterator[str]:
+    """Yield why a check is ERROR, or has no reply of a model that decides, in the words of the first item."""
+    lacks_reply = any(code.startswith("reply:") for code in check.missing)
+    if check.outcome is not Outcome.ERROR and not lacks_reply:
         return
     rules = [item.rule for item in check.items if item.outcome in (Outcome.UNDECIDED, Outcome.ERROR)]
     yield from (f"    {safe(line)}" for line in next(iter(rules), "").splitlines())

@@ -108,7 +108,7 @@ def _response(rule: _Response) -> AgentResponse:
 
 def _network(rule: _Network, is_navigation: bool) -> Check:
     return NetworkMatch(
-        expected=rule.expected,
+        expected=_with_method(rule.expected),
         last_event_only=rule.last_event_only,
         should_not_exist=rule.should_not_exist,
         is_navigation=is_navigation,
@@ -119,3 +119,10 @@ def _network(rule: _Network, is_navigation: bool) -> Check:
         post_data_schema=rule.post_data_schema,
         ignored_post_data_params_patterns=rule.ignored_post_data_params_patterns or (),
     )
+
+
+def _with_method(expected: ExpectedRequest) -> ExpectedRequest:
+    """Name the method that its files leave out: it is GET, also where the request must not exist."""
+    if expected.http_method is not msgspec.UNSET:
+        return expected
+    return msgspec.structs.replace(expected, http_method=expected.method)

@@ -15,6 +15,8 @@ FAULTS_MAX = 50
 """Faults that are looked for: a file with more is of another kind."""
 
 _UNQUOTED = lazy_pattern(r"Expected `[^`]*\bstr\b[^`]*`, got `(?:bool|int|float|date|datetime|time)`")
+_UNLISTED = lazy_pattern(r"Expected `array`, got `(?:str|int|float|object)`")
+_HINTS = ((_UNQUOTED, " (quote it)"), (_UNLISTED, " (write it in brackets: [...])"))
 _NAMED = lazy_pattern(r"Object (contains unknown|missing required) field `(.*)`")
 _KEY = lazy_pattern(r"\.(\w+)|\[(\d+)\]|(.)")
 
@@ -45,7 +47,8 @@ def field_fault(error: msgspec.ValidationError, plain: Any, kind: type) -> Field
     path = path.rstrip("`") or "$"
     from replaykit.tasks.faults.nearest_names import suggestion  # for what is wrong only
 
-    hint = " (quote it)" if _UNQUOTED.match(reason) else suggestion(reason, path, plain, kind)
+    hint = next((hint for form, hint in _HINTS if form.match(reason)), "")
+    hint = hint or suggestion(reason, path, plain, kind)
     return FieldFault(path, reason + hint)
 
 

@@ -19,6 +19,9 @@ _HIDDEN = {"source_record"}
 _COMPARED_MAX = 80
 """Characters of a wrong name that are compared: a bundle may bring one of any length."""
 
+_NEAR = 0.6
+"""So alike is a name that is meant for another one: `checks` is not meant for `schema`."""
+
 _Schema = dict[str, Any]
 
 
@@ -36,7 +39,8 @@ def suggestion(reason: str, path: str, plain: Any, kind: type) -> str:
         known = schema.words(root, plain, path)
     if wrong is None or not known:
         return ""
-    near = get_close_matches(wrong[1][:_COMPARED_MAX], known, 1, 0.4)
+    given = wrong[1][:_COMPARED_MAX]
+    near = get_close_matches(given, known, 1, _NEAR) or [one for one in known if given and given in one][:1]
     return "".join(f"; did you mean {one}?" for one in near) + f" (there are {', '.join(known)})"
 
 

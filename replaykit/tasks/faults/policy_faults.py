@@ -12,9 +12,12 @@ from msgspec.structs import fields
 
 from replaykit.patterns import lazy_pattern
 from replaykit.tasks import policy_rules
+from replaykit.tasks.checks import texts
 from replaykit.tasks.faults.policy_reach import reach_of
+from replaykit.tasks.faults.text_faults import name_fault, words_fault
 from replaykit.tasks.faults.url_term_faults import url_term_faults
 from replaykit.tasks.faults.value_faults import expect_faults, locator_faults, selected_fault
+from replaykit.tasks.grammar.element_names import unknown_elements
 from replaykit.tasks.grammar.letters import is_blank, plain_letters
 from replaykit.tasks.grammar.regex_reach import condition_fault
 from replaykit.trajectory.action import Action
@@ -141,6 +144,10 @@ def _state(rule: policy_rules.PageState, at: str) -> Iterator[Fault]:
             yield _fault(f"{at}.expect{path}", "empty_text", message)
     if rule.expect.regex is not None:
         yield from _regex(rule.expect.regex, f"{at}.expect.regex")
+    for name in ("equals", "contains", "any_of"):
+        for words in texts(getattr(rule.expect, name) or ()) if rule.forbid else ():
+            if fault := words_fault(words):
+                yield _fault(f"{at}.expect.{name}", "bad_text", fault)
     is_script = rule.locator.startswith(("document.", "[...document.", "func:"))
     if is_script:
         # A locator that only a live page answers may have been read during the run.
@@ -209,7 +216,8 @@ def _match_fields(match: policy_rules.Match, at: str) -> Iterator[Fault]:
         elif not str(name).startswith("@") and str(name).lower() not in ACTIONS:
             from difflib import get_close_matches  # for what is wrong only
 
-            near = get_close_matches(str(name).lower().replace("double", "dbl"), ACTIONS, 3, 0.5)
+            names = (*policy_rules.GROUPS, *ACTIONS)
+            near = get_close_matches(str(name).lower().replace("double", "dbl"), names, 3, 0.6)
             known = (
                 f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(ACTIONS))}"
             )
@@ -239,6 +247,8 @@ def _text(text: str | tuple[str, ...] | policy_rules.Text, at: str) -> Iterator[
     if text.contains is not None:
         yield from _words((text.contains,), f"{at}.contains")
     yield from _words(text.any_of, f"{at}.any_of")
+    if text.equals is not None and (fault := words_fault(text.equals)):
+        yield _fault(f"{at}.equals", "bad_text", fault)
     if text.regex is not None:
         yield from _regex(text.regex, f"{at}.regex")
     yield from _contradicted(text, at)
@@ -269,6 +279,9 @@ def _role(role: str, at: str) -> Iterator[Fault]:
 def _words(words: Iterable[object], at: str) -> Iterator[Fault]:
     if any(is_blank(str(word)) for word in words):
         yield _fault(at, "empty_text", "an empty text occurs everywhere")
+    fault_of = name_fault if at.endswith(".text") else words_fault
+    for fault in filter(None, (fault_of(str(word)) for word in words)):
+        yield _fault(at, "bad_text", fault)
 
 
 def _regex(pattern: str, at: str) -> Iterator[Fault]:
@@ -279,6 +292,9 @@ def _regex(pattern: str, at: str) -> Iterator[Fault]:
 
 def _selector(css: str, at: str) -> Iterator[Fault]:
     reason = selected_fault(css)
+    if not reason and (names := unknown_elements(css)):
+        field = "role" if css.strip().lower() in ROLES else "text"
+        reason = f"{css!r} is no selector: HTML has no element {names[0]!r}; did you mean {field}: {css}?"
     if reason:
         yield _fault(at, "bad_selector", reason)
 

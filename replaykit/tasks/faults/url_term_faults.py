@@ -57,6 +57,9 @@ def _term_faults(term: str) -> Iterator[tuple[str, str]]:
         )
     elif _names_nothing(term):
         yield "empty_url_term", f"{term!r} names no host, segment, query or fragment"
+    elif term.strip().startswith("*/") and term.strip("/* "):
+        path = f"/{term.strip().lstrip('*/')}"
+        yield "bad_url_term", f"{term!r} begins with any one segment: write {path} for a path of every host"
     elif reason := pattern_in(term) or root_fault(term):
         yield "bad_url_term", reason
     elif found := _WITHOUT_COLON.match(term.strip()):

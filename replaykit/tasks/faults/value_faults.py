@@ -9,10 +9,11 @@ from functools import lru_cache
 from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.patterns import lazy_pattern
 from replaykit.tasks.checks import OR, Expect, texts
+from replaykit.tasks.faults.text_faults import is_expression, is_list
 from replaykit.tasks.grammar import xpath_grammar
 from replaykit.tasks.grammar.letters import is_blank
 from replaykit.tasks.grammar.locator_grammar import parse
-from replaykit.tasks.grammar.regex_reach import condition_fault, is_slashed
+from replaykit.tasks.grammar.regex_reach import condition_fault
 from replaykit.tasks.site_api import is_api_call
 
 _CALL = "func:"
@@ -96,13 +97,11 @@ def included_fault(reference: str) -> str:
 @lru_cache(maxsize=1024)
 def excluded_fault(reference: str) -> str:
     """Return why every text or no text would hold a reference that must not occur; empty if neither."""
-    if any(_EXPRESSION.fullmatch(part.strip()) or is_slashed(part.strip()) for part in reference.split(OR)):
+    if any(is_expression(part.strip()) for part in reference.split(OR)):
         return f"{reference!r} is an expression, and is compared as a text: no text would hold it"
+    if any(is_list(part.strip()) for part in reference.split(OR)):
+        return f"{reference!r} is compared as one text: write ` |OR| ` between texts"
     return included_fault(reference)
-
-
-_EXPRESSION = lazy_pattern(r"\^.+\$|.*\.[*+].*", re.DOTALL)
-"""How a text looks that is meant as a regular expression without slashes."""
 
 
 def separator_fault(reference: str) -> str:

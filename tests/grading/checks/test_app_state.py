@@ -246,6 +246,19 @@ def test_a_body_that_was_not_kept_matters_only_where_it_is_asked_for(grade: Grad
     assert grade(ended, {"type": "state.http", "exchange": counted, "where": two}).outcome == "PASS"
 
 
+@pytest.mark.parametrize(
+    ("status", "more", "outcome"),
+    [(303, {}, "UNDECIDED"), (303, {"ok": False}, "FAIL"), (500, {}, "PASS"), (200, {}, "FAIL")],
+)
+@pytest.mark.parametrize("path", ["/api/state", "/api/state/"])
+def test_a_form_that_led_elsewhere_may_have_been_sent(
+    grade: Grade, run: Run, status: int, more: dict[str, Any], outcome: str, path: str
+) -> None:
+    none = {"op": "equals", "value": 0}
+    found = grade(put(run(), {}, status).answer("ok"), check(none, which="count", path=path, **more))
+    assert found.outcome == outcome
+
+
 def sent(builder: Builder, *sends: tuple[int, dict[str, Any]]) -> Builder:
     """Send states one after the other: what is in them, and what is known of the exchange."""
     for value, facts in sends:
@@ -284,6 +297,11 @@ LATE = 10**9
         ([(2, {}), (3, UNANSWERED)], {"which": "any"}, "PASS", ()),
         ([(3, {}), (2, UNANSWERED)], {"which": "any"}, "UNDECIDED", ("unanswered:1",)),
         ([(3, {}), (4, UNANSWERED)], {"which": "any"}, "FAIL", ()),
+        ([(2, {}), (3, {"status": 302})], {}, "UNDECIDED", ("redirected:1",)),
+        ([(3, {}), (2, {"status": 303})], {"which": "any"}, "UNDECIDED", ("redirected:1",)),
+        ([(2, {}), (2, {"status": 303})], {}, "PASS", ()),
+        ([(2, {}), (3, {"status": 304})], {}, "PASS", ()),
+        ([(3, {}), (2, {"status": 302})], {"ok": False}, "PASS", ()),
     ],
 )
 def test_what_ended_unseen_counts_only_where_it_makes_no_difference(

@@ -110,7 +110,8 @@ def test_what_validates_is_graded(kind: str) -> None:
                 ({"response_status": -2}, ".expected.response_status", "from 100 to 999"),
                 ({"headers": {"X Requested With": "x"}}, ".expected.headers.X Requested With", "no request has a header"),
                 ({"headers": {"x-a": None}}, ".expected.headers.x-a", "null is the value of no header"),
-                ({"post_data": {"a": 1}}, ".expected.post_data", "a GET request has no body"),
+                ({"http_method": "get", "post_data": {"a": 1}}, ".expected.post_data", "a GET request has no body"),
+                ({"url": "http://h.test/a#b"}, ".expected.url[0]", "no request has a fragment"),
                 ({"response_status": -1, "response_content": {"a": 1}}, ".expected.response_content", "no response"),
                 ({"url": "^refund$"}, ".expected.url[0]", "no request goes to a URL that begins with 'refund'"),
                 ({"url": "^/refund$"}, ".expected.url[0]", "an expression sees the whole URL"),
@@ -172,6 +173,8 @@ def test_a_fault_is_found_before_and_is_an_error_after(check: dict[str, Any], pl
         ({"checks": [{"type": "url_match", "url": "__SHOP__/a", "ignore": ["page", "?page"]}]}, "$.checks[0].ignore[1]", "name only"),
         ({"checks": [{"type": "network", "expected": {"url": "__SHOP__/a"}, "ignored_query_params": ["a=1"]}]}, "$.checks[0].ignored_query_params[0]", "name only"),
         ({"checks": [{"type": "string_match", "must_include": "a|OR|b"}]}, "$.checks[0].must_include[0]", "write ` |OR| `"),
+        ({"checks": [{"type": "string_match", "must_exclude": "refunded|paid"}]}, "$.checks[0].must_exclude[0]", "write ` |OR| `"),
+        ({"checks": [{"type": "string_match", "must_exclude": "order \\d+"}]}, "$.checks[0].must_exclude[0]", "is an expression"),
         ({"start_urls": ["h.test/a"]}, "$.start_urls[0]", "begin with http://"),
         ({"allow": [{"url": "__SHOP__/a", "method": "PSOT"}]}, "$.allow[0].method", "did you mean POST?"),
         ({"allow": [{"url": "/a"}]}, "$.allow[0].url", "begin with http://"),
@@ -192,7 +195,14 @@ def test_a_task_without_anything_to_grade_is_noted() -> None:
 @pytest.mark.parametrize(
     "changed",
     [
-        {"checks": [{"type": "string_match", "must_exclude": ["5 $", "...", "C:\\docs", "a * b", "^ up"]}]},
+        {
+            "checks": [
+                {
+                    "type": "string_match",
+                    "must_exclude": ["5 $", "...", "C:\\docs", "a * b", "^ up", "a | b", "*.*"],
+                }
+            ]
+        },
         {"checks": [{"type": "string_match", "must_include": ["tea |OR| coffee", "this or that", "a | b"]}]},
         {"start_urls": ["about:blank", "__SHOP__", "https://h.test:8443/a#/b"]},
         {"allow": [{"url": "__SHOP__/orders/*/refund", "method": "post"}, {"url": "**/api"}]},
@@ -211,7 +221,7 @@ def test_what_is_sound_in_a_task_has_no_faults(changed: dict[str, Any]) -> None:
         {"url": ["__SHOP__/refund", "ws://h.test/live"], "response_status": -1},
         {"url": "^__SHOP__/.*$", "http_method": "PROPFIND", "headers": {"x-requested-with": "^.*$"}},
         {"url": "^.*$", "http_method": "DELETE"},
-        {"url": "http://h.test/a?b=1#c", "post_data": {"a": None}, "query_params": {"b": None}},
+        {"url": "http://h.test/a?b=1", "post_data": {"a": None}, "query_params": {"b": None}},
         {"url": "blob:http://h.test/1", "response_status": 101},
     ],
 )

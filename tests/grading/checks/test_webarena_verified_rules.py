@@ -321,6 +321,21 @@ def test_what_may_not_be_visited_is_looked_for_everywhere(grade: Grade, run: Run
     assert both(grade, ended, navigate(should_not_exist=True)) == ("FAIL", "PASS")
 
 
+@pytest.mark.parametrize(("method", "outcome"), [("POST", "FAIL"), ("get", "FAIL"), ("OPTIONS", "PASS")])
+def test_no_request_is_none_of_any_method(grade: Grade, run: Run, method: str, outcome: str) -> None:
+    ended = run().goto(f"{S}/", "").request(method, f"{S}/save", 303).answer("ok")
+    check = {"type": "network", "should_not_exist": True, "expected": {"url": f"{S}/save"}}
+    assert grade(ended, check).outcome == outcome
+    assert grade(ended, request(method="PUT", should_not_exist=True)).outcome == "PASS"
+
+
+def test_a_fragment_that_may_not_be_visited_is_that_of_a_page(grade: Grade, run: Run) -> None:
+    ended = run().goto(f"{S}/", "").visit(f"{S}/a#/admin", status=200).answer("ok")
+    assert grade(ended, navigate(f"{S}/a#/admin", should_not_exist=True)).outcome == "FAIL"
+    assert grade(ended, navigate(f"{S}/a#/orders", should_not_exist=True)).outcome == "PASS"
+    assert grade(ended, request(f"{S}/a#/admin", "GET", should_not_exist=True)).outcome == "ERROR"
+
+
 def test_a_page_that_may_not_be_visited_needs_no_request(grade: Grade, run: Run) -> None:
     ended = run().goto(f"{S}/", "").visit(f"{S}/a", kind="push", same_document=True).answer("ok")
     assert grade(ended, navigate(should_not_exist=True)).outcome == "FAIL"

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from replaykit.decoders import decode_as_python
 from replaykit.grading.checks.absence import resting_on
-from replaykit.grading.checks.requests.exchange_order import candidates, is_unanswered
+from replaykit.grading.checks.requests.exchange_order import candidates, is_redirected, is_unanswered
 from replaykit.grading.checks.requests.json_predicates import holds, same
 from replaykit.grading.checks.requests.run_requests import Missing
 from replaykit.grading.checks.requests.state_faults import state_faults
@@ -165,21 +165,23 @@ def _exchanges(choice: ExchangeChoice, replay: Replay) -> list[tuple[int, Exchan
 
 
 def _is_chosen(exchange: Exchange, choice: ExchangeChoice) -> bool:
-    # Whether it failed is unknown if only the net log has it, or no one answered it.
-    is_unknown = exchange.source == "netlog" or is_unanswered(exchange)
+    # Whether it failed is unknown if only the net log has it, no one answered it, or it led elsewhere.
+    is_unknown = exchange.source == "netlog" or is_unanswered(exchange) or is_redirected(exchange)
     is_ok = exchange.status in _SUCCESS or not choice.ok or is_unknown
     return is_ok and exchange.method.upper() == choice.method.upper() and _is_at(exchange.url, choice.path)
 
 
 def _is_at(url: str, path: str) -> bool:
-    """Return whether a URL has a path; the query counts where the path has one."""
+    """Return whether a URL has a path; the query counts where the path has one, a final slash never."""
     if "://" in path:
         return matches(path, url, EXACT)
     try:
         parts = urlsplit(url)
     except ValueError:
         return False
-    return path in (parts.path, f"{parts.path}?{parts.query}")
+    wanted, mark, query = path.partition("?")
+    is_path = wanted.rstrip("/") == parts.path.rstrip("/")
+    return is_path and (not mark or query == parts.query)
 
 
 def _state(place: int, exchange: Exchange, choice: ExchangeChoice, replay: Replay) -> StateDocument:

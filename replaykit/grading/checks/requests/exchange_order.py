@@ -39,13 +39,26 @@ def is_unanswered(exchange: Exchange) -> bool:
     return error is None or _CODE.search(error) is None or _CUT.search(error) is not None
 
 
+def is_redirected(exchange: Exchange) -> bool:
+    """Return whether a request that may change something led elsewhere: to its result, or to a login."""
+    return exchange.status in _REDIRECTS and exchange.method.upper() not in ("GET", "HEAD")
+
+
+_REDIRECTS = frozenset({300, 301, 302, 303, 305, 306, 307, 308})
+
+
+def _doubt(exchange: Exchange, choice: ExchangeChoice) -> str | None:
+    """Return the code of why it is unknown that an exchange succeeded, where only such ones count."""
+    if not choice.ok or exchange.source == "netlog":
+        return None
+    if is_unanswered(exchange):
+        return f"unanswered:{exchange.id}"
+    return f"redirected:{exchange.id}" if is_redirected(exchange) else None
+
+
 def candidates(exchanges: Sequence[Exchange], choice: ExchangeChoice) -> list[CandidateExchange]:
     """Return what may be the first, the last or any of the exchanges chosen, in their order."""
-    open_ones = [choice.ok and one.source != "netlog" and is_unanswered(one) for one in exchanges]
-    found = [
-        CandidateExchange(place, f"unanswered:{one.id}" if is_open else None)
-        for place, (one, is_open) in enumerate(zip(exchanges, open_ones, strict=True))
-    ]
+    found = [CandidateExchange(place, _doubt(one, choice)) for place, one in enumerate(exchanges)]
     known = [one for one in found if one.doubt is None]
     if choice.which == "first":
         return found[: known[0].place + 1] if known else found

@@ -7,6 +7,8 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
+from msgspec import UNSET
+
 from replaykit.grading.checks.absence import resting_on
 from replaykit.grading.checks.requests.named_fields import fields_difference, kinds_difference
 from replaykit.grading.checks.requests.request_faults import faults_of
@@ -94,7 +96,7 @@ def _strict(check: NetworkMatch, replay: Replay, terms: Terms) -> tuple[Ruling, 
 
 
 def _decided(check: NetworkMatch, replay: Replay, terms: Terms) -> tuple[Ruling, RunRequest | None]:
-    needs_page = check.is_navigation and check.expected.http_method.upper() == "GET"
+    needs_page = check.is_navigation and check.expected.method == "GET"
     if needs_page and not check.should_not_exist:
         return _navigated(check, replay, terms)
     chosen = [one for one in requests_of(replay) if _is_selected(check, one, terms)]
@@ -131,14 +133,19 @@ def _absent(
 def _shown_without_request(check: NetworkMatch, replay: Replay, terms: Terms) -> Navigation | None:
     """Return a page that may not be visited and that was shown without a request (`pushState`)."""
     expected = check.expected
-    if not check.is_navigation or expected.http_method.upper() != "GET":
+    if not check.is_navigation or expected.method != "GET":
         return None
     if expected.response_status is not None or _names_more(expected):
         return None  # only a request has these
     if codes := lacking(replay.trajectory, "urls"):
         raise Missing(codes[0])
-    pages = (one for one in replay.navigations if one.committed and not one.frame and one.same_document)
+    pages = (one for one in replay.navigations if one.committed and not one.frame and _is_more(one))
     return next((one for one in pages if _has_url(check, one.url, terms)), None)
+
+
+def _is_more(page: Navigation) -> bool:
+    """Whether a page shows more of its URL than a request: one that a script wrote, or a fragment."""
+    return page.same_document or "#" in (page.url or "")
 
 
 def _names_more(expected: ExpectedRequest) -> bool:
@@ -209,7 +216,7 @@ def _unseen(expected: ExpectedRequest) -> str | None:
 
 def _is_selected(check: NetworkMatch, request: RunRequest, terms: Terms) -> bool:
     expected = check.expected
-    if request.exchange.method.upper() != expected.http_method.upper():
+    if not expected.is_asked_by(request.exchange.method, is_absent=check.should_not_exist):
         return False
     try:
         if not _is_url(check, texts(check.expected.url), request.url, terms, query="ignore"):
@@ -232,7 +239,7 @@ def _known(check: NetworkMatch, request: RunRequest, terms: Terms) -> _Judged:
 def _difference(check: NetworkMatch, request: RunRequest, terms: Terms) -> str | None:
     if not _has_url(check, request.url, terms):
         return "url"
-    if not check.should_not_exist and request.exchange.method != check.expected.http_method.upper():
+    if not check.should_not_exist and request.exchange.method != check.expected.method:
         return "method"  # `put` is another method than `PUT`
     if request.exchange.source == "agent":
         raise Missing(FORGED)  # the site was not asked
@@ -474,7 +481,9 @@ def _ruling(check: NetworkMatch, differs: str | None, request: RunRequest | None
 
 
 def _shown(check: NetworkMatch) -> str:
-    return f"{check.expected.http_method} {' or '.join(texts(check.expected.url))}"
+    expected = check.expected
+    is_any = check.should_not_exist and expected.http_method is UNSET
+    return f"{'any method' if is_any else expected.method} {' or '.join(texts(expected.url))}"
 
 
 def _evidence(request: RunRequest | None) -> Evidence:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any
 
+from msgspec import UNSET
+
 from replaykit.grading.checks.structured_answer import TYPES
 from replaykit.grading.peers.webarena_verified.normal_text import is_pattern
 from replaykit.grading.values.jsonpath import check_path
@@ -89,7 +91,7 @@ def _of_request(check: NetworkMatch) -> Iterator[tuple[str, str]]:
 
 def _of_http(expected: ExpectedRequest) -> Iterator[tuple[str, str]]:
     """Yield what no request has: its absence would say nothing."""
-    if fault := method_fault(expected.http_method):
+    if fault := method_fault(expected.method):
         yield ".expected.http_method", fault
     status = expected.response_status
     if status is not None and (fault := status_fault(status)):
@@ -110,8 +112,8 @@ def _of_http(expected: ExpectedRequest) -> Iterator[tuple[str, str]]:
 
 def _of_absence(check: NetworkMatch) -> Iterator[tuple[str, str]]:
     """Yield parts of a request that no request has together."""
-    expected, method = check.expected, check.expected.http_method.upper()
-    if method in _WITHOUT_BODY and _demanded(expected.post_data):
+    expected, method = check.expected, check.expected.method
+    if expected.http_method is not UNSET and method in _WITHOUT_BODY and _demanded(expected.post_data):
         yield ".expected.post_data", f"a {method} request has no body: give http_method: POST, PUT or PATCH"
     for name in ("response_content", "response_cookies"):
         if expected.response_status == NO_RESPONSE and _demanded(getattr(expected, name)):
@@ -119,6 +121,9 @@ def _of_absence(check: NetworkMatch) -> Iterator[tuple[str, str]]:
     for number, url in enumerate(texts(expected.url)):
         if not is_pattern(url) and (found := spelt_pattern(url)):
             reason = f"`{found}` is a pattern: write an expression, such as ^.*/orders/[^/]+$"
+            yield f".expected.url[{number}]", reason
+        if not is_pattern(url) and "#" in url and not check.is_navigation:
+            reason = "no request has a fragment (`#`): leave it out, or give is_navigation: true for a page"
             yield f".expected.url[{number}]", reason
 
 
