@@ -141,7 +141,7 @@ class BundleWriteError(BundleError):
     """Writing failed. Fields: source, operation, reason."""
 
     template = "{source}: cannot {operation}: {reason}"
-    hint = "Check the path and the free space. Committed steps are kept; `replaykit seal` completes the file."
+    hint = "Check the path and the free space. `replaykit seal` completes a recording that was broken off."
 
 
 class BundleBusy(BundleWriteError):

@@ -54,6 +54,16 @@ def kind_of(path: str | Path) -> str:
         return "a file that cannot be read"
 
 
+def is_device(path: str | Path) -> bool:
+    """Whether something other than a file or folder stands at a path: a file must not take its place."""
+    place = Path(path)
+    return place.exists() and not place.is_file() and not place.is_dir()
+
+
+DEVICE = "it is a device or a pipe, which a file would replace"
+"""Why nothing is written there."""
+
+
 def _text_kind(head: bytes) -> str:
     if b"\x00" in head:
         return "a file of another kind"

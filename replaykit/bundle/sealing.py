@@ -30,6 +30,7 @@ from replaykit.bundle.sealed_order import References, Segment, arrange, shortene
 from replaykit.bundle.verification import examine
 from replaykit.bundle.zstd_frames import compress
 from replaykit.errors import BundleWriteError, DigestMismatch, OutputExists, UsageError
+from replaykit.file_types import DEVICE, is_device
 
 _WINDOW_MAX = {"pixels": 26}
 """Window logs: a pixel segment of 64 MiB is one window; 8 MiB are enough for everything else."""
@@ -198,6 +199,8 @@ def check_copy(source: Path, targets: Sequence[Path], word: str, *, is_forced: b
     if targets[0].exists() and source.exists() and targets[0].samefile(source):
         raise UsageError(what=f"{targets[0]}: a bundle is not {word} in place: name another file with -o")
     for path in targets:
+        if is_device(path):
+            raise BundleWriteError(source=str(path), operation=f"write the {word} bundle", reason=DEVICE)
         if os.path.lexists(path) and not is_forced:
             raise OutputExists(source=str(path), operation=f"write the {word} bundle")
 

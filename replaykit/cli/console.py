@@ -5,6 +5,7 @@ Progress and notices go to stderr, only where somebody looks.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -97,7 +98,7 @@ def near_file(error: Exception) -> str:
     """Return the line that suggests a file of a similar name, for a file that is missing."""
     named = getattr(error, "fields", {}).get("source")
     path = Path(str(named or ""))
-    if not named or path.exists() or not path.parent.is_dir():
+    if not named or os.path.lexists(path) or not path.parent.is_dir():
         return ""
     from difflib import get_close_matches  # loaded here: only a typing mistake pays for it
 

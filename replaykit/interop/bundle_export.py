@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import io
 import os
+import re
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -18,6 +19,7 @@ from replaykit.bundle.blobs import png
 from replaykit.bundle.bundle_format import PIXMAP
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import BundleWriteError, CannotExport, OutputExists, UsageError
+from replaykit.file_types import DEVICE, is_device
 from replaykit.grading.verdict import Verdict
 from replaykit.trajectory.action import Answer
 from replaykit.trajectory.exchange import Message
@@ -126,7 +128,26 @@ def export_run(
         found = one.make(opened, choices)
     for name, data in found.items():
         write_file(place if one.ending else place / name, data)
+    if not one.ending:
+        _remove_stale(place, found)
     return place
+
+
+def _remove_stale(place: Path, written: Files) -> None:
+    """Remove the numbered files of an earlier, longer export: they would be read as a part of this one."""
+    forms = {_NUMBER.sub("*", name) for name in written if _NUMBER.search(name)}
+    kept = {place / name for name in written}
+    try:
+        for old in sorted({old for form in forms for old in place.glob(form)} - kept):
+            if _NUMBER.sub("*", old.relative_to(place).as_posix()) in forms:
+                old.unlink()
+    except OSError as error:
+        raise BundleWriteError(
+            source=str(place), operation="remove the earlier export", reason=error.strerror or str(error)
+        ) from error
+
+
+_NUMBER = re.compile(r"\d+")
 
 
 def targets(
@@ -204,16 +225,25 @@ def thought_of_answer(run: Trajectory) -> str | None:
     return last.thought if last is not None and isinstance(last.action, Answer) else None
 
 
+_NAME_MAX = 50
+"""Characters of a name that the file beside it takes: a long name has no room for more."""
+
+
 def write_file(file: Path, data: bytes) -> None:
     """Write a file whole or not at all, its folders with it. Raises BundleWriteError."""
+    name = None
+    if is_device(file):
+        raise BundleWriteError(source=str(file), operation="write the export", reason=DEVICE)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+        handle, name = tempfile.mkstemp(prefix=f".{file.name[:_NAME_MAX]}.", dir=file.parent)
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
         Path(name).chmod(0o644)
         Path(name).replace(file)
     except OSError as error:
+        if name is not None:
+            Path(name).unlink(missing_ok=True)
         raise BundleWriteError(
             source=str(file), operation="write the export", reason=error.strerror or str(error)
         ) from error

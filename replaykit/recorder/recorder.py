@@ -26,7 +26,15 @@ from msgspec.structs import replace
 from replaykit.bundle.locking import not_recorded
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.writer import Journal, SealResult, seal
-from replaykit.errors import BundleError, DriverTooOld, MissingExtra, SecretFound, UsageError
+from replaykit.errors import (
+    BundleError,
+    BundleWriteError,
+    DriverTooOld,
+    MissingExtra,
+    SecretFound,
+    UsageError,
+)
+from replaykit.file_types import DEVICE, is_device
 from replaykit.recorder.agent_limits import patient
 from replaykit.recorder.browser.driver import Driver
 from replaykit.recorder.browser.timeouts import CLOSING_MAX_S
@@ -136,6 +144,8 @@ class _Recording(LiveRun):
         if self._was_opened:
             raise UsageError(what=f"{self.path} was recorded by this recorder: make a new one for each run")
         self._was_opened = True
+        if is_device(self.path):
+            raise BundleWriteError(source=str(self.path), operation="create the bundle", reason=DEVICE)
         if self._settings.force:
             with not_recorded(self.path, "replace it"):
                 self.path.unlink(missing_ok=True)

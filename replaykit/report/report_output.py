@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import os
 from collections.abc import Iterable, Iterator
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from replaykit.errors import UsageError
+from replaykit.file_types import DEVICE, is_device
 from replaykit.grading.verdict import Report
 from replaykit.report.report_formats import BY_EXTENSION, FORMATS, IN_PARTS, OnRun, UndecidedTag
 
@@ -104,6 +106,8 @@ def check_place(path: str | Path, format: str | None = None) -> None:
         _format_of(file)
     if not file.parent.is_dir():
         raise UsageError(what=f"cannot write {file}: there is no folder {file.parent}; make it first")
+    if is_device(file):
+        raise UsageError(what=f"cannot write {file}: {DEVICE}")
 
 
 def write_html_file(
@@ -148,12 +152,18 @@ def replace_file(file: Path, data: bytes) -> None:
         stream.write(data)
 
 
+_NAME_MAX = 50
+"""Characters of a name that the file beside it takes: a long name has no room for more."""
+
+
 @contextlib.contextmanager
 def replacing(file: Path) -> Iterator[IO[bytes]]:
     """Give a stream whose content takes the file's place at the end, whole or not at all."""
     import tempfile  # for reports in files
 
-    handle, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+    if is_device(file):
+        raise OSError(errno.ENOTSUP, DEVICE)
+    handle, name = tempfile.mkstemp(prefix=f".{file.name[:_NAME_MAX]}.", dir=file.parent)
     try:
         with os.fdopen(handle, "wb") as stream:
             yield stream

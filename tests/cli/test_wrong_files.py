@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -124,3 +125,36 @@ def test_a_missing_file_names_the_nearest(folder: Path, capfd: pytest.CaptureFix
 )
 def test_kinds_of_files(head: bytes, words: str) -> None:
     assert kind_of_bytes(head) == words
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no pipes in folders")
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["redact", "a.zst", "--force", "-o"], "p.zst"),
+        (["grade", "a.zst", "-o"], "p.json"),
+        (["view", "a.zst", "-o"], "p.html"),
+        (["diff", "report.json", "report.json", "-o"], "p.html"),
+        (["export", "har", "a.zst", "--force", "-o"], "p.har"),
+    ],
+)
+def test_no_file_takes_the_place_of_a_pipe_or_device(
+    folder: Path, words: list[str], name: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    os.mkfifo(folder / name)
+    assert run([*words, name]) in (2, 3)
+    assert "it is a device or a pipe" in capfd.readouterr().err
+    assert (folder / name).is_fifo()
+
+
+def test_a_link_that_leads_nowhere_hides_no_other_bundle(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "folder" / "lost.zst").symlink_to("nowhere.zst")
+    (folder / "a.zst").rename(folder / "folder" / "a.zst")
+    assert run(["verify", "folder"]) == 3
+    found = capfd.readouterr()
+    assert "NOT OK: folder/lost.zst: cannot read the bundle" in found.out
+    assert "folder/a.zst: ok" in found.out
+    assert run(["judge", "plan", "folder", "--judge", "webvoyager"]) == 3
+    assert "did you mean" not in capfd.readouterr().err

@@ -15,8 +15,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from replaykit.bundle.reader import Bundle, open_bundle
-from replaykit.errors import CannotExport, OutputExists, UsageError
-from replaykit.interop.bundle_export import EXPORTERS, Choices, conversation, export_run, exporter, targets
+from replaykit.errors import BundleWriteError, CannotExport, OutputExists, UsageError
+from replaykit.interop.bundle_export import (
+    EXPORTERS,
+    Choices,
+    conversation,
+    export_run,
+    exporter,
+    targets,
+    write_file,
+)
 from replaykit.interop.registry import IMPORTERS
 from replaykit.interop.run_import import import_run
 from replaykit.replay.player import Replay
@@ -374,6 +382,35 @@ def test_nothing_that_grades_a_task_is_exported(tmp_path: Path) -> None:
 
 def test_every_importer_of_an_export_exists() -> None:
     assert set(EXPORTERS) - {"stwab-submission"} <= set(IMPORTERS)
+
+
+@pytest.mark.parametrize("format", ["online-mind2web", "atif"])
+def test_a_shorter_run_leaves_nothing_of_the_longer_one_it_replaces(format: str, tmp_path: Path) -> None:
+    longer, shorter = built(tmp_path / "long.zst"), tmp_path / "short.zst"
+    trajectory({"id": "t2", "intent": "Look."}).goto("http://shop.test/", "<p>Hi</p>").screenshot().click(
+        "p", "<p>Bye</p>"
+    ).screenshot().answer("Hi").write(shorter)
+    export_run(format, longer, tmp_path / "out")
+    (tmp_path / "out" / "notes.txt").write_text("mine")
+    export_run(format, shorter, tmp_path / "out", force=True)
+    export_run(format, shorter, tmp_path / "alone")
+    names = {
+        folder: {one.relative_to(tmp_path / folder).as_posix() for one in (tmp_path / folder).rglob("*.*")}
+        for folder in ("out", "alone")
+    }
+    assert names["out"] == {*names["alone"], "notes.txt"}
+
+
+def test_nothing_is_left_of_a_file_that_could_not_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: Path, target: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    with pytest.raises(BundleWriteError, match="No space left"):
+        write_file(tmp_path / f"{'x' * 240}.har", b"{}")
+    assert not list(tmp_path.iterdir())
 
 
 def test_where_many_bundles_go(tmp_path: Path) -> None:

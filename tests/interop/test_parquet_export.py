@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -80,6 +81,14 @@ def test_data_sets_show_the_screenshots(tmp_path: Path) -> None:
         str(tmp_path / "out/steps-00000.parquet"), cache_dir=str(tmp_path / "cache")
     )
     assert table[1]["screenshot"].size[0] > 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no names of other bytes")
+def test_a_file_whose_name_is_no_text_has_a_row(tmp_path: Path) -> None:
+    bundle = os.fsdecode(os.fsencode(tmp_path) + b"/run\xff.zst")
+    built(tmp_path / "run.zst").rename(bundle)
+    write_tables([bundle], tmp_path / "out")
+    assert pq.read_table(tmp_path / "out/runs.parquet").column("run").to_pylist() == ["run\ufffd"]
 
 
 def test_two_exports_are_equal_and_one_that_exists_stays(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from replaykit.bundle.verification import Verification, verify
 from replaykit.cli.bundles import find_bundles
 from replaykit.cli.command_options import option
 from replaykit.cli.maintain import completion
+from replaykit.errors import SourceError
 from replaykit.grading.judge_runs.tape_use import tape_use
 from replaykit.grading.judges.attacks import attacks_tape
 from replaykit.grading.judges.judge_config import tape_path
@@ -37,7 +38,7 @@ from replaykit.trajectory.plurals import counted
 def command(ctx: click.Context, bundles: tuple[str, ...], with_fidelity: bool, as_json: bool) -> None:
     """Check structure and digests of bundles, and whether they can be graded."""
     found = [
-        (source, verify(source), tape_use(source, tape_path(source, None)), _under_attack(source))
+        (source, _verified(source), tape_use(source, tape_path(source, None)), _under_attack(source))
         for source in find_bundles(bundles)
     ]
     is_faithful = True
@@ -63,6 +64,14 @@ def command(ctx: click.Context, bundles: tuple[str, ...], with_fidelity: bool, a
         for _, v, *tapes in found
     )
     ctx.exit(3 if is_bad or not is_faithful else 0)
+
+
+def _verified(source: str) -> Verification:
+    """Verify a bundle; a link in a folder that leads nowhere is a finding beside the others."""
+    try:
+        return verify(source)
+    except SourceError as error:
+        return Verification(source=source, error=type(error).__name__, why=error.message)
 
 
 def _under_attack(source: str) -> TapeState | None:

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from replaykit.bundle.reader import Bundle, open_bundle
+from replaykit.bundle.storable_values import repair_text
 from replaykit.errors import BundleWriteError, MissingExtra, OutputExists, UsageError
 from replaykit.grading.verdict import Outcome, PolicyOutcome, Verdict
 from replaykit.interop.bundle_export import write_file
@@ -64,7 +65,8 @@ def write_tables(
 
     Raises UsageError for two bundles of one name, OutputExists, MissingExtra, BundleError.
     """
-    names = [Path(bundle).name.removesuffix(".zst") for bundle in bundles]
+    # Names of files may hold bytes that are no text.
+    names = [repair_text(Path(bundle).name.removesuffix(".zst"))[0] for bundle in bundles]
     if len(set(names)) < len(names):
         raise UsageError(what="two bundles have one name: it identifies a run in the tables")
     old = [*folder.glob("steps-*.parquet"), *(folder / name for name in (RUN_FILE, CARD))]
