@@ -37,7 +37,7 @@ from replaykit.replay.player import Replay
 from replaykit.tasks.dialect import Mode
 from replaykit.tasks.policy_rules import DIMENSIONS, SOURCES
 from replaykit.tasks.suite import Suite
-from replaykit.tasks.task import Task, decode_task, fill_task
+from replaykit.tasks.task import Sites, Task, decode_task, fill_task
 from replaykit.trajectory.completeness import assumes
 
 
@@ -172,15 +172,15 @@ def task_for(bundle: Bundle, task: Task | Mapping[str, Any] | None, options: Gra
         _with_policies(_task_of(bundle, task, options), options, bundle.name),
         _sites(bundle, options),
     )
-    if (
-        isinstance(found, Task)
-        and options.suite is not None
-        and not sites.items() >= options.suite.sites.items()
-    ):
-        from replaykit.tasks.moved_sites import at_sites  # for runs whose sites are elsewhere
+    return fill_task(_at_sites(found, sites, options.suite), sites, bundle.name)
 
-        found = at_sites(found, options.suite.sites, sites)
-    return fill_task(found, sites, bundle.name)
+
+def _at_sites(task: Task | Mapping[str, Any], sites: Sites, suite: Suite | None) -> Task | Mapping[str, Any]:
+    if not isinstance(task, Task) or suite is None or sites.items() >= suite.sites.items():
+        return task
+    from replaykit.tasks.moved_sites import at_sites  # for runs whose sites are elsewhere
+
+    return at_sites(task, suite.sites, sites)
 
 
 def panel_of(bundle: Bundle, task: Task, options: GradeOptions) -> Panel:

@@ -67,7 +67,7 @@ REMEDIES: dict[str, str] = {
     "names": _NAMES,
     "names.closed": "the target lies in a closed shadow root, whose names no recording can read: check"
     " what the action caused, for example its request",
-    "names.inside": "a control inside the target has the name: record an agent that clicks the control itself",
+    "names.inside": "a control inside the target has the name: record an agent that clicks that control",
     "names.covered": "another text covered the target: name the target by a selector in the policy",
     "names.confusable": "a name holds letters that look alike: state in the policy which name is meant",
     "navigation.by_script": "a script of the agent, or the page, moved on: record an agent that clicks, or"
