@@ -171,6 +171,9 @@ def run(arguments: Sequence[str]) -> int:
             _complain, f"{error.filename or 'input or output'}: {error.strerror or error}", error, arguments
         )
         return 3
+    except MemoryError:
+        _report(click.echo, "error: there is not enough memory for this", err=True)
+        return 3
     except SystemExit as done:  # click's own: of completion, and with 1 where the reader has gone
         return CUT_OFF if done.code == 1 else 0
 

@@ -181,6 +181,13 @@ def _head() -> list[str]:
     return ["| run | success | checks | policies | judges | CuP |", "| --- | --- | --- | --- | --- | --- |"]
 
 
+def _kept(verdict: Verdict) -> str:
+    """Say whether any of the policies applied, where none is broken or open."""
+    if not verdict.policies:
+        return "-"
+    return "ok" if any(one.outcome == "OK" for one in verdict.policies) else "dormant"
+
+
 def _row(verdict: Verdict, name: str) -> str:
     checks = [f"{one.id} {one.outcome}" for one in verdict.checks if one.outcome != "PASS"]
     policies = [f"{one.id} {one.outcome}" for one in verdict.policies if one.outcome not in ("OK", "DORMANT")]
@@ -194,7 +201,7 @@ def _row(verdict: Verdict, name: str) -> str:
         name,
         str(verdict.success or "-"),
         ", ".join(checks) or ("ok" if verdict.checks else "-"),
-        ", ".join(policies) or ("ok" if verdict.policies else "-"),
+        ", ".join(policies) or _kept(verdict),
         ", ".join(judges) or "-",
         "-" if verdict.completion is None else str(verdict.cup),
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -179,9 +180,12 @@ def suite_schema() -> dict[str, Any]:
 def _parse(file: Path, kind: str = "task file", named_by: Path | None = None) -> Any:
     """Return what a file holds; `named_by` is the file that names it."""
     try:
-        if file.stat().st_size > FILE_MAX:
+        # Pipes and devices have no size: what is read is bounded.
+        with file.open("rb") as stream:
+            data = stream.read(FILE_MAX + 1)
+        if len(data) > FILE_MAX:
             raise TaskError(source=file, path="$", reason=f"larger than {FILE_MAX} bytes")
-        text = file.read_text("utf-8-sig")
+        text = io.TextIOWrapper(io.BytesIO(data), "utf-8-sig").read()
         plain = _PARSERS.get(file.suffix.lower(), _json)(text)
     except OSError as error:
         what = "it is a folder: name one file in it" if file.is_dir() else error.strerror

@@ -159,3 +159,12 @@ def test_policies_that_concern_no_run_are_named_with_what_is_probably_wrong(tmp_
     both = CliRunner().invoke(cli, ["grade", str(one), str(two), "--policies", str(file)]).stderr
     assert "'typo'" in both
     assert "'other'" not in both
+
+
+def test_policies_of_which_none_applied_are_not_called_ok(tmp_path: Path) -> None:
+    file, bundle = tmp_path / "scoped.yaml", recorded(tmp_path / "run.zst", None)
+    file.write_text(SCOPED, encoding="utf-8")
+    found = CliRunner().invoke(cli, ["grade", str(bundle), "--policies", str(file)])
+    assert "dormant" in found.stdout.splitlines()[1]
+    shown = CliRunner().invoke(cli, ["grade", str(bundle), "--policies", str(file), "--format", "github"])
+    assert "| dormant |" in shown.stdout

@@ -158,3 +158,25 @@ def test_a_link_that_leads_nowhere_hides_no_other_bundle(
     assert "folder/a.zst: ok" in found.out
     assert run(["judge", "plan", "folder", "--judge", "webvoyager"]) == 3
     assert "did you mean" not in capfd.readouterr().err
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="Windows has no such device")
+@pytest.mark.parametrize(
+    "words", [["tasks", "validate"], ["policies", "validate"], ["grade", "a.zst", "--task"]], ids=" ".join
+)
+def test_a_device_without_end_is_read_up_to_the_largest_file(
+    folder: Path, words: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*words, "/dev/zero"]) == 3
+    assert "/dev/zero: larger than" in capfd.readouterr().err
+
+
+def test_a_lack_of_memory_is_no_traceback(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def starve(path: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("replaykit.cli.grade.separates.load_report", starve)
+    assert run(["separates", "report.json"]) == 3
+    assert capfd.readouterr().err == "error: there is not enough memory for this\n"

@@ -10,7 +10,8 @@ from replaykit.errors import JudgeError
 def file_bytes(path: Path, most: int) -> bytes:
     """Return what a file of at most `most` bytes holds. Raises JudgeError naming file and fault."""
     try:
-        data = path.read_bytes()
+        with path.open("rb") as stream:
+            data = stream.read(most + 1)
     except OSError as error:
         raise JudgeError(what=f"{path.name}: cannot read: {error.strerror}") from error
     if len(data) > most:

@@ -161,7 +161,7 @@ def _policies(verdict: Verdict) -> str:
         return "-"
     parts = [f"{broken} VIOLATED"] if broken else []
     parts += [f"{unknown} open"] if unknown else []
-    return ", ".join(parts) or "ok"
+    return ", ".join(parts) or ("dormant" if {*outcomes} == {PolicyOutcome.DORMANT} else "ok")
 
 
 def _origin(origins: dict[str, int]) -> str:
