@@ -204,6 +204,16 @@ def test_a_call_of_run_jsonl_without_a_result_is_unknown(tmp_path: Path, importe
     assert isinstance(one.action, Click) and isinstance(other.action, Unknown)
 
 
+@pytest.mark.parametrize("kind", ["action", "Assistant", ""])
+def test_a_line_of_an_unknown_kind_may_be_an_action(kind: str, tmp_path: Path, imported: Importing) -> None:
+    path = run_jsonl(tmp_path)
+    line = {"t": kind, "tool_calls": [{"id": "x", "name": "click", "arguments": {"selector": "#buy"}}]}
+    first, _, rest = path.read_text().partition("\n")
+    path.write_text("\n".join([first, json.dumps(line), rest]))
+    bundle = imported("run-jsonl", path)
+    assert bundle.trajectory.channel("actions") == "partial"
+
+
 def test_run_jsonl_without_a_line_that_is_json_is_refused(tmp_path: Path, imported: Importing) -> None:
     path = write(tmp_path, "run.jsonl", '{"t":\n{"t"\n')
     with pytest.raises(MalformedSource, match="line 1 is not JSON"):

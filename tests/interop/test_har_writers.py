@@ -175,6 +175,14 @@ RESPONSES = [
     ({"content": {"size": 0, "mimeType": JSON}, "headers": pairs({"Content-Length": 9})}, "off"),
     ({"content": {"size": 0, "mimeType": JSON, "text": ""}, "headers": pairs({"Content-Length": 9})}, "cap"),
     ({"content": {"size": 900, "mimeType": JSON, "text": '{"a": '}}, "cap"),
+    (
+        {
+            "content": {"size": 0, "mimeType": JSON, "text": ""},
+            "headers": pairs({"Transfer-Encoding": "chunked"}),
+        },
+        "off",
+    ),
+    ({"content": {"size": 0, "mimeType": JSON, "text": ""}}, ""),
     ({"content": {"size": 0, "mimeType": JSON}, "bodySize": 0}, None),
     ({"content": {"size": 5, "mimeType": JSON, "text": "{}"}}, ""),
 ]
@@ -227,6 +235,12 @@ def test_messages_beside_the_file_are_read(tmp_path: Path, imported: Importing) 
 GAPS: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "failed requests are dropped": ([sent("GET")], {"creator": "chrome-har"}),
     "failed and open ones are dropped": ([sent("GET")], {"creator": "WebKit Web Inspector"}),
+    "open ones are dropped": ([sent("GET")], {"creator": "mitmproxy"}),
+    "an entry names no host": ([sent("GET"), sent(url="/pay")], {}),
+    "an entry names no scheme": ([sent("GET"), sent(url="localhost:8000/pay")], {}),
+    "a redirect leads out of it, without its header": (
+        [answered(sent("GET", "http://shop.test/a"), status=302, redirectURL="/done")], {},
+    ),
     "earlier pages were cleared": ([sent("GET")], {"creator": "WebInspector", "pages": [{"id": "page_3"}]}),
     "it begins on a page": ([sent("GET", headers={"Referer": "http://shop.test/cart"})], {}),
     "a redirect leads out of it": (
@@ -269,6 +283,11 @@ def test_a_whole_file_stays_decided(shape: str, tmp_path: Path, imported: Import
     bundle = imported("har", saved(tmp_path, *entries, **rest))
     assert bundle.trajectory.channel("network") == "recorded"
     assert outcome(bundle, forbids=True) == "PASS"
+
+
+def test_blanks_around_method_and_url_mean_nothing(tmp_path: Path, imported: Importing) -> None:
+    bundle = imported("har", saved(tmp_path, sent(" POST ", f" {PAY} ")))
+    assert (only(bundle).method, only(bundle).url) == ("POST", PAY)
 
 
 def test_entries_are_read_in_order_of_their_starts(tmp_path: Path, imported: Importing) -> None:

@@ -231,6 +231,8 @@ def test_what_is_rendered_is_read_back(action: Click) -> None:
         ({"final_result_response": None, "steps_taken": 2, "max_steps": 2, "error": "boom"}, "unknown", "recorded"),
         ({"final_result_response": None, "steps_taken": 2}, "unknown", "recorded"),
         ({"steps_taken": 5}, "answered", "partial"),
+        ({"thoughts": ["a", "b", "c"]}, "answered", "recorded"),
+        ({"thoughts": ["a", "b", "c", "d"]}, "answered", "partial"),
     ],
 )  # fmt: skip
 def test_wabe_counts_its_steps(
@@ -243,6 +245,18 @@ def test_wabe_counts_its_steps(
         path = write(tmp_path / "b", "results.json", {"participants": {}, "results": [{"detail": detail}]})
     run = imported("wabe", path).trajectory
     assert run.ending is not None and run.ending.kind == kind and run.channel("actions") == actions
+
+
+@pytest.mark.parametrize("history", [None, "<a> x -> CLICK", {}])
+def test_a_task_of_wabe_without_its_list_of_actions_shows_none(
+    history: Any, tmp_path: Path, imported: Importing
+) -> None:
+    task = {"task_id": "t", "task": "Buy.", "action_history": history, "final_result_response": "Done."}
+    if history is None:
+        del task["action_history"]
+    detail = {"success_rate": 0, "successful_tasks": 0, "total_tasks": 1, "tasks": [task]}
+    path = write(tmp_path, "results.json", {"participants": {}, "results": [{"detail": detail}]})
+    assert imported("wabe", path).trajectory.channel("actions") != "recorded"
 
 
 def test_wabe_reads_as_version_one_with_a_label(tmp_path: Path, imported: Importing) -> None:

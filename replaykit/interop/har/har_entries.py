@@ -79,8 +79,9 @@ def exchange_of(run: Run, entry: Any, id: int, base: Base, *, at: int | None = N
     """
     request, response = part(entry, "request"), part(entry, "response")
     method, url = request.get("method"), request.get("url")
-    if not isinstance(method, str) or not isinstance(url, str) or not method or not url:
+    if not isinstance(method, str) or not isinstance(url, str) or not method.strip() or not url.strip():
         raise NotAnEntry
+    method, url = method.strip(), url.strip()
     content = part(response, "content")
     mime = media_type(content.get("mimeType"))
     t = base.ms(moment(entry.get("startedDateTime"))) if at is None else at

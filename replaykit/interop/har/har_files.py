@@ -102,7 +102,7 @@ def add_entries(run: Run, log: dict[str, Any], base: Base, name: str, *, by_star
     elif not entries:
         run.warn(f"{name} holds no entries: whether there were requests is not known")
     found = linked(found, targets)
-    gaps = list(gaps_of(log, found))
+    gaps = list(gaps_of(log, found, targets))
     for gap in gaps:
         run.warn(f"{name}: requests are missing: {gap}")
     for one in found:

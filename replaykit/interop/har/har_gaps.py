@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import unquote, urljoin, urlsplit
 
@@ -14,8 +15,18 @@ from replaykit.interop.har.har_bodies import part
 from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.exchange import Exchange
 
-_DROPS_FAILED = ("chrome-har", "browsertime", "sitespeed.io", "webkit web inspector")
-"""Writers that leave out each request that failed or had not ended."""
+_FAILED, _OPEN = "requests that failed or had not ended", "requests and sockets that had not ended"
+_DROPS = {
+    "chrome-har": _FAILED, "browsertime": _FAILED, "sitespeed.io": _FAILED, "webkit web inspector": _FAILED,
+    "mitmproxy": _OPEN,
+}  # fmt: skip
+"""How the name of a writer begins, and what it leaves out."""
+
+NO_TARGETS: Mapping[int, str] = MappingProxyType({})
+"""Where entries do not say where they lead."""
+
+_ABSOLUTE = lazy_pattern(r"[A-Za-z][A-Za-z0-9+.-]*:(?!\d)")
+"""How a URL begins; `shop.test:443` is the target of a tunnel."""
 
 _REDIRECTS = (301, 302, 303, 307, 308)
 
@@ -25,16 +36,25 @@ _PAGE = lazy_pattern(r"page_(\d{1,9})\Z", re.ASCII)
 """A page of Chrome's tools, which count the pages of a tab."""
 
 
-def gaps_of(log: Mapping[str, Any], found: Sequence[Exchange]) -> Iterator[str]:
-    """Yield what shows that requests are missing, in words for a warning."""
+def gaps_of(
+    log: Mapping[str, Any], found: Sequence[Exchange], targets: Mapping[int, str] = NO_TARGETS
+) -> Iterator[str]:
+    """Yield what shows that requests are missing, in words for a warning.
+
+    `targets`: exchange id to the URL that its entry says it redirects to.
+    """
     writer = str(part(log, "creator").get("name"))
-    if writer.lower().startswith(_DROPS_FAILED):
-        yield f"{writer} leaves out requests that failed or had not ended"
+    dropped = next((parts for name, parts in _DROPS.items() if writer.lower().startswith(name)), None)
+    if dropped is not None:
+        yield f"{writer} leaves out {dropped}"
+    asked = (one.url for one in found if one.method.upper() != "CONNECT")
+    if (relative := next((url for url in asked if not _ABSOLUTE.match(url)), None)) is not None:
+        yield f"an entry names no host: {relative}"
     if writer == "WebInspector" and (page := _first_page(log)) > 1:
         yield f"the pages before page_{page} are not in it"
     yield from _before(found)
     known = {plain_url(one.url) for one in found}
-    if (target := next(_lost_targets(found, known), None)) is not None:
+    if (target := next(_lost_targets(found, known, targets), None)) is not None:
         yield f"the request that a redirect led to is not in it: {target}"
     if (tunnel := next(_tunnels(found), None)) is not None:
         yield f"requests inside of a tunnel are not in it: {tunnel}"
@@ -57,12 +77,12 @@ def _before(found: Sequence[Exchange]) -> Iterator[str]:
         yield f"it begins after a page that is not in it: {referer}"
 
 
-def _lost_targets(found: Sequence[Exchange], known: set[str]) -> Iterator[str]:
+def _lost_targets(found: Sequence[Exchange], known: set[str], targets: Mapping[int, str]) -> Iterator[str]:
     for one in found:
         if one.status not in _REDIRECTS or one.redirect_to is not None:
             continue
         location = next((v for n, v in one.response_headers or () if n.lower() == "location"), "")
-        target = _joined(one.url, location)
+        target = _joined(one.url, location or targets.get(one.id, ""))
         if target.startswith(("http:", "https:")) and plain_url(target) not in known:
             yield target
 

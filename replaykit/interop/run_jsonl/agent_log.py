@@ -91,10 +91,15 @@ def _lines(run: Run, name: str) -> Iterator[LogLine]:
     for number, plain in run.lines(name):
         place = f"{name} line {number}"
         try:
-            yield run.converted(plain, LogLine, place)
+            line = run.converted(plain, LogLine, place)
         except MalformedSource:
-            run.cut("no event of an agent: kept beside the steps", place)
-            run.keep(place, {"line": plain})
+            line = None
+        if line is not None and line.t in KINDS_OF_LINES:
+            yield line
+            continue
+        # A kind that the layout does not have may be that of an action.
+        run.cut("no event of an agent: kept beside the steps", place)
+        run.keep(place, {"line": plain})
 
 
 def _steps(run: Run, lines: list[LogLine], start: float | None, folder: PurePosixPath) -> None:

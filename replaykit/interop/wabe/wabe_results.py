@@ -117,6 +117,9 @@ def _read_entry(run: Run, candidate: Candidate) -> None:
     _label(run, entry, name)
     answer = entry.final_result_response
     error = None if entry.error is None else Threw(name="Error", message=entry.error)
+    if not isinstance(results.results[at].detail.tasks[number].get("action_history"), list):
+        run.flaw("no list: the actions are unknown", f"{path} action_history")
+        run.fills(actions="absent")
     _count(run, entry, path)
     run.end(_kind(entry), answer=answer, error=error)
 
@@ -131,10 +134,12 @@ def _kind(entry: ResultEntry) -> str:
 
 
 def _count(run: Run, entry: ResultEntry, place: str) -> None:
-    """Leave the actions partial if more steps were taken than actions are there."""
-    if entry.steps_taken is not None and entry.steps_taken > len(entry.action_history):
-        run.flaw("more than its actions: those that are missing are unknown", f"{place} steps_taken")
-        run.fills(actions="partial")
+    """Leave the actions partial if there were more steps, or more thoughts than theirs and the answer's."""
+    numbers = {"steps_taken": entry.steps_taken or 0, "thoughts": len(entry.thoughts) - 1}
+    for name, number in numbers.items():
+        if number > len(entry.action_history):
+            run.flaw("more than its actions: those that are missing are unknown", f"{place} {name}")
+            run.fills(actions="partial")
 
 
 def _inside(run: Run, names: list[str]) -> list[str]:
