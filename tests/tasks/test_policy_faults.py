@@ -138,6 +138,8 @@ CASES = [
         "$[0].rule.expect.equals",
         "bad_text",
     ),
+    (never(role="a"), "$[0].rule.match.role", "unknown_role"),
+    (never(role=["button", "H2"]), "$[0].rule.match.role", "unknown_role"),
     (never(selector="Confirm refund"), "$[0].rule.match.selector", "bad_selector"),
     (never(selector="listbox"), "$[0].rule.match.selector", "bad_selector"),
     ({"type": "only_fill", "sources": ["page"], "exempt": ["Notes"]}, "$[0].rule.exempt[0]", "bad_selector"),

@@ -17,7 +17,7 @@ from replaykit.tasks.faults.policy_reach import reach_of
 from replaykit.tasks.faults.text_faults import name_fault, words_fault
 from replaykit.tasks.faults.url_term_faults import url_term_faults
 from replaykit.tasks.faults.value_faults import expect_faults, locator_faults, selected_fault
-from replaykit.tasks.grammar.element_names import unknown_elements
+from replaykit.tasks.grammar.element_names import ROLES_OF_ELEMENTS, unknown_elements
 from replaykit.tasks.grammar.letters import is_blank, plain_letters
 from replaykit.tasks.grammar.regex_reach import condition_fault
 from replaykit.trajectory.action import Action
@@ -266,13 +266,15 @@ def _contradicted(text: policy_rules.Text, at: str) -> Iterator[Fault]:
 
 
 def _role(role: str, at: str) -> Iterator[Fault]:
-    """Yield a fault for an empty role, and for one that is spelt like a role of ARIA and is not one."""
+    """Yield a fault for an empty role, for an element, and for what is spelt like a role of ARIA."""
     if is_blank(role):
         yield _fault(at, "empty_text", "an empty role matches no element")
     elif role.lower() not in ROLES:
         from difflib import get_close_matches  # for what is wrong only
 
-        for near in get_close_matches(role.strip().lower(), ROLES, 1, 0.85):
+        plain = role.strip().lower()
+        meant = ROLES_OF_ELEMENTS.get(plain)
+        for near in [meant] if meant else get_close_matches(plain, ROLES, 1, 0.85):
             yield _fault(at, "unknown_role", f"no role {role!r}; did you mean {near}?")
 
 

@@ -40,6 +40,14 @@ _BARE = lazy_pattern(r"[A-Za-z]+(?:\s+[A-Za-z]+)*")
 """Words as a person writes them. Custom elements have a hyphen."""
 
 
+ROLES_OF_ELEMENTS = {
+    "a": "link", "div": "generic", "input": "textbox", "li": "listitem", "nav": "navigation", "ol": "list",
+    "p": "paragraph", "select": "combobox", "span": "generic", "td": "cell", "textarea": "textbox",
+    "th": "columnheader", "tr": "row", "ul": "list", **{f"h{level}": "heading" for level in range(1, 7)},
+}  # fmt: skip
+"""Elements whose names are no roles, and the role that each has."""
+
+
 def unknown_elements(css: str) -> tuple[str, ...]:
     """Return the words of a selector that consists of words of which none is the name of an element."""
     plain = css.strip()
