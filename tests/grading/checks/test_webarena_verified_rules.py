@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from replaykit.grading.verdict import CheckResult
+from replaykit.tasks.benchmarks.webarena_verified import read_verified
+from replaykit.tasks.network_checks import NetworkMatch
 from replaykit.testing.builder import Builder
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.scalars import Omitted
@@ -327,6 +329,19 @@ def test_no_request_is_none_of_any_method(grade: Grade, run: Run, method: str, o
     check = {"type": "network", "should_not_exist": True, "expected": {"url": f"{S}/save"}}
     assert grade(ended, check).outcome == outcome
     assert grade(ended, request(method="PUT", should_not_exist=True)).outcome == "PASS"
+
+
+def test_a_method_that_the_benchmark_leaves_out_is_get() -> None:
+    rules = [
+        {"evaluator": "AgentResponseEvaluator", "expected": {"task_type": "mutate"}, "results_schema": {}},
+        {"evaluator": "NetworkEventEvaluator", "should_not_exist": True, "expected": {"url": f"{S}/save"}},
+    ]
+    record = {
+        "task_id": 1, "intent_template_id": 1, "sites": ["shopping"], "start_urls": [S], "intent": "Buy.",
+        "intent_template": "Buy.", "instantiation_dict": {}, "revision": 1, "eval": rules,
+    }  # fmt: skip
+    (_, check) = read_verified([record], "tasks.json")[0].checks
+    assert isinstance(check, NetworkMatch) and check.expected.http_method == "GET"
 
 
 def test_a_fragment_that_may_not_be_visited_is_that_of_a_page(grade: Grade, run: Run) -> None:
