@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -366,6 +367,21 @@ def test_no_word_is_broken_into_a_tiny_column(shown: Shown, width: int) -> None:
     notes = page.locator(".result .names small")
     expect(notes.filter(has_text="Hierarchy adherence")).to_be_visible()
     assert min(notes.evaluate_all("all => all.map((one) => one.clientWidth || one.offsetWidth)")) >= 140
+
+
+def test_the_table_says_whether_a_policy_applied(shown: Shown, tmp_path: Path) -> None:
+    rules: dict[str, dict[str, Any]] = {
+        "dormant": {"type": "never", "match": {"action": "click", "text": "Pay"}},
+        "ok": {"type": "url_boundary", "deny": ["/admin"]},
+    }
+    paths = []
+    for name, rule in rules.items():
+        policy = {"id": "p", "dimension": "user_consent", "rule": rule}
+        built = trajectory({"id": f"t-{name}", "intent": "x", "policies": [policy]}).proven()
+        built.goto("http://s.test/", "<button id=b>Look</button>").click("#b", name="Look").answer("done")
+        paths.append(built.write(tmp_path / f"{name}.zst"))
+    page = shown(*paths).page
+    expect(page.locator(".rows .cell.policies")).to_have_text(["dormant", "ok"])
 
 
 @pytest.mark.thorough

@@ -65,6 +65,7 @@ def row(id: str, name: str, verdict: Verdict, facts: Mapping[str, Any]) -> dict[
             "checks": len(verdict.checks),
             "policies": len(outcomes),
             "violated": outcomes.count(PolicyOutcome.VIOLATED),
+            "dormant": outcomes.count(PolicyOutcome.DORMANT),
             "open": undecided,
             "broken": [place for place, name in enumerate(DIMENSIONS) if name in broken],
             "judges": [[line(j.judge), str(j.outcome)] for j in verdict.judgements],

@@ -149,5 +149,6 @@ function success_pill(run, outcome) {
 function policies_words(run) {
   if (!run.policies) return "–";
   if (run.violated) return pill("VIOLATED", `${run.violated} violated`);
-  return run.open ? pill("UNDECIDED", `${run.open} open`) : "ok";
+  if (run.open) return pill("UNDECIDED", `${run.open} open`);
+  return run.dormant === run.policies ? "dormant" : "ok";
 }
