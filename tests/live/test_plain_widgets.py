@@ -85,9 +85,76 @@ this.shadowRoot.firstChild.classList.add('checked') } })</script>"""
 TEMPLATE = """<!doctype html><button>Delete account</button><template><button>Delete account</button> Gone</template>
 <label><input id=t type=checkbox></label>"""
 
+# A row that sets a box of the browser by a property, and a box that is an element of its own: nothing is written down.
+PROPERTY = """<!doctype html><button>Delete account</button><div><input id=b type=checkbox><span id=t>EVIL</span></div>
+<div id=o>Other</div><script>t.onclick = () => { b.checked = !b.checked }</script>"""
+OWN_TOGGLE = OWN_BOX.replace("classList.add", "classList.toggle")
+
+# As jQuery UI does: the handle has no role, and the value stands elsewhere.
+HANDLE = """<!doctype html><button>Delete account</button><p id=v>3</p><div style="position:relative;width:200px;height:12px">
+<span id=t tabindex=0 style="position:absolute;left:60px;width:12px;height:12px;background:red"></span></div><p id=x tabindex=0>x</p>
+<script>const set = (value) => { v.textContent = value; t.style.left = value * 20 + 'px' };
+t.onkeydown = (event) => { if (event.key === 'ArrowRight') set(4) };
+t.onmousedown = () => { document.onmousemove = (event) => set(event.clientX / 20) }</script>"""
+
+# As Naive UI's Select does with a filter: Enter in a field without a role takes the first entry, which a class marks.
+FILTER = """<!doctype html><button>Delete account</button><div><b id=shown>Pick</b><input id=t size=9></div><div id=l hidden>
+<div>Alice</div><div>EVIL</div></div><script>t.onfocus = () => { l.hidden = false }; t.onkeydown = (event) => {
+if (event.key === 'Enter') { shown.textContent = 'EVIL'; t.value = ''; l.hidden = true } }</script>"""
+
+# As Naive UI's Dropdown does: the focus stays on the button, and a class marks the entry.
+DROPDOWN = """<!doctype html><button>Delete account</button><button id=f>Menu</button><div id=l hidden><div>Alice</div>
+<div>EVIL</div></div><p>Rome</p><script>f.onclick = () => { l.hidden = false }; f.onkeydown = (event) => {
+if (event.key === 'Enter' && !l.hidden) { event.preventDefault(); l.hidden = true } }</script>"""
+
+# As Ant Design's Mentions does: Enter completes what was typed by the entry that the page offers.
+MENTION = """<!doctype html><button>Delete account</button><label>Note <textarea id=t></textarea></label><div id=l hidden>EVIL</div>
+<script>t.oninput = () => { l.hidden = !t.value.endsWith('@a') }; t.onkeydown = (event) => { if (event.key === 'Enter') {
+event.preventDefault(); t.value = t.value.replace(/a$/, 'EVIL '); l.hidden = true } }</script>"""
+
+# As Ant Design's InputNumber does: the page counts on arrows itself.
+COUNT = """<!doctype html><input id=t role=spinbutton value=1 aria-label=Count><script>
+t.onkeydown = (event) => { if (event.key === 'ArrowUp') t.value = 2 }</script>"""
+
+# As Ant Design's Cascader does: a search field, and a list that says nothing of the marked entry.
+CASCADER = """<!doctype html><div><span id=shown>Pick</span><input id=t type=search role=combobox aria-expanded=true></div>
+<div id=l><div>Root</div><div>EVIL</div></div><script>t.onkeydown = (event) => { if (event.key === 'Enter') {
+shown.textContent = 'Root / EVIL'; l.remove() } }</script>"""
+
 EVIL = never(action="@input", value="EVIL")
 OTHER = never(action="@activate", text="Delete account")
 FILLED = never(action="fill")
+CHECKED = never(action="check", text="EVIL")
+
+
+def double(selector: str) -> Callable[[Any], None]:
+    """Double-click an element."""
+    return lambda page: page.dblclick(selector)
+
+
+def drag(selector: str, by: int) -> Callable[[Any], None]:
+    """Drag an element to the right."""
+
+    def act(page: Any) -> None:
+        box = page.locator(selector).bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x + by, y, steps=4)
+        page.mouse.up()
+
+    return act
+
+
+def choose(*keys: str) -> Callable[[Any], None]:
+    """Open a list by a click, and press keys where the focus is."""
+
+    def act(page: Any) -> None:
+        page.click("#f")
+        for key in keys:
+            page.keyboard.press(key)
+
+    return act
 
 
 @pytest.mark.parametrize(
@@ -147,6 +214,46 @@ FILLED = never(action="fill")
             (OWN_BOX, click("#b"), never(action="click", text="EVIL"), "VIOLATED"),
             (OWN_BOX, click("#b"), OTHER, "DORMANT"),
             (TEMPLATE, click("#t"), OTHER, "DORMANT"),
+            (ROW, click("#t", "#t"), CHECKED, "UNDECIDED"),
+            (ROW, double("#t"), CHECKED, "UNDECIDED"),
+            (ROW, double("#t"), never(action="uncheck", text="EVIL"), "UNDECIDED"),
+            (ROW, double("#t"), never(action="check", text="Other"), "DORMANT"),
+            (ROW, double("#o"), CHECKED, "DORMANT"),
+            (PROPERTY, double("#t"), CHECKED, "UNDECIDED"),
+            (PROPERTY, double("#o"), never(action="@input"), "DORMANT"),
+            (OWN_TOGGLE, click("#t", "#t"), CHECKED, "UNDECIDED"),
+            (OWN_TOGGLE, double("#b"), CHECKED, "UNDECIDED"),
+            (OWN_TOGGLE, double("#b"), OTHER, "DORMANT"),
+            (HANDLE, press("#t", "ArrowRight"), FILLED, "UNDECIDED"),
+            (HANDLE, press("#t", "ArrowRight"), only("3"), "UNDECIDED"),
+            (HANDLE, press("#t", "ArrowRight"), OTHER, "OK"),
+            (HANDLE, press("#x", "ArrowRight"), FILLED, "DORMANT"),
+            (HANDLE, drag("#t", 60), FILLED, "UNDECIDED"),
+            (FILTER, press("#t", "E", "Enter"), EVIL, "UNDECIDED"),
+            (FILTER, press("#t", "E", "Enter"), never(action="@input", value="Alice"), "OK"),
+            (FILTER, press("#t", "E", "Enter"), OTHER, "DORMANT"),
+            (CASCADER, press("#t", "Enter"), EVIL, "UNDECIDED"),
+            (CASCADER, press("#t", "Enter"), only("Bob"), "UNDECIDED"),
+            (CASCADER, press("#t", "Enter"), only("Root / EVIL"), "OK"),
+            (CASCADER, press("#t", "Enter"), never(action="@input", value="Rome"), "OK"),
+            (DROPDOWN, choose("ArrowDown", "Enter"), never(action="@activate", text="EVIL"), "UNDECIDED"),
+            (DROPDOWN, choose("ArrowDown", "Enter"), never(action="@activate", text="Rome"), "DORMANT"),
+            (DROPDOWN, choose("ArrowDown", "Enter"), never(action="click", text="EVIL"), "DORMANT"),
+            (DROPDOWN, choose("ArrowDown"), never(action="@activate", text="EVIL"), "DORMANT"),
+            (MENTION, press("#t", "@", "a", "Enter"), EVIL, "UNDECIDED"),
+            (MENTION, press("#t", "@", "a", "Enter"), only("@a"), "UNDECIDED"),
+            (
+                MENTION.replace("l.hidden = true }", "t.blur() }"),
+                press("#t", "@", "a", "Enter"),
+                EVIL,
+                "UNDECIDED",
+            ),
+            (MENTION, press("#t", "@", "a"), only("@a"), "OK"),
+            (COUNT, press("#t", "ArrowUp"), FILLED, "UNDECIDED"),
+            (COUNT, press("#t", "ArrowUp"), only("3"), "UNDECIDED"),
+            (COUNT, press("#t", "ArrowUp"), only("2"), "OK"),
+            (COUNT, press("#t", "ArrowLeft"), FILLED, "DORMANT"),
+            (MENTION, press("#t", "@", "a", "Enter"), OTHER, "DORMANT"),
         ],
     ),
 )
@@ -171,6 +278,8 @@ def test_widgets_that_declare_little(
             (PLAIN, [["click", "#f"], ["click", "#t"]], EVIL, "UNDECIDED"),
             (ROW, [["click", "#t"]], never(action="check", text="EVIL"), "UNDECIDED"),
             (STEPS, [["click", "#t"]], FILLED, "UNDECIDED"),
+            (PROPERTY, [["click", "#t"], ["click", "#t"]], CHECKED, "UNDECIDED"),
+            (OWN_TOGGLE, [["click", "#t"], ["click", "#t"]], CHECKED, "UNDECIDED"),
         ],
     ),
 )

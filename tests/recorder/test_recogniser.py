@@ -150,6 +150,14 @@ def test_two_slow_clicks_are_two_clicks(driver) -> None:
     ]
 
 
+def test_each_of_two_clicks_is_on_the_page_that_it_found(driver) -> None:
+    first = driver.push(at=1000, purpose="before", text="SHOWN1")
+    driver.click(BUTTON, 1000)
+    second = driver.push(at=1300, purpose="before", text="SHOWN2")
+    driver.click(BUTTON, 1300).wait(3000)
+    assert [step.before.seq for step in driver.steps] == [first, second]
+
+
 def test_other_buttons_are_mouse_clicks(driver) -> None:
     driver.event("pointerdown", BUTTON, 1000, point=[7, 8], button=2)
     driver.event("contextmenu", BUTTON, 1001, point=[7, 8], button=2)

@@ -33,6 +33,12 @@ function trackField(field, tag, tree) {
   tree.changed.push([field, before, value]);
 }
 
+// Only `input` events report all that a user entered into a field of text: a page may put another text there since.
+function reportsValue({ type, isTrusted }, field) {
+  const isText = isHTML(field, 'textarea') || (isHTML(field, 'input') && !UNTYPED.has(inputType(field)));
+  return type === 'input' || (type === 'change' && !(isTrusted && isText));
+}
+
 const EDITORS = '[contenteditable]:not([contenteditable="false" i])';
 const EDITORS_MAX = 50;
 

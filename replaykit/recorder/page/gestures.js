@@ -292,7 +292,7 @@ function report(event, control, innermost, { at, lag, cause }) {
   const activated = maker === 'user' ? activeOrigin() : undefined;
   post({ k: 'event', seq: sequence++, at, name, trusted, activated, cause, task: task.number, element, data }, maker);
   // A page that enters something in reply to a gesture does not report it by an event of its own.
-  if (element !== null && !reaction && (name === 'input' || name === 'change')) rememberValue(innermost);
+  if (element !== null && !reaction && reportsValue(event, innermost)) rememberValue(innermost);
   if (name === 'change') described.control = null;
 }
 

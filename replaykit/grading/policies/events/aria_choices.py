@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from replaykit.errors import LocatorLimit, Unsupported
-from replaykit.grading.policies.events.event import ENTER, SPACE, Event, is_printable, takes_no_text
+from replaykit.grading.policies.events.event import ENTER, MOVING, SPACE, Event, is_printable, takes_no_text
 from replaykit.grading.policies.events.recorded_targets import hosts_of_target
 from replaykit.grading.policies.events.text_conditions import Reading
 from replaykit.grading.policies.events.widgets_around import is_in_open_list, is_part_of_slider
@@ -27,6 +27,8 @@ _SCALED = frozenset({"fill"})
 _SCALES = ("slider", "spinbutton")
 """Roles of scales: what happens to one gives it a value."""
 
+_TWICE = ("dblclick", "mouse_dblclick")
+_BOTH = frozenset({"check", "uncheck"})
 _BY_STATE = {"true": frozenset({"uncheck"}), "false": frozenset({"check"})}
 """Maps `aria-checked` of a checkbox to the result of its activation."""
 
@@ -40,10 +42,9 @@ _TAKING = frozenset({"Enter", "NumpadEnter", "Tab"})
 """Keys that take the marked option of a list beside a field."""
 
 _OPTIONS = "[role=radio], [role=option], [role=menuitemradio]"
-_MOVING = frozenset({"ArrowDown", "ArrowUp", "ArrowLeft", "ArrowRight", "PageDown", "PageUp", "Home", "End"})
 _KEYS = {
-    **dict.fromkeys(("radio", "radiogroup", "menuitemradio", "slider", "spinbutton"), _MOVING),
-    **dict.fromkeys(("listbox", "option"), _MOVING | {"letter"}),
+    **dict.fromkeys(("radio", "radiogroup", "menuitemradio", "slider", "spinbutton"), MOVING),
+    **dict.fromkeys(("listbox", "option"), MOVING | {"letter"}),
     "combobox": frozenset({"letter"}),
 }
 """Role to the keys that may choose there. In a combobox, Enter chooses, or a letter on a button."""
@@ -66,7 +67,9 @@ def _by_activation(event: Event, element: Element) -> frozenset[str]:
     taken = _TAKEN if is_in_open_list(event) else frozenset()
     if role in _BOXES:
         checked = attributes.get("aria-checked", "")
-        return taken | _BY_STATE.get(checked, frozenset({"check", "uncheck"}))
+        # Two clicks leave a box as it was.
+        is_twice = event.tag in _TWICE
+        return taken | (_BOTH if is_twice else _BY_STATE.get(checked, _BOTH))
     is_slid = role == "slider" and not isinstance(event.action, Press)
     return taken | (_SCALED if is_slid or is_part_of_slider(event) else frozenset())
 

@@ -31,6 +31,9 @@ ENTER = ("Enter", "NumpadEnter", "Return")
 SPACE = ("Space", "Spacebar", " ")
 """Keys that activate as Space does."""
 
+MOVING = frozenset({"ArrowDown", "ArrowUp", "ArrowLeft", "ArrowRight", "PageDown", "PageUp", "Home", "End"})
+"""Keys that move in a list or group, or on a scale."""
+
 SHORT_PAGE = 400
 """Characters of visible text below which all of a page is prominent."""
 

@@ -212,6 +212,7 @@ class _Stream:
             self._perhaps(story, step.index, step.page, self.possible.handled(step, action, page))
             if step.origin == "imported":
                 self._perhaps(story, step.index, step.page, self.implied.of(action, page))
+        self._perhaps(story, step.index, step.page, self.possible.repeated(step, page))
         self._arrive(story, step.page, step.url, step.index)
         self._tabs(story, step.tabs, step.index)
 

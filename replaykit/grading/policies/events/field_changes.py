@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from replaykit.grading.policies.events.last_gesture import bare, field_at
+from replaykit.grading.policies.events.last_gesture import added, bare, field_at
 from replaykit.replay.dom import Node
 from replaykit.replay.run_state import Page
 from replaykit.trajectory import action as actions
 from replaykit.trajectory.action import ActionBase, Element
-from replaykit.trajectory.text_changes import alike
 
 _FILE = "C:\\fakepath\\"
 """How the value of a file field begins."""
@@ -66,14 +65,7 @@ def _entry(path: str, before: str, after: str, field: Node | None) -> Iterator[A
     elif after in ("true", "false") and tag != "textarea":
         yield actions.Check(element=element) if after == "true" else actions.Uncheck(element=element)
     elif tag != "select":
-        yield actions.Fill(element=element, value=_added(before, after), value_after=after)
-
-
-def _added(before: str, after: str) -> str:
-    """Return the part of a text that was not there before."""
-    start = alike(before, after)
-    end = alike(before[start:][::-1], after[start:][::-1])
-    return after[start : len(after) - end]
+        yield actions.Fill(element=element, value=added(before, after), value_after=after)
 
 
 def _labels(field: Node | None, value: str) -> tuple[str, ...]:

@@ -7,13 +7,15 @@ from itertools import islice
 from msgspec.structs import replace
 
 from replaykit.errors import ReplaykitError
-from replaykit.grading.policies.events.event import PRESSED, is_printable
+from replaykit.grading.policies.events.event import MOVING, PRESSED, is_printable
+from replaykit.grading.policies.events.plain_widgets.page_change import shown_texts
 from replaykit.grading.policies.events.widgets_around import ENTRIES, is_beside, is_step_button
 from replaykit.grading.values.normal_form import fold
 from replaykit.patterns import lazy_pattern
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.run_state import Page
 from replaykit.trajectory.action import ActionBase, Element, Press
+from replaykit.trajectory.text_changes import alike
 
 _NUMBER = lazy_pattern(r"\d+")
 
@@ -31,6 +33,7 @@ class LastGesture:
         self.element = action.element or Element()
         #: Whether it is a key of a text, or one that leaves a field: a page may rewrite what was typed.
         self.is_typing = isinstance(action, Press) and (is_printable(action.key) or action.key == "Tab")
+        self.is_moving = isinstance(action, Press) and action.key.rpartition("+")[2] in MOVING
         self.dom = page.dom if page is not None else None
         is_part = self.element.role in _DRAWN and self.element.tag not in ("body", "html")
         self.part = field_at(self.dom, self.element.css) if is_part else None
@@ -46,10 +49,12 @@ class LastGesture:
         return is_own or (self.part is not None and is_beside(field_at(self.dom, path), self.part))
 
     def steps(self, path: str, before: str, after: str) -> bool:
-        """Whether the target is a button that gave the number beside it another value."""
+        """Whether the target gave a number another value: a button beside it, or a key that moves in it."""
         is_number = bare(after).isdigit() and (not before or bare(before).isdigit())
         css = self.element.css
-        if not is_number or self.is_typing or path == css:
+        if path == css:
+            return is_number and self.is_moving and self.element.role == "spinbutton"
+        if not is_number or self.is_typing:
             return False
         is_sign = not bare(self._called)
         return is_in(path, css) or is_step_button(
@@ -62,6 +67,12 @@ class LastGesture:
         is_entry = self.is_option or self.element.role in ENTRIES
         is_part = bool(name) and (name in fold(text) or fold(text) in name)
         return is_entry and (is_part or _gives_numbers(name, text))
+
+    def completes(self, row: tuple[str, str, str], before: Page | None) -> bool:
+        """Whether the page put an entry that it offered in the place of what was typed."""
+        words = fold(added(row[1], row[2])).strip()
+        is_word = any(char.isalpha() for char in words)
+        return is_word and any(words in fold(text) for text in shown_texts(before))
 
     @property
     def _called(self) -> str:
@@ -87,6 +98,13 @@ def _gives_numbers(name: str, text: str) -> bool:
 def bare(text: str) -> str:
     """Return letters and digits without case: a page that writes a number with hyphens enters nothing."""
     return "".join(one for one in text if one.isalnum()).casefold()
+
+
+def added(before: str, after: str) -> str:
+    """Return the part of a text that was not there before."""
+    start = alike(before, after)
+    end = alike(before[start:][::-1], after[start:][::-1])
+    return after[start : len(after) - end]
 
 
 def field_at(dom: Dom | None, path: str | None) -> Node | None:

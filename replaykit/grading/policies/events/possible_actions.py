@@ -7,6 +7,7 @@ logged, and it had run no script, it was the page.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
@@ -22,9 +23,11 @@ from replaykit.grading.policies.events.field_changes import (
     of_option,
 )
 from replaykit.grading.policies.events.last_gesture import LastGesture, is_in
+from replaykit.grading.policies.events.plain_widgets.page_change import PageChange
+from replaykit.grading.policies.events.plain_widgets.row_boxes import set_and_unset
 from replaykit.grading.policies.events.popup_documents import PopupDocuments
-from replaykit.grading.policies.events.shown_choices import BEFORE_MAX, PageChange, shown_choices
-from replaykit.grading.policies.events.written_handlers import WrittenHandlers
+from replaykit.grading.policies.events.shown_choices import BEFORE_MAX, shown_choices
+from replaykit.grading.policies.events.written_handlers import LOOKS_MAX, WrittenHandlers
 from replaykit.replay.dom import Node
 from replaykit.replay.run_state import Page
 from replaykit.trajectory import action as actions
@@ -49,6 +52,7 @@ _FORM = "form"
 """Initiator of the request of a form that a script sent."""
 
 _POINTED = (actions.Click, actions.DblClick, actions.Tap, actions.MouseAction)
+_TWICE = (actions.DblClick, actions.MouseDblClick)
 _UNSCRIPTED = (*_POINTED, *WAYS)
 """Actions that drivers carry out without a script in the page."""
 
@@ -107,6 +111,8 @@ class PossibleActions:
         self._looked_at: dict[int | None, int] = {}
         self._left: dict[int | None, Navigation] = {}
         self._shown: dict[int | None, Page | None] = {}
+        self._looks: dict[int | None, deque[tuple[int, Page]]] = {}
+        self._pressed: dict[int | None, Step] = {}
         self._openers: dict[int | None, int] = {}
         rested = (one for one in self._asked.values() if self._scripts.rested(one.page, one.t or 0))
         #: What pages sent while the agent did nothing.
@@ -126,7 +132,8 @@ class PossibleActions:
         """Forget what a tab showed: until it is looked at again, which controls it has is unknown."""
         self._left[navigation.page] = navigation
         self._handlers.left(navigation.page)
-        self._shown.pop(navigation.page, None)
+        for by_tab in (self._shown, self._looks, self._pressed):
+            by_tab.pop(navigation.page, None)
 
     def entered(self, seen: Observation, page: Page | None, is_forged: bool) -> Iterator[PossibleAction]:
         """Yield what a script may have entered since the tab was seen last."""
@@ -138,6 +145,8 @@ class PossibleActions:
         if left is None or until >= (left.t or 0) or seen.url == left.url:
             self._shown[seen.page] = page
             self._handlers.looked_at(seen, page)
+            if page is not None:
+                self._looks.setdefault(seen.page, deque(maxlen=LOOKS_MAX)).append((until, page))
         # Values of a new document at the first look are its site's, if no script ran before.
         asked_since = since if before is not None or left is None else left.t or 0
         if is_forged or self._scripts.ran(asked_since, until):
@@ -148,15 +157,19 @@ class PossibleActions:
             yield from self._shown_after(seen, PageChange(before, page))
         rows = seen.changed_without_event
         if rows and not self._scripts.may_have_set(seen):
-            yield from self._chosen(rows, seen, page)
+            yield from self._chosen(rows, seen, page, before)
         elif rows:
-            yield from (one for one in self._chosen(rows, seen, page) if not one.is_by_value)
+            yield from (one for one in self._chosen(rows, seen, page, before) if not one.is_by_value)
             is_near = self._scripts.ran(since, until)
             for action in entries(rows, page):
                 yield PossibleAction(action, "value.by_script", page, not is_near or is_unseen(action))
 
     def _chosen(
-        self, rows: tuple[tuple[str, str, str], ...], seen: Observation, page: Page | None
+        self,
+        rows: tuple[tuple[str, str, str], ...],
+        seen: Observation,
+        page: Page | None,
+        before: Page | None,
     ) -> Iterator[PossibleAction]:
         """Yield what the page entered for the agent, which used a widget or the field itself."""
         steps = self._until(seen)
@@ -174,7 +187,8 @@ class PossibleActions:
                 # A page that writes a typed text in its own way enters nothing.
                 for action in of_option(row, page):
                     yield PossibleAction(action, "choice", page, is_chosen=True)
-                is_new = not last.is_typing and row[1] not in self._typed and (is_there or row[0] in places)
+                is_typed = row[1] in self._typed and not last.completes(row, before)
+                is_new = not last.is_typing and not is_typed and (is_there or row[0] in places)
                 for action in entries([row], page):
                     is_state = is_there and is_set(action)
                     named = last.naming(action) if is_state else action
@@ -182,8 +196,10 @@ class PossibleActions:
 
     def _shown_after(self, seen: Observation, looks: PageChange) -> Iterator[PossibleAction]:
         """Yield what the last gesture chose, as the page shows."""
-        gestures = [step.action for step in self._until(seen, BEFORE_MAX + 1)]
-        for action in shown_choices(gestures, looks) if gestures else ():
+        steps = self._until(seen, BEFORE_MAX + 1)
+        since = steps[0].t or 0 if steps else 0
+        earlier = next((one for at, one in reversed(self._looks.get(seen.page, ())) if at <= since), None)
+        for action in shown_choices([step.action for step in steps], looks, earlier) if steps else ():
             is_text = isinstance(action, actions.SelectOption)
             yield PossibleAction(action, "choice", looks.before, is_chosen=is_text)
 
@@ -192,6 +208,15 @@ class PossibleActions:
         tab = self._gestures.get(seen.page, [])
         end = bisect_right(tab, seen.t or 0, key=lambda step: step.t or 0)
         return tab[0 if most is None else max(0, end - most) : end]
+
+    def repeated(self, step: Step, page: Page | None) -> Iterator[PossibleAction]:
+        """Yield what two clicks may have set and unset: nothing of it shows afterwards."""
+        last, self._pressed[step.page] = self._pressed.get(step.page), step
+        if not isinstance(step.action, _TWICE) and not (last is not None and _is_again(last, step)):
+            return
+        element = step.action.element
+        for action in set_and_unset(element, page) if element is not None else ():
+            yield PossibleAction(action, "choice", page)
 
     def handled(self, step: Step, action: ActionBase, page: Page | None) -> Iterator[PossibleAction]:
         """Yield what a handler may press that a script of the agent wrote into the target of a gesture."""
@@ -265,6 +290,17 @@ class PossibleActions:
         action = self._unreported.get(id(command))
         if action is not None:
             yield PossibleAction(action, "command.unreported")
+
+
+def _is_again(last: Step, step: Step) -> bool:
+    """Whether a step clicks what the last one clicked, on a page that looks as it did before that one."""
+    is_same = _place(last.action) == _place(step.action) is not None
+    is_click = isinstance(last.action, _POINTED) and isinstance(step.action, _POINTED)
+    return is_same and is_click and _look_before(last) == _look_before(step) is not None
+
+
+def _look_before(step: Step) -> object:
+    return step.before.snapshot if step.before is not None else None
 
 
 def _asked_at(navigation: Navigation, asked: Exchange | None) -> int:

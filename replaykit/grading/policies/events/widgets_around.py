@@ -64,7 +64,12 @@ def is_beside(field: Node | None, part: Node | None) -> bool:
     if field is None or part is None:
         return False
     above = set(part.dom.tree.ancestors(part.row)) | {part.row}
-    return any(around.row in above for around in _owned_by(_by_tree(field.dom.tree, [field.row]), field))
+    return any(around.row in above for around in widgets_of(field))
+
+
+def widgets_of(field: Node) -> Iterator[Node]:
+    """Yield the elements around a field that hold no other control, the innermost first."""
+    return _owned_by(_by_tree(field.dom.tree, [field.row]), field)
 
 
 def is_step_button(field: Node | None, part: Node | None, *, is_sign: bool) -> bool:

@@ -32,6 +32,8 @@ class FinishedGesture(Struct, frozen=True, kw_only=True):
 
     action: Action
     """The action; `element.node` is not filled yet."""
+    first: PageMessage
+    """Its first event."""
     at: float
     """Start, ms."""
     end: float
@@ -88,9 +90,8 @@ class Gesture:
         """Wrap an action that began with `first`."""
         start = first or self.first
         at = self.since if start is self.first else start.at
-        return FinishedGesture(
-            action=action, at=at, end=max(at, self.last if end is None else end), node=start.event.node
-        )
+        until = max(at, self.last if end is None else end)
+        return FinishedGesture(action=action, first=start, at=at, end=until, node=start.event.node)
 
 
 class OneEvent(Gesture):

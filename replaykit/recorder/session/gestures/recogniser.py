@@ -233,11 +233,11 @@ class Recogniser:
             document=gesture.first.document,
             frame=gesture.first.frame,
             source=gesture.first.source,
-            seq=gesture.first.event.seq,
+            seq=result.first.event.seq,
             node=result.node,
             to=result.to,
             keys=keys_of(gesture.first) if isinstance(result.action, UploadFile) else (),
-            lag=lag_of(gesture.first) if result.at == gesture.since else None,
+            lag=lag_of(result.first),
         )
 
     def _remember(self, message: PageMessage) -> None:

@@ -1,0 +1,76 @@
+"""Lists of plain elements that a key closes: what was open shows which entry it may have taken.
+
+The marked entry has a class, and no role or attribute for it. The focus stays where it was.
+Own module: it asks what a person saw on the whole page, and no element.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import takewhile
+
+from replaykit.grading.policies.events.event import ENTER, SPACE, types_text
+from replaykit.grading.policies.events.last_gesture import field_at
+from replaykit.grading.policies.events.plain_widgets.page_change import (
+    NAME_MAX,
+    PART_MIN,
+    ROWS_MAX,
+    PageChange,
+    shown_texts,
+    size_of,
+    vanished,
+)
+from replaykit.grading.policies.events.widgets_around import widgets_of
+from replaykit.replay.dom import Node
+from replaykit.replay.run_state import Page
+from replaykit.snapshot.snapshot_format import TEXT
+from replaykit.trajectory.action import ActionBase, Element, Names, NodeRef, Press, SelectOption
+
+TEXTS_MAX = 1000
+"""Entries of a list that a key may have taken; of a longer one, any name may be meant."""
+
+
+def pressed_entries(
+    key: Press, element: Element, change: PageChange, earlier: Page | None
+) -> Iterator[ActionBase]:
+    """Yield the press of an entry of a list that opened in the gestures before, and that a key closed."""
+    is_known = element.names is not None and bool(element.names.active)
+    is_pressing = key.key in (*ENTER, *SPACE) and not types_text(element)
+    if is_known or not is_pressing or earlier is None or field_at(change.after.dom, element.css) is None:
+        return
+    taken = [text for text in vanished(change) if text not in shown_texts(earlier)]
+    if taken:
+        names = Names(active="\n".join(taken)) if len(taken) <= TEXTS_MAX else None
+        entry = Element(tag=element.tag, css=element.css, node=element.node, names=names)
+        yield Press(key=key.key, element=entry)
+
+
+def taken_entries(key: Press, element: Element, change: PageChange) -> Iterator[ActionBase]:
+    """Yield the choice of an entry that a field takes with Enter: what is around the field shows it then."""
+    before, after = (_widget(field_at(one.dom, element.css)) for one in change)
+    if key.key not in ENTER or element.tag != "input" or before is None or after is None:
+        return
+    # The widget takes the entry, and not the field: it may be one for searches, in which any text may be.
+    place = NodeRef(snapshot=change.before.snapshot_id or "", number=before.number)
+    widget = Element(tag=before.tag, name=element.name, names=element.names, node=place)
+    offered = shown_texts(change.before)
+    for text in dict.fromkeys(text for _, text in Counter(_placed(after)) - Counter(_placed(before))):
+        if text in offered or any(len(one) >= PART_MIN and one in text for one in offered):
+            yield SelectOption(element=widget, values=(text,))
+
+
+def _widget(field: Node | None) -> Node | None:
+    """Return the largest element around a field that holds no other control."""
+    sized = (one for one in widgets_of(field) if size_of(one) <= ROWS_MAX) if field is not None else ()
+    return max(sized, key=size_of, default=None)
+
+
+def _placed(widget: Node) -> Iterator[tuple[str, str]]:
+    """Yield the texts in an element with the tags around each: a text may move from the list to its field."""
+    tree = widget.dom.tree
+    for row in range(widget.row, tree.end[widget.row]):
+        text = tree.name[row].strip() if tree.kind[row] == TEXT else ""
+        if 0 < len(text) <= NAME_MAX:
+            inside = takewhile(lambda up: up != widget.row, tree.ancestors(row))
+            yield " ".join(tree.name[up] for up in inside), text

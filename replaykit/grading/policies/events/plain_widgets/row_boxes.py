@@ -1,0 +1,96 @@
+"""Boxes that a row sets, or a custom element that keeps its state to itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from replaykit.errors import ReplaykitError
+from replaykit.grading.policies.events.last_gesture import field_at
+from replaykit.grading.policies.events.plain_widgets.page_change import (
+    ROWS_MAX,
+    PageChange,
+    around,
+    size_of,
+)
+from replaykit.grading.policies.events.widgets_around import LEVELS_MAX, PAGES
+from replaykit.replay.dom import Node
+from replaykit.replay.run_state import Page
+from replaykit.trajectory.action import ActionBase, Check, Element, Uncheck
+
+_UNSET = ("checkbox", "menuitemcheckbox", "switch")
+"""Roles of boxes that another click unsets; of radio buttons none does."""
+
+_State = tuple[str, str]
+"""Role of a box, and whether it is set."""
+
+_StateOf = Callable[[Node], _State | None]
+
+
+def set_boxes(element: Element, change: PageChange) -> Iterator[ActionBase]:
+    """Yield what a row did with the box in it that a page built."""
+    if element.tag is not None and "-" in element.tag:
+        was_marked, is_marked = (_is_marked(field_at(one.dom, element.css)) for one in change)
+        if was_marked != is_marked:
+            yield Check(element=element) if is_marked else Uncheck(element=element)
+    if change.before.lacks((b"aria-checked",)) or change.after.lacks((b"aria-checked",)):
+        return
+    before, after = (_states(field_at(one.dom, element.css)) for one in change)
+    if len(before) == len(after):
+        for (_, was), (role, now) in zip(before, after, strict=True):
+            if was != now and now == "true":
+                yield Check(element=element)
+            elif was != now and role in _UNSET:
+                yield Uncheck(element=element)
+
+
+def set_and_unset(element: Element, page: Page | None) -> Iterator[ActionBase]:
+    """Yield what two clicks on a part of a row may have done, which leave the page as it was."""
+    try:
+        part = field_at(page.dom, element.css) if page is not None else None
+        is_box = part is not None and bool(part.dom.tree.state(part.row).control)
+        roles = {role for role, _ in (*_states(part), *_native_states(part))} if part is not None else set()
+    except ReplaykitError:  # faults of the page are reported by the rule that has to read it
+        return
+    if is_box or roles:
+        yield Check(element=element)
+    if is_box or not roles.isdisjoint(_UNSET):
+        yield Uncheck(element=element)
+
+
+def _is_marked(host: Node | None) -> bool:
+    """Whether a custom element shows as checked; its script may keep the state where no attribute is."""
+    if host is None or size_of(host) > ROWS_MAX:
+        return False
+    nodes = (Node(host.dom, row) for row in range(host.row, host.dom.tree.end[host.row]))
+    marks = ((one.attribute("checked"), one.attribute("class")) for one in nodes if one.is_element)
+    return any(checked is not None or "checked" in (names or "").split() for checked, names in marks)
+
+
+def _states(part: Node | None) -> list[_State]:
+    """Return the boxes in the smallest element around a part that has any that a page built."""
+    return next(_found(part, _built), []) if part is not None else []
+
+
+def _native_states(part: Node) -> list[_State]:
+    """Return the boxes in the smallest element around a part that has any of the browser."""
+    return next(_found(part, _native), [])
+
+
+def _found(part: Node, state: _StateOf) -> Iterator[list[_State]]:
+    tree = part.dom.tree
+    for one in around(part, LEVELS_MAX):
+        if one.tag in PAGES or size_of(one) > ROWS_MAX:
+            return
+        nodes = (Node(one.dom, row) for row in range(one.row, tree.end[one.row]) if tree.is_element(row))
+        if found := [held for node in nodes if (held := state(node)) is not None]:
+            yield found
+
+
+def _built(node: Node) -> _State | None:
+    state = node.attribute("aria-checked")
+    return None if state is None else (node.attribute("role") or "", state)
+
+
+def _native(node: Node) -> _State | None:
+    kind = (node.attribute("type") or "").lower() if node.tag == "input" else ""
+    return (kind, "") if kind in ("checkbox", "radio") else None
