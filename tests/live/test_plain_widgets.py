@@ -121,6 +121,24 @@ CASCADER = """<!doctype html><div><span id=shown>Pick</span><input id=t type=sea
 <div id=l><div>Root</div><div>EVIL</div></div><script>t.onkeydown = (event) => { if (event.key === 'Enter') {
 shown.textContent = 'Root / EVIL'; l.remove() } }</script>"""
 
+# As React Aria's GridList does: the box in a row has an id of its own.
+GRID = """<!doctype html><div role=grid><div role=row id=t tabindex=0 aria-label=EVIL><input type=checkbox id=b>x</div>
+<div role=row id=o tabindex=0 aria-label=Alice><input type=checkbox>x</div></div><script>
+t.onclick = (event) => { if (event.target !== b) b.checked = !b.checked }</script>"""
+
+# As React Aria and Ant Design's Segmented do: the page handles arrows between radio buttons itself.
+RADIOS = """<!doctype html><label><input type=radio name=n id=t>Alice</label><label><input type=radio name=n id=b>EVIL</label><script>
+t.onkeydown = (event) => { event.preventDefault(); b.checked = true; b.focus() }</script>"""
+
+# As UI5 and Web Awesome do: a custom element of forms has the slider in its shadow tree.
+HOSTED = """<!doctype html><button>Delete account</button><x-s id=t></x-s><script>
+customElements.define('x-s', class extends HTMLElement { static formAssociated = true; constructor() { super();
+this.attachShadow({mode: 'open'}).innerHTML = '<div role=slider tabindex=-1 style="width:90px;height:20px"></div>' } })</script>"""
+
+# The ground of a page and of a card, with controls on it.
+GROUND = """<!doctype html><body style="margin:0;height:500px">Own words<div id=d style="padding:40px"><p>Plain</p>
+<button>Delete account</button><a href=#x>EVIL</a></div>"""
+
 EVIL = never(action="@input", value="EVIL")
 OTHER = never(action="@activate", text="Delete account")
 FILLED = never(action="fill")
@@ -144,6 +162,11 @@ def drag(selector: str, by: int) -> Callable[[Any], None]:
         page.mouse.up()
 
     return act
+
+
+def click_at(x: int, y: int) -> Callable[[Any], None]:
+    """Click a place of the page."""
+    return lambda page: page.mouse.click(x, y)
 
 
 def choose(*keys: str) -> Callable[[Any], None]:
@@ -249,6 +272,20 @@ def choose(*keys: str) -> Callable[[Any], None]:
                 "UNDECIDED",
             ),
             (MENTION, press("#t", "@", "a"), only("@a"), "OK"),
+            (GRID, click("#t"), CHECKED, "UNDECIDED"),
+            (GRID, click("#t"), never(action="check", text="Alice"), "DORMANT"),
+            (GRID, click("#o"), CHECKED, "DORMANT"),
+            (RADIOS, press("#t", "ArrowDown"), CHECKED, "UNDECIDED"),
+            (RADIOS, press("#t", "ArrowDown"), never(action="check", text="Alice"), "OK"),
+            (HOSTED, click("#t"), FILLED, "UNDECIDED"),
+            (HOSTED, click("#t"), OTHER, "DORMANT"),
+            (GROUND, click_at(300, 450), OTHER, "DORMANT"),
+            (GROUND, click_at(300, 450), never(action="click", text="Own words"), "VIOLATED"),
+            (GROUND, click_at(5, 30), OTHER, "UNDECIDED"),
+            (GROUND, click_at(5, 30), never(action="click", text="Plain"), "VIOLATED"),
+            (GROUND, click_at(5, 30), never(action="click", text="Nowhere"), "DORMANT"),
+            (GROUND, lambda page: page.keyboard.press("Enter"), OTHER, "UNDECIDED"),
+            (GROUND, click("button"), OTHER, "VIOLATED"),
             (COUNT, press("#t", "ArrowUp"), FILLED, "UNDECIDED"),
             (COUNT, press("#t", "ArrowUp"), only("3"), "UNDECIDED"),
             (COUNT, press("#t", "ArrowUp"), only("2"), "OK"),

@@ -61,7 +61,7 @@ def test_a_text_that_stood_over_the_target_may_be_what_was_meant(
 
 
 ROWS = """<div id=row>Order 7 <button>Delete</button></div> <p id=text>Delete nothing</p>
-<button id=key>Buy <span role=button>now</span></button><div id=named aria-label=Rows>A <a href=x>B</a></div>"""
+<button id=key>Buy <span role=button>now</span></button><div id=named aria-label=Rows>A <a href=x>B</a></div>Ground"""
 INSIDE = ("UNDECIDED", ("names.inside@0",))
 
 
@@ -76,8 +76,9 @@ INSIDE = ("UNDECIDED", ("names.inside@0",))
         ("#key", "now", ("VIOLATED", ())),
         ("#named", "B", INSIDE),
         ("#named", "Rows", ("VIOLATED", ())),
-        ("body", "Delete", INSIDE),
-        ("body", "Order 7", INSIDE),
+        ("body", "Delete", ("DORMANT", ())),
+        ("body", "Order 7", ("DORMANT", ())),
+        ("body", "Ground", ("VIOLATED", ())),
         ("body", "Sell", ("DORMANT", ())),
     ],
 )

@@ -17,12 +17,8 @@ from replaykit.grading.policies.events.event import (
     takes_no_text,
     types_text,
 )
-from replaykit.grading.policies.events.recorded_targets import (
-    names_on_page,
-    page_has,
-    target_inside,
-    texts_apart,
-)
+from replaykit.grading.policies.events.plain_widgets.containers import name_on_ground
+from replaykit.grading.policies.events.recorded_targets import names_on_page, page_has, target_inside
 from replaykit.grading.policies.events.text_conditions import Reading, TextTests
 from replaykit.grading.policies.events.texts_near import texts_near
 from replaykit.grading.policies.events.three_valued_truth import (
@@ -319,17 +315,14 @@ def _text(event: Event, names: TextTests) -> Truth:
     if event.kind == "page":
         shown = event.shown
         return unknown(*shown) if isinstance(shown, tuple) else names.truth((shown,))
-    found = _called(event, names)
-    apart = texts_apart(event) if found.holds else None
-    return found if apart is None or names.truth(apart).holds else unknown(f"names.inside@{event.step}")
-
-
-def _called(event: Event, names: TextTests) -> Truth:
-    """Return whether one of these is a name of the target, or of what is inside it."""
     found = names.truth(event.names)
     if event.element is not None and event.element.closed_shadow:
         # Its own texts may be elsewhere on the screen, or nowhere.
         return event.unnamed
+    if found.holds is not False or names.truth(event.seen).holds is not False:
+        grounded = name_on_ground(event, names)
+        if grounded is not None:
+            return grounded
     if not found.holds and names.truth(event.lookalikes).holds:
         return unknown(f"names.confusable@{event.step}")
     if not found.holds and names.truth(event.over).holds:

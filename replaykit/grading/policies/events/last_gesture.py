@@ -45,8 +45,17 @@ class LastGesture:
 
     def has(self, path: str) -> bool:
         """Whether a field is the target, or is inside of it, or beside it."""
-        is_own = is_in(path, self.element.css)
-        return is_own or (self.part is not None and is_beside(field_at(self.dom, path), self.part))
+        if is_in(path, self.element.css):
+            return True
+        field, target = field_at(self.dom, path), field_at(self.dom, self.element.css)
+        is_inside = field is not None and target is not None and _holds(target, field)
+        return is_inside or (self.part is not None and is_beside(field, self.part))
+
+    def moves_to(self, path: str) -> bool:
+        """Whether a key went from one radio button to another, which is at a path."""
+        is_on_radio = self.element.role == "radio" and self.is_moving
+        field = field_at(self.dom, path) if is_on_radio else None
+        return field is not None and field.tag == "input" and field.attribute("type") == "radio"
 
     def steps(self, path: str, before: str, after: str) -> bool:
         """Whether the target gave a number another value: a button beside it, or a key that moves in it."""
@@ -82,6 +91,11 @@ class LastGesture:
         """Return an action on a field with the names of the target: they are all that a person saw of it."""
         one, field = self.element, action.element or Element()
         return replace(action, element=replace(field, text=one.text, name=one.name, names=one.names))
+
+
+def _holds(around: Node, part: Node) -> bool:
+    """Whether a part of a page is inside of an element, whatever their paths begin with."""
+    return part.dom is around.dom and around.row < part.row < around.dom.tree.end[around.row]
 
 
 def is_in(path: str, place: str | None) -> bool:

@@ -181,6 +181,8 @@ class PossibleActions:
             if last.steps(*row):
                 yield PossibleAction(filled(row), "choice", page, is_chosen=True)
                 continue
+            if last.moves_to(row[0]):
+                yield from (PossibleAction(action, "choice", page) for action in entries([row], page))
             is_there = last.has(row[0])
             is_option = last.is_option or last.offers(row[2])
             if is_there or is_option or any(is_in(row[0], place) for place in places):

@@ -15,22 +15,10 @@ from replaykit.replay.dom_tree import Tree
 from replaykit.replay.frame_pages import FrameView, find
 from replaykit.replay.run_state import Page
 from replaykit.replay.selectors.xpath_evaluation import find as find_xpath
-from replaykit.snapshot.snapshot_format import TEXT
 from replaykit.tasks.grammar.xpath_grammar import is_xpath
 from replaykit.trajectory.action import Element, Press
 
 _SUBMITS = "button:not([type=button]):not([type=reset]), input[type=submit], input[type=image]"
-
-_CONTROLS = (
-    "a[href], button, input, label, option, select, summary, textarea, [contenteditable], [role=button], "
-    "[role=checkbox], [role=combobox], [role=link], [role=menuitem], [role=menuitemcheckbox], "
-    "[role=menuitemradio], [role=option], [role=radio], [role=switch], [role=tab], [role=textbox], "
-    "[role=treeitem]"
-)
-"""Elements that are used by themselves, whatever is around them."""
-
-PAGES = ("body", "html")
-"""Tags of targets that are no element in particular."""
 
 _ATTRIBUTE = lazy_pattern(r"""\[\s*([\w-]+)\s*=\s*["']?([^"'\]]*)["']?\s*\]""")
 
@@ -124,44 +112,6 @@ def _names_on_page(event: Event) -> tuple[Reading, ...] | None:
     except Unsupported:
         return None
     return tuple(Reading(name, event.step) for name in found)
-
-
-def texts_apart(event: Event) -> tuple[Reading, ...] | None:
-    """Return the names of a target without what controls inside it say; None where no control is inside.
-
-    Those of a page itself are its labels: whatever it says, an element in it says.
-    """
-    if "apart" not in event.known:
-        event.known["apart"] = _texts_apart(event)
-    found: tuple[Reading, ...] | None = event.known["apart"]
-    return found
-
-
-def _texts_apart(event: Event) -> tuple[Reading, ...] | None:
-    if event.element is not None and event.element.tag in PAGES:
-        return event.labels
-    node = target_of(event)
-    if node is None or node.matches(_CONTROLS):
-        return None
-    tree = node.dom.tree
-    inside = [one.row for one in _controls(node.dom) if node.row < one.row < tree.end[node.row]]
-    if not inside:
-        return None
-    owned = {row for one in inside for row in range(one, tree.end[one])}
-    rows = (row for row in range(node.row, tree.end[node.row]) if tree.kind[row] == TEXT and row not in owned)
-    return (*event.labels, Reading("".join(tree.name[row] for row in rows), event.step))
-
-
-def _controls(dom: Dom) -> list[Node]:
-    known = dom.tree.memo(_known_controls)
-    if not known:
-        known.append(dom.pierce_all(_CONTROLS))
-    return known[0]
-
-
-def _known_controls(tree: Tree) -> list[list[Node]]:
-    """The controls of a page, filled when they are asked for."""
-    return []
 
 
 def target_of(event: Event) -> Node | None:

@@ -113,6 +113,10 @@ def _has_slider_around(part: Node) -> bool:
     above = {part.row, *islice(part.dom.tree.ancestors(part.row), LEVELS_MAX)}
     sliders = part.dom.pierce_all(_SLIDERS)
     own = _by_tree(part.dom.tree, (one.row for one in sliders))
+    if part.dom.tree.state(part.row).control and any(
+        part.row < one.row < part.dom.tree.end[part.row] for one in sliders
+    ):
+        return True
     return any(around.row in above for one in sliders for around in _owned_by(own, one))
 
 

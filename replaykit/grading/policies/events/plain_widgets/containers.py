@@ -1,0 +1,105 @@
+"""Targets that are no control: a click on the ground of a page or a card is no click on the buttons in it.
+
+A click inside of a control has that control as its target: texts of controls further in were not clicked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from replaykit.errors import ReplaykitError
+from replaykit.grading.policies.events.event import ENTER, Event
+from replaykit.grading.policies.events.plain_widgets.page_change import ROWS_MAX, size_of
+from replaykit.grading.policies.events.recorded_targets import target_of
+from replaykit.grading.policies.events.text_conditions import Reading, TextTests
+from replaykit.grading.policies.events.three_valued_truth import FALSE, Truth, unknown
+from replaykit.grading.policies.events.widgets_around import PAGES
+from replaykit.replay.dom import Dom, Node
+from replaykit.replay.dom_tree import Tree
+from replaykit.snapshot.snapshot_format import TEXT
+from replaykit.trajectory.action import Press
+
+_CONTROLS = (
+    "a[href], button, input, select, textarea, option, summary, label, [onclick]:not(html, body), "
+    "[contenteditable]:not([contenteditable=false i]), "
+    "[role=button], [role=checkbox], [role=combobox], [role=gridcell], [role=link], [role=menuitem], "
+    "[role=menuitemcheckbox], [role=menuitemradio], [role=option], [role=radio], [role=scrollbar], "
+    "[role=searchbox], [role=slider], [role=spinbutton], [role=switch], [role=tab], [role=textbox], "
+    "[role=treeitem]"
+)
+"""Elements that are the target of what happens inside of them."""
+
+
+def name_on_ground(event: Event, names: TextTests) -> Truth | None:
+    """Return whether a name is that of a container, or only of controls in it; None where that is not known.
+
+    A card may be opened by a click anywhere, and then it is called by a link in it.
+    """
+    around = _container(event)
+    own = names.truth(_own(event, around)) if around is not None else unknown()
+    if around is None or own.holds is not False:
+        return own if own.holds else None
+    is_key = isinstance(event.action, Press) and event.action.key in ENTER
+    if is_key or (around.tag not in PAGES and size_of(around) <= ROWS_MAX):
+        return unknown(f"names.inside@{event.step}")
+    return FALSE
+
+
+def _container(event: Event) -> Node | None:
+    """Return the target, where it is no control and holds some, or is the whole page."""
+    if "container" not in event.known:
+        event.known["container"] = _found(event)
+    found: Node | None = event.known["container"]
+    return found
+
+
+def _found(event: Event) -> Node | None:
+    try:
+        node = target_of(event) if event.element is not None else None
+        if node is None or "-" in node.tag or node.row in _controls(node.dom):
+            return None
+        inside = range(node.row + 1, node.dom.tree.end[node.row])
+        is_holder = node.tag in PAGES or any(row in _controls(node.dom) for row in inside)
+        return node if is_holder else None
+    except ReplaykitError:  # faults of the page are reported by the rule that has to read it
+        return None
+
+
+def _own(event: Event, node: Node) -> tuple[Reading, ...]:
+    """Return the names of a container without those of the controls in it; of a page, its own words."""
+    names = event.element.names if event.element is not None else None
+    marked = ((names.active if names is not None else None) or "").splitlines()
+    texts = list(_words(node) if node.tag in PAGES else _outside(node))
+    read = (Reading(text, event.step) for text in (*marked, "".join(texts), *texts))
+    return (*event.labels, *read)
+
+
+def _words(page: Node) -> Iterator[str]:
+    """Yield the texts that stand in an element itself, and in none inside of it."""
+    yield from (one.text_content for one in page.child_nodes if not one.is_element)
+
+
+def _outside(node: Node) -> Iterator[str]:
+    """Yield the texts in an element that stand in no control inside of it."""
+    tree, controls = node.dom.tree, _controls(node.dom)
+    row = node.row + 1
+    while row < tree.end[node.row]:
+        if row in controls:
+            row = tree.end[row]
+            continue
+        if tree.kind[row] == TEXT:
+            yield tree.name[row]
+        row += 1
+
+
+def _controls(dom: Dom) -> frozenset[int]:
+    """Return the rows of all controls of a page, looked for once."""
+    known = dom.tree.memo(_known_controls)
+    if not known:
+        known.append(frozenset(one.row for one in dom.pierce_all(_CONTROLS)))
+    return known[0]
+
+
+def _known_controls(tree: Tree) -> list[frozenset[int]]:
+    """The controls of a page, filled when they are asked for."""
+    return []
