@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import islice
 
 from msgspec.structs import replace
@@ -47,9 +48,13 @@ class LastGesture:
         """Whether a field is the target, or is inside of it, or beside it."""
         if is_in(path, self.element.css):
             return True
-        field, target = field_at(self.dom, path), field_at(self.dom, self.element.css)
-        is_inside = field is not None and target is not None and _holds(target, field)
+        field = field_at(self.dom, path)
+        is_inside = field is not None and self._target is not None and _holds(self._target, field)
         return is_inside or (self.part is not None and is_beside(field, self.part))
+
+    @cached_property
+    def _target(self) -> Node | None:
+        return field_at(self.dom, self.element.css)
 
     def moves_to(self, path: str) -> bool:
         """Whether a key went from one radio button to another, which is at a path."""
@@ -66,9 +71,7 @@ class LastGesture:
         if not is_number or self.is_typing:
             return False
         is_sign = not bare(self._called)
-        return is_in(path, css) or is_step_button(
-            field_at(self.dom, path), field_at(self.dom, css), is_sign=is_sign
-        )
+        return is_in(path, css) or is_step_button(field_at(self.dom, path), self._target, is_sign=is_sign)
 
     def offers(self, text: str) -> bool:
         """Whether the target is called as a field is now, so that it was an option of the field."""

@@ -66,12 +66,20 @@ def _found(event: Event) -> Node | None:
 
 
 def _own(event: Event, node: Node) -> tuple[Reading, ...]:
-    """Return the names of a container without those of the controls in it; of a page, its own words."""
+    if "ground" not in event.known:
+        event.known["ground"] = tuple(_own_names(event, node))
+    found: tuple[Reading, ...] = event.known["ground"]
+    return found
+
+
+def _own_names(event: Event, node: Node) -> Iterator[Reading]:
+    """Yield the names of a container without those of the controls in it; of a page, its own words."""
     names = event.element.names if event.element is not None else None
     marked = ((names.active if names is not None else None) or "").splitlines()
     texts = list(_words(node) if node.tag in PAGES else _outside(node))
-    read = (Reading(text, event.step) for text in (*marked, "".join(texts), *texts))
-    return (*event.labels, *read)
+    yield from event.labels
+    for text in dict.fromkeys((*marked, "".join(texts), *texts)):
+        yield Reading(text, event.step)
 
 
 def _words(page: Node) -> Iterator[str]:
