@@ -61,7 +61,7 @@ def test_a_text_that_stood_over_the_target_may_be_what_was_meant(
 
 
 ROWS = """<div id=row>Order 7 <button>Delete</button></div> <p id=text>Delete nothing</p>
-<button id=key>Buy <span role=button>now</span></button><div id=named aria-label=Rows>A <a href=x>B</a></div>Ground"""
+<button id=key>Buy <span role=button>now</span></button><div id=named aria-label=Rows>A <a href=x>B</a></div> Ground"""
 INSIDE = ("UNDECIDED", ("names.inside@0",))
 
 
