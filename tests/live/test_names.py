@@ -302,3 +302,21 @@ def test_names_that_change_as_somebody_comes_near_are_kept(watch: Callable[..., 
     assert earlier == {
         "m": ("Buy",), "o": ("Send",), "q": ("Drop",), "s": ("Sell",), "p": ("Pay",), "z": (), "k": ("Key",),
     }  # fmt: skip
+
+
+CLOSING_UP = """<!doctype html><style>button { display: block; width: 90px; height: 30px }</style>
+<button id=a>Buy</button><button id=b>Sell</button><button id=c>Keep</button><script>
+a.onclick = () => a.remove(); b.onclick = () => b.remove(); c.onclick = () => { c.textContent = 'Leave' };
+</script>"""
+
+
+def test_what_was_pressed_is_no_name_of_what_is_pressed_next(watch: Callable[..., Any]) -> None:
+    watched = watch()
+    watched.page.set_content(CLOSING_UP)
+    watched.settle()
+    earlier = []
+    for name in "abcc":
+        watched.forget()
+        watched.page.mouse.click(20, 20)
+        earlier.append(until_last(watched, "pointerdown", f"#{name}").element.earlier)
+    assert earlier == [(), (), (), ()]

@@ -51,17 +51,25 @@ function controlAround(node) {
   return MASK !== '' && closest(element, MASK) !== null ? null : closest(element, CONTROL);
 }
 
+// Names of a control that was pressed are not what the next press is meant for: its page may have renamed it since, or a
+// list has closed up where it stood.
+const pressTimes = new WeakMap();
+
 // Of the element, or of what stood in its place.
 function earlierNames(element, event) {
+  const isNew = now() - (pressTimes.get(element) ?? -Infinity) > EARLIER_MS;
+  if (event.type === 'pointerdown' || event.type === 'keydown') pressTimes.set(element, now());
   const point = POINTER.has(event.type) ? pointOf(event) : null;
   const own = nameOf(element);
   const read = approaches.filter(({ control, box, at }) => (
-    now() - at <= EARLIER_MS && (control === element || (point !== null && !isConnected(control) && holds(box, point)))));
-  const changed = renamed.filter(({ control, at }) => control === element && now() - at <= EARLIER_MS);
+    now() - at <= EARLIER_MS && (control === element ? isNew : (point !== null && isTakenAway(control) && holds(box, point)))));
+  const changed = renamed.filter(({ control, at }) => isNew && control === element && now() - at <= EARLIER_MS);
   const still = stillNames.has(element) ? [stillNames.get(element)] : [];
   const texts = [...[...read, ...changed].slice(-EARLIER_MAX).map(({ text }) => text), ...still];
   return [...new Set(texts)].filter((text) => text !== own);
 }
+
+const isTakenAway = (control) => !isConnected(control) && !pressTimes.has(control);
 
 const holds = ([x, y, width, height], [left, top]) => left >= x && top >= y && left <= x + width && top <= y + height;
 
