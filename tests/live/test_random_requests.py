@@ -1,0 +1,219 @@
+"""Random pages that send requests in every way, beside the log of their server: no check disagrees with that log."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+from random import Random
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from replaykit.grading.grader import grade
+from replaykit.recorder.recorder import Recorder
+from tests.live.conftest import WAIT_S
+from tests.thorough import one_in
+
+if TYPE_CHECKING:
+    from conftest import Site
+
+pytestmark = pytest.mark.live
+
+BODY = "JSON.stringify({w: '@W'})"
+POST = f"fetch('@U', {{method: 'POST', body: {BODY}}}).catch(() => 0)"
+SENT = f"`<script>{POST}<\\/script>`"
+FORM = "const f = Object.assign(document.createElement('form'), {method: 'post', action: '@U'});"
+FORM += "f.innerHTML = '<input name=w value=@W>'; document.body.append(f);"
+FRAME = "const i = document.createElement('iframe');"
+AWAY = "location = '/two'"
+PLAIN = {
+    "fetch": ("GET", "fetch('@U').catch(() => 0)"),
+    "post": ("POST", POST),
+    "fields": ("POST", "fetch('@U', {method: 'POST', body: new URLSearchParams({w: '@W'})}).catch(() => 0)"),
+    "blob": ("POST", f"fetch('@U', {{method: 'POST', body: new Blob([{BODY}])}}).catch(() => 0)"),
+    "no cors": ("POST", POST.replace("body", "mode: 'no-cors', body")),
+    "kept": ("POST", POST.replace("body", "keepalive: true, body")),
+    "xhr": ("POST", f"const x = new XMLHttpRequest(); x.open('POST', '@U'); x.send({BODY})"),
+    "at once": ("POST", f"const x = new XMLHttpRequest(); x.open('POST', '@U', false); x.send({BODY})"),
+    "beacon": ("POST", f"navigator.sendBeacon('@U', {BODY})"),
+    "image": ("GET", "new Image().src = '@U'"),
+    "module": ("GET", "import('@U').catch(() => 0)"),
+    "preload": ("GET", "document.head.append(Object.assign(document.createElement('link'), "
+                       "{rel: 'preload', as: 'fetch', crossOrigin: 'anonymous', href: '@U'}))"),
+    "prefetch": ("GET", "document.head.append(Object.assign(document.createElement('link'), {rel: 'prefetch', href: '@U'}))"),
+    "form": ("POST", f"{FORM} f.submit()"),
+    "form in a tab": ("POST", f"{FORM} f.target = '_blank'; f.submit()"),
+    "form in a frame": ("POST", f"{FRAME} i.name = 'n'; document.body.append(i); {FORM} f.target = 'n'; f.submit()"),
+    "frame": ("GET", f"{FRAME} i.src = '@U'; document.body.append(i)"),
+    "frame of text": ("POST", f"{FRAME} i.srcdoc = {SENT}; document.body.append(i)"),
+    "worker": ("POST", f"globalThis.k = new Worker(URL.createObjectURL(new Blob([`{POST}`])))"),
+    "timer": ("POST", f"setTimeout(() => {POST}, 100)"),
+    "place": ("GET", "location = '@U'"),
+    "cache": ("GET", "caches.open('c').then((c) => c.add('@U')).catch(() => 0)"),
+}  # fmt: skip
+ODD = {
+    "frame that goes": ("POST", f"{FRAME} i.srcdoc = {SENT}; document.body.append(i); setTimeout(() => i.remove(), 60)"),
+    "frame of a blob": ("POST", f"{FRAME} i.src = URL.createObjectURL(new Blob([{SENT}], {{type: 'text/html'}})); document.body.append(i)"),
+    "frame of data": ("POST", f"{FRAME} i.src = 'data:text/html,' + encodeURIComponent({SENT}); document.body.append(i)"),
+    "sandbox": ("POST", f"{FRAME} i.sandbox = 'allow-scripts'; i.srcdoc = {SENT}; document.body.append(i)"),
+    "written frame": ("POST", f"{FRAME} document.body.append(i); i.contentDocument.write({SENT}); i.contentDocument.close()"),
+    "empty frame": ("POST", f"{FRAME} document.body.append(i); i.contentWindow.{POST}; i.remove()"),
+    "nested worker": ("POST", f"globalThis.k = new Worker(URL.createObjectURL(new Blob([`new Worker(URL.createObjectURL(new Blob([\"{POST}\"])))`])))"),
+    "as it is left": ("POST", f"addEventListener('pagehide', () => navigator.sendBeacon('@U', {BODY})); {AWAY}"),
+    "as it is hidden": ("POST", f"addEventListener('visibilitychange', () => navigator.sendBeacon('@U', {BODY})); {AWAY}"),
+    "left at once": ("POST", f"{POST.replace('body', 'keepalive: true, body')}; {AWAY}"),
+    "taken back": ("POST", f"const a = new AbortController(); {POST.replace('body', 'signal: a.signal, body')}; setTimeout(() => a.abort(), 20)"),
+    "never sent": ("POST", f"const a = new AbortController(); a.abort(); {POST.replace('body', 'signal: a.signal, body')}"),
+    "popup": ("GET", "globalThis.p = window.open('@U')"),
+    "popup that goes": ("GET", "const p = window.open('@U'); setTimeout(() => p.close(), 40)"),
+    "of a popup": ("POST", f"const p = window.open(''); p.{POST}; setTimeout(() => p.close(), 30)"),
+    "object": ("GET", "document.body.append(Object.assign(document.createElement('object'), {data: '@U'}))"),
+    "rules": ("GET", "document.head.append(Object.assign(document.createElement('script'), {type: 'speculationrules', "
+                     "textContent: JSON.stringify({prefetch: [{urls: ['@U'], eagerness: 'immediate'}]})}))"),
+}  # fmt: skip
+WORDS = ("kalo", "mirex", "tundra", "voss", "quill", "bramble", "jasper", "ferrin")
+ANSWERS = (
+    (200, {}),
+    (200, {}),
+    (204, {}),
+    (404, {}),
+    (500, {}),
+    (302, {"Location": "/two"}),
+    (307, {"Location": "/two"}),
+)
+
+
+class Sender(NamedTuple):
+    """A control that sends a request, once it is used."""
+
+    word: str
+    method: str
+    url: str
+    script: str
+    is_used: bool
+
+    @property
+    def path(self) -> str:
+        """Path of its request."""
+        return f"/sent/{self.word}"
+
+    @property
+    def is_leaving(self) -> bool:
+        """Whether its page is left."""
+        return "location = " in self.script or ("submit()" in self.script and "target" not in self.script)
+
+
+def senders(random: Random, ways: dict[str, tuple[str, str]], site: Site) -> list[Sender]:
+    """Return some controls, and let the site answer them in some way."""
+    made = []
+    for word in random.sample(WORDS, random.randint(3, 6)):
+        method, script = ways[random.choice([*ways])]
+        url = f"{random.choice([site.origin, site.origin, site.other])}/sent/{word}"
+        site.add(f"/sent/{word}", "ok", "text/plain")
+        site.answers[f"/sent/{word}"] = random.choice(ANSWERS)
+        script = script.replace("@U", url).replace("@W", word)
+        made.append(Sender(word, method, url, script, random.random() < 0.6))
+    return made
+
+
+def page_of(made: list[Sender]) -> str:
+    """Return a page with these controls."""
+    rows = [f'<button id={one.word} onclick="{escape(one.script)}">{one.word}</button>' for one in made]
+    return "\n".join(("<!doctype html><title>Desk</title>", *rows))
+
+
+def use(page: Any, random: Random, made: list[Sender], start: str, site: Site) -> None:
+    """Use the controls that are used, each from the start page, by a click or a script of the agent."""
+    for one in made:
+        if not one.is_used:
+            continue
+        if page.url != start:
+            page.goto(start)
+        if random.random() < 0.2:
+            page.evaluate(f"(() => {{ {one.script} }})()")
+        else:
+            page.click(f"#{one.word}", no_wait_after=True)
+        page.wait_for_timeout(random.choice((0, 50, 250)))
+        if one.is_leaving and site.answers[one.path][0] != 204:
+            page.wait_for_url(lambda url: url != start)
+
+
+def checks(made: list[Sender]) -> dict[str, tuple[dict[str, Any], Sender]]:
+    """Return checks by name: that a request, or one with a body, was made, or was not made."""
+    rows: dict[str, tuple[dict[str, Any], Sender]] = {}
+    for one in made:
+        expected = {"url": one.url, "http_method": one.method}
+        rows[f"no-{one.word}"] = ({"should_not_exist": True, "expected": expected}, one)
+        if one.method == "POST":
+            body = {**expected, "post_data": {"w": one.word}}
+            rows[f"no-body-{one.word}"] = ({"should_not_exist": True, "expected": body}, one)
+        for status in (200, 204, 302, 307, 404, 500, -1):
+            there = {"last_event_only": False, "expected": {**expected, "response_status": status}}
+            rows[f"is{abs(status)}-{one.word}"] = (there, one)
+    return rows
+
+
+def outcomes(path: Path, rows: dict[str, tuple[dict[str, Any], Sender]]) -> dict[str, str]:
+    """Return the outcomes of checks by name."""
+    listed = [{"id": name, "type": "network", **check} for name, (check, _) in rows.items()]
+    verdict = grade(path, {"id": "t", "intent": "x", "checks": listed})
+    return {check.id: str(check.outcome) for check in verdict.checks}
+
+
+def disagreeing(found: dict[str, str], made: list[Sender], before: set[str], after: set[str]) -> list[Any]:
+    """Return what no server log allows; `before`, `after`: paths in it when the agent was done, and later."""
+    wrong: list[Any] = []
+    for one in made:
+        absent = {found[name] for name in (f"no-{one.word}", f"no-body-{one.word}") if name in found}
+        there = {found[name] for name in found if name.startswith("is") and name.endswith(one.word)}
+        if one.path in before and ("PASS" in absent or there == {"FAIL"}):
+            wrong.append((one, "was sent", absent, there))
+        if one.path not in after and ("FAIL" in absent or "PASS" in there) and "abort" not in one.script:
+            wrong.append((one, "was not sent", absent, there))
+    return wrong
+
+
+def record(path: Path, page: Any, random: Random, made: list[Sender], site: Site) -> set[str]:
+    """Record the use of these controls; return what the site was asked for by the end of it."""
+    site.headers["Access-Control-Allow-Origin"] = "*"
+    site.add("/two", "<!doctype html><title>Two</title>")
+    start = site.add("/", page_of(made))
+    with Recorder(path, task={"id": "t", "intent": "x"}, screenshots="off") as run:
+        run.attach(page)
+        page.goto(start)
+        use(page, random, made, start, site)
+        until_asked(page, made, site)
+        asked = set(site.asked)
+        run.answer("done")
+    return asked
+
+
+def until_asked(page: Any, made: list[Sender], site: Site) -> None:
+    """Wait a moment for what the page has still to send; a popup that closes may never send it."""
+    deadline = monotonic() + min(WAIT_S, 1.0)
+    while monotonic() < deadline and not {one.path for one in made if one.is_used} <= set(site.asked):
+        page.wait_for_timeout(20)
+
+
+@pytest.mark.parametrize("seed", one_in(8, range(40)))
+def test_checks_on_requests_agree_with_the_log_of_the_server(
+    seed: int, page: Any, site: Site, tmp_path: Path
+) -> None:
+    random = Random(seed)
+    made = senders(random, PLAIN, site)
+    before = record(tmp_path / "run.zst", page, random, made, site)
+    found = outcomes(tmp_path / "run.zst", checks(made))
+    assert disagreeing(found, made, before, set(site.asked)) == []
+    assert "UNDECIDED" not in {outcome for name, outcome in found.items() if name.startswith("no-")}
+
+
+@pytest.mark.parametrize("seed", one_in(8, range(40)))
+def test_ways_out_of_the_ordinary_are_never_decided_against_the_log(
+    seed: int, page: Any, site: Site, tmp_path: Path
+) -> None:
+    random = Random(seed)
+    made = senders(random, {**PLAIN, **ODD}, site)
+    before = record(tmp_path / "run.zst", page, random, made, site)
+    found = outcomes(tmp_path / "run.zst", checks(made))
+    assert disagreeing(found, made, before, set(site.asked)) == []
