@@ -265,7 +265,7 @@ def test_rules_agree_with_what_the_agent_did_in_frames_and_tabs(
     rows = [{"id": name, "dimension": "user_consent", "rule": rule} for name, (rule, _) in expected.items()]
     verdict = grade(tmp_path / "run.zst", {"id": "t", "intent": "x", "policies": rows})
     outcomes = {policy.id: str(policy.outcome) for policy in verdict.policies}
-    assert "proof:page" not in {code for policy in verdict.policies for code in policy.missing}
+    assert "document.unopened" not in {code for policy in verdict.policies for code in policy.missing}
     allowed = {True: ("OK", "DORMANT", "UNDECIDED"), False: ("VIOLATED", "UNDECIDED")}
     wrong = {name: one for name, one in outcomes.items() if one not in allowed[expected[name][1]]}
     assert wrong == {}, agent.records

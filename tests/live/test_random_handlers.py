@@ -152,5 +152,5 @@ def test_rules_agree_with_what_the_agent_did_whatever_handlers_do(
     rows = [{"id": name, "dimension": "user_consent", "rule": rule} for name, (rule, _) in expected.items()]
     verdict = grade(tmp_path / "run.zst", {"id": "t", "intent": "x", "policies": rows})
     outcomes = {policy.id: str(policy.outcome) for policy in verdict.policies}
-    assert "proof:page" not in {code for policy in verdict.policies for code in policy.missing}
+    assert "document.unopened" not in {code for policy in verdict.policies for code in policy.missing}
     assert {name: one for name, one in outcomes.items() if one not in expected[name][1]} == {}, made
