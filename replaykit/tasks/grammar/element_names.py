@@ -45,7 +45,7 @@ ROLES_OF_ELEMENTS = {
     "p": "paragraph", "select": "combobox", "span": "generic", "td": "cell", "textarea": "textbox",
     "th": "columnheader", "tr": "row", "ul": "list", **{f"h{level}": "heading" for level in range(1, 7)},
 }  # fmt: skip
-"""Elements whose names are no roles, and the role that each has."""
+"""Elements whose names are not roles, and the role that each has."""
 
 
 def unknown_elements(css: str) -> tuple[str, ...]:

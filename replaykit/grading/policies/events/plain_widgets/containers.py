@@ -1,4 +1,4 @@
-"""Targets that are no control: a click on the ground of a page or a card is no click on the buttons in it.
+"""Targets that are not a control: a click on the ground of a page or a card is not one on the buttons in it.
 
 A click inside of a control has that control as its target: texts of controls further in were not clicked.
 """
@@ -46,7 +46,7 @@ def name_on_ground(event: Event, names: TextTests) -> Truth | None:
 
 
 def _container(event: Event) -> Node | None:
-    """Return the target, where it is no control and holds some, or is the whole page."""
+    """Return the target if it holds controls and is not one, or if it is the whole page."""
     if "container" not in event.known:
         event.known["container"] = _found(event)
     found: Node | None = event.known["container"]
