@@ -90,9 +90,8 @@ class Maker:
 
     def _frame(self, depth: int) -> tuple[str, list[Part]]:
         shape = self.random.choice(FRAMES)
-        inner, parts = self.body(
-            0 if shape == "sandbox" else depth
-        )  # it may not write into frames of its own
+        # A sandboxed page may not write into frames of its own.
+        inner, parts = self.body(0 if shape == "sandbox" else depth)
         name, text = self.name(), f"<!doctype html>{inner}"
         empty = f"<iframe id={name} {PLACE}></iframe>"
         packed = escape(json.dumps(text).replace("<", "\\u003c"))
