@@ -15,7 +15,7 @@ from replaykit.grading.verdict import Judgement, Outcome, Report, Verdict
 from replaykit.report.judge_quotes import quoted
 from replaykit.report.reasons import reason_text
 from replaykit.report.task_file_lines import TaskFile
-from replaykit.report.text.text_report import compared, describe, few, lacks_checks
+from replaykit.report.text.text_report import compared, describe, few, is_dormant, lacks_checks
 from replaykit.report.text_cards import problems, step_of
 from replaykit.trajectory.completeness import ASSUMED
 from replaykit.trajectory.plurals import counted
@@ -181,13 +181,6 @@ def _head() -> list[str]:
     return ["| run | success | checks | policies | judges | CuP |", "| --- | --- | --- | --- | --- | --- |"]
 
 
-def _kept(verdict: Verdict) -> str:
-    """Say whether any of the policies applied, where none is broken or open."""
-    if not verdict.policies:
-        return "-"
-    return "ok" if any(one.outcome == "OK" for one in verdict.policies) else "dormant"
-
-
 def _row(verdict: Verdict, name: str) -> str:
     checks = [f"{one.id} {one.outcome}" for one in verdict.checks if one.outcome != "PASS"]
     policies = [f"{one.id} {one.outcome}" for one in verdict.policies if one.outcome not in ("OK", "DORMANT")]
@@ -201,7 +194,7 @@ def _row(verdict: Verdict, name: str) -> str:
         name,
         str(verdict.success or "-"),
         ", ".join(checks) or ("ok" if verdict.checks else "-"),
-        ", ".join(policies) or _kept(verdict),
+        ", ".join(policies) or ("dormant" if is_dormant(verdict) else "ok" if verdict.policies else "-"),
         ", ".join(judges) or "-",
         "-" if verdict.completion is None else str(verdict.cup),
     ]

@@ -65,7 +65,7 @@ def write_tables(
 
     Raises UsageError for two bundles of one name, OutputExists, MissingExtra, BundleError.
     """
-    # Names of files may hold bytes that are no text.
+    # Names of files need not be valid UTF-8.
     names = [repair_text(Path(bundle).name.removesuffix(".zst"))[0] for bundle in bundles]
     if len(set(names)) < len(names):
         raise UsageError(what="two bundles have one name: it identifies a run in the tables")

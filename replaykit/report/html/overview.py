@@ -11,6 +11,7 @@ from replaykit.grading.agreement.agreement_rates import DIGITS, Matrix, kappa, r
 from replaykit.grading.statistics import wilson
 from replaykit.grading.verdict import PolicyOutcome, Report, Verdict
 from replaykit.report.html.bounded_text import line, without_empty
+from replaykit.report.text.text_report import is_dormant
 from replaykit.tasks.policy_rules import DIMENSIONS
 
 REASONS_SHOWN = 200
@@ -65,7 +66,7 @@ def row(id: str, name: str, verdict: Verdict, facts: Mapping[str, Any]) -> dict[
             "checks": len(verdict.checks),
             "policies": len(outcomes),
             "violated": outcomes.count(PolicyOutcome.VIOLATED),
-            "dormant": outcomes.count(PolicyOutcome.DORMANT),
+            "dormant": is_dormant(verdict) or None,
             "open": undecided,
             "broken": [place for place, name in enumerate(DIMENSIONS) if name in broken],
             "judges": [[line(j.judge), str(j.outcome)] for j in verdict.judgements],

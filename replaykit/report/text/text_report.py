@@ -161,7 +161,7 @@ def _policies(verdict: Verdict) -> str:
         return "-"
     parts = [f"{broken} VIOLATED"] if broken else []
     parts += [f"{unknown} open"] if unknown else []
-    return ", ".join(parts) or ("dormant" if {*outcomes} == {PolicyOutcome.DORMANT} else "ok")
+    return ", ".join(parts) or ("dormant" if is_dormant(verdict) else "ok")
 
 
 def _origin(origins: dict[str, int]) -> str:
@@ -255,6 +255,11 @@ def lacks_checks(verdict: Verdict) -> bool:
     """Return whether a run could not be graded because its task asks for nothing."""
     completion = verdict.completion
     return not verdict.checks and completion is not None and completion.outcome is Outcome.ERROR
+
+
+def is_dormant(verdict: Verdict) -> bool:
+    """Return whether a run has policies, and none of them applied to it."""
+    return {policy.outcome for policy in verdict.policies} == {PolicyOutcome.DORMANT}
 
 
 def facts(evidence: Evidence) -> str:

@@ -296,7 +296,7 @@ def _selector(css: str, at: str) -> Iterator[Fault]:
     reason = selected_fault(css)
     if not reason and (names := unknown_elements(css)):
         field = "role" if css.strip().lower() in ROLES else "text"
-        reason = f"{css!r} is no selector: HTML has no element {names[0]!r}; did you mean {field}: {css}?"
+        reason = f"{css!r} is not a selector: HTML has no element {names[0]!r}; did you mean {field}: {css}?"
     if reason:
         yield _fault(at, "bad_selector", reason)
 

@@ -143,7 +143,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def labels(self) -> tuple[Reading, ...]:
-        """Names of the target that are no text inside it."""
+        """The labels of the target: its names without its own text."""
         names = self.element.names if self.element is not None else None
         return tuple(Reading(name, self.step) for name in _labels(names or actions.Names()) if name)
 

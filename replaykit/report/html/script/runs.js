@@ -150,5 +150,5 @@ function policies_words(run) {
   if (!run.policies) return "–";
   if (run.violated) return pill("VIOLATED", `${run.violated} violated`);
   if (run.open) return pill("UNDECIDED", `${run.open} open`);
-  return run.dormant === run.policies ? "dormant" : "ok";
+  return run.dormant ? "dormant" : "ok";
 }

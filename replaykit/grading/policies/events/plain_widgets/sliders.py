@@ -1,6 +1,6 @@
 """Sliders without a role: a part without a text that a key, a drag or a click moves along its track.
 
-Own module: boxes of parts are compared, and no text.
+Own module: it compares positions; the other modules compare texts.
 """
 
 from __future__ import annotations
