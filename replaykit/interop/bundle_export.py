@@ -124,6 +124,8 @@ def export_run(
     place = Path(target)
     if os.path.lexists(place) and not force:
         raise OutputExists(source=str(place), operation="export")
+    if not one.ending and place.exists() and not place.is_dir():
+        raise BundleWriteError(source=str(place), operation="write the export", reason="it is not a folder")
     with open_bundle(bundle) as opened:
         found = one.make(opened, choices)
     for name, data in found.items():

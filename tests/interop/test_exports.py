@@ -413,6 +413,13 @@ def test_nothing_is_left_of_a_file_that_could_not_be_written(
     assert not list(tmp_path.iterdir())
 
 
+def test_a_folder_is_not_written_over_a_file(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("mine")
+    with pytest.raises(BundleWriteError, match="out: cannot write the export: it is not a folder"):
+        export_run("webvoyager", RECORDINGS[0], tmp_path / "out", force=True)
+    assert (tmp_path / "out").read_text() == "mine"
+
+
 def test_where_many_bundles_go(tmp_path: Path) -> None:
     assert targets("har", ["a.zst"], tmp_path / "x.har") == {"a.zst": tmp_path / "x.har"}
     assert targets("har", ["a.zst", "b.zst"], tmp_path) == {
