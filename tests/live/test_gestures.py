@@ -156,6 +156,19 @@ def test_an_action_without_a_first_event_says_how_old_its_page_is(tmp_path: Path
         assert is_current or (isinstance(step.before.stale, Stale) and step.before.stale.mutations > 0)
 
 
+def test_a_value_before_an_action_is_the_one_that_the_page_entered_in_reply_to_the_last(
+    tmp_path: Path, page: Any
+) -> None:
+    def act(page: Any) -> None:
+        page.click("#reset")
+        page.select_option("#size", "l")
+
+    reply = "size.value = 'm'; size.dispatchEvent(new Event('change'))"
+    markup = f'<select id=size><option>s<option>m<option>l</select><button id=reset onclick="{reply}">reset</button>'
+    steps, _ = recorded(tmp_path, page, markup, act)
+    assert [step.action.element.value for step in steps[1:]] == ["m"]
+
+
 @pytest.mark.parametrize(
     ("markup", "act", "touched"),
     one_in(

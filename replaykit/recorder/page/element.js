@@ -185,7 +185,7 @@ function typeAndValue(element, masked) {
 // Events that come after the change (a select, a file input) find the value before it in what was known last.
 function valueBefore(field, tag) {
   if (tag === 'input' && isToggle(field)) return inputValue(field);
-  return knownValues.get(field) ?? fieldValue(field, tag);
+  return latestValues.get(field) ?? fieldValue(field, tag);
 }
 
 function attributePairs(element) {

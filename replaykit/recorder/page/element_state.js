@@ -2,6 +2,8 @@
 
 // Values as of the latest serialization or event of a field: what differs later has changed without an event.
 const knownValues = new WeakMap();
+// What a field held before its next event: also what the page itself entered since, and reported.
+const latestValues = new WeakMap();
 const scrolledElements = new WeakSet();
 let fieldsSeen = [];
 const UNTYPED = new Set(['checkbox', 'radio', 'file', 'hidden', 'submit', 'button', 'reset', 'image']);
@@ -28,9 +30,14 @@ function trackField(field, tag, tree) {
   const value = heldValue(field, tag);
   tree.fields.push([field, tag]);
   const before = knownValues.get(field);
-  knownValues.set(field, value);
+  rememberValue(field, value);
   if (before === undefined || before === value || isUncheckedRadio(field, tag, value)) return;
   tree.changed.push([field, before, value]);
+}
+
+function rememberValue(field, value, isReaction = false) {
+  latestValues.set(field, value);
+  if (!isReaction) knownValues.set(field, value);
 }
 
 // Only `input` events report all that a user entered into a field of text: a page may put another text there since.

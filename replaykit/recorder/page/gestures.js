@@ -292,7 +292,7 @@ function report(event, control, innermost, { at, lag, cause }) {
   const activated = maker === 'user' ? activeOrigin() : undefined;
   post({ k: 'event', seq: sequence++, at, name, trusted, activated, cause, task: task.number, element, data }, maker);
   // A page that enters something in reply to a gesture does not report it by an event of its own.
-  if (element !== null && !reaction && reportsValue(event, innermost)) rememberValue(innermost);
+  if (element !== null && reportsValue(event, innermost)) noteValue(innermost, reaction);
   if (name === 'change') described.control = null;
 }
 
@@ -330,10 +330,10 @@ function elementOf(control, innermost, event) {
   return { ...described.descriptor, node, point };
 }
 
-function rememberValue(field) {
+function noteValue(field, isReaction) {
   const tag = isHTML(field) ? localName(field) : '';
-  if (FIELDS.has(tag)) knownValues.set(field, fieldValue(field, tag));
-  else if (knownValues.has(field)) knownValues.set(field, textContent(field));
+  if (FIELDS.has(tag)) rememberValue(field, fieldValue(field, tag), isReaction);
+  else if (knownValues.has(field)) rememberValue(field, textContent(field), isReaction);
 }
 
 // ---- What each type of event adds ------------------------------------------------------------------------------
