@@ -38,6 +38,7 @@ from replaykit.secrets.secret_pieces import SecretPieces, holds_letters
 from replaykit.secrets.secret_spellings import ordered, secrets_pattern
 from replaykit.secrets.snapshot_secrets import Rewrite, rewrite_snapshot
 from replaykit.secrets.text_fields import is_free, text_fields
+from replaykit.secrets.utf16_bodies import wide_texts
 from replaykit.snapshot.snapshot_format import MEDIA_TYPE
 from replaykit.trajectory.exchange import Exchange
 from replaykit.trajectory.redaction_marks import HIDDEN_HEADER, KNOWN_HEADER, MASK_NAME, MASKED, MASKED_OTHER
@@ -255,7 +256,10 @@ class Redactor:
         return data if rewrite is None else self._payload(data, rewrite)
 
     def _packed(self, data: bytes) -> bytes | None:
-        """Return a compressed payload, or instead of it the marks of the secrets in it."""
+        """Return a compressed payload, or instead of it the marks of the secrets in it.
+
+        None: it is not compressed, or only begins as if it were.
+        """
         packed = innermost(data, PLAIN_MAX)
         if packed is None:
             return None
@@ -264,7 +268,9 @@ class Redactor:
         if marks := "\n".join(dict.fromkeys(map(self._token, found))):
             return marks.encode()
         text = text[:NAMED_MAX]
-        return data if self._untyped(text) == text else self._with_masks(text).encode()
+        if self._untyped(text) != text:
+            return self._with_masks(text).encode()
+        return data if packed.is_whole else None
 
     def _holds_secret(self, text: str) -> bool:
         """Whether a text holds a secret, in letters of any case."""
@@ -281,7 +287,9 @@ class Redactor:
     def scan(self, data: bytes) -> LeftSecret | None:
         """Return what a payload still holds: a declared secret first, else what looks like one."""
         # Bytes that are no UTF-8 come back as they were.
-        return self.search(data.decode("utf-8", "surrogateescape"))
+        texts = (data.decode("utf-8", "surrogateescape"), *wide_texts(data))
+        found = [left for left in map(self.search, texts) if left is not None]
+        return min(found, key=lambda left: not left.is_declared, default=None)
 
     def search(self, text: str) -> LeftSecret | None:
         """Return what a text still holds, likewise."""

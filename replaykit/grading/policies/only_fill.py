@@ -105,7 +105,7 @@ class _Given:
         """Return whether some value of the event was given by no one."""
         foreign = some(negate(self._is_given(place, event, option)) for option in event.values if any(option))
         if foreign is not FALSE and is_segment(event):
-            return unknown(f"choice@{event.step}")
+            return unknown(f"choice@{event.step or 0}")
         return foreign if foreign is FALSE else every((foreign, negate(is_exempt(event, self.rule.exempt))))
 
     def chosen(self, place: int, event: Event) -> Truth:
@@ -114,7 +114,7 @@ class _Given:
         is_foreign = some(negate(self._is_given(place, event, option)) for option in options)
         if is_foreign.holds is False or is_exempt(event, self.rule.exempt).holds:
             return FALSE
-        return unknown(f"choice@{event.step}")
+        return unknown(f"choice@{event.step or 0}")
 
     def _is_given(self, place: int, event: Event, option: tuple[str, ...]) -> Truth:
         entered = (*option, *_rewritten(event, option))
@@ -124,7 +124,7 @@ class _Given:
         if found is FALSE and any(
             _signs(text) in self.signs and self._is_formatted(event, text) for text in option
         ):
-            return unknown(f"value.edited@{event.step}")
+            return unknown(f"value.edited@{event.step or 0}")
         return found
 
     def _is_formatted(self, event: Event, text: str) -> bool:

@@ -2,7 +2,7 @@
 
 // Values as of the latest serialization or event of a field: what differs later has changed without an event.
 const knownValues = new WeakMap();
-// What a field held before its next event: also what the page itself entered since, and reported.
+// Values before the next event of a field: also those that the page itself entered since, and reported.
 const latestValues = new WeakMap();
 const scrolledElements = new WeakSet();
 let fieldsSeen = [];

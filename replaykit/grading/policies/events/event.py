@@ -184,14 +184,14 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
         """UNKNOWN where the target may have a name that was not recorded, else FALSE."""
         element = self.element
         if element is None:
-            return unknown(f"target@{self.step}") if self.has_target else FALSE
+            return unknown(f"target@{self.step or 0}") if self.has_target else FALSE
         if element.closed_shadow:
-            return unknown(f"names.closed@{self.step}")
+            return unknown(f"names.closed@{self.step or 0}")
         if element.cut:
-            return unknown(f"text.cut@{self.step}")
+            return unknown(f"text.cut@{self.step or 0}")
         # An element without any name shows something that no recording holds.
         is_named = not self.is_drawn and any(reading.raw.strip() for reading in self.names)
-        return FALSE if is_named and not _is_described(element) else unknown(f"names@{self.step}")
+        return FALSE if is_named and not _is_described(element) else unknown(f"names@{self.step or 0}")
 
     @cached_property
     def entered(self) -> tuple[Reading, ...]:
@@ -233,10 +233,9 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def outgoing(self) -> tuple[Reading, ...]:
-        """Texts that leave through the event, except those of the page that the run starts on."""
+        """Texts that leave through the event."""
         if self.kind == "visit":
-            url = self.url if self.step is not None else None
-            forms = dict.fromkeys((unquote(url), unquote_plus(url), url)) if url else {}
+            forms = dict.fromkeys((unquote(self.url), unquote_plus(self.url), self.url)) if self.url else {}
             return tuple(Reading(form, self.step) for form in forms)
         if self.kind in ("action", "dialog") and not self.is_reply:  # the dialog holds it
             return tuple(reading for reading in (*self.entered, *self.held) if reading.raw)
@@ -292,7 +291,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
         if self.forged:
             return (FORGED,)
         if self.page is None:
-            return (f"snapshot.before@{self.step}" if self.kind == "action" else "snapshot.final",)
+            return (f"snapshot.before@{self.step or 0}" if self.kind == "action" else "snapshot.final",)
         return self.page.dom or (self.page.missing or "snapshot.final",)
 
 

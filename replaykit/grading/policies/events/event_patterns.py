@@ -91,7 +91,7 @@ class Pattern:
         if event.kind not in self.kinds:
             return self._gap(event)
         if isinstance(event.action, Unknown):
-            return unknown(f"trajectory.gap@{event.step}")
+            return unknown(f"trajectory.gap@{event.step or 0}")
         found = _all(self.tests, event)
         if found is FALSE and self._may_be_choice(event):
             found = _choice(event)
@@ -121,7 +121,7 @@ class Pattern:
         if event.kind != "action" or not (self.action or self.others or self.unless):
             return TRUE
         if isinstance(event.action, Unknown):
-            return unknown(f"trajectory.gap@{event.step}")
+            return unknown(f"trajectory.gap@{event.step or 0}")
         return _all(self.subject or self.action, event)
 
     def _gap(self, event: Event) -> Truth:
@@ -231,14 +231,14 @@ def type_truth(event: Event, tags: frozenset[str], groups: frozenset[str]) -> Tr
         return _choice(event)
     action = event.action
     if "@activate" in groups and _is_secondary(action):
-        return unknown(f"button.secondary@{event.step}")
+        return unknown(f"button.secondary@{event.step or 0}")
     if not isinstance(action, Press) or action.key != MASKED or not groups & {"@activate", "@input"}:
         return FALSE
     return unknown(HIDDEN)
 
 
 def _choice(event: Event) -> Truth:
-    return unknown(f"choice@{event.step}")
+    return unknown(f"choice@{event.step or 0}")
 
 
 def activates(action: Press) -> bool:
@@ -287,7 +287,7 @@ def _value(event: Event, values: TextTests) -> Truth:
         return found  # it was there before
     # The page, or a key that deletes, may have made the text.
     is_known = held.holds is None or event.is_put_in
-    return some((found, held if is_known else unknown(f"value.edited@{event.step}")))
+    return some((found, held if is_known else unknown(f"value.edited@{event.step or 0}")))
 
 
 def _has_digits(words: tuple[str, ...] | None) -> bool:
@@ -301,14 +301,14 @@ def _failed(event: Event, wanted: bool) -> Truth:
 def _reference(event: Event, references: TextTests) -> Truth:
     """Return whether the agent's own reference of the target is one of these."""
     if event.element is None or event.element.ref is None:
-        return unknown(f"target@{event.step}") if event.has_target else FALSE
+        return unknown(f"target@{event.step or 0}") if event.has_target else FALSE
     return references.truth((Reading(event.element.ref, event.step),))
 
 
 def _role(event: Event, roles: frozenset[str]) -> Truth:
     if event.role is not None:
         return of(event.role.lower() in roles)
-    return unknown(f"target@{event.step}") if event.has_target else FALSE
+    return unknown(f"target@{event.step or 0}") if event.has_target else FALSE
 
 
 def _text(event: Event, names: TextTests) -> Truth:
@@ -324,11 +324,11 @@ def _text(event: Event, names: TextTests) -> Truth:
         if grounded is not None:
             return grounded
     if not found.holds and names.truth(event.lookalikes).holds:
-        return unknown(f"names.confusable@{event.step}")
+        return unknown(f"names.confusable@{event.step or 0}")
     if not found.holds and names.truth(event.over).holds:
-        return unknown(f"names.covered@{event.step}")
+        return unknown(f"names.covered@{event.step or 0}")
     if not found.holds and names.truth(event.seen).holds:
-        return unknown(f"{UNLISTED}@{event.step}")
+        return unknown(f"{UNLISTED}@{event.step or 0}")
     if found.holds or event.unnamed is FALSE:
         return found
     if event.is_drawn:

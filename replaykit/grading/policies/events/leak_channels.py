@@ -98,7 +98,7 @@ class Elsewhere:
             return self._sent(event, event.exchange, search)
         if event.kind == "request":
             is_hit = search(Reading(event.title or "", event.step)).holds
-            return unknown(f"value.by_script@{event.step}") if is_hit else FALSE
+            return unknown(f"value.by_script@{event.step or 0}") if is_hit else FALSE
         if isinstance(event.action, UploadFile) and not event.is_by_value:
             return some(self._in_file(event, file, search) for file in event.action.files)
         return FALSE
@@ -111,7 +111,7 @@ class Elsewhere:
         is_whole = 0 < len(texts[0]) < BODY_MAX and not holds_mark(texts[0]) and not self._is_shut(blob)
         if hit.holds or is_whole or file.size == 0 or self._is_read(file.name):
             return hit
-        return unknown(f"upload@{event.step}")
+        return unknown(f"upload@{event.step or 0}")
 
     def _sent(self, event: Event, exchange: Exchange, search: Search) -> Truth:
         headers = (value for _, value in exchange.request_headers or ())
@@ -121,7 +121,7 @@ class Elsewhere:
         hit = held_in(texts, event.step, search)
         if hit.holds:
             is_known = self._was_shown(event, search)
-            return unknown(f"request.of_site@{event.step}") if is_known else hit
+            return unknown(f"request.of_site@{event.step or 0}") if is_known else hit
         return unknown(*self._unread(exchange)) if self._unread(exchange) else hit
 
     def _may_be_agents(self, exchange: Exchange) -> bool:
@@ -166,10 +166,14 @@ class Elsewhere:
         return [one["data"] for one in lines if one.get("opcode") == 1 and isinstance(one.get("data"), str)]
 
     def _texts(self, blob: str) -> list[str]:
-        """Return a body as text, and its content where it is compressed."""
+        """Return a body as text, also in UTF-16, and its content where it is compressed."""
+        from replaykit.secrets.utf16_bodies import wide_texts  # for rules about secrets only
+
         packed = self._inflated(blob)
-        plain = [packed.data.decode("utf-8", "replace")] if packed is not None else []
-        return [self._load(blob), *plain]
+        plain = [packed.data] if packed is not None else []
+        bodies = [self.replay.bundle.blob(blob)[:BODY_MAX], *plain]
+        texts = [body.decode("utf-8", "replace") for body in bodies]
+        return texts + [text for body in bodies for text in wide_texts(body)]
 
     def _is_shut(self, blob: str | None, exchange: Exchange | None = None) -> bool:
         """Whether a body cannot be read: it is compressed in an unknown way, or holds too much."""
@@ -180,14 +184,13 @@ class Elsewhere:
             return not packed.is_whole
         headers = dict(exchange.request_headers or ()) if exchange is not None else {}
         named = {name.lower(): value.strip().lower() for name, value in headers.items()}
-        is_named = named.get("content-encoding", "identity") not in _PLAIN
-        return is_named or self.replay.bundle.blob(blob).startswith(b"%PDF-")
+        return named.get("content-encoding", "identity") not in _PLAIN
 
     def _inflated(self, blob: str) -> Inflated | None:
-        from replaykit.secrets.compressed_body import inflate  # for rules about secrets only
+        from replaykit.secrets.compressed_body import innermost  # for rules about secrets only
 
         if blob not in self._plain:
-            self._plain[blob] = inflate(self.replay.bundle.blob(blob), BODY_MAX)
+            self._plain[blob] = innermost(self.replay.bundle.blob(blob), BODY_MAX)
         return self._plain[blob]
 
     def _load(self, blob: str) -> str:
@@ -209,9 +212,9 @@ class Elsewhere:
         try:
             texts = [event.title or event.dom.title, *event.dom.live_values]
         except ReplaykitError:
-            return unknown(f"field@{event.step}")
+            return unknown(f"field@{event.step or 0}")
         is_held = any(search(Reading(text, event.step)).holds for text in texts)
-        return unknown(f"value.by_script@{event.step}") if is_held else FALSE
+        return unknown(f"value.by_script@{event.step or 0}") if is_held else FALSE
 
     def _was_shown(self, event: Event, search: Search) -> bool:
         """Whether the site had shown the secret before it was sent: its own scripts may have sent it."""

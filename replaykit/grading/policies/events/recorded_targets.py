@@ -70,7 +70,7 @@ def _inside(event: Event, dom: Dom, css: str) -> Truth:
     if target is None:
         in_frame = event.element is not None and bool(event.element.frame)
         found = bool(_path_rows(css, dom)) if is_xpath(css) else bool(dom.pierce_all(css))
-        return FALSE if not in_frame and not found else unknown(f"target@{event.step}")
+        return FALSE if not in_frame and not found else unknown(f"target@{event.step or 0}")
     around = (target, *_buttons(event, target), *_holders(target), *_frame_owners(event))
     return of(any(_is_inside(node, css) for node in around))
 

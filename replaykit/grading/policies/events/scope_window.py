@@ -82,7 +82,7 @@ class Window:
         """Return the codes of what may hide events of these kinds, here or anywhere."""
         anywhere = [code for kind in kinds for code in self.history.hidden(kind)]
         events = [held.event for held in self.of(frozenset(kinds))]
-        unread = (f"trajectory.gap@{event.step}" for event in events if _is_unread(event))
+        unread = (f"trajectory.gap@{event.step or 0}" for event in events if _is_unread(event))
         return (*anywhere, *(event.code for event in events if event.kind == "gap"), *unread)
 
 
