@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from replaykit.grading.peers.webarena_verified import structures
 from replaykit.grading.verdict import CheckResult
 from replaykit.tasks.benchmarks.webarena_verified import read_verified
 from replaykit.tasks.network_checks import NetworkMatch
@@ -492,3 +493,13 @@ def test_a_url_with_a_wildcard_is_refused(grade: Grade, run: Run) -> None:
 def test_what_differs_is_named(grade: Grade, run: Run) -> None:
     ended = sent(run(), "{}", status=302).answer("ok")
     assert "302 (differs in status)" in str(grade(ended, request()))
+
+
+def test_a_list_that_is_longer_than_any_that_is_expected_is_not_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def unexpected(*_: Any) -> None:
+        pytest.fail("a value was compared")
+
+    monkeypatch.setattr(structures, "_equal_values", unexpected)
+    assert not structures.equal(("x",) * 3, ("y",) * (structures.VALUES_MAX + 1))

@@ -10,6 +10,9 @@ from replaykit.decoders import check_nesting
 from replaykit.grading.peers.webarena_verified.peer_quantities import Unparsed
 from replaykit.grading.peers.webarena_verified.typed_values import PeerOptions, Typed, typed
 
+VALUES_MAX = 1000
+"""Values of a list that are compared with each expected one: of a longer list they are not all expected."""
+
 DEPTH_MAX = 64
 """Values inside values."""
 NESTING_MAX = 900
@@ -191,6 +194,8 @@ def _equal_lists(
         results = [_equal(one, other, is_ordered, allows_more, seen, depth + 1) for one, other in pairs]
         return len(expected) == len(actual) and all(results)
     left = list(actual)
+    if len(left) > max(len(expected), VALUES_MAX):
+        return False
     matched = 0
     for one in expected:
         for place, other in enumerate(left):
