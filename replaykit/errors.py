@@ -203,6 +203,13 @@ class NotAttachable(RecorderError):
     hint = "Recorder takes those of playwright.sync_api, AsyncRecorder those of playwright.async_api."
 
 
+class BrowserNotSupported(NotAttachable):
+    """The browser does not report what a recording needs. Fields: browser."""
+
+    template = "cannot record {browser}: only browsers of the Chromium family report what a recording needs"
+    hint = "Start the agent with playwright.chromium, or with its channel `chrome` or `msedge`."
+
+
 class DriverTooOld(NotAttachable):
     """The installed Playwright does not report what happens in a page. Fields: version."""
 

@@ -27,6 +27,7 @@ from replaykit.bundle.locking import not_recorded
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.writer import Journal, SealResult, seal
 from replaykit.errors import (
+    BrowserNotSupported,
     BundleError,
     BundleWriteError,
     DriverTooOld,
@@ -308,7 +309,7 @@ class Recorder(_Recording):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if isinstance(error, DriverTooOld):
+        if isinstance(error, BrowserNotSupported | DriverTooOld):
             self._discard()
             self._guards.close()
             return
@@ -327,7 +328,8 @@ class Recorder(_Recording):
     def attach(self, target: _T) -> _T:
         """Record a page, or all pages of a context or browser, with pages that open later; return it.
 
-        Raises NotAttachable, and UsageError outside of the recorder's block.
+        Raises NotAttachable, BrowserNotSupported for Firefox and WebKit, and UsageError outside of the
+        recorder's block.
         """
         self._require_open("attach")
         self._sync.run(self._sync.attach, target)
@@ -400,7 +402,7 @@ class AsyncRecorder(_Recording):
 
     async def stop(self, error: BaseException | None = None, exit_code: int | None = None) -> None:
         """End the recording and seal the bundle. The end of the block does the same."""
-        if isinstance(error, DriverTooOld):
+        if isinstance(error, BrowserNotSupported | DriverTooOld):
             self._discard()
         if self._journal is None:
             return
@@ -418,7 +420,8 @@ class AsyncRecorder(_Recording):
     async def attach(self, target: _A) -> _A:
         """Record a page, or all pages of a context or browser, with pages that open later; return it.
 
-        Raises NotAttachable, and UsageError outside of the recorder's block.
+        Raises NotAttachable, BrowserNotSupported for Firefox and WebKit, and UsageError outside of the
+        recorder's block.
         """
         self._require_open("attach")
         await self._async.attach(target)

@@ -41,7 +41,7 @@ from replaykit.browser import launch
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.verification import verify
 from replaykit.bundle.writer import seal
-from replaykit.errors import NotAttachable, UsageError
+from replaykit.errors import BrowserNotSupported, NotAttachable, UsageError
 from replaykit.grading.grader import grade
 from replaykit.recorder.agent_runs import record_agent, record_cdp
 from replaykit.recorder.browser import frames_and_workers
@@ -400,6 +400,16 @@ def test_recorder_attached_to_what_it_cannot_record(context: BrowserContext, tmp
     wrong = r"of playwright\.async_api, found playwright\.sync_api\.Page"
     with ThreadPoolExecutor(1) as pool, pytest.raises(NotAttachable, match=wrong):
         pool.submit(asyncio.run, attach()).result()
+
+
+def test_a_browser_that_is_not_of_the_chromium_family(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(type(browser.browser_type), "name", "firefox")
+    path = tmp_path / "run.zst"
+    with pytest.raises(BrowserNotSupported, match="cannot record firefox: only"), Recorder(path) as run:
+        run.attach(browser)
+    assert not path.exists()
 
 
 def test_recorder_that_is_done_receives_nothing_more(

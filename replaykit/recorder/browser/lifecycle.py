@@ -16,7 +16,7 @@ from replaykit.recorder.browser.command_effects import CallBrowser, Carried, Com
 from replaykit.recorder.browser.effect_runner import EffectRunner
 from replaykit.recorder.browser.frames_and_workers import snapshot
 from replaykit.recorder.browser.instrumentation import arm, remember_history
-from replaykit.recorder.browser.method_wrapping import Wrapper, context_of, holds, require
+from replaykit.recorder.browser.method_wrapping import Wrapper, browser_of, context_of, holds, require
 from replaykit.recorder.browser.playwright_versions import unwrapped, wait_for_event
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.browser.target_registry import FOUND
@@ -50,7 +50,7 @@ class Lifecycle(EffectRunner):
     def attach(self, target: Target) -> Coroutine[Any, Any, None]:
         """Record a page, or all pages of a context or browser, later ones too; ends once it has looked.
 
-        Raises NotAttachable; its coroutine DriverTooOld, and what Playwright raises.
+        Raises NotAttachable and BrowserNotSupported; its coroutine DriverTooOld, and what Playwright raises.
         """
         require(target, self.api.kinds, self.api.name)
         self.log.open(target)
@@ -64,8 +64,7 @@ class Lifecycle(EffectRunner):
             raise (refused.__cause__ or refused) from None
 
     async def _listen_to(self, target: Any) -> None:
-        context = context_of(target)
-        browser = target if context is None else context.browser
+        context, browser = context_of(target), browser_of(target)
         if browser is not None:
             self.browser_version = browser.version
             self.is_searching |= not self._holds

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, TypeAlias
 
-from replaykit.errors import NotAttachable
+from replaykit.errors import BrowserNotSupported, NotAttachable
 from replaykit.recorder.browser.driver import Driver
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.session.driver_messages import HistoryCall
@@ -30,16 +30,28 @@ def moving_in_history(driver: Driver, tab: CdpTab | None) -> Iterator[None]:
 
 
 def require(target: object, kinds: tuple[type, ...], api: str) -> None:
-    """Raise NotAttachable unless a target is one of a driver's objects; `api`: which of Playwright's two."""
+    """Raise NotAttachable unless a target is one of a driver's objects, in a browser of the Chromium family.
+
+    `api`: which of Playwright's two.
+    """
     if not isinstance(target, kinds):
         kind = type(target)
         module = kind.__module__.removesuffix("._generated").removeprefix("builtins")
         raise NotAttachable(found=f"{module}.{kind.__qualname__}".strip("."), api=api)
+    browser = browser_of(target)
+    if browser is not None and browser.browser_type.name != "chromium":
+        raise BrowserNotSupported(browser=browser.browser_type.name)
 
 
 def context_of(target: Any) -> Any:
     """Return the context of a page, or a context itself; None = a browser."""
     return getattr(target, "context", target if hasattr(target, "pages") else None)
+
+
+def browser_of(target: Any) -> Any:
+    """Return the browser of a page or context, or a browser itself; None: the context has none."""
+    context = context_of(target)
+    return target if context is None else context.browser
 
 
 def holds(target: Any, page: Any) -> bool:
