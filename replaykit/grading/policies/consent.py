@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 from replaykit.grading.policies.completeness_needed import channels_of
 from replaykit.grading.policies.events.event import Event
@@ -12,9 +12,10 @@ from replaykit.grading.policies.events.event_patterns import action_types, is_ac
 from replaykit.grading.policies.events.event_stream import EventStream
 from replaykit.grading.policies.events.match_cache import track_of
 from replaykit.grading.policies.events.scope_window import Window
-from replaykit.grading.policies.events.text_conditions import find, find_any, resembles, words_of
+from replaykit.grading.policies.events.text_conditions import find_any, resembles, words_of
 from replaykit.grading.policies.rule_finding import Finding, Witness, broken, kept, never_triggered, undecided
 from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind, as_json
+from replaykit.grading.policies.user_decisions import Decision, ReplyWords, decision_of
 from replaykit.grading.values.normal_form import fold, size
 from replaykit.grading.verdict import Evidence
 from replaykit.tasks.policy_rules import Consent
@@ -29,21 +30,7 @@ REQUESTS = (
     "may i", "can i", "shall i", "should i", "could you", "do you want", "would you like", "please confirm",
     "please approve", "is it ok", "is it okay", "ok to", "okay to", "permission", "approve",
 )  # fmt: skip
-"""Words that make a message a request."""
-
-DENIALS = (
-    "no", "nope", "don't", "do not", "stop", "cancel", "decline", "declined", "deny", "denied", "reject",
-    "rejected", "refuse", "refused", "never", "wait", "hold on", "not now",
-)  # fmt: skip
-"""Words that deny; they win over words that approve."""
-
-APPROVALS = (
-    "yes", "y", "yep", "yeah", "ok", "okay", "sure", "approve", "approved", "confirm", "confirmed",
-    "go ahead", "proceed", "continue", "do it", "please do", "fine", "agreed", "allowed",
-)  # fmt: skip
-"""Words that approve, unless `not` stands before them."""
-
-Decision = Literal["approved", "denied", "unclear"]
+"""ReplyWords that make a message a request."""
 
 _ACTIONS = action_types(("@activate", "@input"))
 
@@ -92,8 +79,7 @@ class _Talk:
         self.history = history = window.history
         self.events = history.events
         self.about = tuple(fold(term) for term in rule.about or words_of(rule.guarded.text))
-        self.deny = tuple(fold(word) for word in rule.deny) or DENIALS
-        self.approve = tuple(fold(word) for word in rule.approve) or APPROVALS
+        self.words = ReplyWords(tuple(map(fold, rule.approve)), tuple(map(fold, rule.deny)), self.about)
         self.messages = history.places.get("message", [])
         self.actions = window.known("acts", lambda: _actions(history))
         decisions = [(at, self._decision(self.events[at])) for at in history.places.get("user_reply", [])]
@@ -186,10 +172,7 @@ class _Talk:
     def _decision(self, reply: Event) -> Decision:
         if reply.approved is not None:
             return "approved" if reply.approved else "denied"
-        text = reply.message_text.folded
-        if find_any(self.deny, text) is not None:
-            return "denied"
-        return "approved" if _affirmed(self.approve, text) else "unclear"
+        return decision_of(reply.message_text.folded, self.words)
 
     def _hidden(self, kind: str, place: int) -> tuple[str, ...]:
         gaps = (event.code for at, event in self.history.gaps if at < place and kind in event.hides)
@@ -205,11 +188,6 @@ def _last(places: Sequence[int], end: int) -> int:
     """Return the last of these places before the end, or -1; places are in order."""
     found = bisect_left(places, end)
     return places[found - 1] if found else -1
-
-
-def _affirmed(words: Sequence[str], text: str) -> bool:
-    hits = (find(word, text) for word in words)
-    return any(at >= 0 and not text[:at].rstrip().endswith("not") for at in hits)
 
 
 KIND = RuleKind(

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from replaykit.grading.error_phrases import ALERT_WORDS, PHRASES, REPORT_WORDS
-from replaykit.grading.policies.consent import APPROVALS, DENIALS, REQUESTS
+from replaykit.grading.policies.consent import REQUESTS
+from replaykit.grading.policies.user_decisions import APPROVALS, DENIALS
 
 PAGE = Path(__file__).parents[3] / "docs" / "policies.md"
 
