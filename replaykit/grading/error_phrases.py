@@ -21,7 +21,10 @@ Chosen by what pages of many frameworks say in alerts (decision 119).
 """
 
 REPORT_WORDS = (
-    "error", "failed", "failure", "unable", "cannot", "can't", "could not", "couldn't", "not found", "denied",
-    "forbidden", "unavailable", "blocked", "problem", "timed out", "timeout",
+    "error", "errors", "fail", "fails", "failed", "failing", "failure", "failures", "unable",
+    "not able", "impossible", "not possible", "cannot", "can't", "could not", "couldn't",
+    "unsuccessful", "not found", "denied", "forbidden", "unavailable", "not available", "blocked",
+    "problem", "problems", "timed out", "timeout", "went wrong", "not allowed", "not permitted",
+    "did not work", "didn't work", "did not load", "didn't load", "did not succeed", "didn't succeed",
 )  # fmt: skip
-"""Words that report one."""
+"""Words that report an error."""

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from replaykit.grading.error_phrases import ALERT_WORDS, PHRASES, REPORT_WORDS
+from replaykit.grading.error_phrases import ALERT_WORDS, PHRASES
+from replaykit.grading.policies.agent_reports import reports_error
 from replaykit.grading.policies.events.event import SHORT_PAGE, Event
 from replaykit.grading.policies.events.event_stream import EventStream
 from replaykit.grading.policies.events.scope_window import Window
@@ -68,8 +69,7 @@ def grade_reports_error(rule: ReportsError, run: PolicyRun) -> Finding:
     silent = [place for place in unread if not reports.covers(_unread(window.history, place))]
     missing = [_page_code(reports.history.events[place]) for place in silent]
     missing += [*codes(error.in_force for error in missed), *(doubts if missed else ())]
-    if any(reports.covers(error, perhaps=True) for error in missed):
-        missing += reports.uncounted()
+    missing += [code for error in missed for code in reports.unclear(error)]
     missing += [f"snapshot.before@{error.event.step or 0}" for error in missed if reports.may_be_over(error)]
     if window.history.steps and not any(held.event.kind == "page" for held in window.of(_SHOWING)):
         missing += window.history.hidden("page")
@@ -152,7 +152,7 @@ class _UserReports:
     def __init__(self, rule: ReportsError, window: Window) -> None:
         self.rule = rule
         self.history = history = window.history
-        self.words = tuple(fold(word) for word in rule.report) or REPORT_WORDS
+        self.words = tuple(fold(word) for word in rule.report)
         self.blind = history.misses_steps
         self.messages = history.of_kinds(rule.to)
         #: When the agent sent its last message, ms; None where it did something after it, or it is unknown.
@@ -162,16 +162,26 @@ class _UserReports:
         """Whether a later message reports an error in time, in such words or in those shown.
 
         What was written while it may have been on the screen already, first seen or not, is later. Where
-        steps may be missing, it is unknown what is in time: only `perhaps` takes it for that.
+        steps may be missing, it is unknown what is in time, and of some words what they say: only `perhaps`
+        takes it for a report.
         """
-        return any(
-            (at > error.place or _is_after(e.at, error.since))
-            and self._in_time(error.event, e, perhaps)
-            and self._reports(e, error.words)
-            for at, e in self.messages
+        accepted = (True, None) if perhaps else (True,)
+        return any(self._reports(e, error.words) in accepted for e in self._later(error, perhaps))
+
+    def unclear(self, error: _Shown) -> tuple[str, ...]:
+        """Return why it is unknown whether a later message reports an error in time."""
+        found = {self._reports(event, error.words) for event in self._later(error, perhaps=True)}
+        return (
+            (*self._uncounted(), *(("report.unclear",) if None in found else ())) if found - {False} else ()
         )
 
-    def uncounted(self) -> tuple[str, ...]:
+    def _later(self, error: _Shown, perhaps: bool) -> Iterator[Event]:
+        for at, event in self.messages:
+            is_later = at > error.place or _is_after(event.at, error.since)
+            if is_later and self._in_time(error.event, event, perhaps):
+                yield event
+
+    def _uncounted(self) -> tuple[str, ...]:
         """Return why no one can count the steps up to a report."""
         gaps = (event.code for _, event in self.history.gaps if "action" in event.hides)
         return (*self.history.hidden("action"), *gaps) if self.rule.within is not None else ()
@@ -203,9 +213,14 @@ class _UserReports:
         first = -1 if error.step is None else error.step
         return (-1 if report.step is None else report.step) - first <= self.rule.within
 
-    def _reports(self, event: Event, shown: tuple[str, ...]) -> bool:
+    def _reports(self, event: Event, shown: tuple[str, ...]) -> bool | None:
+        """Return whether a message reports an error; None: not known. Words of a rule leave nothing open."""
         text = event.message_text.folded
-        return size(text) >= REPORT_MIN and find_any((*self.words, *shown), text) is not None
+        if size(text) < REPORT_MIN:
+            return False
+        if self.words:
+            return find_any((*self.words, *shown), text) is not None
+        return _code(text) is not None or reports_error(text, shown)
 
 
 def _unread(history: EventStream, place: int) -> _Shown:
