@@ -181,11 +181,21 @@ def denies(text: str) -> bool:
     return _DENIAL.search(fold(text)) is not None
 
 
+_VALUE = (
+    r"(?=(?:the )?(?:[$€£¥]?\d|[a-z]{3} ?\d"
+    r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b))"
+)
+"""Beginning of an amount (`USD 5` as well) or a date."""
+
 _DENIAL = lazy_pattern(
-    r"(?<=\d)\+(?!\w)"
+    r"(?<=\d)\+(?!\w)|\?\s*$"
     r"|\b(?:not|no(?!\. ?\d)|never|neither|nor|cannot|unable|without|maybe|perhaps|possibly|might|unsure"
-    r"|(?:more|less|fewer|greater|other|rather) than|at (?:least|most)|up to|or (?:more|less|fewer)"
-    r"|(?:over|under|above|below|almost|nearly) (?=[$€£¥]?\d))\b|n't\b|[<>≤≥](?= ?[$€£¥]?\d)"
+    r"|(?:more|less|fewer|greater|earlier|later|other|rather) than|at (?:least|most)|up to"
+    r"|or (?:more|less|fewer))\b|n't\b|\d (?:minimum|maximum)\b"
+    r"|\b(?:over|under|above|below|beyond|within|almost|nearly|before|after|until|till|prior to"
+    r"|exceed(?:s|ed|ing)?|starting (?:at|from)|as (?:low|high|much|many|little|few|early|late) as"
+    rf"|except(?: for)?|excluding|instead of|unlike) {_VALUE}"
+    rf"|[<>≤≥] ?{_VALUE}"
 )
 
 

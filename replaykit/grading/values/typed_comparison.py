@@ -351,9 +351,10 @@ def _boolean(text: str) -> bool | None:
 
 
 def _leading_boolean(text: str) -> bool | None:
-    """Read `Yes, since 2019`: the first word decides unless the opposite one occurs too."""
+    """Read `Yes, since 2019`: the first word decides, but not in a question or beside the opposite one."""
     words = re.findall(r"\w+", normal(text))
-    if not words or words[0] not in _YES | _NO or (_YES & set(words) and _NO & set(words)):
+    is_torn = bool(_YES & set(words) and _NO & set(words))
+    if not words or words[0] not in _YES | _NO or is_torn or text.rstrip().endswith("?"):
         return None
     return words[0] in _YES
 
