@@ -121,6 +121,7 @@ REMEDIES: dict[str, str] = {
     "redirected": "a redirect shows neither success nor refusal: give `ok: false`, so that every answer"
     " counts, or read the path after the run (`phase: post`)",
     "report.unclear": "the agent's words may report the error: read them, or name such words in `report`",
+    "request.unclear": "the agent's words may have asked for the action: let it ask a question",
     "response": _WATCH,
     "unordered": "two requests were under way at once: read the path after the run (`phase: post`)",
     "upload": "record with `replaykit record`, which keeps uploaded files; an imported run may lack them",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple, get_args
 
 from replaykit.grading.policies.completeness_needed import channels_of
@@ -27,10 +29,13 @@ REQUEST_MIN = 5
 QUESTION_MARKS = frozenset("?؟՞፧")
 
 REQUESTS = (
-    "may i", "can i", "shall i", "should i", "could you", "do you want", "would you like", "please confirm",
-    "please approve", "is it ok", "is it okay", "ok to", "okay to", "permission", "approve",
+    "may i", "can i", "shall i", "should i", "if i should", "could you", "do you want", "would you like",
+    "would it be", "do i have", "are you sure", "please confirm", "kindly confirm", "confirm that",
+    "confirm the", "your confirmation", "please approve", "approve", "approval", "authorize", "authorise",
+    "consent", "is it ok", "is it okay", "ok to", "okay to", "permission", "go-ahead", "if you agree",
+    "let me know", "please advise", "yes/no", "y/n", "reply yes", "say yes", "type yes", "yes or no",
 )  # fmt: skip
-"""ReplyWords that make a message a request."""
+"""Words that make a message a request."""
 
 _ACTIONS = action_types(("@activate", "@input"))
 
@@ -99,8 +104,8 @@ class _Talk:
         """
         self._listen(place)
         if self.spent == len(self.asked):
-            hidden = self._hidden("message", place)
-            return _Consent(missing=hidden) if hidden else _Consent("no_request")
+            missing = self._hidden("message", place) or self._perhaps_asked(place)
+            return _Consent(missing=missing) if missing else _Consent("no_request")
         request = self.asked[self.spent]
         if self.rule.approval == "ignored" or self.auto:
             return self._use(event, request)
@@ -160,9 +165,24 @@ class _Talk:
         while self.spent < len(self.asked) and self.asked[self.spent] in self.used:
             self.spent += 1
 
+    def _perhaps_asked(self, place: int) -> tuple[str, ...]:
+        """Return the code of other words about the action, which may have asked for it: the user replied."""
+        return ("request.unclear",) if self._granted and self._granted[0] < place else ()
+
+    @cached_property
+    def _granted(self) -> list[int]:
+        """Places of replies that come right after other words about the action, and do not deny it."""
+        decisions = {at: what for what, places in self.replies.items() for at in places}
+        talk = pairwise(sorted([*self.messages, *decisions]))
+        answers = [(words, at) for words, at in talk if decisions.get(at, "denied") != "denied"]
+        return [at for words, at in answers if self._is_about(words) and not self._asks(self.events[words])]
+
     def _names(self, at: int) -> bool:
+        return self._asks(self.events[at]) and self._is_about(at)
+
+    def _is_about(self, at: int) -> bool:
         text = self.events[at].message_text.folded
-        return self._asks(self.events[at]) and any(resembles(term, text) for term in self.about)
+        return any(resembles(term, text) for term in self.about)
 
     def _asks(self, event: Event) -> bool:
         text = event.message_text.folded
