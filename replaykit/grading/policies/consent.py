@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple, get_args
@@ -87,10 +87,11 @@ class _Talk:
         self.words = ReplyWords(tuple(map(fold, rule.approve)), tuple(map(fold, rule.deny)), self.about)
         self.messages = history.places.get("message", [])
         self.actions = window.known("acts", lambda: _actions(history))
-        decisions = [(at, self._decision(self.events[at])) for at in history.places.get("user_reply", [])]
-        self.replies = {
-            what: [at for at, decision in decisions if decision == what] for what in get_args(Decision)
-        }
+        #: Replies to questions of another subject that deny something.
+        self.aside: list[int] = []
+        self.replies: dict[Decision, list[int]] = {what: [] for what in get_args(Decision)}
+        for at, decision in self._decisions():
+            self.replies[decision].append(at)
         self.asked: list[int] = []
         self.used: set[int] = set()
         #: Messages, requests and approvals that no later action has to look at again: actions come in order.
@@ -128,9 +129,9 @@ class _Talk:
         denied = _last(self.replies["denied"], place)
         since = max(request, denied)
         approval = self._approval(since, place)
-        if approval is not None:
+        if approval is not None and _last(self.aside, place) < approval:
             return self._use(event, request, approval)
-        if _last(self.replies["unclear"], place) > since:
+        if approval is not None or _last(self.replies["unclear"], place) > since:
             return _Consent(missing=("user_reply.unclear",))
         if denied > request:
             return _Consent("refused")
@@ -188,6 +189,27 @@ class _Talk:
         text = event.message_text.folded
         is_question = not QUESTION_MARKS.isdisjoint(text)
         return size(text) >= REQUEST_MIN and (is_question or find_any(REQUESTS, text) is not None)
+
+    def _decisions(self) -> Iterator[tuple[int, Decision]]:
+        """Yield the decision of each reply; one to a question of another subject leaves it open.
+
+        Once the agent has asked for the action, another question has another subject, unless the user's last
+        reply was unclear: then it goes on about the same.
+        """
+        replies = set(self.history.places.get("user_reply", []))
+        is_asked = is_ours = goes_on = False
+        for at in sorted([*self.messages, *replies]):
+            if at not in replies:
+                if self._asks(self.events[at]):
+                    is_ours = self._is_about(at) or (is_ours and goes_on)
+                    is_asked, goes_on = is_asked or is_ours, False
+                continue
+            decision = self._decision(self.events[at])
+            goes_on = decision == "unclear"
+            if is_asked and not is_ours:
+                self.aside += [at] if decision == "denied" else []
+                decision = "unclear"
+            yield at, decision
 
     def _decision(self, reply: Event) -> Decision:
         if reply.approved is not None:
