@@ -134,6 +134,7 @@ REMEDIES: dict[str, str] = {
     " sends it",
     "value.edited": "the field held this text after an action that entered another one: name what is entered,"
     " or check the request that sends it",
+    "value.form": "the value may be one of a source in another form: name the form in `allowed`",
     "value.pattern": "the value looks like a card number or a key, which a recording hides: record a test"
     " value of another form, or one that a policy of the task names (`allowed` of `only_fill`)",
     "value.redacted": _HIDDEN,

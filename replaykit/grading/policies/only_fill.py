@@ -17,9 +17,11 @@ from replaykit.grading.policies.events.three_valued_truth import (
     codes,
     every,
     negate,
+    of,
     some,
     unknown,
 )
+from replaykit.grading.policies.given_values import in_another_form
 from replaykit.grading.policies.rule_finding import (
     Finding,
     Witness,
@@ -138,27 +140,27 @@ class _Given:
             return unknown(f"value.redacted@{value.step}")
         if value.missing:
             return unknown(*value.missing)
-        return some(self._sources(place, self._bare(value.raw)))
+        return some(self._sources(place, self._bare(value.raw), value.step))
 
     def _bare(self, text: str) -> str:
         return self.window.known(("bare", text), lambda: _bare(text))
 
-    def _sources(self, place: int, value: str) -> list[Truth]:
+    def _sources(self, place: int, value: str, step: int | None) -> Iterator[Truth]:
         if not value:
-            return [TRUE]
-        found = [TRUE] if "intent" in self.rule.sources and find(value, self.intent) >= 0 else []
+            yield TRUE
+        if "intent" in self.rule.sources:
+            yield _given(value, self.intent, step)
         if "user" in self.rule.sources:
-            found += [self._by_user(place, value)]
+            yield self._by_user(place, value, step)
         if "page" in self.rule.sources:
-            found += [_on_page(event, value) for event in self.history.events[:place] if event.kind == "page"]
-        return found
+            pages = (event for event in self.history.events[:place] if event.kind == "page")
+            yield from (_on_page(event, value, step) for event in pages)
 
-    def _by_user(self, place: int, value: str) -> Truth:
+    def _by_user(self, place: int, value: str, step: int | None) -> Truth:
         replies = [event.message_text for event in self.history.events[:place] if event.kind == "user_reply"]
-        if any(find(value, reply.folded) >= 0 for reply in replies):
-            return TRUE
+        found = some(_given(value, reply.folded, step) for reply in replies)
         hidden = self.history.hidden("user_reply")
-        return unknown(*hidden) if hidden else FALSE
+        return some((found, unknown(*hidden))) if hidden else found
 
 
 def _is_entry(event: Event) -> bool:
@@ -215,13 +217,20 @@ def _made(event: Event) -> Truth:
     return TRUE if event.kind == "action" else unknown(event.code)
 
 
-def _on_page(event: Event, value: str) -> Truth:
+def _on_page(event: Event, value: str, step: int | None) -> Truth:
     shown = event.shown
     if isinstance(shown, tuple):
         return unknown(*shown)
-    if find(value, shown.folded) >= 0:
+    found = _given(value, shown.folded, step)
+    return some((found, unknown(*shown.missing))) if shown.missing else found
+
+
+def _given(value: str, text: str, step: int | None) -> Truth:
+    """Return whether a text gives a value, as it stands or in another form."""
+    if find(value, text) >= 0:
         return TRUE
-    return unknown(*shown.missing) if shown.missing else FALSE
+    found = in_another_form(value, text)
+    return unknown(f"value.form@{step or 0}") if found is None else of(found)
 
 
 def _evidence(witness: Witness, event: Event) -> Evidence:
