@@ -10,6 +10,9 @@ from replaykit.patterns import lazy_pattern
 HEAD = 512
 """Bytes that show what a file is."""
 
+MARK = b"\xef\xbb\xbf"
+"""Byte order mark that some editors and shells write before UTF-8."""
+
 _OURS = {
     "report": "a report of `replaykit grade`",
     "suite": "a task file",
@@ -67,7 +70,7 @@ DEVICE = "it is a device or a pipe, which a file would replace"
 def _text_kind(head: bytes) -> str:
     if b"\x00" in head:
         return "a file of another kind"
-    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    start = head.removeprefix(MARK).lstrip()
     if _MARKUP.match(start):
         return "an HTML page"
     if b'"label"' in head and start.startswith(b"{"):

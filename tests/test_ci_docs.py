@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from replaykit.report.report_reader import load_report
+from replaykit.grading.saved_reports import load_report
 
 ROOT = Path(__file__).resolve().parent.parent
 SET = ROOT / "recordings" / "conformance"

@@ -39,6 +39,7 @@ ROWS = [
         "grading.values",
         "grading.statistics",
         "grading.run_scores",
+        "grading.saved_reports",
     ],
     [
         "grading.peers",

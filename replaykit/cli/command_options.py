@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+
+from replaykit.errors import UsageError
 
 PATH = click.Path(path_type=Path)
 """A file or folder, there or not."""
@@ -36,3 +39,24 @@ def option(
         more["is_flag"] = True
     more.setdefault("show_default", "default" in more)
     return click.option(*names, *filter(None, [name]), metavar=value, help=words, **more)
+
+
+def refuse_replaced_inputs(command: click.Command, given: Mapping[str, Any]) -> None:
+    """Raise UsageError where the file that a command writes is one that it is given to read."""
+    writes = {one.name for one in command.params if "-o" in one.opts}
+    outputs = {place: path for name in writes for path, place in _files(given.get(name or ""))}
+    for name, value in given.items():
+        for path, place in _files(value) if name not in writes else ():
+            if place in outputs:
+                reason = f"-o {outputs[place]} would replace {path}, which {command.name} reads"
+                raise UsageError(what=f"{reason}: name another file")
+
+
+def _files(value: Any) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Yield the files that a value names, with device and number; a task file may have `#ID`."""
+    for one in value if isinstance(value, tuple | list) else (value,):
+        if isinstance(one, str | Path) and str(one):
+            for path in dict.fromkeys((str(one), str(one).partition("#")[0])):
+                if os.path.isfile(path):  # noqa: PTH113  # False for a text that no path can be
+                    found = os.stat(path)  # noqa: PTH116  # as above
+                    yield path, (found.st_dev, found.st_ino)

@@ -19,6 +19,7 @@ from replaykit.cli.command_groups import (
     refuse_misspelt_variables,
     write_commands,
 )
+from replaykit.cli.command_options import refuse_replaced_inputs
 from replaykit.cli.console import harmless, near_file
 from replaykit.errors import ReplaykitError
 
@@ -89,11 +90,12 @@ def cli(ctx: click.Context, quiet: bool, verbose: bool, debug: bool) -> None:
 
 
 def _knowing_variables(command: click.Command, name: str) -> Callable[..., Any]:
-    """Return what a command calls, which first refuses misspelt variables; help is shown all the same."""
+    """Return what a command calls, which first refuses misspelt variables and outputs that are inputs."""
     callback = command.callback or _group
 
     def called(*arguments: Any, **options: Any) -> Any:
         refuse_misspelt_variables(command, name, os.environ)
+        refuse_replaced_inputs(command, options)
         return callback(*arguments, **options)
 
     return called

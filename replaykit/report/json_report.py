@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
-from replaykit.decoders import decode
-from replaykit.errors import TaskError
-from replaykit.file_types import HEAD, kind_of_bytes
-from replaykit.grading.verdict import SCHEMA, CheckResult, PolicyResult, Report, Verdict
+from replaykit.grading.verdict import CheckResult, PolicyResult, Report, Verdict
 from replaykit.report.json_text import json_text
 from replaykit.report.remedies import family, remedy
 from replaykit.tasks.described_schema import components, document
@@ -48,10 +44,6 @@ def _frame(report: Report, kinds: Iterable[str]) -> bytes:
     return json_text(replace(report, summary={**report.summary, **more}, verdicts=()), 2)
 
 
-MADE_BY = "`replaykit grade RUNS -o report.json` writes one"
-"""Advice where a file is not a report."""
-
-
 def _missing(verdict: Verdict) -> Iterator[str]:
     results: tuple[CheckResult | PolicyResult, ...] = (*verdict.checks, *verdict.policies)
     for result in results:
@@ -67,22 +59,6 @@ def as_jsonl(report: Report) -> bytes:
 def jsonl_parts(report: Report) -> Iterator[bytes]:
     """Yield what `as_jsonl` returns line by line."""
     return (json_text(verdict) + b"\n" for verdict in report.verdicts)
-
-
-def read_json(data: bytes, source: str) -> Report:
-    """Read a report back. Raises `TaskError` naming the path of what is wrong."""
-    try:
-        found = decode(data, Report)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise TaskError(
-            source=source,
-            path="$",
-            reason=f"not a report, found {kind_of_bytes(data[:HEAD])} ({error}); {MADE_BY}",
-        ) from error
-    if found.schema != SCHEMA:
-        reason = f"a report of another version, {found.schema!r:.80}; expected {SCHEMA!r}: {MADE_BY}"
-        raise TaskError(source=source, path="$.schema", reason=reason)
-    return found
 
 
 def report_schema() -> dict[str, Any]:

@@ -15,9 +15,9 @@ from msgspec import Struct
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import UsageError
 from replaykit.grading.run_scores import RATES, Scores, scores_of
+from replaykit.grading.saved_reports import is_report, load_report
 from replaykit.grading.statistics import Interval, clustered_bootstrap, mean, rounded
 from replaykit.grading.verdict import Outcome, Report, Verdict
-from replaykit.report.report_reader import is_report, load_report
 from replaykit.report.run_diff import RunDiff, compare_runs
 from replaykit.report.verdict_pairs import matched
 

@@ -13,13 +13,14 @@ from click.testing import CliRunner
 from replaykit.bundle.reader import open_bundle
 from replaykit.cli.main import cli
 from replaykit.cli.main import run as run_cli
-from replaykit.errors import LabelError
+from replaykit.errors import LabelError, TaskError
 from replaykit.grading.agreement.calibration import agree
 from replaykit.grading.agreement.calibration_gate import read_calibration
 from replaykit.grading.agreement.labels import read_labels
 from replaykit.grading.engine import build_report
 from replaykit.grading.grader import grade
 from replaykit.grading.judges.clients.client import CallableClient
+from replaykit.report.report_diff import diff
 from replaykit.report.report_output import write_report
 from replaykit.testing import trajectory
 
@@ -128,7 +129,7 @@ def test_what_is_no_verdict_is_counted(report: Path, runs: list[Path], tmp_path:
     judge = agree(labels, report)["graders"][0]
     assert judge["decided"]["n"] == 0
     assert judge["decided"]["kappa"]["value"] is None
-    assert judge["excluded"] == {"label not_executable": 1, "not graded": 1, "not labelled": 3}
+    assert judge["excluded"] == {"label not_executable": 1, "not in the other file": 1, "not labelled": 3}
 
 
 def test_nothing_in_common_matches_nothing(report: Path, tmp_path: Path, capfd: Any) -> None:
@@ -184,7 +185,47 @@ def test_a_task_with_several_runs_does_not_identify_one(report: Path, tmp_path: 
     labels = tmp_path / "l.csv"
     labels.write_text("task_id,human_label\nt0,1\nt1,0\n")
     judge = agree(labels, report)["graders"][0]
-    assert (judge["decided"]["n"], judge["excluded"]) == (0, {"not graded": 2, "not labelled": 4})
+    assert (judge["decided"]["n"], judge["excluded"]) == (0, {"not in the other file": 2, "not labelled": 4})
+
+
+def test_labels_that_match_nothing_are_named(report: Path, tmp_path: Path, capfd: Any) -> None:
+    labels = tmp_path / "l.csv"
+    labels.write_text("task_id,label\nt0,1\nt1,0\nelsewhere,1\nelsewhere,0\n")
+    found = agree(labels, report)["labels"]
+    assert found["such_as"] == ["t0", "t1", "elsewhere"]
+    assert (found["unmatched"], found["of_several"], found["replaced"]) == (3, 2, 1)
+    assert run_cli(["agree", str(labels), str(report)]) == 4
+    errors = capfd.readouterr().err
+    assert "1 label replaced by a later one of the same run and annotator" in errors
+    assert "3 labelled runs not in report.json, such as t0, t1, elsewhere" in errors
+    assert "2 labels of a task with several runs" in errors
+
+
+@pytest.mark.parametrize("saved", ["sorted", "marked", "newer"])
+def test_a_report_is_known_however_it_was_saved(report: Path, tmp_path: Path, saved: str) -> None:
+    plain = json.loads(report.read_text())
+    labels = tmp_path / "l.jsonl"
+    labels.write_text(json.dumps({"trajectory": plain["verdicts"][0]["trajectory"], "label": "success"}))
+    if saved == "newer":
+        report.write_text(json.dumps({**plain, "schema": "replaykit.report/9"}))
+        with pytest.raises(TaskError, match=r"a report of another version, 'replaykit\.report/9'"):
+            agree(labels, report)
+        return
+    mark = "\ufeff" if saved == "marked" else ""
+    report.write_text(mark + json.dumps(plain, indent=2, sort_keys=True))
+    assert agree(labels, report)["graders"][0]["decided"]["n"] == 1
+    assert [pair.kind for pair in diff(report, report).pairs] == []
+
+
+@pytest.mark.parametrize("replaced", ["labels.jsonl", "report.json", "again.jsonl"])
+def test_no_input_is_replaced(report: Path, tmp_path: Path, capfd: Any, replaced: str) -> None:
+    labels = tmp_path / "labels.jsonl"
+    labels.write_text('{"trajectory": "a", "label": "success"}')
+    (tmp_path / "again.jsonl").hardlink_to(labels)
+    before = (tmp_path / replaced).read_bytes()
+    assert run_cli(["agree", str(labels), str(report), "-o", str(tmp_path / replaced)]) == 2
+    assert "which agree reads: name another file" in capfd.readouterr().err
+    assert (tmp_path / replaced).read_bytes() == before
 
 
 def test_two_verdicts_of_one_run_that_differ_are_refused(report: Path, tmp_path: Path, capfd: Any) -> None:

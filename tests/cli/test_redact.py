@@ -69,7 +69,7 @@ def test_a_secret_that_cannot_be_taken_out_means_exit_3(
     ("arguments", "code", "said"),
     [
         (["run.zst"], 2, "--output"),
-        (["run.zst", "-o", "run.zst", "--force"], 2, "not redacted in place"),
+        (["run.zst", "-o", "run.zst", "--force"], 2, "which redact reads: name another file"),
         (["run.zst", "-o", "out.zst", "--secret-env", "REPLAYKIT_NO_SUCH_VARIABLE"], 2, "is not set"),
         (["run.zst", "-o", "out.zst", "--secret-env", "SHORT"], 2, "3 characters"),
         (["run.zst", "-o", "out.zst", "--pattern", "(a+)+"], 2, "unbounded repeat"),

@@ -18,9 +18,10 @@ from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import grade
 from replaykit.grading.judge_runs.judge_run import plan_judges
 from replaykit.grading.judges.judge_config import tape_path
+from replaykit.grading.saved_reports import read_report
 from replaykit.grading.verdict import Verdict
 from replaykit.grading.workers.stored_verdicts import Row, failed, merge
-from replaykit.report.json_report import as_json, read_json, report_schema
+from replaykit.report.json_report import as_json, report_schema
 from replaykit.report.text.text_report import as_text
 from replaykit.tasks.suite import Suite
 from replaykit.tasks.task import decode_task
@@ -129,7 +130,7 @@ def test_an_empty_set_never_passes() -> None:
 
 def test_reports_round_trip_and_fit_their_schema(bundles: list[Path]) -> None:
     data = as_json(grade_many(bundles))
-    assert as_json(read_json(data, "r.json")) == data
+    assert as_json(read_report(data, "r.json")) == data
     named = {name for name in msgspec.json.decode(data)["verdicts"][0] if name}
     # No judge was asked, so that nothing is said of whose run was judged.
     assert named | {"judged"} == set(report_schema()["$defs"]["Verdict"]["properties"])

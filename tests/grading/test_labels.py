@@ -118,7 +118,6 @@ def test_judgements_of_the_benchmark_s_own_script(tmp_path):
         ),
         ([{"task_id": "t1", "A_human_label": {}}], "entry 1, A_human_label: {} is not 0"),
         ([{"confirmed_task": "x", "A_human_label": 1}], "entry 1: expected task_id and <Agent>_human_label"),
-        ([{"task_id": "t1", "label": 1}], "expected task_id and <Agent>_human_label, got task_id, label"),
         (
             [{"task_id": "t", "A_human_label": 1}, {"task_id": " t ", "A_human_label": 1}],
             "entries 1 and 2 are both",
@@ -147,6 +146,11 @@ def test_an_agent_that_is_not_labelled_is_refused(tmp_path):
         ('{"trajectory": "a", "label": "success", "note": 3}', "line 1: Expected `str`"),
         ("trajectory,label\na,nope\n", "line 2: label 'nope'"),
         (b"\xff\xfe", "it is not UTF-8 text"),
+        ('{"trajectory": "a", "Label": 1}', "line 1: it has no label; found trajectory, Label"),
+        ('{"task_id": "a", "Label": 1}', "line 1: it has no label; found task_id, Label"),
+        ('{"run": "a", "label": 1}', "it names no trajectory and no task_id; found run, label"),
+        ("run,verdict\na,1\n", "found run, verdict"),
+        ("trajectory,label,Label\na,1,0\n", "line 1: two columns are called 'label'"),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path, text, words):
@@ -174,3 +178,46 @@ def test_what_is_written_is_read(tmp_path_factory, rows):
         append_label(path, Label(trajectory=run.strip().removeprefix("sha256:") or "x", label=label))
     if rows:
         assert {one.label for one in read_labels(path).labels} <= {label for _, label in rows}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "trajectory,label,annotator\n{},success,ada\n",
+        "Trajectory; Label ;ANNOTATOR\r\n{};1,0;ada\r\n".replace("1,0", "1"),
+        "trajectory\tlabel\tannotator\n\n{}\t1.0\tada\n\n",
+        'trajectory,label,annotator\n{},"True","ada"',
+        '[{{"trajectory": "{}", "label": true, "annotator": "ada"}}]',
+        '{{"trajectory": "{}", "label": 1, "annotator": "ada"}}',
+    ],
+)
+@pytest.mark.parametrize("digest", ["sha256:" + "ab" * 32, "AB" * 32])
+def test_one_label_as_programs_and_spreadsheets_write_it(tmp_path, text, digest):
+    (label,) = read_labels(write(tmp_path, "\ufeff" + text.format(digest))).labels
+    assert (label.trajectory, label.label, label.annotator) == ("ab" * 32, "success", "ada")
+
+
+def test_a_row_without_an_answer_is_left_for_later(tmp_path):
+    found = read_labels(write(tmp_path, "trajectory,label\na,\nb,1\nc, \n", "l.csv"))
+    assert [label.trajectory for label in found.labels] == ["b"]
+    found = read_labels(
+        write(tmp_path, '{"trajectory": "a", "label": null}\n{"trajectory": "b", "label": 0}')
+    )
+    assert [label.trajectory for label in found.labels] == ["b"]
+
+
+def test_numbers_of_tasks_name_tasks(tmp_path):
+    found = read_labels(write(tmp_path, '{"task_id": 21, "label": 1}'))
+    assert (found.labels[0].task, found.names_tasks) == ("21", True)
+
+
+def test_labels_that_a_later_row_changes_are_counted(tmp_path):
+    rows = "a,1,ada\na,0,ada\na,0,ada\na,1,bob\nb,1,ada\n"
+    found = read_labels(write(tmp_path, "trajectory,label,annotator\n" + rows, "l.csv"))
+    assert (len(found.labels), found.n_replaced) == (3, 1)
+
+
+def test_a_task_labels_its_run_only_where_it_has_one(tmp_path):
+    found = read_labels(write(tmp_path, "task_id,label\nt1,1\nt2,0\n", "l.csv"))
+    named = found.of_runs({"r1": "t1", "r2": "t2", "r3": "t2", "r4": "t3"})
+    assert {run: label.label for run, label in named.primary().items()} == {"r1": "success", "t2": "failure"}

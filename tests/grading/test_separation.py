@@ -235,6 +235,8 @@ def test_labels_are_joined_by_trajectory_or_by_task() -> None:
         (policy,) = rules(found, "policy")
         assert (found.labelled, policy.phi_labels) == (2, 1.0)
     assert separated(*runs).labelled is None
+    again = run(3, "P", task="b")  # which of the two runs of b was labelled is not known
+    assert separated(*runs, again, labels=by_task).labelled == 1
 
 
 def test_rules_that_say_the_same_name_the_first_of_them() -> None:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 import replaykit
 from replaykit.grading.engine import build_report
 from replaykit.grading.policies.events.event_stream import KIND_CHANNELS
+from replaykit.grading.saved_reports import read_report
 from replaykit.grading.verdict import (
     CheckResult,
     Judgement,
@@ -24,7 +25,7 @@ from replaykit.grading.verdict import (
 )
 from replaykit.report.github import as_github
 from replaykit.report.html.run_details import run_data
-from replaykit.report.json_report import as_json, read_json
+from replaykit.report.json_report import as_json
 from replaykit.report.junit import as_junit
 from replaykit.report.remedies import REMEDIES, family, remedies, remedy
 from replaykit.report.text.text_report import as_text
@@ -137,7 +138,7 @@ def test_reports_list_remedies_and_outcomes_of_judges(tmp_path: Path) -> None:
         "page": remedy("page"),
         "user_reply": remedy("user_reply"),
     }
-    assert as_json(read_json(as_json(report), "r.json")) == as_json(report)
+    assert as_json(read_report(as_json(report), "r.json")) == as_json(report)
     assert "The cart is empty." in text
     assert "The cart is empty" in as_github(report).decode()
     row = run_data(str(tmp_path / "a.zst"), VERDICT, None, None)  # type: ignore[arg-type]

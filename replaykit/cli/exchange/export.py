@@ -18,12 +18,12 @@ from replaykit.cli.exchange.import_ import FAILED, NOTHING, lacking, report_fail
 from replaykit.cli.maintain import completion
 from replaykit.decoders import decode
 from replaykit.errors import CannotExport, InteropError, OutputExists, ReplaykitError, UsageError
+from replaykit.grading.saved_reports import load_report
 from replaykit.grading.verdict import Verdict
 from replaykit.interop.bundle_export import EXPORTERS, Choices, export_run, exporter, targets, write_file
 from replaykit.interop.parquet.parquet_export import write_tables
 from replaykit.interop.stwebagentbench.stwab_submission import SubmissionOptions, build_submission
 from replaykit.redaction.leftover_scan import scan
-from replaykit.report.report_reader import load_report
 from replaykit.report.text.table import safe, table
 from replaykit.secrets.redactor import Redactor
 from replaykit.tasks.suite import load_suite

@@ -14,12 +14,12 @@ from replaykit.cli.command_options import option
 from replaykit.cli.console import format_option, notice
 from replaykit.errors import SourceError, UsageError
 from replaykit.file_types import kind_of
+from replaykit.grading.saved_reports import is_report, load_report
 from replaykit.grading.verdict import Report
 from replaykit.report.html.report_file import HtmlOptions
 from replaykit.report.json_text import json_text
 from replaykit.report.report_diff import Comparison, diff
 from replaykit.report.report_output import check_place, write_html_file, write_parting_file
-from replaykit.report.report_reader import is_report, load_report
 from replaykit.report.text.report_diff_text import comparison_text
 from replaykit.report.text.run_diff_text import run_diff_text
 from replaykit.trajectory.plurals import counted

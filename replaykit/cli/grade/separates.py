@@ -12,8 +12,8 @@ from replaykit.errors import UsageError
 from replaykit.grading.agreement.labels import read_labels
 from replaykit.grading.agreement.separation import WORDS, Rule, Separation, separation
 from replaykit.grading.mutation_counts import read_mutations
+from replaykit.grading.saved_reports import load_report
 from replaykit.report.json_text import json_text
-from replaykit.report.report_reader import load_report
 from replaykit.report.text.table import safe, short, table
 from replaykit.trajectory.plurals import counted
 

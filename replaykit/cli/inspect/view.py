@@ -17,11 +17,11 @@ from replaykit.grading.engine import grade_many
 from replaykit.grading.gate import GateOptions
 from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.judge_runs.judge_attacks import read_attacks
+from replaykit.grading.saved_reports import is_report, load_report
 from replaykit.grading.verdict import Report, Verdict
 from replaykit.report.html.measured_judges import JudgeMeasures
 from replaykit.report.html.report_file import EVIDENCE_MAX, HtmlOptions
 from replaykit.report.report_output import check_place, write_html_file
-from replaykit.report.report_reader import is_report, load_report
 from replaykit.trajectory.plurals import counted
 
 MIB = 2**20

@@ -24,6 +24,9 @@ from replaykit.report.text.cost_text import judging_cost
 from replaykit.report.text.table import safe, table
 from replaykit.trajectory.plurals import counted
 
+_NAME_MAX = 80
+"""Characters of a run's name."""
+
 _SHOWN = ("precision", "recall", "tnr", "fpr", "npv", "f1", "accuracy", "balanced_accuracy", "kappa")
 
 
@@ -100,10 +103,29 @@ def command(
         click.echo(json_text(agreed, 1))
     else:
         _print(agreed)
+        for words in _unmatched(agreed["labels"], other):
+            notice(words)
     if any(one["decided"]["n"] for one in agreed["graders"]):
         ctx.exit(_chosen(agreed["graders"]) if chosen is not None else 0)
     notice(f"no run of {other} that was decided has a label in {labels}: {_joined(agreed['labels'])}")
     ctx.exit(4)
+
+
+def _unmatched(found: dict[str, Any], other: Path) -> Iterator[str]:
+    """Yield what of the labels was not used, and why."""
+    if found["replaced"]:
+        yield (f"{counted(found['replaced'], 'label')} replaced by a later one of the same run and annotator")
+    if found["unmatched"]:
+        names = ", ".join(safe(name)[:_NAME_MAX] for name in found["such_as"])
+        yield (
+            f"{counted(found['strangers'], 'labelled run')} not in {other.name}, such as {names}: "
+            f"{_joined(found)}"
+        )
+    if found["of_several"]:
+        yield (
+            f"of these, {counted(found['of_several'], 'label')} of a task with several runs: "
+            "name each run by its digest, the `trajectory` of the report"
+        )
 
 
 def _refuse_kind(file: Path) -> None:
@@ -161,6 +183,8 @@ def _print(agreed: dict[str, Any]) -> None:
     click.echo(f"labels: {counts}")
     if agreed["people"] is not None:
         click.echo(f"two people, {_people(agreed['people'])}")
+        if not agreed["labels"]["rule"]:
+            click.echo("  where several people labelled a run, the first label of the file counts")
         for name, found in agreed["people"]["questions"].items():
             click.echo(f"  {safe(name)}, {_people(found)}")
     for grader in agreed["graders"]:

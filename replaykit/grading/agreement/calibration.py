@@ -27,7 +27,7 @@ from replaykit.grading.agreement.agreement_rates import (
     share,
 )
 from replaykit.grading.agreement.calibration_gate import SCHEMA as CALIBRATION
-from replaykit.grading.agreement.graders import FAILURE, SUCCESS, Grader, by_task, graders_of
+from replaykit.grading.agreement.graders import FAILURE, SUCCESS, Grader, graders_of
 from replaykit.grading.agreement.judging_costs import judging_costs
 from replaykit.grading.agreement.labels import Label, Labels, read_labels
 from replaykit.grading.agreement.question_graders import answerers_of, asked
@@ -71,10 +71,10 @@ def agree(
     if question is not None:
         question, truth = asked(truth, question)
     graders = graders_of(other, agent) if question is None else answerers_of(other, question)
-    if truth.names_tasks:
-        graders = [by_task(grader) for grader in graders]
+    runs = {run: one.tasks.get(run, run) for one in graders for run in one.answer}
+    truth = truth.of_runs(runs)
     compared = [
-        {**_compared(truth, one), **_thresholds(truth, one, aims), **_costs(truth, one, at)}
+        {**_compared(truth, one, runs), **_thresholds(truth, one, aims), **_costs(truth, one, at)}
         for one in graders
     ]
     if question is not None:
@@ -88,11 +88,28 @@ def agree(
             "counts": _counts(truth, question),
             "agents": list(truth.agents),
             "rule": truth.rule,
+            "replaced": truth.n_replaced,
+            **_unmatched(truth, runs),
         },
         "people": people(truth),
         "graders": compared,
         "pairs": [_pair(truth, a, b) for a, b in combinations(graders, 2) if not _depend(a, b)],
     }
+
+
+def _unmatched(truth: Labels, runs: Mapping[str, str]) -> dict[str, Any]:
+    """Return how many labelled runs the other file does not have, with some of their names.
+
+    `of_several`: those that name a task of which it has several runs.
+    """
+    names = [run for run in truth.primary() if run not in runs]
+    tasks = set(runs.values())
+    several = [name for name in names if name in tasks]
+    return {"unmatched": len(names), "of_several": len(several), "such_as": names[:NAMES_MAX]}
+
+
+NAMES_MAX = 3
+"""Labelled runs without a partner that are named."""
 
 
 _ANSWERS = {SUCCESS: "yes", FAILURE: "no"}
@@ -181,7 +198,7 @@ def _agreed(answers: Sequence[tuple[str, str]]) -> dict[str, Any]:
 _UNCLEAR = {"", "unsure"}
 
 
-def _compared(labels: Labels, grader: Grader) -> dict[str, Any]:
+def _compared(labels: Labels, grader: Grader, runs: Mapping[str, str]) -> dict[str, Any]:
     truth = labels.primary()
     decided = _clusters(truth, grader.answer, grader.tasks)
     closed = {
@@ -197,7 +214,7 @@ def _compared(labels: Labels, grader: Grader) -> dict[str, Any]:
         **_common(truth, grader),
         "duplicates": grader.duplicates,
         "tasks": len(decided),
-        "excluded": _excluded(truth, grader),
+        "excluded": _excluded(truth, grader, runs),
         "decided": matrix_report(list(decided.values())),
         "fail_closed": matrix_report(list(_clusters(truth, closed, grader.tasks).values())),
         "rates": _gap(total.matrix),
@@ -276,12 +293,14 @@ def _cluster(answer: str, label: Label | None) -> Cluster:
     return Cluster(matrix, int(is_success), 1)
 
 
-def _excluded(truth: Mapping[str, Label], grader: Grader) -> dict[str, int]:
-    """Return how many labelled runs did not enter, by reason."""
+def _excluded(truth: Mapping[str, Label], grader: Grader, runs: Mapping[str, str]) -> dict[str, int]:
+    """Return how many labelled runs did not enter, by reason. `runs`: all that the other file has."""
     count: Counter[str] = Counter()
     for run, label in truth.items():
         if label.label not in (SUCCESS, FAILURE):
             count[f"label {label.label}"] += 1
+        elif run not in runs:
+            count["not in the other file"] += 1
         elif run not in grader.answer:
             count["not graded"] += 1
         elif grader.answer[run] not in (SUCCESS, FAILURE):

@@ -7,13 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from msgspec import UNSET, Struct
 
-from replaykit.decoders import decode
 from replaykit.errors import LabelError
 from replaykit.grading.agreement.labels import Labels, read_labels
 from replaykit.grading.calibration_scope import JudgedRun
+from replaykit.grading.saved_reports import names_a_report, read_report
 from replaykit.grading.share_thresholds import Share, share_of
 from replaykit.grading.verdict import Judgement, JudgeOutcome, Report, Verdict
 
@@ -56,40 +55,23 @@ class Grader(Struct, frozen=True, kw_only=True):
 def graders_of(path: str | Path, agent: str | None = None) -> list[Grader]:
     """Return the graders of a report (JSON), or of a file of labels.
 
-    Raises LabelError, also where a report has two verdicts of one run that differ.
+    Raises LabelError, also where a report has two verdicts of one run that differ, TaskError for a report of
+    another version.
     """
     file = Path(path)
     data = _bytes(file)
-    if data.lstrip().startswith(b"{") and b'"replaykit.report/' in data[:200]:
-        return list(_of_report(_report(data, file.name), file.name))
+    if names_a_report(data):
+        return list(_of_report(read_report(data, file.name), file.name))
     return [_of_labels(read_labels(file, agent))]
 
 
 def runs_of(path: str | Path) -> tuple[dict[str, Verdict], int]:
     """Return run to verdict of a report (JSON), and how many further verdicts of the same runs it has.
 
-    Raises LabelError, also where two verdicts of one run differ.
+    Raises LabelError, also where two verdicts of one run differ, TaskError for what is not a report.
     """
     file = Path(path)
-    return _distinct(_report(_bytes(file), file.name), file.name)
-
-
-def by_task(grader: Grader) -> Grader:
-    """Return a grader whose runs are named by their tasks, where a task has one run only."""
-    runs = Counter(grader.tasks.get(run, run) for run in grader.answer)
-    named = {
-        run: task if runs[task := grader.tasks.get(run, run)] == 1 else f"{task} ({run})"
-        for run in grader.answer
-    }
-    return msgspec.structs.replace(
-        grader,
-        answer={named[run]: answer for run, answer in grader.answer.items()},
-        tasks={named[run]: grader.tasks.get(run, run) for run in grader.answer},
-        rubrics={named[run]: digests for run, digests in grader.rubrics.items()},
-        runs={named[run]: judged for run, judged in grader.runs.items()},
-        shares={named[run]: share for run, share in grader.shares.items()},
-        stages={named[run]: stages for run, stages in grader.stages.items()},
-    )
+    return _distinct(read_report(_bytes(file), file.name), file.name)
 
 
 def _of_labels(labels: Labels) -> Grader:
@@ -105,17 +87,6 @@ def _bytes(file: Path) -> bytes:
     except OSError as error:
         raise LabelError(
             source=file.name, line=0, reason=f"cannot read the labels or the report: {error.strerror}"
-        ) from error
-
-
-def _report(data: bytes, name: str) -> Report:
-    try:
-        return decode(data, Report)
-    except (msgspec.MsgspecError, RecursionError) as error:
-        raise LabelError(
-            source=name,
-            line=0,
-            reason=f"not a report ({error}); `replaykit grade RUNS -o report.json` writes one",
         ) from error
 
 

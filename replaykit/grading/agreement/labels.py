@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 import errno
 import hashlib
-import io
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import FileIO
@@ -19,6 +18,7 @@ from msgspec.structs import replace
 
 from replaykit.decoders import convert, decode
 from replaykit.errors import LabelError
+from replaykit.grading.agreement.label_tables import read_table
 from replaykit.grading.agreement.verifier_labels import (
     BLIND,
     FINAL,
@@ -28,6 +28,7 @@ from replaykit.grading.agreement.verifier_labels import (
     parquet_rows,
     verifier_labels_of,
 )
+from replaykit.patterns import lazy_pattern
 
 LabelAnswer: TypeAlias = Literal["success", "failure", "not_executable", "unsure"]
 """Answers that a person may give about a run."""
@@ -44,9 +45,13 @@ HEAD = 2**16
 _PEER = {
     "successful": "success", "unsuccessful": "failure", "unsure": "unsure",
     "0": "failure", "1": "success", "2": "not_executable",
+    "0.0": "failure", "1.0": "success", "2.0": "not_executable", "false": "failure", "true": "success",
 }  # fmt: skip
 _ANSWER_COLUMNS = ("label", "human_label", "trajectory_success")
 """Columns that hold the answer about a run."""
+_SHOWN = 200
+"""Characters of what was found, in an error."""
+_DIGEST = lazy_pattern(r"[0-9a-f]{64}", re.IGNORECASE)
 _ARB = ("benchmark", "model_name", "task_id", "annotator_name")
 
 
@@ -82,6 +87,8 @@ class Labels(Struct, frozen=True, kw_only=True):
     """Whose runs a file labels that has a column for each agent."""
     rule: str = ""
     """By which rule the judgements of several people make one label; empty = the first one's counts."""
+    n_replaced: int = 0
+    """Labels that a later row of the same run and annotator answers otherwise: the later one counts."""
 
     @property
     def names_tasks(self) -> bool:
@@ -96,6 +103,21 @@ class Labels(Struct, frozen=True, kw_only=True):
                 continue
             found.setdefault(label.trajectory, label)
         return found
+
+    def of_runs(self, tasks: Mapping[str, str]) -> Labels:
+        """Return the labels with the names of these runs (run to task).
+
+        A file that names tasks labels the only run of each; of a task with several runs it labels none, and
+        its label keeps its name.
+        """
+        if not self.names_tasks:
+            return self
+        runs: dict[str, list[str]] = {}
+        for run, task in tasks.items():
+            runs.setdefault(task, []).append(run)
+        only = {task: several[0] for task, several in runs.items() if len(several) == 1}
+        named = (replace(label, trajectory=only.get(label.task, label.trajectory)) for label in self.labels)
+        return replace(self, labels=tuple(named))
 
     def pairs(self) -> list[tuple[Label, Label]]:
         """Return the labels of the first two annotators of each run that has two."""
@@ -132,15 +154,14 @@ def read_labels(path: str | Path, agent: str | None = None, rule: LabelRule | No
     except UnicodeDecodeError as error:
         raise LabelError(source=name, line=0, reason="it is not UTF-8 text") from error
     digest = "sha256:" + hashlib.sha256(data).hexdigest()
-    if text.lstrip().startswith("["):
+    if text.lstrip().startswith("[") and HUMAN in text:
         labels, agents = columns(text, name, agent)
         return Labels(name=name, digest=digest, labels=tuple(labels), agents=agents)
-    read = _json_lines if text.lstrip().startswith("{") else _table
-    labels = list(_latest(read(text, name)))
+    labels, n_replaced = _latest(_READERS.get(text.lstrip()[:1], _table)(text, name))
     agents = tuple(sorted({one for one in map(_model, labels) if one is not None}))
     if agent is not None and agents:
         labels = _of_model(labels, agent, agents, name)
-    return Labels(name=name, digest=digest, labels=tuple(labels), agents=agents)
+    return Labels(name=name, digest=digest, labels=tuple(labels), agents=agents, n_replaced=n_replaced)
 
 
 def _model(label: Label) -> str | None:
@@ -227,17 +248,21 @@ def check_appendable(path: str | Path) -> None:
         raise LabelError(source=Path(path).name, line=0, reason=reason)
 
 
-def _latest(labels: Iterable[Label]) -> Iterable[Label]:
+def _latest(labels: Iterable[Label]) -> tuple[list[Label], int]:
+    """Return the last label of each run and annotator, and how many it replaces that answer otherwise."""
     found: dict[tuple[str, str], Label] = {}
+    n_replaced = 0
     for label in labels:
+        before = found.get((label.trajectory, label.annotator), label)
+        n_replaced += (before.label, before.others) != (label.label, label.others)
         found[label.trajectory, label.annotator] = label
-    return found.values()
+    return list(found.values()), n_replaced
 
 
 def _json_lines(text: str, name: str) -> Iterator[Label]:
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
-            yield _label(_renamed(_object(line, name, number)), name, number)
+            yield from _given(_object(line, name, number), name, number)
 
 
 def columns(text: str, name: str, agent: str | None = None) -> tuple[list[Label], tuple[str, ...]]:
@@ -266,12 +291,8 @@ def _agent(column: str) -> str:
 
 def _entries(text: str, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """Yield number and fields of each entry of a list of tasks, each task once."""
-    try:
-        rows = decode(text, list[dict[str, Any]])
-    except (msgspec.MsgspecError, RecursionError) as error:
-        raise LabelError(source=name, line=0, reason=f"malformed: {error}") from error
     first: dict[str, int] = {}
-    for place, row in enumerate(rows, 1):
+    for place, row in enumerate(_objects(text, name), 1):
         task = row.get("task_id")
         if not isinstance(task, str) or not task.strip() or not any(key.endswith(HUMAN) for key in row):
             reason = f"entry {place}: expected task_id and <Agent>_{HUMAN}, got {', '.join(list(row)[:6])}"
@@ -299,67 +320,93 @@ def _of_task(row: Mapping[str, Any], name: str, place: int, agents: Sequence[str
         yield convert({"trajectory": run, "label": answer, "task": task}, Label)
 
 
+def _list(text: str, name: str) -> Iterator[Label]:
+    for row in _objects(text, name):
+        yield from _given(row, name, 0)
+
+
+def _objects(text: str, name: str) -> list[dict[str, Any]]:
+    try:
+        return decode(text, list[dict[str, Any]])
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise LabelError(source=name, line=0, reason=f"malformed: {error}") from error
+
+
 def _object(line: str, name: str, number: int) -> Mapping[str, Any]:
     try:
         return decode(line, dict[str, Any])
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise LabelError(source=name, line=number, reason=f"malformed: {error}") from error
+        reason = f"malformed: {error}; each line has to be one JSON object, such as `label` writes"
+        raise LabelError(source=name, line=number, reason=reason) from error
 
 
 def _table(text: str, name: str) -> Iterator[Label]:
-    rows = csv.DictReader(io.StringIO(text, newline=""))
-    try:
-        _check_columns(rows.fieldnames or _ANSWER_COLUMNS, name)
-        for row in rows:
-            plain = {key: value for key, value in row.items() if isinstance(key, str) and value is not None}
-            yield _label(_renamed(plain), name, rows.line_num)
-    except csv.Error as error:
-        raise LabelError(source=name, line=rows.line_num, reason=f"malformed: {error}") from error
-
-
-def _check_columns(columns: Sequence[str], name: str) -> None:
+    columns, rows = read_table(text, name)
     if not set(_ANSWER_COLUMNS) & set(columns):
-        reason = "no labels: expected JSON lines, or CSV with columns such as trajectory, label, annotator"
+        reason = (
+            "no labels: expected JSON lines, or CSV with columns such as trajectory, label, annotator; "
+            f"found {', '.join(columns)[:_SHOWN]}"
+        )
         raise LabelError(source=name, line=0, reason=reason)
+    for number, row in rows:
+        yield from _given(row, name, number)
+
+
+_READERS = {"{": _json_lines, "[": _list}
+"""First sign of a file that is not a table, and who reads it."""
+
+
+def _given(row: Mapping[str, Any], name: str, number: int) -> Iterator[Label]:
+    """Yield the label of a row; nothing of one whose label is empty: it was left for later."""
+    plain = _renamed(row)
+    if "label" not in plain:
+        reason = f"it has no label; found {', '.join(row)[:_SHOWN]}"
+        raise LabelError(source=name, line=number, reason=reason)
+    if not _is_empty(plain["label"]) or plain.get("others"):
+        yield _label(plain, name, number)
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
 
 
 def _renamed(row: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a row of another project's file in our words."""
     if all(field in row for field in _ARB):
-        run = "/".join(row[field] for field in _ARB[:3])
-        others = {key: value for key, value in row.items() if key.startswith("trajectory_")}
-        task = f"{row['benchmark']}/{row['task_id']}"
-        answer = others.get("trajectory_success", "")
-        return {
-            "trajectory": run,
-            "label": answer,
-            "annotator": row["annotator_name"],
-            "task": task,
-            "others": others,
-        }
-    answer = next((row[name] for name in (HUMAN, "predicted_label", "label") if name in row), "")
-    if "task_id" in row and "trajectory" not in row:
-        return {
-            "trajectory": row["task_id"],
-            "label": answer,
-            "task": row["task_id"],
-            "annotator": row.get("annotator", ""),
-        }
-    return row
+        return _of_agent_reward_bench(row)
+    if "task_id" not in row or "trajectory" in row:
+        return row
+    task = str(row["task_id"])
+    answer = [row[name] for name in (HUMAN, "predicted_label", "label") if name in row]
+    found = {"trajectory": task, "task": task, "annotator": row.get("annotator", "")}
+    return {**found, "label": answer[0]} if answer else found
+
+
+def _of_agent_reward_bench(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    others = {key: value for key, value in row.items() if key.startswith("trajectory_")}
+    return {
+        "trajectory": "/".join(row[field] for field in _ARB[:3]),
+        "label": others.get("trajectory_success", ""),
+        "annotator": row["annotator_name"],
+        "task": f"{row['benchmark']}/{row['task_id']}",
+        "others": others,
+    }
 
 
 def _label(plain: Mapping[str, Any], name: str, number: int) -> Label:
-    answer = str(plain.get("label", "")).strip().lower()
+    answer = str(plain["label"]).strip().lower()
     fields = {
         **plain,
         "label": _PEER.get(answer, answer),
         "annotator": str(plain.get("annotator", "")).strip(),
     }
-    fields["trajectory"] = str(plain.get("trajectory", "")).strip().removeprefix("sha256:")
-    if not fields["trajectory"]:
-        raise LabelError(source=name, line=number, reason="it names no trajectory")
+    run = str(plain.get("trajectory") or "").strip().removeprefix("sha256:")
+    fields["trajectory"] = run.lower() if _DIGEST.fullmatch(run) else run
+    if not run:
+        reason = f"it names no trajectory and no task_id; found {', '.join(plain)[:_SHOWN]}"
+        raise LabelError(source=name, line=number, reason=reason)
     if fields["label"] not in LABELS:
-        reason = f"label {answer!r} is not one of {', '.join(LABELS)}"
+        reason = f"label {answer!r:.{_SHOWN}} is not one of {', '.join(LABELS)}, or 1, 0, 2"
         raise LabelError(source=name, line=number, reason=reason)
     try:
         return convert(fields, Label)

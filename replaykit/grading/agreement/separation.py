@@ -160,9 +160,10 @@ def _truth(runs: Sequence[Verdict], labels: Labels | None) -> dict[int, bool]:
     """Return place of a run to whether people call it a success."""
     if labels is None:
         return {}
-    primary, found = labels.primary(), {}
-    for place, one in enumerate(runs):
-        name = one.task_id if labels.names_tasks else (one.trajectory or "").removeprefix("sha256:")
+    names = [(one.trajectory or "").removeprefix("sha256:") for one in runs]
+    tasks = dict(zip(names, (one.task_id for one in runs), strict=True))
+    primary, found = labels.of_runs(tasks).primary(), {}
+    for place, name in enumerate(names):
         label = primary.get(name)
         if label is not None and label.label in ("success", "failure"):
             found[place] = label.label == "success"

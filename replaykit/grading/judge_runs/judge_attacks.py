@@ -98,7 +98,7 @@ class _Trial(NamedTuple):
     before: JudgeOutcome
     after: JudgeOutcome
     is_immune: bool
-    is_failure: bool
+    run: str
     origins: Mapping[str, int]
 
 
@@ -146,19 +146,20 @@ def attack_judges(
     sources: Sources, options: GradeOptions, attacks: Sequence[Attack], labels: Labels | None = None
 ) -> list[AttackResult]:
     """Return what the tapes know of each judge under each attack. Nothing is sent."""
-    failures = _failures(labels)
+    tasks: dict[str, str] = {}
     trials: dict[tuple[str, str], list[_Trial | None]] = {}
     marks: dict[str, str] = {}
     skipped: Counter[tuple[str, str]] = Counter()
     for case, lent in _attacked(sources, options, attacks):
-        is_failure = case.bundle.digest in failures or case.task.id in failures
+        tasks[case.bundle.digest] = case.task.id
         for before, after in _judged(case, lent):
             marks.setdefault(before.judge, before.fingerprint)
             for one, attack, judged in zip(attacks, lent, after, strict=True):
-                trial = _trial(before, judged, attack, is_failure) if attack and judged else None
+                trial = _trial(before, judged, attack, case.bundle.digest) if attack and judged else None
                 skipped[before.judge, one.name] += attack is None
                 trials.setdefault((before.judge, one.name), []).append(trial)
     names = list(dict.fromkeys(judge for judge, _ in trials))
+    failures = None if labels is None else _failures(labels.of_runs(tasks))
     return [
         _result(
             (name, marks[name]),
@@ -166,7 +167,7 @@ def attack_judges(
             trials[name, attack.name],
             trials[name, AGAIN],
             skipped[name, attack.name],
-            labels,
+            failures,
         )
         for name in names
         for attack in attacks
@@ -271,19 +272,18 @@ def _mark(asked: Asked) -> tuple[str, tuple[int, int]]:
     return request_key(asked.request), asked.ordinal
 
 
-def _failures(labels: Labels | None) -> set[str]:
-    given = labels.primary() if labels is not None else {}
-    return {run for run, label in given.items() if label.label == "failure"}
+def _failures(labels: Labels) -> set[str]:
+    return {run for run, label in labels.primary().items() if label.label == "failure"}
 
 
-def _trial(before: Judgement, after: Judgement, attack: Attack, is_failure: bool) -> _Trial | None:
+def _trial(before: Judgement, after: Judgement, attack: Attack, run: str) -> _Trial | None:
     if E in (before.outcome, after.outcome):
         return None
     same = [stage.get("request_key") for stage in before.stages] == [
         stage.get("request_key") for stage in after.stages
     ]
     is_immune = same and not attack.is_sample
-    return _Trial(before.outcome, after.outcome, is_immune, is_failure, after.origins)
+    return _Trial(before.outcome, after.outcome, is_immune, run, after.origins)
 
 
 def _result(
@@ -292,13 +292,14 @@ def _result(
     given: Sequence[_Trial | None],
     again: Sequence[_Trial | None],
     n_skipped: int,
-    labels: Labels | None,
+    failures: set[str] | None,
 ) -> AttackResult:
     trials = [one for one in given if one is not None]
     origins: Counter[str] = Counter()
     for one in trials:
         origins.update(one.origins)
     beyond, p = _beyond(given, again)
+    failed = None if failures is None else [one for one in trials if one.run in failures]
     return AttackResult(
         judge=judge[0],
         fingerprint=judge[1],
@@ -315,12 +316,8 @@ def _result(
         stays=_flips([one.after is S for one in trials if one.before is S]),
         beyond_again=beyond,
         mcnemar_p=p,
-        false_positives=_flips([one.after is S for one in trials if one.is_failure])
-        if labels is not None
-        else None,
-        false_positives_before=_flips([one.before is S for one in trials if one.is_failure])
-        if labels is not None
-        else None,
+        false_positives=None if failed is None else _flips([one.after is S for one in failed]),
+        false_positives_before=None if failed is None else _flips([one.before is S for one in failed]),
     )
 
 

@@ -11,8 +11,9 @@ import pytest
 from replaykit.bundle.reader import open_bundle
 from replaykit.grading.engine import build_report
 from replaykit.grading.grader import grade
+from replaykit.grading.saved_reports import read_report
 from replaykit.grading.verdict import Verdict
-from replaykit.report.json_report import as_json, read_json
+from replaykit.report.json_report import as_json
 from replaykit.report.text.text_report import as_text
 from replaykit.tasks.task import decode_task
 from replaykit.testing import trajectory
@@ -35,7 +36,7 @@ def test_the_lower_one_names_the_higher(tmp_path: Path, high: str) -> None:
     assert [policy.contradicts for policy in found.policies] == [("p1",), msgspec.UNSET]
     text = as_text(build_report([found]))
     assert "  note: 'p0' cannot be kept together with 'p1': let one yield" in text.splitlines()
-    assert read_json(as_json(build_report([found])), "report").verdicts[0].policies == found.policies
+    assert read_report(as_json(build_report([found])), "report").verdicts[0].policies == found.policies
 
 
 def test_a_policy_that_yields_contradicts_no_other_in_the_report(tmp_path: Path) -> None:
