@@ -118,7 +118,7 @@ def _unmatched(found: dict[str, Any], other: Path) -> Iterator[str]:
     if found["unmatched"]:
         names = ", ".join(safe(name)[:_NAME_MAX] for name in found["such_as"])
         yield (
-            f"{counted(found['strangers'], 'labelled run')} not in {other.name}, such as {names}: "
+            f"{counted(found['unmatched'], 'labelled run')} not in {other.name}, such as {names}: "
             f"{_joined(found)}"
         )
     if found["of_several"]:
