@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from replaykit.bundle.byte_source import BundleNames, bundles_in, is_remote
 from replaykit.cli.console import notice
 from replaykit.errors import SourceError, TapeError
 from replaykit.file_types import kind_of
+from replaykit.patterns import lazy_pattern
+from replaykit.trajectory.plurals import counted
+
+if TYPE_CHECKING:
+    from replaykit.grading.verdict import Verdict
 
 
 def find_bundles(named: tuple[str, ...], what: str = "bundle") -> BundleNames:
@@ -36,6 +43,63 @@ def check_tape(named: str | None) -> None:
 
 _TAPES = ("a tape of `replaykit judge run`", "a folder", "an empty file", "a bundle")
 """Kinds of files that may hold replies: a packed bundle does, and a tape begins empty."""
+
+
+def warn_of_unmatched(
+    verdicts: Sequence[Verdict], sources: Sequence[str], *, are_all_shown: bool = True
+) -> None:
+    """Name the bundles that are given beside a report and have no verdict in it.
+
+    `are_all_shown`: also count the verdicts whose bundle is not given.
+    """
+    from replaykit.report.html.run_details import sources_of  # for who names a report and bundles
+
+    shown = sources_of(verdicts, sources)
+    left = [source for source in sources if source not in shown.values()] if sources else []
+    if left:
+        notice(f"{counted(len(left), 'bundle')} without a verdict in the report: {_shortened(left)}")
+    if are_all_shown and sources and len(shown) < len(verdicts):
+        lacking = len(verdicts) - len(shown)
+        notice(f"{lacking} of {counted(len(verdicts), 'verdict')} in the report without a bundle here")
+
+
+def warn_of_unused_tapes(verdicts: Iterable[Verdict], sources: Iterable[str]) -> None:
+    """Name the judges whose replies lie beside runs of which no judge gave a judgement."""
+    if any(verdict.judgements for verdict in verdicts):
+        return
+    judges = dict.fromkeys(name for source in sources for name in _recorded_judges(source))
+    if judges:
+        named = ", ".join(judges)
+        notice(
+            f"not used: replies of {named} beside the bundles; `--judge NAME` or `--judge FILE` reads them"
+        )
+
+
+_LINE_MAX = 2**16
+"""Bytes of a line of a tape that are looked at: the judge stands before what it was asked."""
+
+
+def _recorded_judges(source: str) -> Iterator[str]:
+    """Yield the judge of the first reply on the tape beside a bundle; nothing of a check's."""
+    from replaykit.grading.judges.tape.tape import tape_beside  # for bundles without a judgement only
+
+    with suppress(OSError), tape_beside(source).open("rb") as tape:
+        tape.readline(_LINE_MAX)
+        found = _JUDGE.search(tape.readline(_LINE_MAX))
+        if found is not None and not found[1].startswith(b"webarena."):
+            yield found[1].decode("utf-8", "replace")
+
+
+_JUDGE = lazy_pattern(rb'"judge":"((?:[^"\\]|\\.)*)"')
+
+
+_NAMED = 3
+"""Bundles that a message names."""
+
+
+def _shortened(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _expand(name: str, what: str) -> Iterable[str]:

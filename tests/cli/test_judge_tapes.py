@@ -283,6 +283,21 @@ def test_a_judge_of_the_task_s_name_takes_its_place(tmp_path: Path, capfd: Any) 
     assert [row["judge"] for row in json.loads(capfd.readouterr().out)] == ["webvoyager", "webjudge"]
 
 
+def test_replies_that_no_judge_reads_are_named(tmp_path: Path, capfd: Any) -> None:
+    bundle = write(tmp_path / "run.zst", judge=None)
+    client = CallableClient(lambda request, images: "correct\nSUCCESS")
+    with open_bundle(bundle) as opened:
+        grade(opened, judges=("webvoyager",), judge_mode="new", client=client)
+    words = "not used: replies of webvoyager beside the bundles"
+    for options, is_said in (
+        ([], True),
+        (["--judge", "webvoyager"], False),
+        (["--judge-mode", "off"], False),
+    ):
+        run_cli(["grade", str(bundle), *options])
+        assert (words in capfd.readouterr().err) is is_said
+
+
 def test_verify_counts_unasked_replies(tmp_path: Path, capfd: Any) -> None:
     bundle = tmp_path / "run.zst"
     tape = bundle.with_name("run.replies.jsonl")

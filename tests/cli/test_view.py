@@ -68,6 +68,30 @@ def test_a_report_shows_its_own_verdicts_and_the_bundles_their_runs(bundle: Path
     assert (row["success"], row["steps"]) == ("FAIL", 1)
 
 
+def test_a_report_and_bundles_that_do_not_belong_together_are_named(
+    bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report, other, out = tmp_path / "r.json", tmp_path / "other.zst", tmp_path / "x.html"
+    trajectory(TASK).goto("http://shop.test/", "<h1>Cups</h1>").answer("tin").write(other)
+    assert run(["grade", str(bundle), "-o", str(report)]) == 0
+    words = [
+        f"1 bundle without a verdict in the report: {other}",
+        "1 of 1 verdict in the report without a bundle here",
+    ]
+    for command, n in (
+        (["view", str(report), str(other), "-o", str(out)], 2),
+        (["diff", str(report), str(report), "--runs", str(other), "-o", str(out)], 1),
+        (["export", "inspect", str(other), "--report", str(report), "-o", str(tmp_path / "x.eval")], 1),
+        (["view", str(report), str(bundle), "-o", str(out)], 0),
+        (["view", str(report), "-o", str(out)], 0),
+    ):
+        capsys.readouterr()
+        assert run(command) == 0
+        errors = capsys.readouterr().err
+        assert [one in errors for one in words[:n]] == [True] * n, command
+        assert n or "the report" not in errors
+
+
 def test_the_limit_leaves_screenshots_out_and_says_so(bundle: Path, tmp_path: Path) -> None:
     out = tmp_path / "x.html"
     assert run(["view", str(bundle), "-o", str(out), "--max-size", "0"]) == 0

@@ -11,7 +11,7 @@ import click
 import msgspec
 
 from replaykit.bundle.reader import open_bundle
-from replaykit.cli.bundles import find_bundles
+from replaykit.cli.bundles import find_bundles, warn_of_unmatched
 from replaykit.cli.command_options import PATH, option
 from replaykit.cli.console import notice
 from replaykit.cli.exchange.import_ import FAILED, NOTHING, lacking, report_failure
@@ -121,6 +121,7 @@ def command(
         found, report_ = find_bundles(bundles), _verdicts(report)
         if found:
             _export_tables(found, output, report_, allows_findings=allow_findings, force=force)
+            _warn(report, report_, found)
         ctx.exit(0 if found else NOTHING)
     choices = Choices(
         task_type=task_type, status=status, attaches=attach, verdicts=_verdicts(report), schema=schema,
@@ -129,7 +130,13 @@ def command(
     places = targets(format, find_bundles(bundles), output, choices)
     failed = sum(not _is_exported(format, bundle, places, choices, force=force) for bundle in places)
     notice(f"{len(places) - failed} exported, {failed} failed")
+    _warn(report, choices.verdicts, list(places))
     ctx.exit(FAILED if failed else 0 if places else NOTHING)
+
+
+def _warn(report: str | None, verdicts: Sequence[Verdict], bundles: Sequence[str]) -> None:
+    if report is not None:
+        warn_of_unmatched(verdicts, bundles, are_all_shown=False)
 
 
 def _list() -> None:

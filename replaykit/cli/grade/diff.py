@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.bundle.reader import open_bundle
-from replaykit.cli.bundles import find_bundles
+from replaykit.cli.bundles import find_bundles, warn_of_unmatched
 from replaykit.cli.command_options import option
 from replaykit.cli.console import format_option, notice
 from replaykit.errors import SourceError, UsageError
@@ -145,6 +145,7 @@ def _write_page(before: Report, after: Report, runs: tuple[str, ...], output: Pa
     bundles = find_bundles(runs) if runs else []
     write_html_file(after, bundles, output, HtmlOptions(before=before))
     notice(f"written: {output}")
+    warn_of_unmatched((*before.verdicts, *after.verdicts), bundles)
 
 
 def _named(report: Report, name: str) -> Report:

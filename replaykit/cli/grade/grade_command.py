@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 from msgspec import Struct
 
-from replaykit.cli.bundles import check_tape, find_bundles, without_bundles
+from replaykit.cli.bundles import check_tape, find_bundles, warn_of_unused_tapes, without_bundles
 from replaykit.cli.console import notice, progress
 from replaykit.cli.site_options import check_server, parse_sites, warn_of_sites
 from replaykit.errors import ReplaykitError, UsageError, message_of
@@ -164,6 +164,8 @@ def _grade(command: GradeCommand, *, is_single_needed: bool) -> Report:
     report = _graded(
         _Job(command=command, sources=sources, gate=gate, options=options), is_single_needed=is_single_needed
     )
+    if command.options["judge_mode"] == "none" and command.options["replies"] is None:
+        warn_of_unused_tapes(report.verdicts, sources)
     if options.policies:
         from replaykit.cli.grade.scope_warnings import warn_of_scopes  # for who names policy files
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from replaykit.cli.bundles import check_tape, find_bundles
+from replaykit.cli.bundles import check_tape, find_bundles, warn_of_unmatched
 from replaykit.cli.command_options import PATH, option
 from replaykit.cli.console import notice, progress
 from replaykit.cli.maintain import completion
@@ -97,6 +97,8 @@ def command(
     with progress("writing", len(report.verdicts)) as tick:
         write_html_file(report, bundles, output, options, tick)
     notice(f"written: {output} ({counted(len(report.verdicts), 'run')})")
+    if reports:
+        warn_of_unmatched(report.verdicts, bundles)
     if opens:
         click.launch(str(output.resolve()))
     if not report.verdicts:

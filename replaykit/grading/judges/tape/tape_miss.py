@@ -37,7 +37,7 @@ def explain(request: ModelRequest, ordinal: Ordinal, tape: Tape | None) -> str:
 def _why(request: ModelRequest, ordinal: Ordinal, tape: Tape | None) -> str:
     asked = f"{request.judge}/{request.stage} {request_key(request)[:12]}"
     if tape is None:
-        return f"no reply to {asked}: there is no tape beside the bundle"
+        return f"no reply to {asked}: there is no tape beside the bundle, nor where `--replies` points"
     same = [entry for entry in tape.entries if (entry.judge, entry.stage) == (request.judge, request.stage)]
     if not same:
         return f"no reply to {asked}: {tape.name} has none for this judge and stage"
