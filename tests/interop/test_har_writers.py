@@ -236,6 +236,13 @@ GAPS: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "failed requests are dropped": ([sent("GET")], {"creator": "chrome-har"}),
     "failed and open ones are dropped": ([sent("GET")], {"creator": "WebKit Web Inspector"}),
     "open ones are dropped": ([sent("GET")], {"creator": "mitmproxy"}),
+    "sessions that were not done are dropped": ([sent("GET")], {"creator": "Fiddler"}),
+    "a filter kept a page out": (
+        [sent("GET", "http://shop.test/a")],
+        {"creator": "WebInspector", "pages": [
+            {"id": "page_1", "title": "http://shop.test/a#top"}, {"id": "page_2", "title": "http://shop.test/b"},
+        ]},
+    ),
     "an entry names no host": ([sent("GET"), sent(url="/pay")], {}),
     "an entry names no scheme": ([sent("GET"), sent(url="localhost:8000/pay")], {}),
     "a redirect leads out of it, without its header": (
@@ -273,7 +280,12 @@ NO_GAPS: dict[str, tuple[list[Any], dict[str, Any]]] = {
         {},
     ),
     "a redirect to another program": ([answered(sent("GET"), status=302, headers=pairs({"Location": "mailto:a@b.test"}))], {}),
-    "a tunnel that was opened": ([sent("CONNECT", "shop.test:443", {}), sent("GET", "https://shop.test/")], {"creator": "Fiddler"}),
+    "a tunnel that was opened": ([sent("CONNECT", "shop.test:443", {}), sent("GET", "https://shop.test/")], {"creator": "Charles Proxy"}),
+    "pages with their URLs, or with words": (
+        [sent("GET", "http://shop.test/a%20b?x=1")],
+        {"pages": [{"id": "1", "title": "http://SHOP.test:80/a b?x=1#top".replace(" ", "%20")}, {"id": "2", "title": "https:// is a scheme"},
+                   {"id": "3", "title": ""}, {"id": "4"}, None]},
+    ),
 }  # fmt: skip
 
 

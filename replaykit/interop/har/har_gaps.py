@@ -18,7 +18,7 @@ from replaykit.trajectory.exchange import Exchange
 _FAILED, _OPEN = "requests that failed or had not ended", "requests and sockets that had not ended"
 _DROPS = {
     "chrome-har": _FAILED, "browsertime": _FAILED, "sitespeed.io": _FAILED, "webkit web inspector": _FAILED,
-    "mitmproxy": _OPEN,
+    "mitmproxy": _OPEN, "fiddler": _OPEN,
 }  # fmt: skip
 """How the name of a writer begins, and what it leaves out."""
 
@@ -54,10 +54,21 @@ def gaps_of(
         yield f"the pages before page_{page} are not in it"
     yield from _before(found)
     known = {plain_url(one.url) for one in found}
+    if (page := next((url for url in _titles(log) if plain_url(url) not in known), None)) is not None:
+        yield f"the request of a page that it lists is not in it: {page}"
     if (target := next(_lost_targets(found, known, targets), None)) is not None:
         yield f"the request that a redirect led to is not in it: {target}"
     if (tunnel := next(_tunnels(found), None)) is not None:
         yield f"requests inside of a tunnel are not in it: {tunnel}"
+
+
+def _titles(log: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the pages of a file whose titles are URLs, as browsers' tools write them; others have words."""
+    pages = log.get("pages")
+    for one in pages if isinstance(pages, list) else ():
+        title = one.get("title") if isinstance(one, dict) else None
+        if isinstance(title, str) and title.startswith(("http://", "https://")) and " " not in title:
+            yield title
 
 
 def _first_page(log: Mapping[str, Any]) -> int:
