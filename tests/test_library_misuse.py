@@ -64,6 +64,26 @@ def test_a_closed_bundle_says_that_it_is_closed(use: Callable[[Any], Any], bundl
         (lambda path: replaykit.grade_many(path, jobs=0), "processes from 1 on, got 0"),
         (lambda path: replaykit.write_report({}, path.with_suffix(".json")), "takes a Report.*got dict"),
         (lambda path: replaykit.Recorder(path, sites=["http://a.test"]), "expected names with their roots"),
+        (
+            lambda path: replaykit.Recorder(path, sites={"a": "a.test"}),
+            "sites.a: 'a.test' is no root: begin with",
+        ),
+        (
+            lambda path: replaykit.Recorder(path, task=[TASK]),
+            r"found a list of 1; give one, such as load_tasks",
+        ),
+        (
+            lambda path: replaykit.Recorder(path).end("done"),
+            "end: kind 'done' is not one of answered, crashed",
+        ),
+        (
+            lambda path: replaykit.Recorder(path).end(validity="ok"),
+            "end: validity 'ok' is not one of blocked",
+        ),
+        (
+            lambda path: replaykit.Recorder(path).end(cause="me"),
+            "end: cause 'me' is not one of agent, browser",
+        ),
         (lambda path: replaykit.Recorder(path, mask=("p[",)), "mask: not a CSS selector: 'p\\['"),
         (lambda path: replaykit.AsyncRecorder(path, mask=("p:visible",)), "unknown pseudo-class :visible"),
         (lambda path: replaykit.Recorder(path).attach(object()), "attach inside of `with Recorder"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from asyncio import CancelledError
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -17,6 +17,7 @@ from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.declared_actions import Utterance as Declared
 from replaykit.recorder.session.declared_actions import declared
 from replaykit.recorder.session.driver_messages import End, HistoryCall, StepEnter, StepExit, Utterance
+from replaykit.recorder.session.run_ending import CAUSES, KINDS, VALIDITIES
 from replaykit.recorder.session.witnesses import Answered, Commanded, ScriptAsked, ScriptEnded, Witnessed
 
 Error = tuple[str, str]
@@ -153,7 +154,15 @@ class LiveRun:
         validity: str = "valid",
         error: BaseException | Error | str | None = None,
     ) -> None:
-        """Set how the run ends, if it differs from what the recorder observes. Recording goes on."""
+        """Set how the run ends, if it differs from what the recorder observes. Recording goes on.
+
+        `kind`: `answered stopped max_steps timeout crashed unknown`. `cause`: `agent browser recorder harness
+        person`. `validity`: `valid blocked site_down session_lost other`; a run that is not valid leaves
+        every rate. Raises UsageError for another word.
+        """
+        _expect_one_of("kind", kind, KINDS)
+        _expect_one_of("cause", cause, CAUSES)
+        _expect_one_of("validity", validity, VALIDITIES)
         named_error = named(error) if isinstance(error, BaseException) else error
         named_error = ("Error", named_error) if isinstance(named_error, str) else named_error
         self._ended = Ended(kind=kind, cause=cause, validity=validity, error=named_error)
@@ -285,3 +294,9 @@ def _expect(what: str, value: object, kind: type) -> None:
 def named(error: BaseException) -> Error:
     """Return the name and message of an exception."""
     return type(error).__name__, str(error)
+
+
+def _expect_one_of(name: str, value: str | None, known: Collection[str]) -> None:
+    """Raise UsageError for a word of an ending that means nothing; None leaves it to what is observed."""
+    if value is not None and value not in known:
+        raise UsageError(what=f"end: {name} {value!r:.80} is not one of {', '.join(sorted(known))}")

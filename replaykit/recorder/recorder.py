@@ -48,6 +48,7 @@ from replaykit.recorder.session.declared_actions import Utterance as Declared
 from replaykit.recorder.session.driver_messages import Begin, Speaking, Write
 from replaykit.recorder.session.session import Session
 from replaykit.recorder.settings import (
+    UNWATCHED,
     active_traceparent,
     all_secrets,
     as_settings,
@@ -113,6 +114,7 @@ class _Recording(LiveRun):
         """Addresses that are opened after the run for the checks of the task; also logged at the start."""
         self._journal: Journal | None = None
         self._was_opened = False
+        self._is_attached = False
         self._has_header = False
         self._is_cut_short = False
         self._guards = ExitStack()
@@ -188,6 +190,9 @@ class _Recording(LiveRun):
 
     def _open(self, environment: Environment) -> Session:
         self._has_header = True
+        is_watched = self._is_attached or bool(self._driver.tabs)
+        if not is_watched:
+            log.warning("%s: nothing was attached, so nothing of a browser is recorded", self.path)
         header = Header(
             created=_rfc3339(self._driver.clock.started),
             run=self._settings.run,
@@ -196,7 +201,7 @@ class _Recording(LiveRun):
             agent=self._settings.agent,
             environment=_completed(environment),
             options=stored_options(self._settings),
-            channels={},  # the session knows
+            channels={} if is_watched else dict(UNWATCHED),  # the session knows the others
             agent_access="proxy" if self.is_proxied else None,
             traceparent=self._settings.traceparent,
             witnesses=self._witnesses(),
@@ -333,6 +338,7 @@ class Recorder(_Recording):
         """
         self._require_open("attach")
         self._sync.run(self._sync.attach, target)
+        self._is_attached = True
         return target
 
     def begin(self) -> None:
@@ -425,6 +431,7 @@ class AsyncRecorder(_Recording):
         """
         self._require_open("attach")
         await self._async.attach(target)
+        self._is_attached = True
         return target
 
     async def begin(self) -> None:

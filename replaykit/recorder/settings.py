@@ -19,9 +19,11 @@ from replaykit.patterns import lazy_pattern
 from replaykit.recorder.evidence_pages import EvidencePages, as_evidence
 from replaykit.recorder.scripted_user import User
 from replaykit.recorder.session.session import SessionOptions
+from replaykit.recorder.session.tab_lifecycle import PAGE_CHANNELS
 from replaykit.tasks.benchmarks.policy_secrets import plain_texts, policy_secrets, sought_texts
 from replaykit.tasks.benchmarks.stwab_rules import probe_checks
 from replaykit.tasks.checks import ProbePlan, plan, skipped_pages
+from replaykit.tasks.faults.suite_faults import root_faults
 from replaykit.tasks.grammar.selectors import selector_fault
 from replaykit.tasks.task import Sites, Task, decode_task, fill_task, unresolved
 from replaykit.trajectory.step import AgentInfo
@@ -37,6 +39,12 @@ SECRET_MIN = 4
 
 TRACEPARENT = "REPLAYKIT_TRACEPARENT"
 """Variable with the trace context of the run."""
+
+UNWATCHED: Mapping[str, str] = {
+    channel: "partial" if channel in ("actions", "targets") else "absent"
+    for channel in (*PAGE_CHANNELS, "probes")
+}
+"""Channels of a run to which no page was attached: a harness may have declared some of its steps."""
 
 _TRACE = lazy_pattern(r"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
 
@@ -116,6 +124,9 @@ def as_task(
         return task, {}
     if isinstance(task, Mapping):
         return decode_task(task), {}
+    if isinstance(task, list | tuple):
+        how = "give one, such as load_tasks('suite.yaml#ID')[0], or the text 'suite.yaml#ID'"
+        raise UsageError(what=f"task: expected one task, found a list of {len(task)}; {how}")
     from replaykit.tasks.suite import Suite, load_suite  # readers of files are loaded for who names files
 
     suite = task if isinstance(task, Suite) else load_suite(task)
@@ -132,7 +143,10 @@ def as_sites(sites: Mapping[str, str | Sequence[str]] | None) -> Sites:
             what=f"sites: expected names with their roots, such as {{'shop': URL}}, got {sites!r}"
         )
     given = (sites or {}).items()
-    return {name: (roots,) if isinstance(roots, str) else tuple(roots) for name, roots in given}
+    found = {name: (roots,) if isinstance(roots, str) else tuple(roots) for name, roots in given}
+    for place, fault in root_faults(found):
+        raise UsageError(what=f"sites{place}: {fault}")
+    return found
 
 
 def refuse_traceparent(text: str, option: str) -> None:
