@@ -176,8 +176,21 @@ def run(arguments: Sequence[str]) -> int:
     except MemoryError:
         _report(click.echo, "error: there is not enough memory for this", err=True)
         return 3
-    except SystemExit as done:  # click's own: of completion, and with 1 where the reader has gone
-        return CUT_OFF if done.code == 1 else 0
+    except SystemExit as done:
+        return _ended(done)
+
+
+def _ended(done: SystemExit) -> int:
+    """Return the exit code of what ended the program: click, or code that was loaded."""
+    import traceback
+
+    frames = list(traceback.walk_tb(done.__traceback__))
+    if frames and str(frames[-1][0].f_globals.get("__name__")).startswith("click."):
+        return CUT_OFF if done.code == 1 else 0  # with 0 after a completion, with 1 where the reader has gone
+    _report(
+        click.echo, f"error: code that was loaded ended the program, with sys.exit({done.code!r})", err=True
+    )
+    return 3
 
 
 def _show_usage(error: click.UsageError) -> None:

@@ -49,8 +49,8 @@ class EventLine(Struct, frozen=True, kw_only=True):
     """Text of the line."""
     t: float | None = None
     """When, epoch ms, as the speaker says."""
-    text: str = ""
-    """In lines `thought`, `message`, `ask`, `reply` and `answer`."""
+    text: str | None = None
+    """In lines `thought`, `message`, `ask`, `reply` and `answer`, which are nothing without it."""
     role: str | None = None
     """Speaker that the line names."""
     approved: bool | None = None
@@ -71,6 +71,11 @@ class EventLine(Struct, frozen=True, kw_only=True):
     """Of end."""
     validity: str = "valid"
     """Of end."""
+
+    @property
+    def words(self) -> str:
+        """Text of the line; empty in lines that have none."""
+        return self.text or ""
 
     @property
     def is_own(self) -> bool:
@@ -161,6 +166,8 @@ class AgentEvents:
         handle = known.get(event.type)
         if handle is None:
             raise UsageError(what=f"type {event.type!r}; there are {', '.join(known)}")
+        if event.text is None and event.type not in ("step", "end"):
+            raise UsageError(what=f"a line of the type {event.type!r} needs `text`")
         if received.speaker == "agent" and not event.is_own:
             handle = AgentEvents._claim
         handle(self, event, received.at)
@@ -177,21 +184,21 @@ class AgentEvents:
 
     def _message(self, event: EventLine, at: float) -> None:
         kind = "say" if event.type == "message" else event.type
-        self._run.say(kind, event.text, at=at, stated_at=self._stated_at(event))
+        self._run.say(kind, event.words, at=at, stated_at=self._stated_at(event))
 
     def _claim(self, event: EventLine, at: float) -> None:
         self._claims += 1
-        text = event.text if event.type != "end" else _claimed_end(event)
+        text = event.words if event.type != "end" else _claimed_end(event)
         self._run.say("claim", text, at=at, stated_at=self._stated_at(event), of=event.type)
 
     def _ask(self, event: EventLine, at: float) -> None:
-        reply = self._run.asked(event.text, at=at, stated_at=self._stated_at(event))
+        reply = self._run.asked(event.words, at=at, stated_at=self._stated_at(event))
         if reply is not None or self._harness is None:
             self._write_reply(reply)  # else the harness may still reply
 
     def _reply(self, event: EventLine, at: float) -> None:
-        self._run.say("reply", event.text, event.approved, at, self._stated_at(event))
-        self._write_reply(UserReply(reply=event.text, approved=event.approved))
+        self._run.say("reply", event.words, event.approved, at, self._stated_at(event))
+        self._write_reply(UserReply(reply=event.words, approved=event.approved))
 
     def _write_reply(self, reply: UserReply | None) -> None:
         """Write a reply for the agent to read; `null` without a reply."""

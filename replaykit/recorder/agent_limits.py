@@ -29,7 +29,15 @@ def failing(run: LiveRun) -> Iterator[None]:
             raise  # somebody else wants all of this to end
     except OutOfTime as error:
         run.failed(error, "timeout", "harness")
+    except SystemExit as error:
+        exited(run, error)
     except Exception as error:  # noqa: BLE001 - an agent may raise anything
+        run.failed(error)
+
+
+def exited(run: LiveRun, error: SystemExit) -> None:
+    """Take `sys.exit` as the end of the agent: a code other than 0 without an answer is a crash."""
+    if error.code not in (None, 0) and not run.has_answered:
         run.failed(error)
 
 

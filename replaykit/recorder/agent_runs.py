@@ -7,13 +7,11 @@ fails is a result; only a recorder that fails raises.
 from __future__ import annotations
 
 import asyncio
-import importlib
 import importlib.util
 import inspect
 import logging
 import os
 import shutil
-import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -35,7 +33,8 @@ from replaykit.browser import (
 )
 from replaykit.errors import AgentError, MissingExtra, RecorderError
 from replaykit.recorder.agent_command import AgentCommand, refuse_named, without_secrets
-from replaykit.recorder.agent_limits import alarm, failing, interrupts, within
+from replaykit.recorder.agent_entry import load_agent, warn_of_returned
+from replaykit.recorder.agent_limits import alarm, exited, failing, interrupts, within
 from replaykit.recorder.agent_traceback import place_of, trace_of
 from replaykit.recorder.browser.witnesses.net_log import FLAG
 from replaykit.recorder.proxy.proxied_browser import Proxied
@@ -195,22 +194,6 @@ def record_person(
         return asyncio.run(_watch(running.endpoint, (url,), out, given, running))
 
 
-def load_agent(entry: str) -> Callable[..., Any]:
-    """Import `MODULE:FUNCTION`, the working directory included. Raises AgentError."""
-    module, colon, name = entry.partition(":")
-    if not colon or not module or not name:
-        raise AgentError(entry=entry, reason="it is not MODULE:FUNCTION")
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
-    try:
-        found: Callable[..., Any] = getattr(importlib.import_module(module), name)
-    except Exception as error:  # whatever the user's module raises when it is loaded
-        raise AgentError(entry=entry, reason=f"{type(error).__name__}: {error}") from error
-    if not callable(found):
-        raise AgentError(entry=entry, reason=f"{name} is no function")
-    return found
-
-
 def _view(task: Task | None, sites: SitesGiven | None) -> AgentTask:
     return agent_view(task, as_sites(sites)) if task else AgentTask(id="", intent="")
 
@@ -265,7 +248,7 @@ def _agent_sync(
                         _warn_unopened(url, error)
                 run.begin()
                 with failing(run), alarm(run, max_time):
-                    agent_call(pages[0], agent_task, run)
+                    warn_of_returned(agent_call(pages[0], agent_task, run), run)
         finally:
             browser.close()
     return _recorded(run, _root_notice())
@@ -307,11 +290,18 @@ def _agent_async(
 
 
 async def _finished(agent: Awaitable[Any], run: AsyncRecorder, max_time: float | None) -> None:
-    acting = asyncio.ensure_future(agent)
+    acting = asyncio.ensure_future(_ended(agent, run))
     run.on_limit(lambda: _cancel(acting))
     with failing(run), interrupts(acting.cancel):
         async with within(max_time):
             await acting
+
+
+async def _ended(agent: Awaitable[Any], run: AsyncRecorder) -> None:
+    try:
+        warn_of_returned(await agent, run)
+    except SystemExit as error:  # would end the loop, and the recording with it
+        exited(run, error)
 
 
 def _cancel(task: asyncio.Future[Any]) -> None:

@@ -107,6 +107,11 @@ class LiveRun:
         for channel in channels:
             self._driver.gap(channel, why)
 
+    @property
+    def has_answered(self) -> bool:
+        """Whether the agent gave an answer."""
+        return self._answer is not None
+
     def thought(self, text: str) -> None:
         """Record reasoning of the agent; it belongs to the next step."""
         self.say("thought", text)

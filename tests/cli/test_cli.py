@@ -471,6 +471,21 @@ main.main(["grade", {str(bundle)!r}])
     assert "LookupError: a defect" in done.stderr
 
 
+@pytest.mark.parametrize("code", ["0", "1", "'over'", ""])
+def test_code_that_ends_the_program_is_no_passed_gate(code: str, bundle: Path) -> None:
+    program = f"""
+import sys
+from replaykit.cli import main
+from replaykit.cli.grade import grade_command
+def leaves(*_, **__): sys.exit({code})
+grade_command.find_bundles = leaves
+main.main(["grade", {str(bundle)!r}])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 3
+    assert "error: code that was loaded ended the program, with sys.exit(" in done.stderr
+
+
 @pytest.mark.skipif(shutil.which("strace") is None and not os.environ.get("CI"), reason="no strace on PATH")
 def test_grading_opens_no_socket(bundle: Path, tmp_path: Path) -> None:
     log = tmp_path / "calls"

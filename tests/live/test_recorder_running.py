@@ -21,7 +21,8 @@ from replaykit.browser import launch
 from replaykit.bundle.reader import open_bundle
 from replaykit.bundle.writer import seal
 from replaykit.errors import AgentError, RecorderError
-from replaykit.recorder.agent_runs import Recorded, load_agent, record_agent, record_cdp, record_command
+from replaykit.recorder.agent_entry import load_agent
+from replaykit.recorder.agent_runs import Recorded, record_agent, record_cdp, record_command
 from replaykit.recorder.scripted_user import User, load_user
 from replaykit.tasks.task import Task, decode_task
 from replaykit.trajectory.action import tag_of
@@ -300,6 +301,34 @@ def test_agent_in_process_refunds_an_order(entry: str, tmp_path: Path) -> None:
     assert values["orders", "#order-1004 .badge @text"] == "Refunded"
 
 
+async def leaves_late(page: Any, task: Any, run: Any) -> None:
+    sys.exit(3)
+
+
+@pytest.mark.parametrize(
+    ("act", "kind", "error"),
+    [
+        (lambda page, task, run: sys.exit(3), "crashed", "SystemExit: 3"),
+        (leaves_late, "crashed", "SystemExit: 3"),
+        (lambda page, task, run: sys.exit(), "stopped", None),
+        (lambda page, task, run: (run.answer("tin"), sys.exit(1)), "answered", None),
+    ],
+)
+def test_an_agent_that_exits_ends_its_run_and_nothing_else(
+    act: Any, kind: str, error: str | None, tmp_path: Path, task: Task
+) -> None:
+    result = apart(lambda: record_agent(act, task, tmp_path / "run.zst"))
+    assert (result.kind, result.error) == (kind, error)
+
+
+def test_what_an_agent_returns_is_named_and_not_recorded(
+    tmp_path: Path, task: Task, caplog: pytest.LogCaptureFixture
+) -> None:
+    result = apart(lambda: record_agent(lambda page, task, run: "tin", task, tmp_path / "run.zst"))
+    assert result.answer is None
+    assert "the agent returned a str, which is not recorded" in caplog.text
+
+
 @pytest.mark.thorough
 def test_agent_that_raises_is_a_result(tmp_path: Path, task: Task) -> None:
     def act(page: Any, agent_task: Any, run: Any) -> None:
@@ -320,9 +349,22 @@ def test_async_agent_that_is_too_slow_is_stopped(tmp_path: Path, task: Task) -> 
 
 
 @pytest.mark.parametrize(
-    "entry", ["nothing", "json:", ":dumps", "no_such_module:act", "json:no_such", "json:__doc__"]
+    "entry",
+    [
+        "nothing",
+        "json:",
+        ":dumps",
+        "no_such_module:act",
+        "json:no_such",
+        "json:__doc__",
+        "json.py:dumps",
+        "json:loads",
+        "module_that_exits:act",
+    ],
 )
-def test_entry_point_that_cannot_be_used(entry: str) -> None:
+def test_entry_point_that_cannot_be_used(entry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "module_that_exits.py").write_text("import sys; sys.exit(2)")
+    monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(AgentError, match="cannot use agent"):
         load_agent(entry)
 

@@ -293,6 +293,8 @@ def test_lines_come_whole_however_they_are_written(texts: list[str], sizes: list
         '{"text": "no type"}',
         '{"type": "dance"}',
         '{"type": "thought", "text": 5}',
+        '{"type": "answer", "answer": "no such field"}',
+        '{"type": "answer", "text": null}',
         '{"type": "step", "action": {"type": "clack"}}',
         json.dumps({"type": "thought", "text": "x" * LINE_MAX}),
         "[" * 100_000,
@@ -304,6 +306,15 @@ def test_wrong_line_is_a_numbered_warning_and_stops_nothing(events_file: EventsF
     assert [item.text for item in events_file.session.received if isinstance(item, Utterance)] == ["a", "b"]
     (warning,) = events_file.agent_events.warnings
     assert warning.startswith("events file, line 2: ")
+
+
+def test_an_end_with_an_unknown_word_is_a_warning_and_invalidates_no_run(tmp_path: Path) -> None:
+    events_file = EventsFile(tmp_path, has_harness=True)
+    assert events_file.harness is not None
+    events_file.harness.write_text('{"type": "end", "kind": "stopped", "validity": "ok"}\n')
+    events_file.agent_events.receive(is_last=True)
+    assert "validity 'ok' is not one of blocked" in events_file.agent_events.warnings[0]
+    assert events_file.run.ending().validity == "valid"
 
 
 def test_nested_step_is_a_warning(events_file: EventsFile) -> None:

@@ -18,10 +18,10 @@ from replaykit.cli.console import browser_options, harmless, is_debugging, notic
 from replaykit.cli.maintain import completion
 from replaykit.cli.site_options import parse_sites
 from replaykit.errors import OutputExists, UsageError
+from replaykit.recorder.agent_entry import load_agent
 from replaykit.recorder.agent_runs import (
     BrowserChoice,
     Recorded,
-    load_agent,
     record_agent,
     record_cdp,
     record_command,
@@ -262,6 +262,8 @@ def _record(actor: Actor, output: Path | None, task_file: str | None, **options:
     out = output or default_name(task, actor.url or actor.cdp)
     if out.is_dir():
         raise UsageError(what=f"-o {out} is a folder; name the file of the bundle")
+    if out.suffix.lower() != ".zst":
+        notice(f"{out} does not end in .zst: commands that take a folder will not find it there")
     if out.exists() and not options["force"]:  # reported before a browser starts
         raise OutputExists(source=str(out), operation="create the bundle")
     return _recorder_of(actor, suite, task_file, **options)(task, out)

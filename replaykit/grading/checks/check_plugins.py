@@ -59,7 +59,7 @@ def _ruling(point: EntryPoint, rule: str, params: dict[str, Any], replay: Replay
         return undecided("page_not_recorded", f"page:{fault.fields['url']}", rule=rule)
     except ReplayError as fault:
         return undecided("unsupported", f"plugin:{point.name}", rule=f"{rule}: {fault}")
-    except Exception as fault:  # noqa: BLE001  # one check that breaks is one ERROR, and grading goes on
+    except (Exception, SystemExit) as fault:  # noqa: BLE001  # one check that breaks is one ERROR, and grading goes on
         return _error("plugin_raised", rule, f"{type(fault).__name__}: {fault}")
     if not isinstance(returned, Ruling):
         return _error("plugin_raised", rule, f"it returned {type(returned).__name__}, not a Ruling")

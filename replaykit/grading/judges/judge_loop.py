@@ -56,7 +56,7 @@ class Deliberation:
             self.round = self._numbered(requests)
         except StopIteration as done:
             self.round, self.judgement = (), done.value
-        except Exception as error:  # noqa: BLE001  # a judge's own fault is a result, not the end of grading
+        except (Exception, SystemExit) as error:  # noqa: BLE001  # a judge's own fault is a result, not the end of grading
             what = f"{type(error).__name__}: {error}"
             self.round, self.judgement = (), unasked(self._judge, JudgeOutcome.ERROR, "judge_bug", what)
 

@@ -45,7 +45,7 @@ def _of_file(file: Path, name: str) -> Any:
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise JudgeError(what=f"{file.name}: {type(error).__name__} while it was loaded: {error}") from error
     if not hasattr(module, name):
         raise JudgeError(what=f"{file.name}: it has no {name!r}")
@@ -67,5 +67,5 @@ def _of_package(name: str) -> Any:
         )
     try:
         return found.load()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise JudgeError(what=f"judge {name}: {type(error).__name__} while it was loaded: {error}") from error

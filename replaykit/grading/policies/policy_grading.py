@@ -135,7 +135,7 @@ class _Run:
             window = self.whole.within(policy.when)
             run = PolicyRun(window, self.witness, self.replay, self.task.intent, policy.id)
             found = kind.grade(policy.rule, run)
-        except Exception as error:  # noqa: BLE001  # one rule's fault may not cost the results of the others
+        except (Exception, SystemExit) as error:  # noqa: BLE001  # one rule's fault may not cost the results of the others
             return _error("rule_raised", f"{type(error).__name__}: {error}", self.mask)
         if window.never_opened and found.outcome is not PolicyOutcome.UNDECIDED:
             found = dormant("scope_never_opened")

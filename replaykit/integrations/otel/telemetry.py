@@ -94,7 +94,7 @@ class Telemetry:
             exporter.shutdown()
         except replaykit.ReplaykitError:
             raise
-        except Exception as error:  # an exporter is code of others
+        except (Exception, SystemExit) as error:  # an exporter is code of others
             raise self._failed(items, str(error) or type(error).__name__) from error
 
     def _failed(self, items: Sequence[Any], reason: str) -> replaykit.InteropError:
@@ -194,7 +194,7 @@ def _exporter(group: str, name: str) -> Any:
         )
     try:
         return found[name].load()()
-    except Exception as error:  # an exporter is code of others
+    except (Exception, SystemExit) as error:  # an exporter is code of others
         what = f"cannot be made: {error or type(error).__name__}"
         raise replaykit.InteropError(source=f"OpenTelemetry exporter {name}", what=what) from error
 

@@ -54,8 +54,8 @@ def gaps_of(
         yield f"the pages before page_{page} are not in it"
     yield from _before(found)
     known = {plain_url(one.url) for one in found}
-    if (page := next((url for url in _titles(log) if plain_url(url) not in known), None)) is not None:
-        yield f"the request of a page that it lists is not in it: {page}"
+    if (lost := next((url for url in _titles(log) if plain_url(url) not in known), None)) is not None:
+        yield f"the request of a page that it lists is not in it: {lost}"
     if (target := next(_lost_targets(found, known, targets), None)) is not None:
         yield f"the request that a redirect led to is not in it: {target}"
     if (tunnel := next(_tunnels(found), None)) is not None:
