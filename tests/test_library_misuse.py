@@ -58,6 +58,26 @@ def test_a_closed_bundle_says_that_it_is_closed(use: Callable[[Any], Any], bundl
             lambda path: replaykit.Recorder(path, screenshots="jpg"),
             r"'jpg'; did you mean png\? \(there are off, png\) - at `screenshots`",
         ),
+        (
+            lambda path: replaykit.grade(path, suite="s.yaml"),
+            "option suite: expected a suite, as `load_suite",
+        ),
+        (
+            lambda path: replaykit.grade(path, policies="p.yaml"),
+            "option policies: expected policies, as `load",
+        ),
+        (lambda path: replaykit.grade(path, judges="webvoyager"), "option judges: expected a tuple of names"),
+        (lambda path: replaykit.grade(path, sites=["a"]), "option sites: expected names with tuples"),
+        (
+            lambda path: replaykit.grade(path, sites={"a": "http://a.test"}),
+            "a tuple of roots for 'a', got 'http",
+        ),
+        (lambda path: replaykit.grade(path, sites={"a": ("a.test",)}), "option sites.a: 'a.test' is no root"),
+        (lambda path: replaykit.grade(path, judge_mode="New"), "option judge_mode: 'New' is not one of none"),
+        (
+            lambda path: replaykit.grade_many(path, {"mode": "strict"}),
+            r"options are GradeOptions\(...\), got dict",
+        ),
         (lambda path: replaykit.Replay(None), "Replay takes an open bundle: got NoneType"),
         (lambda path: replaykit.OfflinePage(3), "takes an open bundle: got int"),
         (lambda path: replaykit.OfflinePage(str(path)), "takes an open bundle: `with open_bundle"),

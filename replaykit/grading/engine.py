@@ -140,6 +140,8 @@ def grades_in(
 ) -> Iterator[Row]:
     """Yield rows as `iter_grades` does, with shards that the caller opened."""
     found: Iterator[list[Result]]
+    if not isinstance(options, GradeOptions):
+        raise UsageError(what=f"options are GradeOptions(...), got {type(options).__name__}")
     named, copies = _named(sources, options)
     items = _items(named, shards)
     count = len(named) if isinstance(named, Sized) else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol, get_args
 
 from msgspec import Struct
@@ -17,11 +17,21 @@ from replaykit.tasks.suite import Suite
 
 _ALLOWED: dict[str, tuple[str, ...]] = {
     "mode": get_args(Mode),
+    "judge_mode": ("none", "new", "refresh", "off"),
     "dialect": get_args(Dialect),
     "compose": get_args(Composition),
     "replay": get_args(PageReader),
 }
 """Options to their values."""
+
+
+_KINDS: tuple[tuple[str, Any, str], ...] = (
+    ("suite", Suite, "a suite, as `load_suite(FILE)` returns it"),
+    ("policies", (tuple, list), "policies, as `load_policies(FILE)` returns them"),
+    ("sites", Mapping, "names with tuples of roots, such as {'shop': (URL,)}"),
+    ("judges", (tuple, list), "a tuple of names or settings, such as ('webvoyager',)"),
+)
+"""Options to what they have to be."""
 
 
 class TaskExecutor(Protocol):
@@ -85,10 +95,24 @@ class GradeOptions(Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         # Decoded ones were compared with their types; these come from Python.
-        judges: object = self.judges
-        if isinstance(judges, str):
-            raise UsageError(what=f"option judges: expected a tuple, found the text {judges!r}")
+        for name, kind, how in _KINDS:
+            given: object = getattr(self, name)
+            if given is not None and not isinstance(given, kind):
+                raise UsageError(what=f"option {name}: expected {how}, got {given!r:.100}")
         for name, allowed in _ALLOWED.items():
             value = getattr(self, name)
             if value is not None and value not in allowed:
                 raise UsageError(what=f"option {name}: {value!r} is not one of {', '.join(allowed)}")
+        if self.sites:
+            _check_roots(self.sites)
+
+
+def _check_roots(sites: Mapping[str, tuple[str, ...]]) -> None:
+    """Raise UsageError for roots that no browser opens."""
+    from replaykit.tasks.faults.suite_faults import root_faults  # for who names sites
+
+    for name, roots in sites.items():
+        if isinstance(roots, str):  # its characters would be roots
+            raise UsageError(what=f"option sites: expected a tuple of roots for {name!r}, got {roots!r}")
+    for place, fault in root_faults(sites):
+        raise UsageError(what=f"option sites{place}: {fault}")

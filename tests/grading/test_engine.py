@@ -76,7 +76,7 @@ def test_a_folder_or_one_path_are_named_as_files_are(bundles: list[Path]) -> Non
         ({"dialect": "webarna"}, "option dialect: 'webarna' is not one of native, webarena, "),
         ({"compose": "xor"}, "option compose: 'xor' is not one of rules_first, and, or"),
         ({"replay": "browser"}, "option replay: 'browser' is not one of static, auto, chromium"),
-        ({"judges": "webvoyager"}, "option judges: expected a tuple, found the text 'webvoyager'"),
+        ({"judges": "webvoyager"}, "option judges: expected a tuple of names or settings"),
     ],
 )
 def test_an_option_that_there_is_not_makes_no_verdict(
