@@ -111,8 +111,9 @@ def _check_roots(sites: Mapping[str, tuple[str, ...]]) -> None:
     """Raise UsageError for roots that no browser opens."""
     from replaykit.tasks.faults.suite_faults import root_faults  # for who names sites
 
-    for name, roots in sites.items():
-        if isinstance(roots, str):  # its characters would be roots
+    for name, given in sites.items():
+        roots: object = given
+        if not isinstance(roots, tuple | list):  # the characters of a text would be roots
             raise UsageError(what=f"option sites: expected a tuple of roots for {name!r}, got {roots!r}")
     for place, fault in root_faults(sites):
         raise UsageError(what=f"option sites{place}: {fault}")
