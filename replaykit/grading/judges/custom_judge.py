@@ -35,7 +35,7 @@ from replaykit.grading.judges.step_notes import CHANGES_VERSION
 from replaykit.grading.model_request import ModelReply, ModelRequest, Part, TextPart
 from replaykit.grading.verdict import Judgement, JudgeOutcome
 from replaykit.patterns import lazy_pattern
-from replaykit.tasks.judge_settings import JsonParser, JudgeSettings, ScoreParser, Texts
+from replaykit.tasks.judge_settings import JsonParser, JudgeSettings, Parser, ScoreParser, Texts
 
 NAMES = (
     "task", "answer", "actions", "thoughts", "results", "urls", "final_text", "axtree", "n_images",
@@ -44,6 +44,35 @@ NAMES = (
 """Placeholders of the user prompt; `{{images}}` on a line of its own marks where the screenshots stand."""
 
 _IMAGES = lazy_pattern(r"^[ \t]*\{\{images\}\}[ \t]*(?:\n|\Z)", re.MULTILINE)
+
+
+_SINGLE = lazy_pattern(rf"(?<!\{{)\{{({'|'.join((*NAMES, 'images'))})\}}(?!\}})")
+"""A placeholder with one brace on each side: it would be sent as it stands."""
+
+
+def _check_braces(user: str) -> None:
+    found = _SINGLE.search(user)
+    if found is not None:
+        raise JudgeError(
+            what=f"prompt user: a placeholder has two braces, write {{{found[0]}}} for {found[0]}"
+        )
+
+
+def _check_parser(parser: Parser) -> None:
+    """Raise JudgeError for a parser that gives each reply the same verdict."""
+    if isinstance(parser, ScoreParser):
+        if not parser.header.strip():
+            raise JudgeError(what="option parser: header is the word before the score, such as grade")
+        if not parser.min < parser.pass_at <= parser.max:
+            scores = f"from {parser.min} to {parser.max}"
+            reason = f"pass_at {parser.pass_at} does not divide the scores {scores}"
+            raise JudgeError(what=f"option parser: {reason}; it is the lowest score that is a success")
+    if isinstance(parser, JsonParser):
+        if parser.pointer and not parser.pointer.startswith("/"):
+            raise JudgeError(what=f"option parser: pointer {parser.pointer!r} has to begin with /")
+        both = _words(parser.success) & _words(parser.failure)
+        if both:
+            raise JudgeError(what=f"option parser: {min(both)!r} means both success and failure")
 
 
 class Custom(ModelJudge):
@@ -58,6 +87,8 @@ class Custom(ModelJudge):
         if self.needs.images.scored is not None:
             raise JudgeError(what=f"option images: {settings.images!r} is for webjudge only")
         user = prompts.text("user")
+        _check_parser(settings.parser)
+        _check_braces(user)
         self._texts = _IMAGES.split(user)
         if len(self._texts) > 2 or "{{images}}" in "".join(self._texts):
             raise JudgeError(what="prompt user: {{images}} must occur once, on a line without other text")

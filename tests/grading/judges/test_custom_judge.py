@@ -78,6 +78,8 @@ def test_its_name_is_its_id(judged, recorded, task):
     [
         ({"system": "x"}, "judge custom needs a prompt 'user'"),
         ({**PROMPTS, "user": "{{tsak}}"}, "prompt names {{tsak}}; there are actions, answer"),
+        ({**PROMPTS, "user": "{task}"}, "a placeholder has two braces, write {{task}} for {task}"),
+        ({**PROMPTS, "system": "Judge {{task}}."}, "prompt system: {{task}} would be sent as it stands"),
         ({**PROMPTS, "usr": "x"}, "no prompt 'usr' in custom; there are system, user"),
         ({**PROMPTS, "user": "x {{images}} y"}, "must occur once, on a line without other text"),
         ({**PROMPTS, "user": "{{images}}\n{{images}}\n"}, "must occur once, on a line without other text"),
@@ -86,6 +88,28 @@ def test_its_name_is_its_id(judged, recorded, task):
 def test_prompts_are_checked_when_the_judge_is_built(prompts, words):
     with pytest.raises(JudgeError) as caught:
         build_judge(JudgeSettings(protocol="custom", prompts=prompts), "strict")
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("user", ["{{task}} {other} {{{{task}}}}", '{"task": {"a": 1}} {{task}}', "{ task }"])
+def test_other_braces_of_a_prompt_stay(user):
+    build_judge(JudgeSettings(protocol="custom", prompts={**PROMPTS, "user": user}), "strict")
+
+
+@pytest.mark.parametrize(
+    ("parser", "words"),
+    [
+        (ScoreParser(min=0, max=10, pass_at=0), "pass_at 0 does not divide the scores from 0 to 10"),
+        (ScoreParser(pass_at=6), "pass_at 6 does not divide the scores from 1 to 5"),
+        (ScoreParser(min=10, max=0), "does not divide the scores"),
+        (ScoreParser(header=" "), "header is the word before the score"),
+        (JsonParser(pointer="ok"), "pointer 'ok' has to begin with /"),
+        (JsonParser(pointer="/ok", failure=("no", " TRUE")), "'true' means both success and failure"),
+    ],
+)
+def test_a_parser_that_gives_each_reply_one_verdict_is_refused(parser, words):
+    with pytest.raises(JudgeError) as caught:
+        build_judge(JudgeSettings(protocol="custom", prompts=PROMPTS, parser=parser), "strict")
     assert words in str(caught.value)
 
 

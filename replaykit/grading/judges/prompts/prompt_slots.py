@@ -37,6 +37,16 @@ class Prompts:
                 raise JudgeError(what=f"judge {protocol} needs a prompt {name!r}")
             if slot.names is not None:
                 self.fill(name, dict.fromkeys(slot.names, ""))
+            elif name in given:
+                self._refuse_placeholders(name)
+
+    def _refuse_placeholders(self, plain: str) -> None:
+        """Raise JudgeError where a text that is sent as it stands names what another one may name."""
+        for name, slot in self._slots.items():
+            for known in slot.names or ():
+                if f"{{{{{known}}}}}" in self._given[plain]:
+                    reason = f"{{{{{known}}}}} would be sent as it stands; it belongs in the prompt {name}"
+                    raise JudgeError(what=f"prompt {plain}: {reason}")
 
     def text(self, slot: str) -> str:
         """Return the text of a slot as it is."""
