@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from replaykit.errors import UsageError
 from replaykit.grading.calibration_scope import JudgedRun
-from replaykit.grading.gate_kinds import DEFAULT, SIDE_EFFECT
+from replaykit.grading.gate_kinds import DEFAULT, SIDE_EFFECT, checked_kinds
 from replaykit.grading.verdict import Gate, Judgement, JudgeOutcome, Verdict
 from replaykit.trajectory.plurals import counted
 
@@ -65,6 +65,9 @@ class GateOptions(Struct, frozen=True, kw_only=True):
     """Fingerprints of judges that were compared with people; None = any judge may decide."""
     without_bundles: tuple[str, ...] = ()
     """Folders that were to be graded and in which no bundle was found."""
+
+    def __post_init__(self) -> None:
+        checked_kinds(self.fail_on)
 
 
 def decide(

@@ -203,6 +203,6 @@ def _hold(verdict: Verdict, path: Path, config: pytest.Config) -> None:
 def _pass(verdict: Verdict, path: Path, fail_on: Iterable[str]) -> None:
     from replaykit.pytest_plugin.grading_fixture import why_not
 
-    reason = why_not(verdict, path, tuple(fail_on))
+    reason = why_not(verdict, path, fail_on)
     if reason is not None:
         pytest.fail(reason, pytrace=False)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from replaykit.bundle.reader import open_bundle
-from replaykit.errors import UsageError
 from replaykit.grading.engine import build_report
 from replaykit.grading.gate import GateOptions, in_words
-from replaykit.grading.gate_kinds import KINDS
+from replaykit.grading.gate_kinds import checked_kinds
 from replaykit.grading.grader import grade
 from replaykit.grading.verdict import Verdict
 from replaykit.report.text.text_report import describe
@@ -25,15 +25,12 @@ def graded(path: Path, task: Task | Path | None = None, **options: Any) -> Verdi
         return grade(bundle, task, **options)
 
 
-def why_not(verdict: Verdict, path: Path, fail_on: tuple[str, ...]) -> str | None:
+def why_not(verdict: Verdict, path: Path, fail_on: Iterable[str]) -> str | None:
     """Return why a verdict does not pass, with its evidence; None where it does.
 
     What could not be decided does not pass either. Raises UsageError for an unknown kind.
     """
-    unknown = [kind for kind in fail_on if kind not in KINDS]
-    if unknown:
-        raise UsageError(what=f"cannot fail on {', '.join(unknown)}; there are {', '.join(KINDS)}")
-    gate = build_report([verdict], gate=GateOptions(fail_on=fail_on)).gate
+    gate = build_report([verdict], gate=GateOptions(fail_on=checked_kinds(fail_on))).gate
     if gate.status in ("passed", "none"):
         return None
     head = f"gate: {in_words(gate)}"

@@ -200,6 +200,15 @@ def test_kind(grade_bundle):
     assert "cannot fail on checks" in run(tmp_path, code=1)
 
 
+def test_kinds_in_one_text_are_refused_as_such(tmp_path: Path) -> None:
+    put(tmp_path, GOOD, verdict=False)
+    (tmp_path / "test_runs.py").write_text(f"""
+def test_kind(grade_bundle):
+    grade_bundle("{GOOD}.zst", fail_on="check")
+""")
+    assert "fail_on: expected a tuple of kinds, such as ('check',), got 'check'" in run(tmp_path, code=1)
+
+
 def test_it_loads_nothing_until_a_bundle_is_met(tmp_path: Path) -> None:
     (tmp_path / "test_nothing.py").write_text("""
 import sys
