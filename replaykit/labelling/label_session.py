@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from replaykit.bundle.reader import Bundle, open_bundle
-from replaykit.errors import UsageError
+from replaykit.errors import BundleError, UsageError
 from replaykit.grading.agreement.labels import (
     LABELS,
     Label,
@@ -27,7 +27,8 @@ class LabelSession:
     def __init__(self, sources: Sequence[str], output: Path, annotator: str, seed: int = 0) -> None:
         """Put the runs into a seeded order that reveals nothing about them, and read the labels so far.
 
-        Raises BundleError, LabelError, UsageError.
+        Of several bundles, those that cannot be read are kept apart in `unreadable`. Raises BundleError where
+        none can be read, LabelError, UsageError.
         """
         if not annotator.strip():
             raise UsageError(what="--annotator: expected a name, got blanks")
@@ -36,9 +37,24 @@ class LabelSession:
         self.saved: set[int] = set()
         self._labels = _known(output, self.annotator)
         check_appendable(output)
-        self._by_digest = _by_digest(sources)
+        #: Why bundles could not be read.
+        self.unreadable: list[BundleError] = []
+        self._by_digest = self._read(sources)
         self._order = sorted(self._by_digest)
         random.Random(seed).shuffle(self._order)
+
+    def _read(self, sources: Sequence[str]) -> dict[str, str]:
+        """Return digest to bundle of each run, once."""
+        found: dict[str, str] = {}
+        for source in sources:
+            try:
+                with open_bundle(source) as bundle:
+                    found.setdefault(bundle.digest, source)
+            except BundleError as error:
+                self.unreadable.append(error)
+        if self.unreadable and not found:
+            raise self.unreadable[0]
+        return found
 
     def __len__(self) -> int:
         return len(self._order)
@@ -90,14 +106,6 @@ class LabelSession:
 def _known(output: Path, annotator: str) -> dict[str, Label]:
     labels = read_labels(output).labels if output.exists() and output.stat().st_size else ()
     return {label.trajectory: label for label in labels if label.annotator == annotator}
-
-
-def _by_digest(sources: Sequence[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for source in sources:
-        with open_bundle(source) as bundle:
-            found.setdefault(bundle.digest, source)
-    return found
 
 
 def _whole(text: str) -> str:

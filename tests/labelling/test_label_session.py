@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from replaykit.bundle.reader import open_bundle
-from replaykit.errors import LabelError, UsageError
+from replaykit.errors import BundleError, LabelError, UsageError
 from replaykit.grading.agreement.labels import Label, LabelAnswer, append_label, read_labels
 from replaykit.labelling.label_session import LabelSession
 from replaykit.testing import trajectory
@@ -58,6 +58,20 @@ def test_a_file_that_is_no_list_of_lines_is_left_alone(runs: list[str], tmp_path
         LabelSession(runs, output, "ada")
     with pytest.raises(UsageError, match="--annotator"):
         LabelSession(runs, tmp_path / "labels.jsonl", "  ")
+
+
+def test_a_bundle_that_cannot_be_read_does_not_stop_the_others(runs: list[str], tmp_path: Path) -> None:
+    (tmp_path / "bad.zst").write_text("no bundle")
+    session = LabelSession([str(tmp_path / "bad.zst"), *runs], tmp_path / "labels.jsonl", "ada")
+    assert len(session) == 3
+    assert [error.fields["source"] for error in session.unreadable] == [str(tmp_path / "bad.zst")]
+    with pytest.raises(BundleError, match="not a replaykit bundle"):
+        LabelSession([str(tmp_path / "bad.zst")], tmp_path / "labels.jsonl", "ada")
+
+
+def test_a_missing_folder_is_named_before_a_person_answers(runs: list[str], tmp_path: Path) -> None:
+    with pytest.raises(LabelError, match=r"there is no folder .*no; make it first"):
+        LabelSession(runs, tmp_path / "no" / "labels.jsonl", "ada")
 
 
 def test_a_line_without_its_end_is_ended(tmp_path: Path) -> None:

@@ -76,13 +76,15 @@ def command(
     session = LabelSession(sources, output, annotator, seed)
     if not sources:
         ctx.exit(4)
+    for error in session.unreadable:
+        notice(f"left out: {error.message}")
     if not session.unlabelled():
         notice("every run is labelled already")
     elif sys.stdin.isatty() if on_page is None else on_page:
         _label_on_page(session, port, opens=not no_open)
     else:
         _label_in_terminal(session)
-    ctx.exit(0)
+    ctx.exit(3 if session.unreadable else 0)
 
 
 def _label_on_page(session: LabelSession, port: int, *, opens: bool) -> None:

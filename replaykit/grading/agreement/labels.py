@@ -239,7 +239,10 @@ def _append(file: FileIO, line: bytes) -> None:
 
 
 def check_appendable(path: str | Path) -> None:
-    """Raise LabelError where a file holds labels in another form than lines of ours."""
+    """Raise LabelError where no labels can be appended: no such folder, or labels in another form."""
+    if not Path(path).parent.is_dir():
+        reason = f"there is no folder {Path(path).parent}; make it first"
+        raise LabelError(source=str(path), line=0, reason=reason)
     if not Path(path).exists():
         return
     head = _bytes(Path(path)).decode("utf-8-sig", "replace").lstrip()
