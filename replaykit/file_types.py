@@ -50,6 +50,8 @@ def kind_of(path: str | Path) -> str:
     """Return what stands at a path, in words."""
     if Path(path).is_dir():
         return "a folder"
+    if is_device(path):
+        return PIPE  # whoever looks into it takes what it holds
     try:
         with Path(path).open("rb") as file:
             return kind_of_bytes(file.read(HEAD))
@@ -62,6 +64,9 @@ def is_device(path: str | Path) -> bool:
     place = Path(path)
     return place.exists() and not place.is_file() and not place.is_dir()
 
+
+PIPE = "a device or a pipe"
+"""Kind of what can be read once."""
 
 DEVICE = "it is a device or a pipe, which a file would replace"
 """Why nothing is written there."""

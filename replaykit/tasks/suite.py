@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from replaykit.decoders import NEST_MAX, decode_as_python, decode_plain, is_nested_deeper
 from replaykit.errors import TaskError, UnknownTask
-from replaykit.file_types import kind_of
+from replaykit.file_types import HEAD, kind_of, kind_of_bytes
 from replaykit.patterns import lazy_pattern
 from replaykit.tasks.benchmarks.mind2web import mind2web_records, read_mind2web
 from replaykit.tasks.checks import Written
@@ -186,7 +186,7 @@ def _parse(file: Path, kind: str = "task file", named_by: Path | None = None) ->
         if len(data) > FILE_MAX:
             raise TaskError(source=file, path="$", reason=f"larger than {FILE_MAX} bytes")
         text = io.TextIOWrapper(io.BytesIO(data), "utf-8-sig").read()
-        plain = _PARSERS.get(file.suffix.lower(), _json)(text)
+        plain = _PARSERS.get(file.suffix.lower(), _by_start)(text)
     except OSError as error:
         what = "it is a folder: name one file in it" if file.is_dir() else error.strerror
         named = f" that {named_by} names in `policies.file`" if named_by is not None else ""
@@ -195,7 +195,7 @@ def _parse(file: Path, kind: str = "task file", named_by: Path | None = None) ->
     except RecursionError as error:
         raise _too_deep(file) from error
     except (msgspec.DecodeError, ValueError) as error:
-        found = kind_of(file)
+        found = kind_of_bytes(data[:HEAD])
         what = words_of(error) if found in _WRITTEN else f"found {found}; a {kind} is YAML, TOML or JSON"
         reason = f"not a {kind}: {what}"
         raise TaskError(source=file, path="$", reason=reason) from error
@@ -245,7 +245,12 @@ def _fields_in(plain: Any) -> int:
 
 
 def _json_lines(text: str) -> Any:
-    return [_json(line) for line in text.splitlines() if line.strip()]
+    return [_json(line) for line in text.split("\n") if line.strip()]
+
+
+def _by_start(text: str) -> Any:
+    """Read a file whose name says nothing of its form, such as a pipe."""
+    return _json(text) if text.lstrip()[:1] in ("{", "[") else parsed_yaml(text)
 
 
 def _with_each_key_once(pairs: list[tuple[str, Any]]) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -215,6 +217,20 @@ def test_a_report_is_known_however_it_was_saved(report: Path, tmp_path: Path, sa
     report.write_text(mark + json.dumps(plain, indent=2, sort_keys=True))
     assert agree(labels, report)["graders"][0]["decided"]["n"] == 1
     assert [pair.kind for pair in diff(report, report).pairs] == []
+
+
+def test_a_pipe_is_read_once(report: Path, tmp_path: Path) -> None:
+    plain = json.loads(report.read_text())["verdicts"][0]
+    labels = json.dumps({"trajectory": plain["trajectory"], "label": "success"}).encode()
+    for data, others in ((labels, (report,)), (report.read_bytes(), ())):
+        reads, writes = os.pipe()
+        threading.Thread(target=lambda: (os.write(writes, data), os.close(writes)), daemon=True).start()  # noqa: B023
+        pipe = f"/dev/fd/{reads}"
+        file = tmp_path / "l.jsonl"
+        file.write_bytes(labels)
+        words = ["agree", *([pipe, *map(str, others)] if others else [str(file), pipe])]
+        assert run_cli(words) == 0
+        os.close(reads)
 
 
 @pytest.mark.parametrize("replaced", ["labels.jsonl", "report.json", "again.jsonl"])

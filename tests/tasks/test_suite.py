@@ -178,3 +178,17 @@ def test_a_file_of_policies_may_be_held_below_a_folder(tmp_path: Path) -> None:
     assert load_suite(suite).tasks and load_suite(suite, within=tmp_path).tasks
     with pytest.raises(TaskError, match=r"lies outside of .*in - at `\$\.policies\.file`"):
         load_suite(suite, within=tmp_path / "in")
+
+
+@pytest.mark.parametrize("name", ["tasks", "tasks.txt", "tasks.yaml.bak", "tasks.JSON"])
+@pytest.mark.parametrize("text", ['{"id": "t", "intent": "x\u2028y"}', "id: t\nintent: x\n"])
+def test_the_form_of_a_file_without_a_known_ending_is_seen_from_its_start(
+    name: str, text: str, tmp_path: Path
+) -> None:
+    file = tmp_path / name
+    file.write_text(text)
+    if name.endswith("JSON") and text.startswith("id"):
+        with pytest.raises(TaskError, match="not a task file"):
+            load_suite(file)
+        return
+    assert [task.id for task in load_suite(file).tasks] == ["t"]

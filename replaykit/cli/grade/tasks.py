@@ -12,6 +12,7 @@ import click
 from replaykit.cli.command_options import COUNT, option
 from replaykit.cli.console import detail, harmless, near_file, notice
 from replaykit.errors import TaskError, UsageError
+from replaykit.file_types import is_device
 from replaykit.grading.checks.grading_faults import task_faults
 from replaykit.grading.reference_faults import reference_faults
 from replaykit.interop.wabe.wabe_scenario import OF_A_LEVEL, scarce, scenario_tables
@@ -67,6 +68,10 @@ def _validated(file: str) -> int:
 def _checked(file: str) -> int:
     tables = load_mind2web(file)
     if tables is None:
+        if is_device(file):
+            raise UsageError(
+                what=f"{file} is a device or a pipe, and is read twice here: save it to a file first"
+            )
         return _checked_suite(file)
     records, at = tables
     is_wrong = _report(file, len(records), mind2web_faults(records, at))

@@ -12,7 +12,7 @@ import msgspec
 from replaykit.cli.command_options import option
 from replaykit.cli.console import notice
 from replaykit.errors import LabelError, UsageError
-from replaykit.file_types import kind_of
+from replaykit.file_types import PIPE, kind_of
 from replaykit.grading.agreement.calibration import agree, calibration
 from replaykit.grading.agreement.calibration_gate import read_calibration, read_measured
 from replaykit.grading.agreement.threshold_choice import read_aims
@@ -137,7 +137,7 @@ def _refuse_kind(file: Path) -> None:
 
 
 _READ = (
-    "a report of `replaykit grade`", "a file of labels", "a JSON file", "a text file", "a Parquet file",
+    "a report of `replaykit grade`", "a file of labels", "a JSON file", "a text file", "a Parquet file", PIPE,
 )  # fmt: skip
 """Kinds of files that may hold labels or verdicts."""
 

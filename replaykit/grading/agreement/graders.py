@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import UNSET, Struct
 
 from replaykit.errors import LabelError
-from replaykit.grading.agreement.labels import Labels, read_labels
+from replaykit.grading.agreement.labels import Labels, is_parquet, labels_of, read_labels
 from replaykit.grading.calibration_scope import JudgedRun
 from replaykit.grading.saved_reports import names_a_report, read_report
 from replaykit.grading.share_thresholds import Share, share_of
@@ -59,10 +59,12 @@ def graders_of(path: str | Path, agent: str | None = None) -> list[Grader]:
     another version.
     """
     file = Path(path)
+    if is_parquet(file):
+        return [_of_labels(read_labels(file, agent))]
     data = _bytes(file)
     if names_a_report(data):
         return list(_of_report(read_report(data, file.name), file.name))
-    return [_of_labels(read_labels(file, agent))]
+    return [_of_labels(labels_of(data, file.name, agent))]
 
 
 def runs_of(path: str | Path) -> tuple[dict[str, Verdict], int]:

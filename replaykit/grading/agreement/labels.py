@@ -40,7 +40,7 @@ FILE_MAX = 64 * 2**20
 """Bytes of a label file."""
 
 HEAD = 2**16
-"""Bytes at the beginning of a file in which its first row names its columns."""
+"""Characters at the beginning of a file in which its first row names its columns."""
 
 _PEER = {
     "successful": "success", "unsuccessful": "failure", "unsure": "unsure",
@@ -140,20 +140,26 @@ def read_labels(path: str | Path, agent: str | None = None, rule: LabelRule | No
     Online-Mind2Web's `human_label.json`; runs are then named by their tasks. `rule`: of CUAVerifierBench's
     tables, `majority` by default. Raises LabelError.
     """
-    name = Path(path).name
-    published = _published(Path(path))
-    if published is not None:
-        found = [convert(row, Label) for row in verifier_labels_of(published, rule or "majority", name)]
-        return Labels(name=name, digest=_digest(Path(path)), labels=tuple(found), rule=rule or "majority")
-    if rule is not None:
-        reason = f"label rule {rule} needs a table of CUAVerifierBench"
-        raise LabelError(source=name, line=0, reason=reason)
-    data = _bytes(Path(path))
+    file = Path(path)
+    if is_parquet(file):
+        rows = parquet_rows(file)
+        return _verifier_labels(rows, rule or "majority", file.name, _digest(file))
+    return labels_of(_bytes(file), file.name, agent, rule)
+
+
+def labels_of(data: bytes, name: str, agent: str | None = None, rule: LabelRule | None = None) -> Labels:
+    """Read the labels of a file from its bytes; see `read_labels`. Raises LabelError."""
+    digest = "sha256:" + hashlib.sha256(data).hexdigest()
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise LabelError(source=name, line=0, reason="it is not UTF-8 text") from error
-    digest = "sha256:" + hashlib.sha256(data).hexdigest()
+    published = _published(text, name)
+    if published is not None:
+        return _verifier_labels(published, rule or "majority", name, digest)
+    if rule is not None:
+        reason = f"label rule {rule} needs a table of CUAVerifierBench"
+        raise LabelError(source=name, line=0, reason=reason)
     if text.lstrip().startswith("[") and HUMAN in text:
         labels, agents = columns(text, name, agent)
         return Labels(name=name, digest=digest, labels=tuple(labels), agents=agents)
@@ -162,6 +168,22 @@ def read_labels(path: str | Path, agent: str | None = None, rule: LabelRule | No
     if agent is not None and agents:
         labels = _of_model(labels, agent, agents, name)
     return Labels(name=name, digest=digest, labels=tuple(labels), agents=agents, n_replaced=n_replaced)
+
+
+def _verifier_labels(rows: Sequence[Mapping[str, Any]], rule: LabelRule, name: str, digest: str) -> Labels:
+    found = tuple(convert(row, Label) for row in verifier_labels_of(rows, rule, name))
+    return Labels(name=name, digest=digest, labels=found, rule=rule)
+
+
+def is_parquet(file: Path) -> bool:
+    """Whether a file is a table that is not read whole: its screenshots are left where they are."""
+    if not file.is_file():  # whoever looks into a pipe takes what it holds
+        return False
+    try:
+        with file.open("rb") as stream:
+            return stream.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
 
 
 def _model(label: Label) -> str | None:
@@ -185,22 +207,15 @@ def _check_agent(agent: str, agents: Sequence[str], name: str) -> None:
         raise LabelError(source=name, line=0, reason=f"no labels of agent {agent!r}; there are {known}")
 
 
-def _published(path: Path) -> list[dict[str, Any]] | None:
-    """Return the rows of a table of CUAVerifierBench; None of another file."""
-    try:
-        with path.open("rb") as file:
-            head = file.read(HEAD)
-    except OSError:
+def _published(text: str, name: str) -> list[dict[str, Any]] | None:
+    """Return the rows of a table of CUAVerifierBench in JSON; None of another file."""
+    if not any(column in text[:HEAD] for column in (BLIND, FINAL)):
         return None
-    if head.startswith(MAGIC):
-        return parquet_rows(path)
-    if not any(name.encode() in head for name in (BLIND, FINAL)):
-        return None
-    text = _bytes(path).decode("utf-8-sig", "replace").lstrip()
+    text = text.lstrip()
     try:
         rows = decode(text, list[dict[str, Any]]) if text.startswith("[") else _plain_lines(text)
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise LabelError(source=path.name, line=0, reason=f"malformed: {error}") from error
+        raise LabelError(source=name, line=0, reason=f"malformed: {error}") from error
     return rows if rows and is_published(rows[0]) else None
 
 
@@ -419,7 +434,8 @@ def _label(plain: Mapping[str, Any], name: str, number: int) -> Label:
 
 def _bytes(path: Path) -> bytes:
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(FILE_MAX + 1)
     except OSError as error:
         raise LabelError(source=path.name, line=0, reason=f"cannot read: {error.strerror}") from error
     if len(data) > FILE_MAX:
