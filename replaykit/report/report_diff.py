@@ -31,7 +31,7 @@ class ResultChange(Struct, frozen=True, kw_only=True):
     """One result that differs."""
 
     what: str
-    """`success`, `CuP`, `check ID`, `policy ID`, `judge NAME`."""
+    """`success`, `validity`, `CuP`, `check ID`, `policy ID`, `judge NAME`."""
     before: str | None
     """Outcome in the first report; null = it has no such result."""
     after: str | None
@@ -140,6 +140,9 @@ def _remarks(before: Report, after: Report) -> Iterator[str]:
     if all(tricks) and tricks[0] != tricks[1]:
         yield f"before assumes {tricks[0]}; after assumes {tricks[1]}"
     yield from _unasked(before, after)
+    invalid = [sum(one.validity != "valid" for one in report.verdicts) for report in (before, after)]
+    if any(invalid):
+        yield f"rates leave out runs that are not valid: {invalid[0]} before, {invalid[1]} after"
 
 
 def _unasked(before: Report, after: Report) -> Iterator[str]:
@@ -210,6 +213,7 @@ def _results(verdict: Verdict) -> Iterator[tuple[str, tuple[str, str | None]]]:
         yield "success", ("ERROR", verdict.error.kind)
         return
     yield "success", (str(verdict.success or "none"), None)
+    yield "validity", (verdict.validity, None)
     yield "CuP", (str(verdict.cup), None)
     yield from ((f"check {c.id}", (str(c.outcome), c.reason)) for c in verdict.checks)
     yield from ((f"policy {p.id}", (str(p.outcome), p.reason)) for p in verdict.policies)

@@ -152,6 +152,18 @@ def test_runs_that_do_not_count_stay_out_of_the_rates() -> None:
     assert rate.before == 1.0
 
 
+def test_a_run_that_no_longer_counts_is_a_change() -> None:
+    before = report(verdict("t1", "a"), verdict("t1", "b", passes=False))
+    after = report(verdict("t1", "a"), verdict("t1", "c", passes=False, validity="site_down"))
+    found = compare(before, after)
+    (pair,) = found.pairs
+    assert (pair.kind, [(one.what, one.before, one.after) for one in pair.changes]) == (
+        "changed", [("validity", "valid", "site_down")],
+    )  # fmt: skip
+    assert "rates leave out runs that are not valid: 0 before, 1 after" in found.remarks
+    assert compare(before, before).remarks == ()
+
+
 @given(st.integers(0, 40), st.integers(0, 40))
 def test_the_sign_test_is_that_of_the_binomial(up: int, down: int) -> None:
     n = up + down
