@@ -94,3 +94,10 @@ def test_rates_of_few_runs_are_marked(runs: int, few: bool, tmp_path: Path) -> N
     report = grade_many(sorted(tmp_path.glob("*.zst")))
     for text in (as_text(report), as_github(report).decode()):
         assert (f"Only {runs} runs decided" in text) is few
+
+
+def test_a_run_that_no_rate_counts_says_so(tmp_path: Path) -> None:
+    for validity in ("valid", "site_down"):
+        bundle = run(EXACT).end("stopped", validity=validity).write(tmp_path / f"{validity}.zst")
+        words = f"not valid: the harness reported {validity}; no rate counts this run"
+        assert (words in as_text(grade_many([bundle]))) is (validity == "site_down")

@@ -197,6 +197,8 @@ def _fault_lines(verdict: Verdict) -> Iterator[str]:
     if verdict.error is not None:
         words = " ".join(message_of(verdict.error.kind, verdict.error.fields).split())
         yield f"  ERROR {verdict.error.kind}: {safe(words)}"
+    if verdict.validity != "valid":
+        yield f"  not valid: the harness reported {safe(verdict.validity)}; no rate counts this run"
     if verdict.first_failure is not None:
         yield f"  first failing step: {_failure(verdict, verdict.first_failure)}"
 
