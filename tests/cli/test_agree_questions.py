@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from replaykit.cli.main import run as run_cli
-from replaykit.errors import LabelError
+from replaykit.errors import LabelError, TaskError
 from replaykit.grading.agreement.calibration import agree
 from replaykit.grading.engine import grade_many
 from replaykit.grading.grade_options import GradeOptions
@@ -111,7 +111,7 @@ def test_what_cannot_be_asked_is_refused(files: tuple[Path, Path], tmp_path: Pat
     own.write_text(json.dumps({"trajectory": "a" * 64, "label": "success"}))
     with pytest.raises(LabelError, match="there are none"):
         agree(own, report, question="looping")
-    with pytest.raises(LabelError, match="not a report"):
+    with pytest.raises(TaskError, match="not a report"):
         agree(labels, labels, question="looping")
     labels.write_text(labels.read_text().replace(",Yes\n", ",often\n"))
     with pytest.raises(LabelError, match=r"'often' of run .* is not yes, no or unsure"):

@@ -271,7 +271,7 @@ def test_what_cannot_be_packed(bundle: Path, taped: Path, tmp_path: Path, capfd:
     code, _, notes = run(capfd, "pack", bundle, "-o", out, "--replies", tmp_path / "bad.jsonl")
     assert (code, "line 1" in notes) == (3, True)
     code, _, notes = run(capfd, "pack", taped, "-o", taped)
-    assert (code, "is not packed in place" in notes) == (2, True)
+    assert (code, "which pack reads: name another file" in notes) == (2, True)
     assert run(capfd, "pack", taped, "-o", out)[0] == 0
     code, _, notes = run(capfd, "pack", taped, "-o", out)
     assert (code, "it exists" in notes) == (3, True)

@@ -60,7 +60,7 @@ def agree(
 
     Only `success` and `failure` are compared. All other labels are counted by reason. Labels that name tasks
     but no digests are joined by task. Returns plain values. Raises LabelError, also if a report has two
-    different verdicts of one run.
+    different verdicts of one run, and TaskError for a report of another version.
 
     Example:
         found = replaykit.agree("labels.jsonl", "report.json")
@@ -68,6 +68,9 @@ def agree(
     """
     at = read_prices(prices) if prices is not None else None
     truth = read_labels(labels, agent, rule)
+    if agent is not None and not truth.agents:
+        reason = f"it does not say whose runs it labels, so that --agent {agent} chooses none: leave it out"
+        raise LabelError(source=truth.name, line=0, reason=reason)
     if question is not None:
         question, truth = asked(truth, question)
     graders = graders_of(other, agent) if question is None else answerers_of(other, question)

@@ -43,7 +43,7 @@ def asked(labels: Labels, question: str) -> tuple[str, Labels]:
 def answerers_of(path: str | Path, question: str) -> list[Grader]:
     """Return who answers a question in a report: the findings, and each judge that was asked it.
 
-    Raises LabelError.
+    Raises LabelError, TaskError.
     """
     verdicts, duplicates = runs_of(path)
     tasks = {run: verdict.task_id for run, verdict in verdicts.items()}
