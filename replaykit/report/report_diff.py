@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal, overload
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from replaykit.bundle.reader import Bundle, open_bundle
 from replaykit.errors import UsageError
@@ -45,6 +46,8 @@ class Pair(Struct, frozen=True, kw_only=True):
 
     task_id: str
     """The task."""
+    run: str | None = None
+    """Name of the bundle in the second report, else in the first; null = neither report has names."""
     before: str | None
     """Digest of the run in the first report."""
     after: str | None
@@ -115,7 +118,7 @@ def compare(before: Report, after: Report) -> Comparison:
             new += [other.task_id] if other else []
             removed += [one.task_id] if one else []
         elif (pair := difference(one, other)) is not None:
-            pairs.append(pair)
+            pairs.append(replace(pair, run=_named(after, other) or _named(before, one)))
         else:
             same += 1
     return Comparison(
@@ -126,6 +129,10 @@ def compare(before: Report, after: Report) -> Comparison:
         rates=tuple(_rates(before, after)),
         remarks=tuple(_remarks(before, after)),
     )
+
+
+def _named(report: Report, verdict: Verdict) -> str | None:
+    return report.names.get(verdict.trajectory or "")
 
 
 def _remarks(before: Report, after: Report) -> Iterator[str]:

@@ -60,6 +60,27 @@ def test_equal_reports_have_nothing_between_them() -> None:
     assert all(rate.difference == 0 and rate.p == 1 for rate in found.rates)
 
 
+def test_runs_of_one_task_are_paired_by_the_names_of_their_bundles() -> None:
+    before = replace(
+        report(verdict(run="a"), verdict(run="b", passes=False)),
+        names={"sha256:a": "t1.1", "sha256:b": "t1.2"},
+    )
+    after = replace(
+        report(verdict(run="c", passes=False), verdict(run="d")),
+        names={"sha256:c": "t1.2", "sha256:d": "t1.1"},
+    )
+    assert [pair.kind for pair in compare(before, after).pairs] == []
+    assert compare(before, after).same == 2
+    worse = replace(after, names={"sha256:c": "t1.1", "sha256:d": "t1.2"})
+    found = compare(before, worse)
+    assert [(pair.kind, pair.run) for pair in found.pairs] == [("regressed", "t1.1"), ("fixed", "t1.2")]
+    assert "== regressed: t1 (t1.1)" in comparison_text(found)
+    assert [pair.run for pair in compare(replace(before, names={}), replace(worse, names={})).pairs] == [
+        None,
+        None,
+    ]
+
+
 def test_a_lost_success_is_a_regression_with_what_it_rests_on() -> None:
     found = compare(report(verdict()), report(verdict(passes=False, suite="sha256:other")))
     (pair,) = found.pairs

@@ -33,7 +33,13 @@ def _pairs(found: Comparison) -> Iterator[list[str]]:
     for kind in _KINDS:
         for pair in found.pairs:
             if pair.kind == kind:
-                yield [f"== {kind}: {safe(pair.task_id)}", *_changes(pair), f"  {_why(pair)}"]
+                yield [f"== {kind}: {_title(pair)}", *_changes(pair), f"  {_why(pair)}"]
+
+
+def _title(pair: Pair) -> str:
+    """Return the task, with the bundle where it is called otherwise: a task may have several runs."""
+    is_task = pair.run is None or pair.run == pair.task_id
+    return safe(pair.task_id if is_task else f"{pair.task_id} ({pair.run})")
 
 
 def _changes(pair: Pair) -> Iterator[str]:
