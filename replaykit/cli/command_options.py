@@ -44,9 +44,10 @@ def option(
 def refuse_replaced_inputs(command: click.Command, given: Mapping[str, Any]) -> None:
     """Raise UsageError where the file that a command writes is one that it is given to read."""
     writes = {one.name for one in command.params if "-o" in one.opts}
+    words = {one.name for one in command.params if one.metavar in ("TEXT", "NAME")}
     outputs = {place: path for name in writes for path, place in _files(given.get(name or ""))}
     for name, value in given.items():
-        for path, place in _files(value) if name not in writes else ():
+        for path, place in _files(value) if name not in writes | words else ():
             if place in outputs:
                 reason = f"-o {outputs[place]} would replace {path}, which {command.name} reads"
                 raise UsageError(what=f"{reason}: name another file")

@@ -92,6 +92,15 @@ def test_a_report_and_bundles_that_do_not_belong_together_are_named(
         assert n or "the report" not in errors
 
 
+def test_a_label_that_is_called_like_the_output_is_no_input(
+    bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for _ in range(2):
+        assert run(["view", str(bundle), "-o", "x.html", "--label", "x.html"]) == 0
+    assert run(["grade", str(bundle), "-o", "x.html", "--replies", "x.html"]) == 2
+
+
 def test_the_limit_leaves_screenshots_out_and_says_so(bundle: Path, tmp_path: Path) -> None:
     out = tmp_path / "x.html"
     assert run(["view", str(bundle), "-o", str(out), "--max-size", "0"]) == 0
