@@ -274,8 +274,7 @@ class Recorder(_Recording):
     """Records one run of a synchronous Playwright agent into a bundle.
 
     Use it once, in a `with` block. The end of the block seals the bundle, and `result` describes the file.
-    `path`: the bundle to write. `task`: a Task, plain values, or a task file. `sites`: name of each site to
-    its root URL or URLs.
+    `path`: the bundle to write. `task`: a Task, plain values, or a task file. `sites`: root URL or URLs by name.
 
     Options, all by keyword:
       secrets       dict of id to value (at least 4 characters); these values never reach the file
@@ -333,8 +332,7 @@ class Recorder(_Recording):
     def attach(self, target: _T) -> _T:
         """Record a page, or all pages of a context or browser, with pages that open later; return it.
 
-        Raises NotAttachable, BrowserNotSupported for Firefox and WebKit, and UsageError outside of the
-        recorder's block.
+        Raises NotAttachable, BrowserNotSupported, and UsageError outside of the recorder's block.
         """
         self._require_open("attach")
         self._sync.run(self._sync.attach, target)
@@ -426,8 +424,7 @@ class AsyncRecorder(_Recording):
     async def attach(self, target: _A) -> _A:
         """Record a page, or all pages of a context or browser, with pages that open later; return it.
 
-        Raises NotAttachable, BrowserNotSupported for Firefox and WebKit, and UsageError outside of the
-        recorder's block.
+        Raises NotAttachable, BrowserNotSupported, and UsageError outside of the recorder's block.
         """
         self._require_open("attach")
         await self._async.attach(target)

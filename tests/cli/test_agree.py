@@ -219,12 +219,17 @@ def test_a_report_is_known_however_it_was_saved(report: Path, tmp_path: Path, sa
     assert [pair.kind for pair in diff(report, report).pairs] == []
 
 
+def pour(writes: int, data: bytes) -> None:
+    os.write(writes, data)
+    os.close(writes)
+
+
 def test_a_pipe_is_read_once(report: Path, tmp_path: Path) -> None:
     plain = json.loads(report.read_text())["verdicts"][0]
     labels = json.dumps({"trajectory": plain["trajectory"], "label": "success"}).encode()
     for data, others in ((labels, (report,)), (report.read_bytes(), ())):
         reads, writes = os.pipe()
-        threading.Thread(target=lambda: (os.write(writes, data), os.close(writes)), daemon=True).start()  # noqa: B023
+        threading.Thread(target=pour, args=(writes, data), daemon=True).start()
         pipe = f"/dev/fd/{reads}"
         file = tmp_path / "l.jsonl"
         file.write_bytes(labels)
