@@ -274,7 +274,7 @@ class Recorder(_Recording):
     """Records one run of a synchronous Playwright agent into a bundle.
 
     Use it once, in a `with` block. The end of the block seals the bundle, and `result` describes the file.
-    `path`: the bundle to write. `task`: a Task, plain values, or a task file. `sites`: root URL or URLs by name.
+    `path`: the bundle to write. `task`: a Task, plain values, or a task file. `sites`: root URLs by name.
 
     Options, all by keyword:
       secrets       dict of id to value (at least 4 characters); these values never reach the file
