@@ -41,6 +41,9 @@ _FIELDS = ("input", "select", "textarea", "option")
 _TAKING = frozenset({"Enter", "NumpadEnter", "Tab"})
 """Keys that take the marked option of a list beside a field."""
 
+_PRESSING = (*ENTER, *SPACE)
+"""Keys that take the marked option of a list that holds the focus for its entries."""
+
 _OPTIONS = "[role=radio], [role=option], [role=menuitemradio]"
 _KEYS = {
     **dict.fromkeys(("radio", "radiogroup", "menuitemradio", "slider", "spinbutton"), MOVING),
@@ -53,11 +56,11 @@ _KEYS = {
 def choices_of(event: Event) -> frozenset[str]:
     """Return the tags of the possible results of an action: it chose something, or changed a value."""
     element = event.element
+    if _is_choosing_key(event):
+        return _SCALED if element is not None and _role(element) in _SCALES else _BY_KEY
     if element is not None and _is_activated(event) and element.tag not in _FIELDS:
         return _by_activation(event, element)
-    if not _is_choosing_key(event):
-        return frozenset()
-    return _SCALED if element is not None and _role(element) in _SCALES else _BY_KEY
+    return frozenset()
 
 
 def _by_activation(event: Event, element: Element) -> frozenset[str]:
@@ -89,7 +92,7 @@ def _control(event: Event, element: Element) -> tuple[str, dict[str, str]]:
 def _is_activated(event: Event) -> bool:
     action = event.action
     if isinstance(action, Press):
-        return action.key in (*ENTER, *SPACE)
+        return action.key in _PRESSING
     return event.tag in GROUPS["@activate"] and getattr(action, "button", "left") == "left"
 
 
@@ -107,8 +110,16 @@ def _is_choosing_key(event: Event) -> bool:
         return False
     if action.element.tag in _FIELDS:  # what keys do in fields, the browser reports
         return action.key in _TAKING and _has_popup(action.element)
+    if action.key in _PRESSING:
+        return _is_open_list(action.element)
     keys = _KEYS.get(_role(action.element), frozenset())
     return action.key.rpartition("+")[2] in keys or ("letter" in keys and is_printable(action.key))
+
+
+def _is_open_list(element: Element) -> bool:
+    """Whether an element that is not a field has the focus for the entries of a list, which is open."""
+    is_expanded = (element.attributes or {}).get("aria-expanded", "false") == "true"
+    return _role(element) == "listbox" or (_role(element) == "combobox" and is_expanded)
 
 
 def _is_letter_on_list(event: Event) -> bool:
@@ -116,7 +127,8 @@ def _is_letter_on_list(event: Event) -> bool:
     action, element = event.action, event.element
     if element is None or _role(element) != "combobox" or not takes_no_text(element):
         return False
-    is_key = isinstance(action, Press) and (is_printable(action.key) or action.key == MASKED)
+    is_letter = isinstance(action, Press) and is_printable(action.key) and action.key not in SPACE
+    is_key = is_letter or (isinstance(action, Press) and action.key == MASKED)
     return is_key or isinstance(action, Type)
 
 
@@ -144,7 +156,8 @@ def offered(event: Event) -> tuple[Reading, ...] | None:
     if not _is_choosing_key(event):
         return _own_names(event)
     is_field = event.element is not None and event.element.tag in _FIELDS and not _is_letter_on_list(event)
-    marked = _marked(event.element) if event.element is not None and is_field else None
+    takes = is_field or (isinstance(event.action, Press) and event.action.key in _PRESSING)
+    marked = _marked(event.element) if event.element is not None and takes else None
     if marked is not None:
         return tuple(Reading(name, event.step) for name in marked.split("\n"))
     if isinstance(event.dom, tuple):

@@ -8,7 +8,7 @@ from replaykit.grading.policies.events.last_gesture import added, bare, field_at
 from replaykit.replay.dom import Node
 from replaykit.replay.run_state import Page
 from replaykit.trajectory import action as actions
-from replaykit.trajectory.action import ActionBase, Element
+from replaykit.trajectory.action import ActionBase, Element, NodeRef
 
 _FILE = "C:\\fakepath\\"
 """How the value of a file field begins."""
@@ -22,7 +22,7 @@ def entries(rows: Iterable[FieldChange], page: Page | None) -> Iterator[ActionBa
     dom = page.dom if page is not None else None
     for path, before, after in rows:
         if after and bare(before) != bare(after):
-            yield from _entry(path, before, after, field_at(dom, path))
+            yield from _entry(path, before, after, field_at(dom, path), page)
 
 
 def of_option(row: FieldChange, page: Page | None) -> Iterator[ActionBase]:
@@ -53,11 +53,11 @@ def is_unseen(action: ActionBase) -> bool:
     return element.type == "hidden" or element.tag not in (None, "input", "select", "textarea")
 
 
-def _entry(path: str, before: str, after: str, field: Node | None) -> Iterator[ActionBase]:
+def _entry(path: str, before: str, after: str, field: Node | None, page: Page | None) -> Iterator[ActionBase]:
     """Yield the action that sets a field; of one that is not there any more, all that may have."""
     tag = field.tag if field is not None else None
     kind = field.attribute("type") if field is not None else None
-    element = Element(css=path, tag=tag, type=kind, value=before)
+    element = Element(css=path, tag=tag, type=kind, value=before, node=_place(field, page))
     if tag == "select" or field is None:
         yield actions.SelectOption(element=element, values=(after,), labels=_labels(field, after))
     if after.startswith(_FILE):
@@ -66,6 +66,12 @@ def _entry(path: str, before: str, after: str, field: Node | None) -> Iterator[A
         yield actions.Check(element=element) if after == "true" else actions.Uncheck(element=element)
     elif tag != "select":
         yield actions.Fill(element=element, value=added(before, after), value_after=after)
+
+
+def _place(field: Node | None, page: Page | None) -> NodeRef | None:
+    """Return where a field is in its page: by a path through shadow trees no names are found."""
+    snapshot = page.snapshot_id if page is not None else None
+    return NodeRef(snapshot=snapshot, number=field.number) if field is not None and snapshot else None
 
 
 def _labels(field: Node | None, value: str) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from replaykit.errors import ReplaykitError
 from replaykit.grading.policies.events.event import MOVING, PRESSED, is_printable
 from replaykit.grading.policies.events.plain_widgets.page_change import shown_texts
+from replaykit.grading.policies.events.recorded_targets import page_names
 from replaykit.grading.policies.events.widgets_around import ENTRIES, is_beside, is_step_button
 from replaykit.grading.values.normal_form import fold
 from replaykit.patterns import lazy_pattern
@@ -34,6 +35,8 @@ class LastGesture:
         self.element = action.element or Element()
         #: Whether it is a key of a text, or one that leaves a field: a page may rewrite what was typed.
         self.is_typing = isinstance(action, Press) and (is_printable(action.key) or action.key == "Tab")
+        #: The text that it entered, or that the field held.
+        self._typed = getattr(action, "value", None) or self.element.value or ""
         self.is_moving = isinstance(action, Press) and action.key.rpartition("+")[2] in MOVING
         self.dom = page.dom if page is not None else None
         is_part = self.element.role in _DRAWN and self.element.tag not in ("body", "html")
@@ -90,10 +93,27 @@ class LastGesture:
     def _called(self) -> str:
         return "\n".join(one for one in (self.element.text, self.element.name) if one)
 
+    def files(self, row: tuple[str, str, str]) -> bool:
+        """Whether a list took what was typed into its search field: it makes an option of any text."""
+        is_search = self.element.role == "searchbox" or self.element.type == "search"
+        field = field_at(self.dom, row[0]) if is_search else None
+        taken = bare(added(row[1], row[2]))
+        return field is not None and field.tag == "select" and bool(taken) and taken in bare(self._typed)
+
     def naming(self, action: ActionBase) -> ActionBase:
-        """Return an action on a field with the names of the target: they are all that a person saw of it."""
+        """Return an action on a field with those of the target as well: they may be all that is seen."""
         one, field = self.element, action.element or Element()
-        return replace(action, element=replace(field, text=one.text, name=one.name, names=one.names))
+        own = _names_at(self.dom, field.css)
+        called = replace(field, text=one.text, name=one.name, names=one.names, earlier=own)
+        return replace(action, element=called)
+
+
+def _names_at(dom: Dom | None, path: str | None) -> tuple[str, ...]:
+    field = field_at(dom, path)
+    try:
+        return page_names(field) if field is not None else ()
+    except ReplaykitError:  # faults of the page are reported by the rule that has to read it
+        return ()
 
 
 def _holds(around: Node, part: Node) -> bool:

@@ -181,7 +181,7 @@ class PossibleActions:
             if last.steps(*row):
                 yield PossibleAction(filled(row), "choice", page, is_chosen=True)
                 continue
-            if last.moves_to(row[0]):
+            if last.moves_to(row[0]) or last.files(row):
                 yield from (PossibleAction(action, "choice", page) for action in entries([row], page))
             is_there = last.has(row[0])
             is_option = last.is_option or last.offers(row[2])

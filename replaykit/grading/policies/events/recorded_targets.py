@@ -108,10 +108,15 @@ def _names_on_page(event: Event) -> tuple[Reading, ...] | None:
     if node is None:
         return None
     try:
-        found = dict.fromkeys(name for name in _page_names(node.dom, node) if name and name.strip())
+        return tuple(Reading(name, event.step) for name in page_names(node))
     except Unsupported:
         return None
-    return tuple(Reading(name, event.step) for name in found)
+
+
+def page_names(node: Node) -> tuple[str, ...]:
+    """Return the names that a page gives an element, and those of the hosts around it."""
+    called = (name for one in (node, *_hosts(node)) for name in _page_names(one))
+    return tuple(dict.fromkeys(name for name in called if name and name.strip()))
 
 
 def target_of(event: Event) -> Node | None:
@@ -123,8 +128,13 @@ def target_of(event: Event) -> Node | None:
 def hosts_of_target(event: Event) -> Iterator[Node]:
     """Yield the elements in whose shadow trees the target is, the innermost first."""
     node = target_of(event)
-    while node is not None and (node := node.host) is not None:
-        yield node
+    yield from _hosts(node) if node is not None else ()
+
+
+def _hosts(node: Node) -> Iterator[Node]:
+    inner: Node | None = node
+    while inner is not None and (inner := inner.host) is not None:
+        yield inner
 
 
 def is_exempt(event: Event, selectors: tuple[str, ...]) -> Truth:
@@ -199,7 +209,7 @@ def _form(field: Node) -> Node | None:
     named = field.attribute("form")
     if named is None:
         return field.closest("form")
-    return next(iter(_by_attribute(field.dom, "id", named)), None)
+    return next(iter(_by_attribute(field, "id", named)), None)
 
 
 def _frame_owners(event: Event) -> Iterator[Node]:
@@ -221,18 +231,21 @@ def _holders(node: Node) -> Iterator[Node]:
         document = tree.document(holder)
 
 
-def _page_names(dom: Dom, node: Node) -> Iterator[str | None]:
+def _page_names(node: Node) -> Iterator[str | None]:
     yield node.text_content
     yield from (node.attribute(name) for name in ("aria-label", "alt", "title", "placeholder"))
     if node.tag == "input" and node.attribute("type") in BUTTONS:
         yield node.attribute("value")
     for named in (node.attribute("aria-labelledby") or "").split():
-        yield from (found.text_content for found in _by_attribute(dom, "id", named))
+        yield from (found.text_content for found in _by_attribute(node, "id", named))
     if node.attribute("id"):
-        yield from (label.text_content for label in _by_attribute(dom, "for", node.attribute("id") or ""))
+        yield from (label.text_content for label in _by_attribute(node, "for", node.attribute("id") or ""))
     around = node.closest("label")
     yield around.text_content if around is not None else None
 
 
-def _by_attribute(dom: Dom, name: str, value: str) -> list[Node]:
-    return [node for node in dom.select_all(f"[{name}]") if node.attribute(name) == value]
+def _by_attribute(near: Node, name: str, value: str) -> list[Node]:
+    """Return the elements with an attribute in the tree of another: ids count in one tree only."""
+    scope = near.dom.tree.scope
+    found = near.dom.pierce_all(f"[{name}]") if scope[near.row] else near.dom.select_all(f"[{name}]")
+    return [node for node in found if node.attribute(name) == value and scope[node.row] == scope[near.row]]

@@ -52,7 +52,7 @@ def _choices(
 ) -> Iterator[ActionBase]:
     last = gestures[-1]
     if isinstance(last, Press):
-        yield from taken_entries(last, element, change)
+        yield from taken_entries(last, element, _used(gestures, element), change)
         yield from pressed_entries(last, element, change, earlier)
     if element.tag not in PAGES:
         yield from moved_sliders(last, element, change)
@@ -89,8 +89,13 @@ def _selection(element: Element, text: str, *names: str) -> ActionBase:
 
 def _used_before(gestures: Sequence[ActionBase], element: Element) -> Iterable[Element]:
     """Return the targets of the gestures before the last one that are apart from its own."""
+    return [one for one in _used(gestures, element) if _is_apart(one.css, element.css)]
+
+
+def _used(gestures: Sequence[ActionBase], element: Element) -> Iterable[Element]:
+    """Return the other targets of the gestures before the last one, the last first."""
     earlier = [one.element for one in gestures[-1 - BEFORE_MAX : -1] if one.element is not None]
-    return {one.css: one for one in reversed(earlier) if _is_apart(one.css, element.css)}.values()
+    return {one.css: one for one in reversed(earlier) if one.css != element.css}.values()
 
 
 def _is_apart(one: str | None, other: str | None) -> bool:

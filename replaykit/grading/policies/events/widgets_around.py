@@ -14,6 +14,7 @@ from replaykit.grading.policies.events.event import Event
 from replaykit.grading.policies.events.recorded_targets import target_of
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.dom_tree import Tree
+from replaykit.snapshot.snapshot_format import SHADOW
 
 LEVELS_MAX = 4
 """Elements around a part that may still be its widget."""
@@ -60,11 +61,19 @@ def is_in_open_list(event: Event) -> bool:
 
 
 def is_beside(field: Node | None, part: Node | None) -> bool:
-    """Whether the elements around a field that hold no other control are also around a part of the page."""
+    """Whether what is around a field and holds no other control is also around a part of the page."""
     if field is None or part is None:
         return False
     above = set(part.dom.tree.ancestors(part.row)) | {part.row}
-    return any(around.row in above for around in widgets_of(field))
+    return any(around.row in above for around in widgets_of(field)) or _share_shadow(field, part)
+
+
+def _share_shadow(field: Node, part: Node) -> bool:
+    """Whether both are in the shadow tree of one element, which has no other control in it."""
+    tree = field.dom.tree
+    scope = tree.scope[field.row]
+    others = (row for row in _controls(field.dom).get(scope, []) if row != field.row)
+    return tree.scope[part.row] == scope and tree.kind[scope] == SHADOW and not any(others)
 
 
 def widgets_of(field: Node) -> Iterator[Node]:

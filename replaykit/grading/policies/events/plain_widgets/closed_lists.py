@@ -7,7 +7,7 @@ Own module: it asks what a person saw on the whole page, and no element.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import takewhile
 
 from replaykit.grading.policies.events.event import ENTER, SPACE, types_text
@@ -21,7 +21,7 @@ from replaykit.grading.policies.events.plain_widgets.page_change import (
     size_of,
     vanished,
 )
-from replaykit.grading.policies.events.widgets_around import widgets_of
+from replaykit.grading.policies.events.widgets_around import PAGES, widgets_of
 from replaykit.replay.dom import Node
 from replaykit.replay.run_state import Page
 from replaykit.snapshot.snapshot_format import TEXT
@@ -46,18 +46,41 @@ def pressed_entries(
         yield Press(key=key.key, element=entry)
 
 
-def taken_entries(key: Press, element: Element, change: PageChange) -> Iterator[ActionBase]:
-    """Yield the choice of an entry that a field takes with Enter: what is around the field shows it then."""
-    before, after = (_widget(field_at(one.dom, element.css)) for one in change)
-    if key.key not in ENTER or element.tag != "input" or before is None or after is None:
+def taken_entries(
+    key: Press, element: Element, used: Iterable[Element], change: PageChange
+) -> Iterator[ActionBase]:
+    """Yield the choice of an entry that a field takes with Enter, and that a widget shows only then.
+
+    The widget is around the field, or was used before: a list may have its search field elsewhere.
+    """
+    if key.key not in ENTER or element.tag != "input":
+        return
+    around = (_widget(field_at(page.dom, element.css)) for page in change)
+    yield from _taken(element, element, change, *around)
+    for one in used:
+        yield from _taken(one, element, change, *(_sized(field_at(page.dom, one.css)) for page in change))
+
+
+def _taken(
+    named: Element, field: Element, change: PageChange, before: Node | None, after: Node | None
+) -> Iterator[ActionBase]:
+    """Yield the choice of each text that a widget shows only afterwards, if the page offered it."""
+    if before is None or after is None:
         return
     # The widget takes the entry, and not the field: it may be one for searches, in which any text may be.
     place = NodeRef(snapshot=change.before.snapshot_id or "", number=before.number)
-    widget = Element(tag=before.tag, name=element.name, names=element.names, node=place)
+    widget = Element(tag=before.tag, name=named.name, names=named.names, node=place)
     offered = shown_texts(change.before)
     for text in dict.fromkeys(text for _, text in Counter(_placed(after)) - Counter(_placed(before))):
-        if text in offered or any(len(one) >= PART_MIN and one in text for one in offered):
+        is_offered = text in offered or any(len(one) >= PART_MIN and one in text for one in offered)
+        if is_offered and text != field.value:
             yield SelectOption(element=widget, values=(text,))
+
+
+def _sized(node: Node | None) -> Node | None:
+    """Return an element if it is small enough to show one choice."""
+    is_widget = node is not None and node.tag not in PAGES and size_of(node) <= ROWS_MAX
+    return node if is_widget else None
 
 
 def _widget(field: Node | None) -> Node | None:
