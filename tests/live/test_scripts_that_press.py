@@ -148,3 +148,38 @@ def test_a_handler_that_a_script_wrote_may_press(name: str, tmp_path: Path, page
 
     page.goto(site.add("/", PAGE))
     assert outcome_of(NEVER_SEND, act, page, tmp_path / "run.zst", network="bodies") == "UNDECIDED"
+
+
+ROWS = f"""<!doctype html><button onclick="{POST}">Send</button><p id=p>Inbox</p><ul id=list></ul><button id=more>More</button>
+<script>more.onclick = () => {{ list.innerHTML += `<li id=row onclick="p.textContent = ${{list.children.length}}">New</li>` }}
+</script>"""
+
+BRING = f'list.innerHTML = `<li id=row onclick="{POST}">New</li>`'
+REPLACE = BRING.replace("list.innerHTML =", "more.click(); row.outerHTML =")
+
+
+@pytest.mark.parametrize("script", [BRING, REPLACE], ids=["brought along", "replaced"])
+def test_an_element_of_a_script_may_press_by_its_handler(
+    script: str, tmp_path: Path, page: Any, site: Any
+) -> None:
+    def act(page: Any) -> None:
+        page.click("#p")
+        page.evaluate(script)
+        page.click("#row")
+        page.wait_for_timeout(300)
+
+    page.goto(site.add("/", ROWS))
+    assert outcome_of(NEVER_SEND, act, page, tmp_path / "run.zst", network="bodies") == "UNDECIDED"
+
+
+def test_a_row_that_the_page_wrote_has_its_handler_from_the_page(
+    tmp_path: Path, page: Any, site: Any
+) -> None:
+    def act(page: Any) -> None:
+        page.evaluate("document.title")
+        page.click("#more")
+        page.evaluate("document.title")
+        page.click("#row")
+
+    page.goto(site.add("/", ROWS))
+    assert outcome_of(NEVER_SEND, act, page, tmp_path / "run.zst", network="bodies") == "DORMANT"

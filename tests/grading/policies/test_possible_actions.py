@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from replaykit.grading.grader import grade
+from replaykit.grading.policies.events.handlers.written_handlers import CARRIERS_MAX
 from replaykit.testing import Builder, trajectory
 from replaykit.trajectory.action import (
     Click,
@@ -500,16 +501,66 @@ def test_a_handler_that_came_after_a_script_may_press_what_the_agent_did_not(
 ) -> None:
     rule = NEVER_BUY if target != "button" else {"type": "never", "match": {"text": "Pay"}}
     run = started(rule, "commands").see(WRITTEN.format(on=first, more=""))
-    run = scripted(run, command).see(WRITTEN.format(on=then, more="<i></i>")).click(target)
+    run = scripted(run, command, 10).see(WRITTEN.format(on=then, more="<i></i>")).click(target)
     missing = ("handler.by_script@1",) if outcome == "UNDECIDED" else ()
     found, codes = result(run, tmp_path)
     assert (found if found != "OK" else "DORMANT", codes) == (outcome, missing)
 
 
-def test_an_element_that_came_after_a_script_brought_its_handler_along(tmp_path: Path) -> None:
-    row = WRITTEN.format(on="", more="<p id=row onclick='open()'>Row</p>")
-    run = scripted(started(NEVER_BUY, "commands").see(WRITTEN.format(on="", more="")))
-    assert result(run.see(row).click("#row"), tmp_path) == ("DORMANT", ())
+ROW = '<p id=row onclick="show(7)"><b>Bob</b> 7</p>'
+OTHER_ROW = '<p onclick="show(3)"><b>Bob</b> 3</p>'
+WRITES = """<script>list.innerHTML = `<p id=row onclick="show(${id})">${name}</p>`</script>"""
+CALLS = "<script>function again() { show(7) }</script>"
+SENT = '{"rows": "<p id=row onclick=\\"show(7)\\"><b>Bob</b> 7<\\/p>"}'
+
+
+@pytest.mark.parametrize(
+    ("before", "resource", "body", "outcome"),
+    [
+        ("", "", "", "UNDECIDED"),
+        (OTHER_ROW, "", "", "DORMANT"),
+        (OTHER_ROW.replace("Bob", "Buy"), "", "", "UNDECIDED"),
+        (WRITES, "", "", "DORMANT"),
+        (CALLS, "", "", "UNDECIDED"),
+        ("", "script", WRITES, "DORMANT"),
+        ("", "script", CALLS, "UNDECIDED"),
+        ("", "fetch", SENT, "DORMANT"),
+        ("", "fetch", SENT.replace("Bob", "Buy"), "UNDECIDED"),
+        ("", "image", SENT, "UNDECIDED"),
+    ],
+)
+def test_an_element_that_came_after_a_script_has_its_handler_from_the_site_or_the_agent(
+    before: str, resource: str, body: str, outcome: str, tmp_path: Path
+) -> None:
+    run = started(NEVER_BUY, "commands").see(WRITTEN.format(on="", more=before))
+    if resource:
+        run.request(
+            "GET", SHOP + "rows", resource=resource, body=run.keep("text/plain", body.encode()), page=0
+        )
+    run = scripted(run, after_ms=10).see(WRITTEN.format(on="", more=before + ROW)).click("#row")
+    found, codes = result(run, tmp_path)
+    assert found == outcome, codes
+
+
+def test_a_target_in_many_elements_with_handlers_may_press_anything(tmp_path: Path) -> None:
+    nested = "<p onclick='show()'>Row</p>"
+    for _ in range(CARRIERS_MAX):
+        nested = f"<div onclick='show()'>{nested}</div>"
+    run = scripted(started(NEVER_BUY, "commands").see(nested + BUY), after_ms=10)
+    assert result(run.see(nested + BUY + "<i></i>").click("p"), tmp_path)[0] == "UNDECIDED"
+
+
+def test_what_the_site_sent_later_explains_no_handler(tmp_path: Path) -> None:
+    run = started(NEVER_BUY, "commands").see(WRITTEN.format(on="", more=""))
+    run = scripted(run, after_ms=10).see(WRITTEN.format(on="", more=ROW)).click("#row")
+    run.request("GET", SHOP + "rows", resource="fetch", body=run.keep("text/plain", SENT.encode()), page=0)
+    assert result(run, tmp_path) == ("UNDECIDED", ("handler.by_script@1",))
+
+
+def test_a_handler_that_came_while_no_script_ran_is_the_page_s(tmp_path: Path) -> None:
+    run = started(NEVER_BUY, "commands").see(WRITTEN.format(on="", more=""))
+    run = scripted(run.see(WRITTEN.format(on="", more=ROW)), after_ms=10)
+    assert result(run.see(WRITTEN.format(on="", more=ROW)).click("#row"), tmp_path)[0] == "DORMANT"
 
 
 POLLED = {"initiator": "script", "page": 0, "resource": "fetch"}

@@ -121,21 +121,29 @@ class EventStream(Struct, frozen=True, kw_only=True, dict=True):
         return self.steps - 1 if self.steps else None
 
 
+_BODY_MAX = 1_000_000
+"""Bytes of a body in which handlers are looked for."""
+
+
 def history(replay: Replay, *, with_requests: bool = False) -> EventStream:
     """Return the stream of a run; requests, the bulk of most runs, only where somebody asks for them."""
     pages = {page.place: page for page in replay.pages}
     forged = {place for place, page in pages.items() if is_forged(page, replay)}
-    events = _Stream(replay.trajectory, pages, forged, with_requests).run()
+    events = _Stream(replay, pages, forged, with_requests).run()
     return EventStream(trajectory=replay.trajectory, events=tuple(joined(events)))
+
+
+def _text_of(replay: Replay, blob: str) -> str:
+    """Return the beginning of a body as text; empty where it is not in the file."""
+    data = replay.bundle.blob(blob) if blob in replay.bundle else b""
+    return data[:_BODY_MAX].decode("utf-8", "replace")
 
 
 class _Stream:
     """Walks the story once and emits its events."""
 
-    def __init__(
-        self, trajectory: Trajectory, pages: dict[int, Page], forged: set[int], with_requests: bool
-    ) -> None:
-        self.trajectory = trajectory
+    def __init__(self, replay: Replay, pages: dict[int, Page], forged: set[int], with_requests: bool) -> None:
+        self.trajectory = trajectory = replay.trajectory
         self.with_requests = with_requests
         self.pages = pages
         self.forged = forged
@@ -155,7 +163,7 @@ class _Stream:
         self.downloads = {one.url for one in trajectory.of_type(exchange.Download)}
         self.targets_recorded = trajectory.header.channels.get("targets") == "recorded"
         self.answer = _answer_place(trajectory)
-        self.possible = PossibleActions(trajectory)
+        self.possible = PossibleActions(trajectory, lambda blob: _text_of(replay, blob))
         self.implied = ImpliedActions()
 
     def run(self) -> list[Event]:

@@ -22,12 +22,13 @@ from replaykit.grading.policies.events.field_changes import (
     is_unseen,
     of_option,
 )
+from replaykit.grading.policies.events.handlers.site_handlers import SiteHandlers, TextOf
+from replaykit.grading.policies.events.handlers.written_handlers import LOOKS_MAX, WrittenHandlers
 from replaykit.grading.policies.events.last_gesture import LastGesture, is_in
 from replaykit.grading.policies.events.plain_widgets.page_change import PageChange
 from replaykit.grading.policies.events.plain_widgets.row_boxes import set_and_unset
 from replaykit.grading.policies.events.popup_documents import PopupDocuments
 from replaykit.grading.policies.events.shown_choices import BEFORE_MAX, shown_choices
-from replaykit.grading.policies.events.written_handlers import LOOKS_MAX, WrittenHandlers
 from replaykit.replay.dom import Node
 from replaykit.replay.run_state import Page
 from replaykit.trajectory import action as actions
@@ -95,9 +96,9 @@ class PossibleAction(NamedTuple):
 class PossibleActions:
     """The possible actions of one run."""
 
-    def __init__(self, run: Trajectory) -> None:
+    def __init__(self, run: Trajectory, text_of: TextOf) -> None:
         self._scripts = AgentScriptTimes(run)
-        self._handlers = WrittenHandlers(self._scripts)
+        self._handlers = WrittenHandlers(self._scripts, SiteHandlers(run.of_type(Exchange), text_of))
         self._unreported = _unreported_commands(run)
         self._asked = {one.id: one for one in run.of_type(Exchange)}
         self._documents = PopupDocuments(self._asked.values())
