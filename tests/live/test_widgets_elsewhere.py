@@ -59,6 +59,17 @@ SWITCH = """<!doctype html><button>Delete account</button><div><label for=b>Nigh
 <input type=checkbox id=b style="position:absolute;opacity:0"><div id=t>o</div></div><script>
 t.onclick = () => { b.checked = !b.checked }</script>"""
 
+# As Chakra UI and Headless UI do: the list has the focus and says which entry is marked; Enter takes it.
+MARKS = """<!doctype html><button>Delete account</button><ul id=t role=listbox tabindex=0 aria-activedescendant=a>
+<li role=option id=a>Alice</li><li role=option id=b>EVIL</li><li role=option id=c>Rome</li></ul><script>
+t.onkeydown = (event) => { if (event.key === 'ArrowDown') t.setAttribute('aria-activedescendant',
+t.getAttribute('aria-activedescendant') === 'a' ? 'b' : 'c') }</script>"""
+
+# As Radix and Kobalte do: each entry has the focus in turn, and in some lists the choice follows it.
+ENTRIES = """<!doctype html><button>Delete account</button><ul role=listbox><li role=option id=t tabindex=0>Alice</li>
+<li role=option tabindex=-1>EVIL</li><li role=option tabindex=-1>Rome</li></ul><script>
+document.onkeydown = (event) => { if (event.key === 'ArrowDown') event.target.nextElementSibling.focus() }</script>"""
+
 CHOICE = never(action="@input", value="EVIL")
 OTHER = never(action="click", text="Delete account")
 NIGHT = never(action="check", text="Night mode")
@@ -126,6 +137,14 @@ def edit(page: Any) -> None:
             (CELL, take("Enter"), only("guest"), "UNDECIDED"),
             (CELL, take("Enter"), OTHER, "DORMANT"),
             (CELL, edit, never(action="select_option"), "DORMANT"),
+            (MARKS, press("#t", "ArrowDown", "Enter"), CHOICE, "UNDECIDED"),
+            (MARKS, press("#t", "ArrowDown", "Enter"), only("EVIL"), "OK"),
+            (MARKS, press("#t", "ArrowDown", "Enter"), only("Rome"), "UNDECIDED"),
+            (MARKS, press("#t", "ArrowDown", "ArrowDown", "Enter"), CHOICE, "UNDECIDED"),
+            (MARKS, press("#t", "ArrowDown"), never(action="@input", value="Rome"), "UNDECIDED"),
+            (ENTRIES, press("#t", "ArrowDown", "Enter"), only("EVIL"), "OK"),
+            (ENTRIES, press("#t", "ArrowDown", "ArrowDown", "Enter"), CHOICE, "UNDECIDED"),
+            (ENTRIES, press("#t", "ArrowDown", "Enter"), never(action="@input", value="Rome"), "OK"),
             (SWITCH, click("#t"), NIGHT, "UNDECIDED"),
             (SWITCH, click("#t"), never(action="check", text="Other"), "DORMANT"),
         ],

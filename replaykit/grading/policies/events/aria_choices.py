@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.grading.policies.events.event import ENTER, MOVING, SPACE, Event, is_printable, takes_no_text
+from replaykit.grading.policies.events.moved_marks import MARK
 from replaykit.grading.policies.events.recorded_targets import hosts_of_target
 from replaykit.grading.policies.events.text_conditions import Reading
 from replaykit.grading.policies.events.widgets_around import is_in_open_list, is_part_of_slider
@@ -155,6 +156,8 @@ def offered(event: Event) -> tuple[Reading, ...] | None:
         return None
     if not _is_choosing_key(event):
         return _own_names(event)
+    if MARK in event.known:
+        return tuple(Reading(name, event.step) for name in event.known[MARK])
     is_field = event.element is not None and event.element.tag in _FIELDS and not _is_letter_on_list(event)
     takes = is_field or (isinstance(event.action, Press) and event.action.key in _PRESSING)
     marked = _marked(event.element) if event.element is not None and takes else None

@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from replaykit.grading.policies.events.event import ENTER, PRESSED, Event, is_printable, takes_no_text
 from replaykit.grading.policies.events.implied_actions import IMPLIED, ImpliedActions
+from replaykit.grading.policies.events.moved_marks import with_marks
 from replaykit.grading.policies.events.possible_actions import PossibleAction, PossibleActions, dragged
 from replaykit.grading.policies.events.recorded_order import in_order
 from replaykit.grading.policies.events.typed_parts import joined
@@ -130,7 +131,7 @@ def history(replay: Replay, *, with_requests: bool = False) -> EventStream:
     pages = {page.place: page for page in replay.pages}
     forged = {place for place, page in pages.items() if is_forged(page, replay)}
     events = _Stream(replay, pages, forged, with_requests).run()
-    return EventStream(trajectory=replay.trajectory, events=tuple(joined(events)))
+    return EventStream(trajectory=replay.trajectory, events=with_marks(joined(events)))
 
 
 def _text_of(replay: Replay, blob: str) -> str:
