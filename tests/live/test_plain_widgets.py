@@ -135,6 +135,25 @@ HOSTED = """<!doctype html><button>Delete account</button><x-s id=t></x-s><scrip
 customElements.define('x-s', class extends HTMLElement { static formAssociated = true; constructor() { super();
 this.attachShadow({mode: 'open'}).innerHTML = '<div role=slider tabindex=-1 style="width:90px;height:20px"></div>' } })</script>"""
 
+# As colour pickers do: a handle moves along two axes, to where the pad is clicked.
+PAD = """<!doctype html><button>Delete account</button><div id=p style="position:relative;width:90px;height:90px"><i id=t tabindex=0
+style="position:absolute;left:9px;top:9px;width:9px;height:9px"></i></div><script>p.onpointerdown = (event) => {
+t.style.left = event.offsetX + 'px'; t.style.top = event.offsetY + 'px' }; t.onkeydown = () => { t.style.left = '40px';
+t.style.top = '40px' }</script>"""
+
+# As many lists of tasks do: a box is an empty element, and a class says that it is set.
+DRAWN_BOX = """<!doctype html><button>Delete account</button><style>.on { background: red }</style><div><span id=t
+style="display:inline-block;width:16px;height:16px"></span> <b id=o>EVIL</b></div><script>
+t.onclick = () => t.classList.toggle('on'); o.onclick = () => o.classList.toggle('on')</script>"""
+
+# As AG Grid does: the box of a row stands in another container, and Space on a cell sets it.
+APART = """<!doctype html><button>Delete account</button><div role=grid><div role=row>{box}</div><div role=row id=r>
+<div role=gridcell id=t tabindex=0>EVIL</div><input value=new id=n></div></div><p id=o tabindex=0>Other</p><script>
+t.onkeydown = (event) => {{ if (event.key === ' ') {{ event.preventDefault(); {set} }} }};
+o.onkeydown = t.onkeydown; r.onclick = () => {{ n.value = 'seen' }}</script>"""
+NATIVE = APART.format(box="<input type=checkbox id=b>", set="b.checked = !b.checked")
+BUILT = APART.format(box="<i role=checkbox id=b aria-checked=false>x</i>", set="b.ariaChecked = true")
+
 # The ground of a page and of a card, with controls on it.
 GROUND = """<!doctype html><body style="margin:0;height:500px">Own words<div id=d style="padding:40px"><p>Plain</p>
 <button>Delete account</button><a href=#x>EVIL</a></div>"""
@@ -252,6 +271,16 @@ def choose(*keys: str) -> Callable[[Any], None]:
             (HANDLE, press("#t", "ArrowRight"), OTHER, "OK"),
             (HANDLE, press("#x", "ArrowRight"), FILLED, "DORMANT"),
             (HANDLE, drag("#t", 60), FILLED, "UNDECIDED"),
+            (PAD, click("#p"), FILLED, "UNDECIDED"),
+            (PAD, click("#p"), never(action="check"), "DORMANT"),
+            (PAD, press("#t", "ArrowRight"), only("3"), "UNDECIDED"),
+            (DRAWN_BOX, click("#t"), CHECKED, "UNDECIDED"),
+            (DRAWN_BOX, click("#o"), CHECKED, "OK"),
+            (NATIVE, press("#t", "Space"), CHECKED, "UNDECIDED"),
+            (NATIVE, press("#o", "Space"), CHECKED, "DORMANT"),
+            (NATIVE, press("#t", "Space"), OTHER, "DORMANT"),
+            (NATIVE, click("#t"), FILLED, "DORMANT"),
+            (BUILT, press("#t", "Space"), CHECKED, "UNDECIDED"),
             (FILTER, press("#t", "E", "Enter"), EVIL, "UNDECIDED"),
             (FILTER, press("#t", "E", "Enter"), never(action="@input", value="Alice"), "OK"),
             (FILTER, press("#t", "E", "Enter"), OTHER, "DORMANT"),

@@ -28,6 +28,10 @@ _OPTIONS = (*PRESSED, "checkbox", "radio")
 """Roles of targets that may stand for a choice in a field elsewhere."""
 
 
+_CELLS = ("cell", "gridcell", "row", "rowheader")
+_GRIDS = "[role=grid], [role=treegrid]"
+
+
 class LastGesture:
     """A gesture, on the page that a later look found."""
 
@@ -48,12 +52,21 @@ class LastGesture:
         return self.element.role in _OPTIONS
 
     def has(self, path: str) -> bool:
-        """Whether a field is the target, or is inside of it, or beside it."""
+        """Whether a field is the target, or is inside of it, or beside it, or a box in the same grid."""
         if is_in(path, self.element.css):
             return True
         field = field_at(self.dom, path)
-        is_inside = field is not None and self._target is not None and _holds(self._target, field)
-        return is_inside or (self.part is not None and is_beside(field, self.part))
+        if field is None or self._target is None:
+            return self.part is not None and is_beside(field, self.part)
+        is_near = _holds(self._target, field) or self._is_in_grid_of(field)
+        return is_near or (self.part is not None and is_beside(field, self.part))
+
+    def _is_in_grid_of(self, field: Node) -> bool:
+        """Whether a box and the target, a cell or row, are in one grid: parts of a row may stand apart."""
+        if self.element.role not in _CELLS or field.attribute("type") not in ("checkbox", "radio"):
+            return False
+        grid = self._target.closest(_GRIDS) if self._target is not None else None
+        return grid is not None and field.closest(_GRIDS) == grid
 
     @cached_property
     def _target(self) -> Node | None:

@@ -28,6 +28,7 @@ from replaykit.grading.values.normal_form import fold
 from replaykit.replay.run_state import Page
 from replaykit.tasks.policy_rules import GROUPS
 from replaykit.trajectory.action import ActionBase, Element, Press, SelectOption, tag_of
+from replaykit.trajectory.redaction_marks import MASKED
 
 BEFORE_MAX = 4
 """Gestures before the last one whose targets may show what it chose."""
@@ -65,7 +66,9 @@ def _choices(
 def _may_choose(action: ActionBase) -> bool:
     if not isinstance(action, Press):
         return tag_of(action) in GROUPS["@activate"] and getattr(action, "button", "left") == "left"
-    is_key = action.key in (*ENTER, *SPACE) or action.key.startswith("Arrow") or is_printable(action.key)
+    # A cell that takes keys itself hides which they were.
+    is_key = action.key in (*ENTER, *SPACE, MASKED) or action.key.startswith("Arrow")
+    is_key |= is_printable(action.key)
     return is_key and not types_text(action.element)
 
 

@@ -17,6 +17,9 @@ from replaykit.replay.dom import Node
 from replaykit.replay.run_state import Page
 from replaykit.trajectory.action import ActionBase, Check, Element, Uncheck
 
+BOX_MAX = 48
+"""Width and height of a box that is only drawn, px."""
+
 _UNSET = ("checkbox", "menuitemcheckbox", "switch")
 """Roles of boxes that another click unsets; of radio buttons none does."""
 
@@ -32,6 +35,8 @@ def set_boxes(element: Element, change: PageChange) -> Iterator[ActionBase]:
         was_marked, is_marked = (_is_marked(field_at(one.dom, element.css)) for one in change)
         if was_marked != is_marked:
             yield Check(element=element) if is_marked else Uncheck(element=element)
+    if _is_drawn(element) and _has_new_classes(element, change):
+        yield from (Check(element=element), Uncheck(element=element))
     if change.before.lacks((b"aria-checked",)) or change.after.lacks((b"aria-checked",)):
         return
     before, after = (_states(field_at(one.dom, element.css)) for one in change)
@@ -55,6 +60,21 @@ def set_and_unset(element: Element, page: Page | None) -> Iterator[ActionBase]:
         yield Check(element=element)
     if is_box or not roles.isdisjoint(_UNSET):
         yield Uncheck(element=element)
+
+
+def _is_drawn(element: Element) -> bool:
+    """Whether an element may be a box that is only drawn: small, without a text, and not a control."""
+    width, height = element.box[2:] if element.box is not None else (BOX_MAX + 1, 0)
+    is_named = bool((element.text or "").strip()) or bool(element.name)
+    return element.role in (None, "generic") and not is_named and max(width, height) <= BOX_MAX
+
+
+def _has_new_classes(element: Element, change: PageChange) -> bool:
+    before, after = (field_at(one.dom, element.css) for one in change)
+    if before is None or after is None:
+        return False
+    was, now = (one.attribute("class") for one in (before, after))
+    return set((was or "").split()) != set((now or "").split())
 
 
 def _is_marked(host: Node | None) -> bool:

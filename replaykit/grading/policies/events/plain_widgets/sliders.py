@@ -1,4 +1,4 @@
-"""Sliders without a role: a part without a text that a key, a drag or a click moves along its track.
+"""Sliders and pads without a role: a part without a text that a key, a drag or a click moves on its track.
 
 Own module: it compares positions; the other modules compare texts.
 """
@@ -48,11 +48,22 @@ def _handles(track: Node) -> list[Node]:
 
 
 def _is_slid(before: Node, after: Node) -> bool:
-    """Whether a part without a text was moved in its track along one axis."""
+    """Whether a part without a text was moved in its track: along one axis, or on a pad along both."""
     if bare(before.text_content).strip("0123456789") or before.select_all(_DRAWN):
         return False
     here, there = _place(before), _place(after)
-    return here is not None and there is not None and (here[0] == there[0]) != (here[1] == there[1])
+    is_moved = here is not None and there is not None and here != there
+    return is_moved and _is_inside(after)
+
+
+def _is_inside(part: Node) -> bool:
+    """Whether the middle of a part is inside of the element around it."""
+    around = part.parent
+    box, outer = part.box, around.box if around is not None else None
+    if box is None or outer is None:
+        return False
+    middle = (box[0] + box[2] / 2, box[1] + box[3] / 2)
+    return all(outer[at] <= middle[at] <= outer[at] + outer[at + 2] for at in (0, 1))
 
 
 def _place(part: Node) -> tuple[int, int] | None:
