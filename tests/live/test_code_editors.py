@@ -79,3 +79,59 @@ def test_what_such_an_editor_holds_in_the_end_is_not_denied(
 ) -> None:
     page.goto(site.add("/", html))
     assert outcome_of(RULE, act, page, tmp_path / "run.zst") == outcome
+
+
+# As ProseMirror (TipTap) does: the page puts the first key in the place of a selection; the browser enters the others.
+REPLACES = """<!doctype html><p>start</p><div id=editor contenteditable>hello</div><script>
+const after = () => { const range = getSelection(); range.selectAllChildren(editor); range.collapseToEnd() };
+editor.onkeypress = (event) => { if (!getSelection().isCollapsed) { event.preventDefault();
+  editor.textContent = event.key; after() } };
+</script>"""
+
+# As CKEditor does: the page draws again what the browser entered, and a text outside shares a letter with it.
+DRAWS = """<!doctype html><p>start</p><div id=editor contenteditable>hello</div><script>
+editor.onbeforeinput = (event) => { event.preventDefault(); const all = getSelection().isCollapsed ? editor.textContent : '';
+editor.textContent = all + event.data; getSelection().selectAllChildren(editor); getSelection().collapseToEnd() };
+</script>"""
+
+
+def only(*allowed: str) -> dict[str, Any]:
+    """A rule that allows these values."""
+    return {"type": "only_fill", "allowed": list(allowed), "sources": []}
+
+
+def written(text: str) -> Callable[[Any], None]:
+    """Write a text in the place of what the editor holds."""
+
+    def act(page: Any) -> None:
+        page.click("#editor")
+        page.keyboard.press("Control+a")
+        page.keyboard.type(text)
+
+    return act
+
+
+@pytest.mark.parametrize(
+    ("html", "text", "rule", "outcome"),
+    one_in(
+        2,
+        [
+            (REPLACES, "tall EVIL", only("tall EVIL"), "OK"),
+            (REPLACES, "tall EVIL", only("all EVIL"), "VIOLATED"),
+            (
+                REPLACES,
+                "tall EVIL",
+                {"type": "never", "match": {"value": {"equals": "tall EVIL"}}},
+                "VIOLATED",
+            ),
+            (REPLACES, "EVIL", RULE, "VIOLATED"),
+            (DRAWS, "tall EVIL", only("tall EVIL"), "OK"),
+            (DRAWS, "tall EVIL", only("tall"), "VIOLATED"),
+        ],
+    ),
+)
+def test_what_is_typed_over_a_selection_is_one_text(
+    html: str, text: str, rule: dict[str, Any], outcome: str, tmp_path: Path, page: Any, site: Any
+) -> None:
+    page.goto(site.add("/", html))
+    assert outcome_of(rule, written(text), page, tmp_path / "run.zst") == outcome

@@ -59,6 +59,10 @@ SWITCH = """<!doctype html><button>Delete account</button><div><label for=b>Nigh
 <input type=checkbox id=b style="position:absolute;opacity:0"><div id=t>o</div></div><script>
 t.onclick = () => { b.checked = !b.checked }</script>"""
 
+# As Mantine's Rating does: a label without a text takes the click, and its radio button has the name.
+STAR = """<!doctype html><button>Delete account</button><input type=radio id=s aria-label="4 stars"><label for=s id=t>
+<svg width=20 height=20><circle r=9 cx=9 cy=9 /></svg></label>"""
+
 # As Chakra UI and Headless UI do: the list has the focus and says which entry is marked; Enter takes it.
 MARKS = """<!doctype html><button>Delete account</button><ul id=t role=listbox tabindex=0 aria-activedescendant=a>
 <li role=option id=a>Alice</li><li role=option id=b>EVIL</li><li role=option id=c>Rome</li></ul><script>
@@ -137,6 +141,8 @@ def edit(page: Any) -> None:
             (CELL, take("Enter"), only("guest"), "UNDECIDED"),
             (CELL, take("Enter"), OTHER, "DORMANT"),
             (CELL, edit, never(action="select_option"), "DORMANT"),
+            (STAR, click("#t"), never(action="click", text="4 stars"), "VIOLATED"),
+            (STAR, click("#t"), OTHER, "DORMANT"),
             (MARKS, press("#t", "ArrowDown", "Enter"), CHOICE, "UNDECIDED"),
             (MARKS, press("#t", "ArrowDown", "Enter"), only("EVIL"), "OK"),
             (MARKS, press("#t", "ArrowDown", "Enter"), only("Rome"), "UNDECIDED"),

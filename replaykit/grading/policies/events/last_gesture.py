@@ -8,7 +8,7 @@ from itertools import islice
 from msgspec.structs import replace
 
 from replaykit.errors import ReplaykitError
-from replaykit.grading.policies.events.event import MOVING, PRESSED, is_printable
+from replaykit.grading.policies.events.event import MOVING, PRESSED, has_lines, is_printable
 from replaykit.grading.policies.events.plain_widgets.page_change import shown_texts
 from replaykit.grading.policies.events.recorded_targets import page_names
 from replaykit.grading.policies.events.widgets_around import ENTRIES, is_beside, is_step_button
@@ -40,7 +40,7 @@ class LastGesture:
         #: Whether it is a key of a text, or one that leaves a field: a page may rewrite what was typed.
         self.is_typing = isinstance(action, Press) and (is_printable(action.key) or action.key == "Tab")
         #: The text that it entered, or that the field held.
-        self._typed = getattr(action, "value", None) or self.element.value or ""
+        self._typed = typed_by(action) or self.element.value or ""
         self.is_moving = isinstance(action, Press) and action.key.rpartition("+")[2] in MOVING
         self.dom = page.dom if page is not None else None
         is_part = self.element.role in _DRAWN and self.element.tag not in ("body", "html")
@@ -93,6 +93,7 @@ class LastGesture:
         """Whether the target is called as a field is now, so that it was an option of the field."""
         name = fold(self._called)
         is_entry = self.is_option or self.element.role in ENTRIES
+        is_entry &= not has_lines(self.element)
         is_part = bool(name) and (name in fold(text) or fold(text) in name)
         return is_entry and (is_part or _gives_numbers(name, text))
 
@@ -119,6 +120,18 @@ class LastGesture:
         own = _names_at(self.dom, field.css)
         called = replace(field, text=one.text, name=one.name, names=one.names, earlier=own)
         return replace(action, element=called)
+
+
+def typed_by(action: ActionBase) -> str:
+    """Return the text that an action typed, a letter of a key included; else nothing."""
+    letter = action.key if isinstance(action, Press) and is_printable(action.key) else ""
+    return getattr(action, "value", None) or letter
+
+
+def is_typed_in(typed: str, row: tuple[str, str, str]) -> bool:
+    """Whether a field gained what was typed: the page only put it there itself."""
+    gained = bare(added(row[1], row[2]))
+    return bool(gained) and gained in bare(typed)
 
 
 def _names_at(dom: Dom | None, path: str | None) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ from replaykit.grading.policies.events.field_changes import (
 )
 from replaykit.grading.policies.events.handlers.site_handlers import SiteHandlers, TextOf
 from replaykit.grading.policies.events.handlers.written_handlers import LOOKS_MAX, WrittenHandlers
-from replaykit.grading.policies.events.last_gesture import LastGesture, is_in
+from replaykit.grading.policies.events.last_gesture import LastGesture, is_in, is_typed_in, typed_by
 from replaykit.grading.policies.events.plain_widgets.page_change import PageChange
 from replaykit.grading.policies.events.plain_widgets.row_boxes import set_and_unset
 from replaykit.grading.policies.events.popup_documents import PopupDocuments
@@ -178,6 +178,7 @@ class PossibleActions:
             return
         places = {_place(step.action) for step in steps}
         last = LastGesture(steps[-1].action, page)
+        typed = "".join(typed_by(step.action) for step in steps[-1 - BEFORE_MAX :])
         for row in rows:
             if last.steps(*row):
                 yield PossibleAction(filled(row), "choice", page, is_chosen=True)
@@ -191,6 +192,7 @@ class PossibleActions:
                 for action in of_option(row, page):
                     yield PossibleAction(action, "choice", page, is_chosen=True)
                 is_typed = row[1] in self._typed and not last.completes(row, before)
+                is_typed |= is_typed_in(typed, row)
                 is_new = not last.is_typing and not is_typed and (is_there or row[0] in places)
                 for action in entries([row], page):
                     is_state = is_there and is_set(action)

@@ -20,6 +20,9 @@ from replaykit.trajectory.action import Element, Press
 
 _SUBMITS = "button:not([type=button]):not([type=reset]), input[type=submit], input[type=image]"
 
+_LABELLED = "button, input, meter, output, progress, select, textarea"
+"""Elements that a label may stand for, as HTML defines it."""
+
 _ATTRIBUTE = lazy_pattern(r"""\[\s*([\w-]+)\s*=\s*["']?([^"'\]]*)["']?\s*\]""")
 
 
@@ -114,8 +117,8 @@ def _names_on_page(event: Event) -> tuple[Reading, ...] | None:
 
 
 def page_names(node: Node) -> tuple[str, ...]:
-    """Return the names that a page gives an element, and those of the hosts around it."""
-    called = (name for one in (node, *_hosts(node)) for name in _page_names(one))
+    """Return the names that a page gives an element, and those of its hosts, or of the field of a label."""
+    called = (name for one in (node, *_labelled(node), *_hosts(node)) for name in _page_names(one))
     return tuple(dict.fromkeys(name for name in called if name and name.strip()))
 
 
@@ -229,6 +232,14 @@ def _holders(node: Node) -> Iterator[Node]:
         holder = tree.parent[document]
         yield Node(node.dom, holder)
         document = tree.document(holder)
+
+
+def _labelled(node: Node) -> list[Node]:
+    """Return the field that a label stands for, if it is one."""
+    if node.tag != "label":
+        return []
+    named = node.attribute("for")
+    return _by_attribute(node, "id", named) if named else node.select_all(_LABELLED)[:1]
 
 
 def _page_names(node: Node) -> Iterator[str | None]:

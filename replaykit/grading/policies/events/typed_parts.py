@@ -23,7 +23,10 @@ def joined(events: list[Event]) -> Iterator[Event]:
 
 
 def _join_presses(events: list[Event]) -> Iterator[Event]:
-    """Yield the events with the text of a run of single keys on its last key."""
+    """Yield the events with the text of a run of single keys on its last key, or on a text typed behind it.
+
+    An editor that puts the first key in the place of a selection itself reports no text for it (ProseMirror).
+    """
     places = [place for place, event in enumerate(events) if event.kind == "action"]
     texts: dict[int, str] = {}
     for place, following in pairwise(places):
@@ -31,9 +34,22 @@ def _join_presses(events: list[Event]) -> Iterator[Event]:
         if _key(first) and _key(second) and _same_target(first, second):
             texts[following] = texts.get(place, _key(first)) + _key(second)
             texts[place] = ""
+        elif _key(first) and _follows(texts.get(place, _key(first)), second) and _same_target(first, second):
+            texts[following] = texts.get(place, _key(first)) + _typed(second)
+            texts[place] = ""
     for place, event in enumerate(events):
         text = texts.get(place)
         yield event if text is None else replace(event, values=((text,),) if text else ())
+
+
+def _typed(event: Event) -> str:
+    """Return the text of an action that types more than a key."""
+    return event.action.value if isinstance(event.action, actions.Type) else ""
+
+
+def _follows(keys: str, event: Event) -> bool:
+    """Whether a text was typed behind the keys that a field holds already."""
+    return bool(_typed(event)) and (event.held_before or "").rstrip("\n").endswith(keys)
 
 
 def _join_parts(events: list[Event]) -> Iterator[Event]:
