@@ -31,6 +31,10 @@ TEXTS_MAX = 1000
 """Entries of a list that a key may have taken; of a longer one, any name may be meant."""
 
 
+_PARTS_MAX = 20
+"""New texts of a widget that are searched for parts that the page offered."""
+
+
 def pressed_entries(
     key: Press, element: Element, change: PageChange, earlier: Page | None
 ) -> Iterator[ActionBase]:
@@ -71,9 +75,11 @@ def _taken(
     place = NodeRef(snapshot=change.before.snapshot_id or "", number=before.number)
     widget = Element(tag=before.tag, name=named.name, names=named.names, node=place)
     offered = shown_texts(change.before)
-    for text in dict.fromkeys(text for _, text in Counter(_placed(after)) - Counter(_placed(before))):
-        is_offered = text in offered or any(len(one) >= PART_MIN and one in text for one in offered)
-        if is_offered and text != field.value:
+    shown = dict.fromkeys(text for _, text in Counter(_placed(after)) - Counter(_placed(before)))
+    for at, text in enumerate(shown):
+        is_searched = text not in offered and at < _PARTS_MAX
+        is_part = is_searched and any(len(one) >= PART_MIN and one in text for one in offered)
+        if (text in offered or is_part) and text != field.value:
             yield SelectOption(element=widget, values=(text,))
 
 
