@@ -220,6 +220,8 @@ class Gap(Moment, frozen=True, kw_only=True, tag="gap"):
     """Step concerned."""
     count: N = 1
     """How many were missed."""
+    detail: str | None = None
+    """More about it, for people to read: the type of a missed event, and the document."""
 
 
 class Imported(Moment, frozen=True, kw_only=True, tag="imported"):

@@ -22,7 +22,9 @@ class Hands:
     def __init__(self, acted_at: float = inf, *, is_armed: bool = True) -> None:
         self.gaps: list[str] = []
         self.arrivals: dict[str, float] = {}
-        self.documents = LiveDocuments(self.gaps.append, is_armed=lambda via: is_armed)
+        self.documents = LiveDocuments(
+            lambda why, detail: self.gaps.append(why), is_armed=lambda via: is_armed
+        )
         self.acted_at = [acted_at]
         self.documents.may_have_acted = self.may_have_acted
         self.documents.arrival = self.arrivals.get

@@ -258,7 +258,7 @@ def test_a_web_transport_is_a_request_whose_content_is_unknown() -> None:
 def test_what_goes_over_a_socket_opened_unseen_is_a_gap() -> None:
     late = tab()
     assert receive(late, ("webSocketFrameSent", frame("x")), ("webSocketFrameSent", frame("y"))) == []
-    assert late.gaps == [("network", "socket.late", 1)]
+    assert [gap[:3] for gap in late.gaps] == [("network", "socket.late", 1)]
 
 
 def test_body_belongs_to_the_tab_that_asked_for_it() -> None:
@@ -332,12 +332,12 @@ def test_request_of_a_worker_is_of_the_frame_that_holds_it() -> None:
 def test_what_began_before_anybody_listened_is_a_gap() -> None:
     page = with_targets()
     below(page, sent("http://a.test/seen"), answered(), over())
-    assert page.gaps == []
+    assert [gap[:3] for gap in page.gaps] == []
     for end in (answered(), over(), ABORTED):
         page.gaps.clear()
         unknown = {**end[1], "requestId": f"unknown {end[0]}"}
         below(page, (end[0], unknown))
         below(page, (over()[0], unknown))
-        assert page.gaps == [("network", "target.late", 1)]
+        assert [gap[:3] for gap in page.gaps] == [("network", "target.late", 1)]
     late = page.network.late(("S",), ["http://a.test/seen", "http://a.test/lost", "data:,x"])
     assert late == 1

@@ -193,10 +193,11 @@ class Driver(Relaying):
         self.fault = self.fault or error
         self.gap(channel, "recorder.failed")
 
-    def gap(self, channel: str, why: str, count: int = 1, page: int | None = None) -> None:
+    def gap(self, channel: str, why: str, count: int = 1, page: int | None = None, detail: str = "") -> None:
         """Report that something was missed."""
-        self.commands.watching.take([(channel, why, count)])
-        event = Gap(t=int(self.clock.now()), page=page, channel=channel, why=why, count=count)
+        self.commands.watching.take(channel, why)
+        at, more = int(self.clock.now()), detail or None
+        event = Gap(t=at, page=page, channel=channel, why=why, count=count, detail=more)
         if self._core is not None and not self.is_sealed:
             self._write(Write(event=event))
 
@@ -204,6 +205,8 @@ class Driver(Relaying):
         """Report to the session what came of a command."""
         if job.fault is not None:
             self.failed("actions", job.fault)
+        for tab in self.tabs.values():
+            self.report_found(tab)
         self.feed(CommandReply(at=self.clock.now(), id=command.id, value=job.value, error=job.error))
 
     def _put(self, outputs: Iterable[Output]) -> None:
@@ -331,8 +334,8 @@ class Driver(Relaying):
         for item in found:
             self._report(tab, item)
         while tab.gaps:
-            channel, why, count = tab.gaps.pop(0)
-            self.gap(channel, why, count, tab.page)
+            channel, why, count, detail = tab.gaps.pop(0)
+            self.gap(channel, why, count, tab.page, detail)
 
     def _report(self, tab: CdpTab, item: Input) -> None:
         # Events in a probe tab are no actions of the agent; its requests are marked as probes.

@@ -29,7 +29,7 @@ class SessionFeed(Protocol):
     def failed(self, channel: str, error: Exception) -> None:
         """Note a fault of the recorder as a gap; the agent goes on."""
 
-    def gap(self, channel: str, why: str, count: int = 1, page: int | None = None) -> None:
+    def gap(self, channel: str, why: str, count: int = 1, page: int | None = None, detail: str = "") -> None:
         """Report that something was missed."""
 
 

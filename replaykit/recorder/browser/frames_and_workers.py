@@ -24,6 +24,7 @@ from replaykit.recorder.browser.instrumentation import BUFFER_MAX, CLOCK_SAMPLES
 from replaykit.recorder.browser.tab.cdp_documents import Place
 from replaykit.recorder.browser.tab.cdp_frames import PAGES, Target, TargetFacts
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
+from replaykit.recorder.browser.tab.tab_state import Missed
 from replaykit.recorder.page.page_script import PagePush, decode_message
 from replaykit.recorder.session.clock import Clock, offset
 
@@ -180,7 +181,7 @@ def _close(tab: CdpTab, place: Place) -> Generator[Effect, Any, None]:
         return  # it is stuck, behind a dialog, or gone
     tab.documents.answered(place)
     if tab.worlds.received(place) < reply.sent and tab.actor == "agent":
-        tab.gaps.append(("actions", "seq.broken", reply.sent - tab.worlds.received(place)))
+        tab.gaps.append(Missed("actions", "seq.broken", reply.sent - tab.worlds.received(place)))
 
 
 def note_action(tab: CdpTab, actor: str) -> Generator[Effect, Any, None]:

@@ -190,7 +190,8 @@ class Commands:
         tabs = [tab for tab in self._tabs.values() if tab.actor == "agent"]
         for tab in tabs:
             yield from close(tab, self._clock)
-            self.watching.take(tab.gaps)
+            for gap in tab.gaps:
+                self.watching.take(gap.channel, gap.why)
         at, counts = self._clock.now(), Counter[str]()
         for tab in tabs:
             counts.update(tab.documents.counts)

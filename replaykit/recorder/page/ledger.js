@@ -65,13 +65,18 @@ function audit() {
       const missed = counted - counter.received[type];
       if (missed === 0) continue;
       counter.received[type] = counted;
-      if (missed > 0 && !isOnRemoved(type, counter)) reportMissed(missed, type);
+      if (missed > 0 && !isOnRemoved(type, counter)) reportMissed(missed, type, counter.inner);
     }
     if (documentWindow(counter.inner) === null) counters.delete(key);
   }
 }
 
-function reportMissed(count, type) {
+// Without most of its address, which may hold a secret.
+const SCHEME = /^(?:about:(?:blank|srcdoc)|[a-z]+)/;
+const schemeOf = (inner) => SCHEME.exec(documentURL(inner))?.[0];
+const whereabouts = (inner) => [schemeOf(inner), readyState(inner), ...(framePaths.get(inner) ?? [])].join(' ');
+
+function reportMissed(count, type, inner) {
   ledger.missed += count;
-  gap('events.missed', count, type);
+  gap('events.missed', count, `${type} in ${whereabouts(inner)}`);
 }

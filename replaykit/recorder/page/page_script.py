@@ -267,11 +267,11 @@ class PageGap(Struct, frozen=True, kw_only=True):
     seq: N
     """The document's own message counter, from 0."""
     why: str
-    """`flood`: more messages or bytes per second than allowed; `failed`: the script met an error."""
+    """`flood`: more messages or bytes per second than allowed; `failed`: the script met an error; others."""
     count: N = 1
     """How many."""
     detail: str = ""
-    """The error's text."""
+    """The error's text; of `events.missed` type and document: scheme, state, place among the frames."""
 
 
 PageText: TypeAlias = PageEvent | PagePush | PageOpen | PageClose | PagePart | PageGap

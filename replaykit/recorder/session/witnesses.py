@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from msgspec import Struct
 
@@ -93,9 +93,9 @@ class Watching:
     def __init__(self) -> None:
         self._missed: set[str] = set()
 
-    def take(self, gaps: Iterable[tuple[str, str, int]]) -> None:
-        """Add gaps: channel, reason, count."""
-        self._missed |= {why for channel, why, _ in gaps if channel == "actions"}
+    def take(self, channel: str, why: str) -> None:
+        """Add a gap."""
+        self._missed |= {why} if channel == "actions" else set()
 
     def of(self, witness: str, at: float, counts: Mapping[str, int]) -> Witnessed:
         """Return what a witness of OF_PAGES says in the end; `counts` are those of all pages."""

@@ -92,7 +92,11 @@ def _words(event: Any) -> tuple[str, str] | None:
         case Download():
             return "download", f"{event.suggested or event.url}: {event.state}"
         case Gap():
-            return "gap", f"{event.channel}: {event.why}" + (f" ({event.count})" if event.count > 1 else "")
+            count, detail = (
+                f" ({event.count})" if event.count > 1 else "",
+                f": {event.detail}" if event.detail else "",
+            )
+            return "gap", f"{event.channel}: {event.why}{count}{detail}"
         case Proof():
             lacks = f": {', '.join(event.lacks)}" if event.lacks else ""
             return "proof", f"{event.witness} {'closed' if event.closed else 'not closed'}{lacks}"

@@ -48,10 +48,11 @@ class LiveDocument(Struct, kw_only=True, eq=False):
 class LiveDocuments:
     """Opens and closes the documents of one tab, in the order in which the browser reports them.
 
-    `miss` is given the code of each gap; `is_armed` says whether our script is in all documents of a target.
+    `miss` is given the code of each gap, and more about it. `is_armed` says whether our script is in all
+    documents of a target.
     """
 
-    def __init__(self, miss: Callable[[str], None], *, is_armed: Callable[[Via], bool]) -> None:
+    def __init__(self, miss: Callable[[str, str], None], *, is_armed: Callable[[Via], bool]) -> None:
         self.may_have_acted: Callable[[float, float], bool] = _unknown
         """Whether somebody asked for input or a script here from one time on, before another, ms."""
         self.arrival: Callable[[str], float | None] = _unstated
@@ -92,7 +93,7 @@ class LiveDocuments:
         document.place, document.role, document.sure_at, document.is_closed = place, message.role, at, False
         self._spots[place] = spot
         if message.role == "none":
-            self._miss("document.unopened")
+            self._miss("document.unopened", "none")
 
     def reported(self, place: Place) -> None:
         """Record that a document reports something: no closing before that is its last."""
@@ -137,8 +138,7 @@ class LiveDocuments:
         for spot in self._below(via):
             self._judge_left(spot, inf)
             if spot in self._shown:
-                self._take(spot)
-                self._miss("document.crashed")
+                self._miss("document.crashed", _described(self._take(spot)))
 
     @property
     def is_opening(self) -> bool:
@@ -182,9 +182,9 @@ class LiveDocuments:
         if self._is_sure(document, until):
             return
         if document.role in OWN:
-            self._miss("document.unclosed")
+            self._miss("document.unclosed", _described(document))
         elif document.role == "" and self._is_armed(spot[0]):
-            self._miss("document.unopened")
+            self._miss("document.unopened", _described(document))
 
     def _take(self, spot: Spot) -> LiveDocument:
         document = self._shown.pop(spot)
@@ -199,6 +199,10 @@ class LiveDocuments:
     def _is_sure(self, document: LiveDocument, until: float) -> bool:
         # A document without a body sends no closing, one that is left at once no opening: no one acted in it.
         return document.is_closed or not self.may_have_acted(document.sure_at, until)
+
+
+def _described(document: LiveDocument) -> str:
+    return f"{document.role or 'not opened'}, known until {document.sure_at:.0f} ms"
 
 
 def _unknown(since: float, until: float) -> bool:

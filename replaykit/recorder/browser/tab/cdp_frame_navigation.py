@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from replaykit.recorder.browser.tab.cdp_frames import Via
 from replaykit.recorder.browser.tab.leave_listeners import LEAVING
-from replaykit.recorder.browser.tab.tab_state import TabState
+from replaykit.recorder.browser.tab.tab_state import Missed, TabState
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.driver_messages import FrameLeft, Input, Navigated
 
@@ -134,7 +134,7 @@ class Moves:
 
     def _leave(self, via: Via, frame: str) -> None:
         count = self._tab.leave_listeners.left(via, frame)
-        self._tab.gaps += [("network", LEAVING, count)] if count else []
+        self._tab.gaps += [Missed("network", LEAVING, count)] if count else []
 
     def _is_moving(self, frame: str | None) -> bool:
         while frame is not None and "SameDocument" in self._types.get(frame, "SameDocument"):

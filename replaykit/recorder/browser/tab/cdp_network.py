@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from msgspec.structs import replace
 
 from replaykit.recorder.browser.tab.cdp_frames import Target, Via
-from replaykit.recorder.browser.tab.tab_state import TabState
+from replaykit.recorder.browser.tab.tab_state import Missed, TabState
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.driver_messages import Input
 from replaykit.recorder.session.request_messages import (
@@ -367,7 +367,7 @@ class TabNetwork:
         elif is_sent and name not in self._owned:
             # Its socket was opened before the recorder was attached.
             self._owned[name] = self._teller
-            self._tab.gaps.append(("network", "socket.late", 1))
+            self._tab.gaps.append(Missed("network", "socket.late"))
 
 
 def _pairs(headers: dict[str, str]) -> Headers:

@@ -24,7 +24,7 @@ from replaykit.recorder.browser.tab.cdp_frames import (
 from replaykit.recorder.browser.tab.cdp_network import TabNetwork
 from replaykit.recorder.browser.tab.cdp_page_reports import REPORTS, Reports
 from replaykit.recorder.browser.tab.cdp_worlds import WORLDS, Worlds
-from replaykit.recorder.browser.tab.tab_state import TabState
+from replaykit.recorder.browser.tab.tab_state import Missed, TabState
 from replaykit.recorder.browser.witnesses.target_census import LATE
 from replaykit.recorder.page.page_script import PageNode
 from replaykit.recorder.session.clock import Clock
@@ -101,7 +101,7 @@ class CdpTab(TabState):
     def _miss_all(self, target: Target) -> None:
         # The driver reports no WebSocket of a worker.
         if target.kind in WORKERS:
-            self.gaps.append(("network", LATE, 1))
+            self.gaps.append(Missed("network", LATE))
         else:
             self.miss_requests(target, 1)
 
@@ -119,7 +119,7 @@ class CdpTab(TabState):
         if not (target.is_armed or target.id in self.frames.reporters):
             self.census.late += 1
             is_touched = self.census.touched_at > target.met_at - BEFORE_MS
-            self.gaps += [("actions", LATE, 1)] if target.kind in PAGES and is_touched else []
+            self.gaps += [Missed("actions", LATE)] if target.kind in PAGES and is_touched else []
             self._miss_all(target)
         elif self._clock.now() - target.met_at < YOUNG_MS:
             self._miss_all(target)
@@ -168,7 +168,7 @@ class CdpTab(TabState):
             return iter(())
         if len(target.via) > DEPTH_MAX or len(self.targets) >= TARGETS_MAX:
             channel = "snapshots" if target.kind in PAGES else "network"
-            self.gaps.append((channel, "targets.cut", 1))
+            self.gaps.append(Missed(channel, "targets.cut"))
             self.census.cut += 1
             return iter(())
         above = self.targets.get(via)
@@ -193,7 +193,7 @@ class CdpTab(TabState):
 
     def _target_crashed(self, params: Params, via: Via) -> Iterator[Input]:
         if via:
-            self.gaps.append(("snapshots", "frame.crashed", 1))
+            self.gaps.append(Missed("snapshots", "frame.crashed"))
             self.documents.crashed(via)
             yield from self.worlds.forget_below(via, "crashed")
 

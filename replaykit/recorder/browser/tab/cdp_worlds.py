@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from replaykit.errors import RecorderError
 from replaykit.recorder.browser.tab.cdp_documents import Place
 from replaykit.recorder.browser.tab.cdp_frames import Flood, Via
-from replaykit.recorder.browser.tab.tab_state import TabState
+from replaykit.recorder.browser.tab.tab_state import Missed, TabState
 from replaykit.recorder.page.page_script import (
     CLOSING,
     ENDINGS,
@@ -185,7 +185,7 @@ class Worlds:
         number, text = split_number(params["payload"])
         missing = self._numbers.setdefault(place, Numbers()).misses(number)
         if missing and self._tab.actor == "agent":
-            self._tab.gaps.append(("actions", "seq.broken", missing))
+            self._tab.gaps.append(Missed("actions", "seq.broken", missing))
         # A closing travels in the message before it: between two the next document may come (decision 43).
         for line in text.split("\n"):
             self._tab.documents.reported(place)
@@ -198,7 +198,7 @@ class Worlds:
             return True
         is_admitted = self._flood.admits(len(text), self._clock.now())
         if self._flood.dropped:
-            self._tab.gaps.append(("actions", "flood", self._flood.dropped))
+            self._tab.gaps.append(Missed("actions", "flood", self._flood.dropped))
             self._flood.dropped = 0
         return is_admitted
 
@@ -207,7 +207,7 @@ class Worlds:
             message = decode_message(self._tab.names.fields.opened(text))
             whole = self._joined(place, message) if isinstance(message, PagePart) else None
         except RecorderError:
-            self._tab.gaps.append(("actions", "message.invalid", 1))
+            self._tab.gaps.append(Missed("actions", "message.invalid"))
             return
         is_agent = self._tab.actor == "agent"
         if whole is not None:
@@ -225,7 +225,9 @@ class Worlds:
             at = self._page_time(message.at, place[0])
             yield PageMessage(event=self._seen(message, context), at=at, **self._whence(context))
         elif is_agent and isinstance(message, PageGap):
-            self._tab.gaps.append(("actions", message.why, message.count))
+            # The text of an error may hold a word of the page, and passes no redactor.
+            detail = message.detail if message.why == "events.missed" else ""
+            self._tab.gaps.append(Missed("actions", message.why, message.count, detail))
 
     def _seen(self, event: PageEvent, context: Context) -> PageEvent:
         """Return an event whose cause is known as far as its world sees.
@@ -265,7 +267,7 @@ class Worlds:
             tab.unhandled.append(context.frame)
         target = tab.targets.get(via)
         if is_touched and tab.actor == "agent" and target is not None and not target.is_existing:
-            tab.gaps.append(("actions", "target.late", 1))
+            tab.gaps.append(Missed("actions", "target.late"))
 
     def _pushed(self, push: PagePush, context: Context, via: Via) -> Iterator[Input]:
         self._tab.take_facts(push, context.frame)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from replaykit.recorder.browser.tab.cdp_documents import LiveDocuments
 from replaykit.recorder.browser.tab.cdp_frames import FrameTree, Target, Via
@@ -13,6 +13,15 @@ from replaykit.recorder.page.page_script import InjectedNames, PagePush
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.driver_messages import Input
 from replaykit.recorder.session.navigation.tab_history import TabHistory
+
+
+class Missed(NamedTuple):
+    """Something in a tab that could not be had."""
+
+    channel: str
+    why: str
+    number: int = 1
+    detail: str = ""
 
 
 class Requests(Protocol):
@@ -115,8 +124,8 @@ class TabState:
         """Which of them listen for their end."""
         self.found: list[Input] = []
         """Findings of commands, for the session; the driver takes them out."""
-        self.gaps: list[tuple[str, str, int]] = []
-        """Channel, reason, count of what could not be had; the driver takes them out."""
+        self.gaps: list[Missed] = []
+        """All that could not be had; the driver takes it out."""
 
     def target(self, target_id: str) -> Target | None:
         """Return the target of an id."""
@@ -134,7 +143,7 @@ class TabState:
     def miss_requests(self, target: Target | None, count: int) -> None:
         """Report that a target made requests before the recorder was attached, or may have."""
         if not (self.is_doubled and target is not None and target.waits):
-            self.gaps.append(("network", LATE, count))
+            self.gaps.append(Missed("network", LATE, count))
 
     def take_facts(self, push: PagePush, frame: str) -> None:
         """Record facts about the page from a snapshot of a frame: its size, and where frames stand."""
@@ -144,9 +153,9 @@ class TabState:
             if one.id:
                 self.frames.place(one.id, frame, one.path)
 
-    def _miss(self, why: str) -> None:
+    def _miss(self, why: str, detail: str) -> None:
         if self.actor == "agent":
-            self.gaps.append(("actions", why, 1))
+            self.gaps.append(Missed("actions", why, detail=detail))
 
     def _is_armed(self, via: Via) -> bool:
         target = self.targets.get(via)
