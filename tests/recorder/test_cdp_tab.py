@@ -150,6 +150,44 @@ def test_long_message_comes_in_parts() -> None:
     assert isinstance(message, PageMessage)
 
 
+@pytest.mark.parametrize("touched", [False, True])
+@pytest.mark.parametrize("is_existing", [False, True])
+def test_action_in_a_tab_before_the_script_was_in_it_is_a_gap(touched: bool, is_existing: bool) -> None:
+    tab = seated()
+    tab.is_existing = is_existing
+    receive(tab, world(1), page_messages(1, {**OPEN, "touched": touched}))
+    gaps = [("actions", "armed.late", 1)] if touched and not is_existing else []
+    assert [gap[:3] for gap in tab.gaps] == gaps
+
+
+@pytest.mark.parametrize(("seen_at", "gaps"), [(0.0, [("actions", "document.unopened", 1)]), (20.0, [])])
+def test_a_document_of_a_new_tab_is_as_old_as_the_tab(seen_at: float, gaps: list[Any]) -> None:
+    tab = seated()
+    tab.seen_at = seen_at
+    tab.documents.may_have_acted = lambda since, until: since <= 10
+    receive(tab, world(1, name=""))
+    tab.is_watched = True
+    tab.documents.gone(())
+    assert [gap[:3] for gap in tab.gaps] == gaps
+
+
+def test_a_gap_says_which_event_was_missed_and_nothing_that_a_page_wrote() -> None:
+    tab = seated()
+    missed = {
+        "k": "gap",
+        "seq": 5,
+        "why": "events.missed",
+        "count": 2,
+        "detail": "input in about:blank complete",
+    }
+    failed = {"k": "gap", "seq": 6, "why": "failed", "detail": "Error: hunter2 is not a selector"}
+    receive(tab, world(1), page_messages(1, missed), page_messages(1, failed))
+    assert [(gap.why, gap.detail) for gap in tab.gaps] == [
+        ("events.missed", missed["detail"]),
+        ("failed", ""),
+    ]
+
+
 def test_nonsense_and_floods_are_gaps() -> None:
     tab = seated()
     flood = {"k": "gap", "seq": 5, "why": "flood", "count": 12}

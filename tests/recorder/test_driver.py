@@ -35,6 +35,8 @@ from replaykit.trajectory.exchange import Gap, Message
 from replaykit.trajectory.step import Environment
 
 TREE = {"frame": {"id": "M", "loaderId": "L0", "url": "http://x.test/"}}
+HISTORY = {"currentIndex": 0, "entries": [{"url": "http://x.test/", "userTypedURL": "http://x.test/asked"}]}
+ANSWERS: dict[str, Any] = {"Page.getFrameTree": {"frameTree": TREE}, "Page.getNavigationHistory": HISTORY}
 WORD = Utterance(at=0, kind="say", text="hello")
 
 
@@ -369,8 +371,7 @@ def armed_by(bench: Bench, job: Job, effect: Any) -> None:
     assert (effect.method, effect.params["flatten"]) == ("Target.attachToTarget", False)
     effect = job.step({"sessionId": "P"})
     assert isinstance(effect, Together)
-    answers = [{"frameTree": TREE} if one.method == "Page.getFrameTree" else {} for one in effect.sends]
-    effect = job.step(answers)
+    effect = job.step([ANSWERS.get(one.method, {}) for one in effect.sends])
     while effect is not None:
         effect = job.step(refused=CommandRefused("failed"))
 
@@ -425,14 +426,14 @@ def test_page_that_goes_while_it_is_armed_is_opened_and_closed(
     _, job, effect = reaching(whole)
     effect = job.step({"sessionId": "P"})
     assert isinstance(effect, Together)
-    answers = [{"frameTree": TREE} if one.method == "Page.getFrameTree" else {} for one in effect.sends]
-    effect = job.step(answers)
+    effect = job.step([ANSWERS.get(one.method, {}) for one in effect.sends])
     if is_crash:
         whole.driver.browser_event(wrapped("P", {"method": "Inspector.targetCrashed", "params": {}}))
     whole.driver.browser_event(target_event("targetDestroyed", "T"))
     while effect is not None:
         effect = job.step(refused=CommandRefused("gone"))
     assert [type(item) for item in whole.core.received] == [TabOpened, kind]
+    assert whole.core.received[0].requested == (("http://x.test/", "http://x.test/asked"),)
     assert whole.driver.has_crashed == is_crash
 
 

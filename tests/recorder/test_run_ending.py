@@ -271,16 +271,6 @@ def test_a_page_that_sent_its_last_snapshot_is_not_gone_by_itself(driver) -> Non
     assert "browser.gone" not in [gap.why for gap in driver.of(Gap)]
 
 
-def test_a_popup_untouched_before_it_was_armed_lacks_nothing(driver) -> None:
-    driver.open(1, opener=0, armed_after_ms=120, is_touched=False)
-    assert driver.of(Gap) == []
-
-
-def test_a_popup_armed_late_is_reported(driver) -> None:
-    driver.open(1, opener=0, armed_after_ms=120)
-    assert [(gap.channel, gap.why, gap.page) for gap in driver.of(Gap)] == [("actions", "armed.late", 1)]
-
-
 def test_where_a_tab_was_before_it_was_armed_is_recorded(driver) -> None:
     driver.wait(1000)
     driver.open(

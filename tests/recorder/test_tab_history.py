@@ -14,7 +14,7 @@ NEW = "differentDocument"
 
 def followed(*events: tuple[str, str | None]) -> TabHistory:
     history = TabHistory()
-    history.read(["start"], 0)
+    history.read([("start", "start")], 0)
     for url, kind in events:
         history.committed(url, kind)
     return history
@@ -48,7 +48,7 @@ def test_changes_within_a_document_are_entries_too() -> None:
 
 def test_reading_puts_right_what_was_followed_wrongly() -> None:
     history = followed(("replaced", NEW))
-    history.read(["replaced"], 0)
+    history.read([("replaced", "replaced")], 0)
     history.committed("next", NEW)
     history.committed("replaced", MOVED)
     assert history.direction == "back"

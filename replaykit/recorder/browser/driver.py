@@ -114,7 +114,6 @@ class Driver(Relaying):
         self._early: list[Input] = []
         self._pages: dict[Any, CdpTab] = {}
         self._contexts: set[Any] = set()
-        self._existing: set[int] = set()
         self.command_times = CommandTimes()
         """When the agent asked for input and scripts."""
         self._backlog: dict[int, list[TargetEvent]] = {}
@@ -249,8 +248,7 @@ class Driver(Relaying):
         tab.on_listening = lambda: self._armed(tab)
         tab.documents.may_have_acted = partial(may_have_acted, self, page)
         tab.documents.arrival = self.command_times.arrival
-        if self.is_attaching:
-            self._existing.add(page)
+        tab.is_existing = self.is_attaching
         self._backlog[page] = []
         return tab
 
@@ -275,18 +273,17 @@ class Driver(Relaying):
             self.feed(self._leaving.pop(tab.page))
         late = tab.network.late((), armed.urls)
         is_reported = self.requests.is_listening and (self.log.is_whole or self.is_proxied)
-        if late and self.has_network and not (tab.page in self._existing or is_reported):
+        if late and self.has_network and not (tab.is_existing or is_reported):
             self.gap("network", "tab.late", late, tab.page)
 
     def _tab_opened(self, tab: CdpTab, armed: Armed, opener: CdpTab | None) -> TabOpened:
-        found, is_existing = self.target_registry.of(tab), tab.page in self._existing
+        found, is_existing = self.target_registry.of(tab), tab.is_existing
         return TabOpened(
             at=tab.seen_at,
             page=tab.page,
             url=tab.url,
             opener=opener.page if opener and opener.actor == "agent" else None,
             armed_after_ms=armed.armed_after_ms if opener and not is_existing else None,
-            is_touched=armed.is_touched,
             existing=is_existing,
             earlier=() if found is None or is_existing else tuple(found.urls),
             requested=tab.history.requested,
@@ -451,7 +448,7 @@ class Driver(Relaying):
                 opener=opener.tab.page if opener and opener.tab else None,
                 urls=tuple(found.urls),
                 closed_at=found.closed_at,
-                existing=tab.page in self._existing,
+                existing=tab.is_existing,
                 is_empty=found.is_empty,
             )
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
 import msgspec
@@ -157,21 +157,34 @@ def file_contents(tab: CdpTab, frame: str, key: int) -> Generator[Effect, Any, b
 
 
 def close(tab: CdpTab, clock: Clock) -> Generator[Effect, Any, None]:
-    """Ask all documents of a page for their closing message; one that does not answer in time is a gap."""
-    due, asked = clock.now() + CLOSING_MAX_MS, set[Place]()
+    """Ask all documents of a page for their last message; one that does not answer in time is a gap."""
+    due = clock.now() + CLOSING_MAX_MS
     for _ in range(OPENING_MAX_MS // POLL_MS):
         if tab.is_gone or not tab.documents.is_opening:
             break
         yield Sleep(ms=POLL_MS)
+    yield from ask_closings(tab, clock, due, tab.documents.answered)
+    tab.documents.finish()
+
+
+def leave(tab: CdpTab, clock: Clock) -> Generator[Effect, Any, None]:
+    """Ask the documents of a page that is about to go: the browser lets only the outermost say its end."""
+    yield from ask_closings(tab, clock, clock.now() + FRAME_MAX_MS, lambda place: None)
+
+
+def ask_closings(
+    tab: CdpTab, clock: Clock, due: float, answered: Callable[[Place], None]
+) -> Generator[Effect, Any, None]:
+    """Ask all documents for a closing message, until a time, ms; `answered` is given each that sent it."""
+    asked = set[Place]()
     # New documents may open while others send their closing messages.
     while clock.now() < due and (waiting := [one for one in tab.documents.open() if one not in asked]):
         for place in waiting:
             asked.add(place)
-            yield from _close(tab, place)
-    tab.documents.finish()
+            yield from _close(tab, place, answered)
 
 
-def _close(tab: CdpTab, place: Place) -> Generator[Effect, Any, None]:
+def _close(tab: CdpTab, place: Place, answered: Callable[[Place], None]) -> Generator[Effect, Any, None]:
     via, context = place
     call = {"expression": f"{tab.names.api}.close()", "contextId": context, "returnByValue": True}
     try:
@@ -179,7 +192,7 @@ def _close(tab: CdpTab, place: Place) -> Generator[Effect, Any, None]:
         reply = decode(found["result"].get("value") or "", ClosingReply)
     except (CommandRefused, msgspec.DecodeError):
         return  # it is stuck, behind a dialog, or gone
-    tab.documents.answered(place)
+    answered(place)
     if tab.worlds.received(place) < reply.sent and tab.actor == "agent":
         tab.gaps.append(Missed("actions", "seq.broken", reply.sent - tab.worlds.received(place)))
 

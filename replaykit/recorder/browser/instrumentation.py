@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from contextlib import suppress
 from typing import Any
 
 from msgspec import Struct
@@ -36,8 +37,6 @@ class Armed(Struct, frozen=True, kw_only=True):
 
     armed_after_ms: int
     """Age of its document when the script came in, ms."""
-    is_touched: bool = True
-    """Somebody may have acted in it before."""
     user_agent: str = ""
     """User-agent text."""
     dpr: float = 1.0
@@ -55,13 +54,17 @@ def arm(tab: CdpTab, script: str, clock: Clock, *, has_network: bool) -> Generat
     answers = yield Together(sends=_first_calls(tab, script, has_network=has_network))
     tab.is_listening = True
     tab.on_listening()
-    # The tree is the last call but one, with or without the network.
-    tab.seat(answers[-2]["frameTree"])
-    try:
+    *_, tree, history, _ = answers
+    tab.seat(tree["frameTree"])
+    tab.history.read(entries_of(history), history["currentIndex"])
+    armed = Armed(armed_after_ms=0)
+    # A document that goes just now, or has a dialog open, answers nothing.
+    with suppress(CommandRefused):
         armed = yield from _compare_clocks(tab, clock)
-        yield from remember_history(tab)
-    except CommandRefused:  # it navigates away just now, or has a dialog open: armed all the same
-        return Armed(armed_after_ms=0)
+    # The browser answers before the page: what the page shows may have come in between.
+    if not tab.history.shows(tab.url):
+        with suppress(CommandRefused):
+            yield from remember_history(tab)
     return armed
 
 
@@ -97,6 +100,7 @@ def _first_calls(tab: CdpTab, script: str, *, has_network: bool) -> tuple[CallMe
         ("Page.addScriptToEvaluateOnNewDocument", source),
         *([("Network.enable", limits)] if has_network else []),
         ("Page.getFrameTree", {}),
+        ("Page.getNavigationHistory", {}),
         # Frames in processes of their own and workers come as targets.
         ("Target.setAutoAttach", following(tab)),
     ]
@@ -108,8 +112,7 @@ def remember_history(tab: CdpTab) -> Generator[Effect, Any, None]:
     moves = tab.history.moves
     history = yield CallMethod(tab=tab, method="Page.getNavigationHistory")
     if moves == tab.history.moves and not tab.moves.is_leaving:
-        tab.history.requested = tuple(entries_of(history))
-        tab.history.read([url for url, _ in tab.history.requested], history["currentIndex"])
+        tab.history.read(entries_of(history), history["currentIndex"])
 
 
 def entries_of(history: dict[str, Any]) -> list[tuple[str, str]]:
@@ -122,24 +125,21 @@ def _compare_clocks(tab: CdpTab, clock: Clock) -> Generator[Effect, Any, Armed]:
         "[performance.timeOrigin + performance.now(), performance.now(), navigator.userAgent,"
         " devicePixelRatio, navigator.language, Intl.DateTimeFormat().resolvedOptions().timeZone,"
         " innerWidth, innerHeight,"
-        f" globalThis.{tab.names.api}?.touched ?? true,"
         " ['navigation', 'resource'].flatMap((kind) => performance.getEntriesByType(kind))"
         ".map((entry) => entry.name)]"
     )
-    samples, is_touched, urls = [], None, None
+    samples, urls = [], None
     for _ in range(CLOCK_SAMPLES):
         asked = clock.started + clock.now()
         about = yield from evaluate(tab, source)
         samples.append((asked, float(about[0]), clock.started + clock.now()))
-        # Only the first answer counts: from then on our own script listens.
-        is_touched = bool(about[8]) if is_touched is None else is_touched
-        urls = tuple(str(url).partition("#")[0] for url in about[9]) if urls is None else urls
+        # Only the first answer counts: from then on its requests are reported.
+        urls = tuple(str(url).partition("#")[0] for url in about[8]) if urls is None else urls
         if samples[-1][2] - asked <= QUICK_MS:
             break
     tab.ahead, tab.dpr, tab.viewport = offset(samples), float(about[3]), (int(about[6]), int(about[7]))
     return Armed(
         armed_after_ms=int(about[1]),
-        is_touched=is_touched is not False,
         user_agent=str(about[2]),
         dpr=tab.dpr,
         language=str(about[4]),

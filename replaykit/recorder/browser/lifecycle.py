@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from replaykit.recorder.browser.command_effects import CallBrowser, Carried, CommandRefused
 from replaykit.recorder.browser.effect_runner import EffectRunner
-from replaykit.recorder.browser.frames_and_workers import snapshot
+from replaykit.recorder.browser.frames_and_workers import leave, snapshot
 from replaykit.recorder.browser.instrumentation import arm, remember_history
 from replaykit.recorder.browser.method_wrapping import Wrapper, browser_of, context_of, holds, require
 from replaykit.recorder.browser.playwright_versions import unwrapped, wait_for_event
@@ -301,6 +301,7 @@ class Lifecycle(EffectRunner):
 
     async def _look(self, tab: CdpTab) -> None:
         self.looked(tab, await self._carry(snapshot(tab, "final")))
+        await self._carry(leave(tab, self.clock))
 
     @contextmanager
     def holding(self) -> Iterator[None]:

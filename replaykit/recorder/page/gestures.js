@@ -120,13 +120,14 @@ function install() {
   const owner = globalThis.frameElement;
   if (owner !== null && isReadable(owner)) return void openPart(owner);
   meetWitness();
+  // What happened in it before was received by the script of its first document.
+  const isKnown = globalThis[OPTIONS.api] !== undefined;
   publish();
   ledger.isArriving = true;
   watchDocument(document, []);
   watchFrames(document, []);
   ledger.isArriving = false;
-  api.touched = wasTouched();
-  reportOpen(globalThis.parent === globalThis ? 'main' : 'frame', api.touched);
+  reportOpen(globalThis.parent === globalThis ? 'main' : 'frame', !isKnown && wasTouched());
   if (role === 'main') arrive();
 }
 

@@ -97,8 +97,6 @@ class TabOpened(OfTab, frozen=True, kw_only=True):
     """Tab ordinal of the opener."""
     armed_after_ms: int | None = None
     """How long it ran unwatched, ms."""
-    is_touched: bool = True
-    """Somebody may have acted in it meanwhile."""
     existing: bool = False
     """It was there when the recorder came: no action of the agent."""
     earlier: tuple[tuple[float, str], ...] = ()

@@ -92,8 +92,6 @@ class TabLifecycle:
         if is_action:
             ref = tab.opening = self._new_tab(tab, message.at)
         self._write_opened(message, "agent" if is_action else "page" if opener is not None else "unknown")
-        if message.armed_after_ms:
-            self._late(message)
         for at, url in message.earlier:
             self._navigations.glimpsed(tab, at, url)
         if is_action or opener is not None:
@@ -265,10 +263,6 @@ class TabLifecycle:
     def _write(self, tab: Tab, at: float, cause: str) -> None:
         event = exchange.TabChange(t=ms(at), page=tab.page, state="closed", cause=cause, url=tab.url)
         self._outbox.write(event)
-
-    def _late(self, message: TabOpened) -> None:
-        if message.opener is not None and message.is_touched:
-            self._outbox.gap("actions", "armed.late", message.at, page=message.page)
 
 
 def _has_reported_end(tab: Tab) -> bool:

@@ -161,7 +161,10 @@ class Worlds:
         # A driver's world may lack a name, and an empty one would read as the page's own.
         name = "" if is_own else context["name"] or "?"
         if is_own and not self._tab.is_noting:
-            self._tab.documents.begun(via, frame, self._clock.arrived())
+            is_new = not (self._tab.is_watched or self._tab.is_existing)
+            # In a tab that is being armed, a document was there before it is reported.
+            at = self._tab.seen_at if is_new else self._clock.arrived()
+            self._tab.documents.begun(via, frame, at)
         number = self._tab.frames.renew(frame) if name == self._tab.names.world else 0
         source = self._tab.frames.source(frame, number)
         document = self._tab.document
@@ -257,6 +260,8 @@ class Worlds:
         self._tab.documents.opened(place, context.frame, message, at)
         if message.role == "frame":
             self._greeted(context, place[0], is_touched=message.touched)
+        elif message.touched and self._tab.actor == "agent" and not self._tab.is_existing:
+            self._tab.gaps.append(Missed("actions", "armed.late"))
 
     def _greeted(self, context: Context, via: Via, *, is_touched: bool) -> None:
         tab = self._tab

@@ -67,6 +67,8 @@ class TabState:
     """A native dialog is open: the page answers nothing."""
     is_gone = False
     """Closed or crashed."""
+    is_existing = False
+    """It was there when the recorder came."""
     is_listening = False
     """Its navigations are reported."""
     is_watched = False

@@ -16,9 +16,14 @@ class TabHistory:
         self._urls: list[str] = []
         self._at = -1
 
-    def read(self, urls: list[str], at: int) -> None:
+    def read(self, entries: list[tuple[str, str]], at: int) -> None:
         """Record the history as the browser reports it."""
-        self._urls, self._at = list(urls), at
+        self.requested = tuple(entries)
+        self._urls, self._at = [url for url, _ in entries], at
+
+    def shows(self, url: str) -> bool:
+        """Whether the history, when it was read last, had an entry of this address."""
+        return any(shown == url for shown, _ in self.requested)
 
     def committed(self, url: str, kind: str | None) -> None:
         """Follow the commit of a document; `kind` is the protocol's navigation type."""
