@@ -120,7 +120,7 @@ function install() {
   const owner = globalThis.frameElement;
   if (owner !== null && isReadable(owner)) return void openPart(owner);
   meetWitness();
-  // What happened in it before was received by the script of its first document.
+  // The script of its first document has received all that happened in it before.
   const isKnown = globalThis[OPTIONS.api] !== undefined;
   publish();
   ledger.isArriving = true;
