@@ -94,6 +94,15 @@ class LiveRun:
         if found is not None and found.tab is not None:
             self._driver.feed(HistoryCall(at=at, page=found.tab.page, is_over=False))
 
+    def look_last(self, target: str, then: Callable[[], None]) -> None:
+        """Look once more at the page with that target id, which the agent closes; call `then` afterwards."""
+        found = self._driver.target_registry.get(target)
+        tab = found.tab if found is not None else None
+        if tab is None or tab.is_gone:
+            then()
+        else:
+            self._driver.look_last(tab, then)
+
     def scripted(self, message: ScriptAsked | ScriptEnded) -> None:
         """Record that a script of the agent starts or has ended."""
         self._driver.feed(message)

@@ -12,6 +12,7 @@ from typing import Any
 
 from replaykit.recorder.browser.child_targets import Targets
 from replaykit.recorder.browser.command_effects import CallBrowser, Carried, CommandRefused, Job
+from replaykit.recorder.browser.driver_parts import nothing
 from replaykit.recorder.browser.frames_and_workers import flush
 from replaykit.recorder.browser.instrumentation import Armed, arm, environment
 from replaykit.recorder.browser.pending_relays import Relaying
@@ -103,9 +104,9 @@ class Driver(Relaying):
         self.requests = DriverRequests(self.clock, is_on=has_network)
         """Requests that the driver's own events report."""
         self.queue: list[Command] = []
-        self.on_limit: Callable[[], None] = _nothing
+        self.on_limit: Callable[[], None] = nothing
         """Called when the session has ended the run: the agent has to stop."""
-        self.on_armed: Callable[[str], None] = _ignore
+        self.on_armed: Callable[[str], None] = nothing
         """Called with the target id of a page that the recorder listens in now."""
         self.target_registry = TargetRegistry(self.clock)
         """The pages of the browser."""
@@ -469,6 +470,10 @@ class Driver(Relaying):
 
     # The ends of tabs
 
+    def look_last(self, tab: CdpTab, then: Callable[[], None]) -> None:
+        """Look once more at a tab that is about to be closed; call `then` when that is done, or refused."""
+        raise NotImplementedError
+
     def looked(self, tab: CdpTab, push: Any) -> None:
         """Feed a last look that the driver took on its own, before its page is closed."""
         at = self.clock.of_epoch(push.at - tab.ahead)
@@ -488,11 +493,3 @@ class Driver(Relaying):
             self.targets.part(tab)
         tab.is_gone = True
         self.give_up_all(tab)
-
-
-def _ignore(target: str) -> None:
-    """No one waits for a page."""
-
-
-def _nothing() -> None:
-    """Let the agent go on: whoever runs it counts its steps."""

@@ -12,6 +12,10 @@ from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.driver_messages import Input
 
 
+def nothing(*_: object) -> None:
+    """Let a report go that no one waits for."""
+
+
 class SessionFeed(Protocol):
     """Where a part says what it received, and what was missed."""
 

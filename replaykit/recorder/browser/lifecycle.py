@@ -299,6 +299,10 @@ class Lifecycle(EffectRunner):
                 self._spawn(self._look(tab))
         await self.idle(CLOSING_MAX_S)
 
+    def look_last(self, tab: CdpTab, then: Callable[[], None]) -> None:
+        """Look once more at a tab that is about to be closed."""
+        self._spawn(self._look(tab)).add_done_callback(lambda _: then())
+
     async def _look(self, tab: CdpTab) -> None:
         self.looked(tab, await self._carry(snapshot(tab, "final")))
         await self._carry(leave(tab, self.clock))

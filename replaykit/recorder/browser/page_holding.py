@@ -10,6 +10,9 @@ from replaykit.recorder.proxy.protocol_messages import Message, Seat, TargetPlac
 HOLD_S = 2.0
 """A new page is held back for so long at most."""
 
+LOOK_S = 1.5
+"""A page that is to be closed is kept for so long at most, until the recorder has looked at it."""
+
 HELD_MAX = 20_000
 """Messages of one page that are held back."""
 
@@ -46,6 +49,10 @@ class Holding:
         """Pages that a link opened: their process begins with their document, and answers nothing before."""
         self._arriving: dict[str, int] = {}
         """Sessions of ours on pages that go to their first address, and how often to look at each again."""
+
+        self.on_parting: Callable[[str], None] = self.looked
+        """Called with the target of a page that is to be closed; `looked` then lets it go."""
+        self._parting: dict[str, tuple[float, Seat, Wire]] = {}
 
     def _to_client(self, seat: Seat, wire: Wire) -> None:
         raise NotImplementedError
@@ -110,6 +117,27 @@ class Holding:
         elif sent.method == FOLLOW and seat.is_arming:
             self.armed(seat.target)
 
+    def part(self, seat: Seat, wire: Wire, params: Message) -> None:
+        """Close a page once the recorder has looked at it for the last time."""
+        target = str(params.get("targetId"))
+        place = self._places.get(target)
+        is_watched = self.is_holding and place is not None and place.is_armed
+        if not is_watched or target in self._parting:
+            self._forward(seat, wire, None)
+            return
+        self._parting[target] = (self._clock() + LOOK_S, seat, wire)
+        self.on_parting(target)
+
+    def looked(self, target: str) -> None:
+        """Let a page be closed, also if the client that asked for it is gone."""
+        if target not in self._parting:
+            return
+        _, seat, wire = self._parting.pop(target)
+        if seat.client in self._roots:
+            self._forward(seat, wire, None)
+        else:
+            self._own("Target.closeTarget", {"targetId": target})
+
     def let_go(self) -> None:
         """Hold nothing back any more."""
         self.is_holding = False
@@ -123,6 +151,8 @@ class Holding:
         for session in [session for session, left in self._arriving.items() if left < FORGET_MAX]:
             self._look_back(session)
         now = self._clock()
+        for target in [target for target, (due, _, _) in self._parting.items() if due <= now]:
+            self.looked(target)
         for target, place in list(self._places.items()):
             if not place.is_armed and 0 < place.due <= now:
                 place.is_armed = True

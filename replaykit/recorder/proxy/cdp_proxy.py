@@ -70,6 +70,7 @@ class Proxy:
         late: Callable[[str], None] = lambda target: None,
         scripted: Callable[[int, bool | None], None] = lambda number, is_apart: None,
         arrived: Callable[[str], None] = lambda loader: None,
+        parting: Callable[[str], None] | None = None,
     ) -> None:
         self._pipe = pipe
         self._token = secrets.token_urlsafe(24)
@@ -95,6 +96,7 @@ class Proxy:
             clock=self._loop.time,
         )
         self._board.on_close = self._part
+        self._board.on_parting = parting or self._board.looked
         self._port = 0
 
     @property
@@ -152,6 +154,10 @@ class Proxy:
     def armed(self, target: str) -> None:
         """Let go of a page."""
         self._soon(self._board.armed, target)
+
+    def looked(self, target: str) -> None:
+        """Let a page be closed: it has been looked at."""
+        self._soon(self._board.looked, target)
 
     def hide(self, target: str) -> None:
         """Keep a page of the recorder's own from all others."""

@@ -479,6 +479,7 @@ _COMMANDS: dict[str, Callable[[Switchboard, Seat, Wire, Message], None]] = {
     "Target.sendMessageToTarget": Switchboard._send_nested,
     "Target.detachFromTarget": Switchboard._detach,
     "Target.createTarget": Switchboard._create,
+    "Target.closeTarget": Switchboard.part,
     "Runtime.runIfWaitingForDebugger": Switchboard._resume_own,
     "Runtime.addBinding": Switchboard._bind,
     "Runtime.removeBinding": Switchboard._bind,

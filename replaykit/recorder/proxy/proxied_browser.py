@@ -45,6 +45,7 @@ class Proxied:
             late=lambda target: self._call_soon(self._late),
             scripted=self._scripted,
             arrived=self._arrived,
+            parting=self._parting,
         )
         self._loop: asyncio.AbstractEventLoop | None = None
         self._agent_events: AgentEvents | None = None
@@ -147,6 +148,13 @@ class Proxied:
         if run is not None:
             at = run.clock.now()
             self._call_soon(lambda: run.arrived(loader, at))
+
+    def _parting(self, target: str) -> None:
+        run, looked = self._run, partial(self._proxy.looked, target)
+        if run is None:
+            looked()
+        else:
+            self._call_soon(lambda: run.look_last(target, looked))
 
     def _listen(self) -> None:
         agent_events = self._agent_events
