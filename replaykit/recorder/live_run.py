@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from replaykit.errors import UsageError
 from replaykit.recorder.browser.driver import Driver
@@ -84,15 +85,23 @@ class LiveRun:
         """Set the function that is called with the target id of each new page when recording starts in it."""
         self._driver.on_armed = call
 
-    def commanded(self, message: Commanded | Answered) -> None:
-        """Record a command of the agent to the browser, or a request that the agent answers itself."""
+    def commanded(self, message: Commanded, target: str | None = None) -> None:
+        """Record a command of the agent to the browser; `target`: id of the page that its input reaches."""
+        self._driver.feed(replace(message, within=self._page_of(target)))
+
+    def answered(self, message: Answered) -> None:
+        """Record a request that the agent answers itself."""
         self._driver.feed(message)
 
     def travelled(self, at: float, target: str) -> None:
         """Record that the agent moves back or forward in the page with that target id."""
-        found = self._driver.target_registry.get(target)
-        if found is not None and found.tab is not None:
-            self._driver.feed(HistoryCall(at=at, page=found.tab.page, is_over=False))
+        page = self._page_of(target)
+        if page is not None:
+            self._driver.feed(HistoryCall(at=at, page=page, is_over=False))
+
+    def _page_of(self, target: str | None) -> int | None:
+        found = self._driver.target_registry.get(target or "")
+        return found.tab.page if found is not None and found.tab is not None else None
 
     def look_last(self, target: str, then: Callable[[], None]) -> None:
         """Look once more at the page with that target id, which the agent closes; call `then` afterwards."""
@@ -103,8 +112,10 @@ class LiveRun:
         else:
             self._driver.look_last(tab, then)
 
-    def scripted(self, message: ScriptAsked | ScriptEnded) -> None:
-        """Record that a script of the agent starts or has ended."""
+    def scripted(self, message: ScriptAsked | ScriptEnded, target: str | None = None) -> None:
+        """Record that a script of the agent starts or has ended; `target`: id of its page."""
+        if isinstance(message, ScriptAsked):
+            message = replace(message, within=self._page_of(target))
         self._driver.feed(message)
 
     def arrived(self, loader: str, at: float) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replaykit.recorder.browser.page_holding import FORGET_MAX, HOLD_S
+from replaykit.recorder.browser.page_holding import FORGET_MAX, HOLD_S, LOOK_S
 from replaykit.recorder.page.page_script import InjectedNames
 from replaykit.recorder.proxy.client_sessions import Switchboard
 from replaykit.recorder.proxy.handovers import COMMIT_S
@@ -28,7 +28,7 @@ class Line:
         self.now = 0.0
         self.observed: list[str] = []
         self.observed_params: list[dict[str, Any]] = []
-        self.scripts: list[tuple[int, bool | None]] = []
+        self.scripts: list[tuple[int, bool | None, str]] = []
         self.late: list[str] = []
         self.arrived: list[str] = []
         self.parted: list[int] = []
@@ -37,7 +37,7 @@ class Line:
             InjectedNames("w0rld", "b1nd"),
             before=self.observe,
             late=self.late.append,
-            scripted=lambda number, is_apart: self.scripts.append((number, is_apart)),
+            scripted=lambda *script: self.scripts.append(script),
             arrived=self.arrived.append,
             clock=lambda: self.now,
         )
@@ -360,6 +360,38 @@ def test_messages_of_the_recorder_to_no_page_that_waits_are_its_own(line: Line) 
     assert line.late == ["N"]
 
 
+@pytest.mark.parametrize("end", ["looked", "late", "left", "dismissed"])
+def test_a_page_is_closed_once_the_recorder_has_looked_at_it(line: Line, end: str) -> None:
+    asked: list[str] = []
+    line.board.on_parting = asked.append
+    line.board.is_holding = True
+    line.board.armed("T")
+    line.say(AGENT, "Target.closeTarget", targetId="T")
+    assert (asked, line.take(BROWSER)) == (["T"], [])
+    if end == "left":
+        line.board.leave(AGENT)
+        line.take(BROWSER)
+    if end == "dismissed":
+        line.board.let_go()
+    if end in ("looked", "left"):
+        line.board.looked("T")
+    else:
+        line.now = LOOK_S
+        line.board.overdue()
+    (closing,) = line.take(BROWSER)
+    assert (closing["method"], closing["params"]) == ("Target.closeTarget", {"targetId": "T"})
+    line.board.looked("T")
+    assert line.take(BROWSER) == []
+
+
+def test_a_page_that_the_recorder_does_not_watch_is_closed_at_once(line: Line) -> None:
+    line.board.on_parting = pytest.fail
+    line.say(AGENT, "Target.closeTarget", targetId="T")
+    line.board.is_holding = True
+    line.say(AGENT, "Target.closeTarget", targetId="unknown")
+    assert [one["method"] for one in line.take(BROWSER)] == ["Target.closeTarget"] * 2
+
+
 def test_address_of_a_new_page_comes_when_the_recorder_listens(line: Line) -> None:
     line.board.is_holding = True
     line.say(AGENT, "Target.createTarget", url="http://a.test/")
@@ -485,9 +517,9 @@ def test_a_history_navigation_is_observed_with_its_page(line: Line) -> None:
 @pytest.mark.parametrize("method", ["Fetch.fulfillRequest", "Input.dispatchMouseEvent", "Runtime.evaluate"])
 def test_a_client_forges_none_of_the_keys_that_the_proxy_adds(line: Line, key: str, method: str) -> None:
     line.say(AGENT, method, session="A1", **{key: {"forged": 1}, "requestId": "none"})
-    assert [value for one in line.observed_params for name, value in one.items() if name.startswith(OWN)] == (
-        ["page"] if method == "Runtime.evaluate" else []
-    )
+    own = {"Runtime.evaluate": ["page"], "Input.dispatchMouseEvent": ["T"]}
+    found = [value for one in line.observed_params for name, value in one.items() if name.startswith(OWN)]
+    assert found == own.get(method, [])
 
 
 # Scripts of agents
@@ -510,10 +542,10 @@ def test_a_script_is_reported_with_the_world_it_runs_in(line: Line, params: Any,
         line.context(session, 4)
         line.context(session, 5, "theirs")
     line.say(AGENT, "Runtime.callFunctionOn", session="A1", **params)
-    ((number, reported),) = line.scripts
-    assert reported is is_apart
+    ((number, reported, target),) = line.scripts
+    assert (reported, target) == (is_apart, "T")
     line.answer({})
-    assert line.scripts == [(number, is_apart), (number, None)]
+    assert line.scripts == [(number, is_apart, "T"), (number, None, "")]
 
 
 def test_a_script_of_one_who_left_ends_as_well(line: Line) -> None:
@@ -522,7 +554,7 @@ def test_a_script_of_one_who_left_ends_as_well(line: Line) -> None:
     line.board.leave(AGENT)
     line.take(BROWSER)
     line.browser(id=asked["id"], result={})
-    assert [answer_last for _, answer_last in line.scripts] == [False, None]
+    assert [is_apart for _, is_apart, _ in line.scripts] == [False, None]
 
 
 MOVED = {"frameId": "T", "loaderId": "L1"}

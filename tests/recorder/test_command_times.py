@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,6 +33,15 @@ def test_commands_without_effect_on_a_page_do_not_count() -> None:
     assert not times.asked_between(0, 0.0)
     times.note_command(Commanded(at=1.0, kind="input", name="Input.insertText"))
     assert times.asked_between(0, 0.0)
+
+
+@pytest.mark.parametrize(("is_apart", "reaches"), [(True, False), (False, True)])
+def test_only_a_script_in_the_page_s_own_world_reaches_other_tabs(is_apart: bool, reaches: bool) -> None:
+    times = CommandTimes()
+    times.note_command(Commanded(at=1.0, kind="input", name="Input.insertText", within=1))
+    times.note_command(ScriptAsked(at=1.0, number=1, is_apart=is_apart, within=1))
+    assert times.asked_between(1, 0.0)
+    assert times.asked_between(0, 0.0) is reaches
 
 
 def test_the_first_report_of_an_arrival_counts() -> None:

@@ -68,7 +68,7 @@ class Proxy:
         before: Callable[[str, Message], None] = lambda method, params: None,
         refused: Callable[[str, Message], None] = lambda method, params: None,
         late: Callable[[str], None] = lambda target: None,
-        scripted: Callable[[int, bool | None], None] = lambda number, is_apart: None,
+        scripted: Callable[[int, bool | None, str], None] = lambda number, is_apart, target: None,
         arrived: Callable[[str], None] = lambda loader: None,
         parting: Callable[[str], None] | None = None,
     ) -> None:

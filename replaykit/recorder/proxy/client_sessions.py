@@ -46,8 +46,8 @@ class Switchboard(Holding):
 
     `send(client, data)` carries a message out; BROWSER is the browser. `before(method, params)` is called
     before an agent's command goes on, `refused` where one does not.
-    `late(target)` is called where a page could not be held long enough. `scripted(number, is_apart)` is
-    called before a script of an agent runs, apart or in the page's own world, and after it, with None.
+    `late(target)` is called where a page could not be held long enough. `scripted(number, is_apart, target)`
+    is called before a script of an agent runs, apart or in the page's own world, and after it, with None.
     `arrived(loader)` is called once no command can reach what was there before a document.
     """
 
@@ -59,7 +59,7 @@ class Switchboard(Holding):
         before: Callable[[str, Message], None] = lambda method, params: None,
         refused: Callable[[str, Message], None] = lambda method, params: None,
         late: Callable[[str], None] = lambda target: None,
-        scripted: Callable[[int, bool | None], None] = lambda number, is_apart: None,
+        scripted: Callable[[int, bool | None, str], None] = lambda number, is_apart, target: None,
         arrived: Callable[[str], None] = lambda loader: None,
         clock: Callable[[], float] = lambda: 0.0,
     ) -> None:
@@ -212,7 +212,7 @@ class Switchboard(Holding):
         assert wire.id is not UNSET and wire.method is not UNSET
         number = self._number(PendingRequest(seat.client, wire.id, seat, wire.method, params))
         if wire.method in CDP_SCRIPTS and seat.client != RECORDER:
-            self._scripted(number, is_apart(plain(wire.params), self._place(seat.target).apart))
+            self._scripted(number, is_apart(plain(wire.params), self._place(seat.target).apart), seat.target)
         raw = wire.params if params is None else Raw(json.dumps(params).encode())
         out = Wire(id=number, method=wire.method, params=raw, sessionId=seat.id)
         self._send(BROWSER, msgspec.json.encode(out))
@@ -315,7 +315,7 @@ class Switchboard(Holding):
             return
         self._waiting[ask.client] = self._waiting.get(ask.client, 1) - 1
         if ask.method in CDP_SCRIPTS and ask.client != RECORDER:
-            self._scripted(wire.id, None)
+            self._scripted(wire.id, None, "")
         if ask.then is not None:
             ask.then(wire)
         if ask.client == BROWSER or ask.seat is None:

@@ -11,7 +11,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from replaykit.decoders import decoder
 from replaykit.patterns import lazy_pattern
-from replaykit.recorder.browser.witnesses.command_kinds import CDP_SCRIPTS
+from replaykit.recorder.browser.witnesses.command_kinds import CDP_SCRIPTS, cdp_kind
 
 Message: TypeAlias = dict[str, Any]
 
@@ -134,7 +134,7 @@ def is_handed_over(seat: Seat, answer: Message) -> bool:
 
 def with_subject(seat: Seat, place: TargetPlace, method: str, params: Message) -> Message:
     """Return the words of a command with what it is about: a page, a world, a request that waits."""
-    if method == TRAVELS:
+    if method == TRAVELS or cdp_kind(method) == "input":
         return {**params, TARGET: seat.target}
     if method in CDP_SCRIPTS:
         return {**params, WORLD: "driver" if is_apart(params, place.apart) else "page"}

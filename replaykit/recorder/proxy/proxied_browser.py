@@ -23,7 +23,7 @@ from replaykit.recorder.browser.witnesses.command_kinds import (
 from replaykit.recorder.browser.witnesses.command_log import shown
 from replaykit.recorder.live_run import LiveRun
 from replaykit.recorder.proxy.cdp_proxy import Proxy
-from replaykit.recorder.proxy.protocol_messages import ASKED, TARGET, WORLD, Message
+from replaykit.recorder.proxy.protocol_messages import ASKED, TARGET, TRAVELS, WORLD, Message
 from replaykit.recorder.session.witnesses import Answered, Commanded, ScriptAsked, ScriptEnded
 
 
@@ -115,23 +115,22 @@ class Proxied:
             forges=made,
             **shown(params),
         )
-        self._call_soon(lambda: run.commanded(command))
+        self._call_soon(lambda: run.commanded(command, params.get(TARGET)))
         if asked and forges(method, params):
             answer = Answered(at=at, url=asked["url"], method=asked["method"])
-            self._call_soon(lambda: run.commanded(answer))
+            self._call_soon(lambda: run.answered(answer))
         if not refused:
             self._note_effects(run, method, params, at)
 
     def _note_effects(self, run: LiveRun, method: str, params: Message, at: float) -> None:
         if alters(method, params):
             self._call_soon(lambda: run.missed(ALTERED, ("network",)))
-        target = params.get(TARGET)
-        if target is not None:
-            self._call_soon(lambda: run.travelled(at, target))
+        if method == TRAVELS:
+            self._call_soon(lambda: run.travelled(at, params[TARGET]))
         if blinds(method, params):
             self._call_soon(lambda: run.missed(BLIND, BLINDED))
 
-    def _scripted(self, number: int, is_apart: bool | None) -> None:
+    def _scripted(self, number: int, is_apart: bool | None, target: str) -> None:
         run = self._run
         if run is None:
             return
@@ -141,7 +140,7 @@ class Proxied:
             if is_apart is None
             else ScriptAsked(at=at, number=number, is_apart=is_apart)
         )
-        self._call_soon(lambda: run.scripted(message))
+        self._call_soon(lambda: run.scripted(message, target))
 
     def _arrived(self, loader: str) -> None:
         run = self._run

@@ -40,6 +40,8 @@ class Commanded(Struct, frozen=True, kw_only=True):
     refused: bool = False
     forges: str = ""
     """`document later both`: the agent has a hand in the present document, or in those that come."""
+    within: int | None = None
+    """Tab that input through a proxy reaches; None = not known."""
 
 
 class ScriptAsked(Struct, frozen=True, kw_only=True):
@@ -52,6 +54,8 @@ class ScriptAsked(Struct, frozen=True, kw_only=True):
     """The same as that of its end."""
     is_apart: bool = False
     """In a world of the driver's own, and not in the page's."""
+    within: int | None = None
+    """Tab of that world, behind a proxy."""
 
 
 class ScriptEnded(Struct, frozen=True, kw_only=True):

@@ -17,9 +17,17 @@ class CommandTimes:
         self._arrivals: dict[str, float] = {}
 
     def note_command(self, item: Input) -> None:
-        """Note when input or a script was requested, by tab; a proxy does not report in which."""
-        if isinstance(item, ScriptAsked) or (isinstance(item, Commanded) and item.kind == "input"):
-            self._asked.setdefault(item.page, []).append(item.at)
+        """Note when input or a script was requested, by tab.
+
+        Through a proxy, a script in the page's own world may act in other tabs as well.
+        """
+        if isinstance(item, ScriptAsked):
+            within = item.within if item.is_apart else None
+        elif isinstance(item, Commanded) and item.kind == "input":
+            within = item.within
+        else:
+            return
+        self._asked.setdefault(within if item.page is None else item.page, []).append(item.at)
 
     def asked_between(self, page: int, since: float, until: float = inf) -> bool:
         """Whether input or a script was asked for in a tab from one moment on, before another."""
