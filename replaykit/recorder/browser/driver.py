@@ -272,6 +272,7 @@ class Driver(Relaying):
         tab.is_watched = True
         if tab.page in self._leaving:
             self.feed(self._leaving.pop(tab.page))
+            tab.documents.gone(())
         late = tab.network.late((), armed.urls)
         is_reported = self.requests.is_listening and (self.log.is_whole or self.is_proxied)
         if late and self.has_network and not (tab.is_existing or is_reported):
@@ -489,6 +490,7 @@ class Driver(Relaying):
                 self._leaving[tab.page] = leaving  # no event has reported it yet
             else:
                 self.feed(leaving)
+                tab.documents.gone(())  # what is asked for from now on reaches none of them
         if not tab.is_gone:
             self.targets.part(tab)
         tab.is_gone = True
