@@ -170,9 +170,10 @@ function targetOf(event, path) {
   return event.type === 'pointerup' ? released(event, control, path[0]) : [control, path[0]];
 }
 
-// Elements from the innermost target outwards. A document scrolls as its root element; a window is no element.
+// Elements from the innermost target outwards. A document scrolls as its root element; a window is no element, nor is
+// the text that is dragged where it is selected.
 function pathOf(event) {
-  const path = event.composedPath().filter((node) => node !== node.window);
+  const path = event.composedPath().filter((node) => node !== node.window && nodeType(node) !== TEXT);
   if (path.length === 0 || OF_DOCUMENT.has(event.type)) return [];
   const root = isDocument(path[0]) ? documentElement(path[0]) : undefined;
   return root === undefined ? path : [root].filter((element) => element !== null);
