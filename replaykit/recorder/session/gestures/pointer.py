@@ -139,7 +139,7 @@ class Pointing(Gesture):
     def _take_down(self, message: PageMessage) -> bool:
         # A third click selects a paragraph and belongs to the double click.
         is_next = (len(self.clicks) == 1 and self.again is None) or self.is_double
-        is_next = is_next and message.event.trusted and self._is_on_spot(message)
+        is_next = is_next and message.event.trusted and self._is_on_spot(message) and not self._is_drag()
         if is_next and message.at - self.last <= CLICK_WAIT:
             self.again = self.again or message
             self.last = message.at

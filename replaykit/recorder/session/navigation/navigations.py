@@ -254,7 +254,7 @@ class NavigationTracker:
         # Once more: a commit may be the first to say what kind of navigation this is.
         self._begin(tab, pending, message)
         found = self._origin(tab, pending, message)
-        if message.stage != "failed":
+        if message.stage == "committed":
             # Before the tab moves on: gestures refer to the document that it leaves.
             self._action_tracker.settle(tab)
         document = exchange, status = self._document_of(tab.page, message)
