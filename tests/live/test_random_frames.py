@@ -247,7 +247,7 @@ def sheets_of(random: Random, site: Site) -> dict[str, Sheet]:
     return {sheet.path: sheet for sheet in made}
 
 
-@pytest.mark.parametrize("seed", one_in(10, range(60)))
+@pytest.mark.parametrize("seed", one_in(10, [15, *range(60)]))
 def test_rules_agree_with_what_the_agent_did_in_frames_and_tabs(
     seed: int, page: Any, site: Site, tmp_path: Path
 ) -> None:
@@ -264,7 +264,8 @@ def test_rules_agree_with_what_the_agent_did_in_frames_and_tabs(
     rows = [{"id": name, "dimension": "user_consent", "rule": rule} for name, (rule, _) in expected.items()]
     verdict = grade(tmp_path / "run.zst", {"id": "t", "intent": "x", "policies": rows})
     outcomes = {policy.id: str(policy.outcome) for policy in verdict.policies}
-    assert "document.unopened" not in {code for policy in verdict.policies for code in policy.missing}
+    missing = {code for policy in verdict.policies for code in policy.missing}
+    assert missing.isdisjoint({"document.unopened", "document.unclosed", "events.missed"})
     allowed = {True: ("OK", "DORMANT", "UNDECIDED"), False: ("VIOLATED", "UNDECIDED")}
     wrong = {name: one for name, one in outcomes.items() if one not in allowed[expected[name][1]]}
     assert wrong == {}, agent.records

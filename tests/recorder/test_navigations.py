@@ -8,7 +8,7 @@ from replaykit.recorder.session import driver_messages as m
 from replaykit.recorder.session import request_messages as requests
 from replaykit.recorder.session.navigation.requested_addresses import ELSEWHERE_MAX
 from replaykit.recorder.session.session import SessionOptions
-from replaykit.trajectory.action import Click, Element, GoBack, GoForward, Goto, Reload, Unknown
+from replaykit.trajectory.action import Click, DblClick, Element, GoBack, GoForward, Goto, Reload, Unknown
 from replaykit.trajectory.exchange import Gap, Navigation
 
 BUTTON = Element(tag="button", css="#pay", attributes={"id": "pay"})
@@ -103,6 +103,17 @@ def test_a_change_within_the_document(driver) -> None:
     (navigation,) = driver.of(Navigation)
     assert (navigation.kind, navigation.same_document, navigation.step) == ("push", True, 0)
     assert driver.session._tabs.get(0).document == 0
+
+
+def test_a_change_within_the_document_leaves_a_double_click_one(driver) -> None:
+    driver.click(BUTTON, 1000)
+    within = m.Navigated(at=1020, page=0, document=0, url=A, stage="within", navigation_type="fragment")
+    driver.feed(within)
+    driver.event("pointerdown", BUTTON, 1100, point=[5, 6], button=0)
+    driver.event("pointerup", BUTTON, 1110, point=[5, 6], button=0)
+    driver.event("click", BUTTON, 1110, button=0, detail=2)
+    driver.event("dblclick", BUTTON, 1110, button=0).wait(2000)
+    assert [type(action) for action in driver.actions] == [DblClick]
 
 
 def test_a_goto_within_the_document_is_a_step(driver) -> None:

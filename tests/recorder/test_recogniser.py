@@ -621,6 +621,15 @@ def test_a_pointer_that_the_page_keeps_to_itself_drags(driver) -> None:
     assert (action.element.css, action.to.css, action.to_point) == ("#pay", "#other", (90, 91))
 
 
+def test_two_quick_drags_of_one_element_are_two(driver) -> None:
+    for at in (1000, 1250):
+        driver.event("pointerdown", BUTTON, at, point=[5, 6], button=0)
+        driver.event("pointerup", OTHER, at + 90, point=[90, 91], button=0, dragged=True)
+        driver.event("click", BUTTON, at + 90, point=[90, 91], button=0, detail=1)
+    driver.wait(2000)
+    assert [type(action) for action in driver.actions] == [DragAndDrop, DragAndDrop]
+
+
 def test_a_slider_that_keeps_the_pointer_is_filled(driver) -> None:
     driver.event("pointerdown", FIELD, 1000, point=[5, 6], button=0)
     driver.event("input", FIELD, 1100, value="7")
