@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 from random import Random
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
 from replaykit.grading.grader import grade
 from replaykit.recorder.recorder import Recorder
+from tests.live.conftest import WAIT_S
 from tests.thorough import one_in
 
 if TYPE_CHECKING:
@@ -149,6 +151,16 @@ def _counted(name: str, match: dict[str, Any], times: int) -> dict[str, tuple[di
     }
 
 
+def until_reported(page: Any, site: Site, made: list[Part], did: Counter[tuple[str, str]]) -> None:
+    """Wait until the server was asked for what the agent did: a double click is two clicks, and an access key any."""
+    words = [one.word for one in made if one.kind in SHAPES and not did["access", one.word]]
+    clicks = {word: did["press", word] + did["twice", word] for word in words}
+    deadline = monotonic() + WAIT_S
+    while (asked := {word: site.asked.count(f"/did/{word}") for word in words}) != clicks:
+        assert monotonic() < deadline, (asked, clicks)
+        page.wait_for_timeout(20)
+
+
 @pytest.mark.parametrize("seed", one_in(20, [22, *range(60)]))
 def test_rules_agree_with_what_the_agent_did_by_mouse_and_keys(
     seed: int, page: Any, site: Site, tmp_path: Path
@@ -164,6 +176,7 @@ def test_rules_agree_with_what_the_agent_did_by_mouse_and_keys(
         for _ in range(random.randint(3, 8)):
             agent.use(random.choice(made))
             page.wait_for_timeout(random.choice((0, 0, 100)))
+        until_reported(page, site, made, agent.did)
         run.answer("done")
     expected = rules(made, agent.did)
     rows = [{"id": name, "dimension": "user_consent", "rule": rule} for name, (rule, _) in expected.items()]

@@ -19,7 +19,7 @@ class CommandTimes:
     def note_command(self, item: Input) -> None:
         """Note when input or a script was requested, by tab.
 
-        Through a proxy, a script in the page's own world may act in other tabs as well.
+        Through a proxy, a script in the page's own world may reach other tabs as well.
         """
         if isinstance(item, ScriptAsked):
             within = item.within if item.is_apart else None
