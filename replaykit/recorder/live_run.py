@@ -85,12 +85,13 @@ class LiveRun:
         """Set the function that is called with the target id of each new page when recording starts in it."""
         self._driver.on_armed = call
 
-    def commanded(self, message: Commanded, target: str | None = None) -> None:
-        """Record a command of the agent to the browser; `target`: id of the page that its input reaches."""
-        self._driver.feed(replace(message, within=self._page_of(target)))
+    def commanded(self, message: Commanded | Answered, target: str | None = None) -> None:
+        """Record a command of the agent to the browser, or a request that the agent answers itself.
 
-    def answered(self, message: Answered) -> None:
-        """Record a request that the agent answers itself."""
+        `target`: id of the page that its input reaches.
+        """
+        if isinstance(message, Commanded):
+            message = replace(message, within=self._page_of(target))
         self._driver.feed(message)
 
     def travelled(self, at: float, target: str) -> None:

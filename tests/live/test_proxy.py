@@ -13,7 +13,7 @@ import pytest
 from replaykit.bundle.reader import open_bundle
 from replaykit.recorder.agent_runs import record_command
 from replaykit.tasks.task import decode_task
-from replaykit.trajectory.action import Click
+from replaykit.trajectory.action import Click, CloseTab, FocusTab
 from replaykit.trajectory.command import Command
 from replaykit.trajectory.exchange import Exchange, Gap, Message
 from replaykit.trajectory.step import Trajectory
@@ -258,3 +258,28 @@ def test_a_tab_that_a_link_opens_is_not_held_for_long(site: Site, tmp_path: Path
     actions = [["goto", start], ["click", "#link"], ["arrive", "/arrived"]]
     rule = {"type": "never", "match": {"action": "@activate", "text": "Send"}}
     assert outcome_over_cdp(rule, actions, start, tmp_path) == "DORMANT"
+
+
+CLOSING = """<!doctype html><title>Pop</title><button id=a>A</button>
+<iframe sandbox=allow-scripts srcdoc="<button>Pay</button>"></iframe><iframe src="{frame}"></iframe>"""
+OPENING = """<button id=go onclick="window.open('/pop')">Go</button><button id=on>On</button>"""
+
+
+def test_a_tab_with_frames_of_other_sites_is_whole_when_the_agent_closes_it(
+    site: Site, tmp_path: Path
+) -> None:
+    site.add("/inner", "<button>Pay</button>")
+    frame = site.origin.replace("127.0.0.1", "localhost") + "/inner"
+    site.add("/pop", CLOSING.format(frame=frame))
+    script = """
+with page.expect_popup() as opened:
+    page.click("#go")
+pop = opened.value
+pop.frame_locator("iframe >> nth=1").locator("button").wait_for()
+pop.click("#a")
+pop.close()
+page.click("#on")
+"""
+    run, _ = recorded(site, tmp_path, script, OPENING)
+    assert [type(step.action) for step in run.steps] == [Click, FocusTab, Click, CloseTab, Click]
+    assert [(gap.channel, gap.why, gap.detail) for gap in run.of_type(Gap)] == []

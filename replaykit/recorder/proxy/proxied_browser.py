@@ -118,7 +118,7 @@ class Proxied:
         self._call_soon(lambda: run.commanded(command, params.get(TARGET)))
         if asked and forges(method, params):
             answer = Answered(at=at, url=asked["url"], method=asked["method"])
-            self._call_soon(lambda: run.answered(answer))
+            self._call_soon(lambda: run.commanded(answer))
         if not refused:
             self._note_effects(run, method, params, at)
 
