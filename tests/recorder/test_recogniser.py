@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from replaykit.recorder.session.driver_messages import StepEnter, StepExit
@@ -140,6 +142,25 @@ def test_a_double_click_replaces_its_clicks(driver) -> None:
     driver.event("dblclick", BUTTON, 1310, button=0).wait(2000)
     assert [type(a) for a in driver.actions] == [DblClick]
     assert (driver.steps[0].t, driver.steps[0].end) == (1000, 1310)
+
+
+PRESSES = {"1": [Click], "11": [Click, Click], "12": [DblClick], "123": [DblClick], "112": [Click, DblClick]}
+PRESSES |= {"121": [DblClick, Click], "1212": [DblClick, DblClick], "1112": [Click, Click, DblClick]}
+
+
+@pytest.mark.parametrize("details", PRESSES)
+def test_presses_pair_as_the_browser_counts_them(driver, details: str) -> None:
+    for number, detail in enumerate(details):
+        at = 1000 + 40 * number
+        driver.event("pointerdown", BUTTON, at, point=[5, 6], button=0)
+        driver.event("pointerup", BUTTON, at + 10, point=[5, 6], button=0)
+        driver.event("click", BUTTON, at + 10, button=0, detail=int(detail))
+        if detail == "2":
+            driver.event("dblclick", BUTTON, at + 10, button=0, detail=2)
+    driver.wait(3000)
+    assert [type(action) for action in driver.actions] == PRESSES[details]
+    assert [step.t for step in driver.steps] == sorted(step.t for step in driver.steps)
+    assert all(one.end <= other.t for one, other in pairwise(driver.steps))
 
 
 def test_two_slow_clicks_are_two_clicks(driver) -> None:

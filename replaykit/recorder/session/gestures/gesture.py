@@ -54,6 +54,8 @@ class Gesture:
         self.first = first
         self.last = first.at
         self.since = first.at
+        self.parted: list[PageMessage] = []
+        """Messages that it took and that turned out to be another gesture's, once it is over."""
         self.over = False
         self.is_gone = False
         """Whether the page took the target away in the task of an event of the pointer."""

@@ -59,6 +59,7 @@ class Pointing(Gesture):
         super().__init__(first)
         self.up: PageMessage | None = None
         self.again: PageMessage | None = None
+        self._latest, self._rested = [first], first.at
         self.chosen: PageMessage | None = None
         self.clicks: list[PageMessage] = [first] if first.event.name == "click" else []
         self.hit = self.element
@@ -106,12 +107,17 @@ class Pointing(Gesture):
 
     def _take_up(self, message: PageMessage) -> bool:
         self.up = self.up or message
+        self._latest.append(message)
         self.last = message.at
         return True
 
     def _take_click(self, message: PageMessage) -> bool:
         if not message.event.trusted:
             return False
+        # The browser counts from 1 again: this press is no part of a double click.
+        if self.again is not None and number_of(message, "detail") == 1:
+            self._part(message)
+            return True
         # The click that a label passes on to its control has no pointer of its own: not a second one.
         if self.clicks and is_label(self.hit) and is_button(message.event.element):
             self.passed_on = message
@@ -124,6 +130,11 @@ class Pointing(Gesture):
         # If the first click replaced the element, only the click count shows a double click, not an event.
         self.is_double |= len(self.clicks) > 1 and number_of(message, "detail") > 1
         return True
+
+    def _part(self, click: PageMessage) -> None:
+        """End with the press before the latest one, which begins a gesture of its own."""
+        self.again = None if self._latest[0] is self.again else self.again
+        self.parted, self.last, self.over = [*self._latest, click], self._rested, True
 
     def _take_other_button(self, message: PageMessage) -> bool:
         if message.event.trusted and button_of(self.first) != "left" and not self.clicks:
@@ -142,6 +153,7 @@ class Pointing(Gesture):
         is_next = is_next and message.event.trusted and self._is_on_spot(message) and not self._is_drag()
         if is_next and message.at - self.last <= CLICK_WAIT:
             self.again = self.again or message
+            self._latest, self._rested = [message], self.last
             self.last = message.at
             return True
         return False

@@ -144,7 +144,10 @@ class Recogniser:
         # Last: whether the event starts a gesture depends on what came before it.
         self._remember(message)
         if self._open is not None and self._open.over:
+            parted = self._open.parted
             notices += self.flush()
+            for one in parted:
+                notices += self.feed(one)
         return notices
 
     def expire(self, now: float) -> list[Notice]:
