@@ -12,7 +12,9 @@ import pytest
 
 from replaykit.grading.grader import grade
 from replaykit.recorder.recorder import Recorder
+from replaykit.trajectory.exchange import Gap
 from tests.live.conftest import WAIT_S
+from tests.live.test_proxy import recorded
 from tests.thorough import one_in
 
 if TYPE_CHECKING:
@@ -223,3 +225,29 @@ def test_ways_out_of_the_ordinary_are_never_decided_against_the_log(
     before = record(tmp_path / "run.zst", page, random, made, site)
     found = outcomes(tmp_path / "run.zst", checks(made))
     assert disagreeing(found, made, before, set(site.asked)) == []
+
+
+def script_of(random: Random, made: list[Sender], site: Site) -> str:
+    """Return a program that uses the controls that are used, each from the start page."""
+    lines = ["start = page.url"]
+    for one in [one for one in made if one.is_used]:
+        lines += ["page.url == start or page.goto(start)", f"page.click('#{one.word}', no_wait_after=True)"]
+        lines.append(f"page.wait_for_timeout({random.choice((0, 50, 250))})")
+        if one.is_leaving and site.answers[one.path][0] != 204:
+            lines.append("page.wait_for_url(lambda url: url != start)")
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("seed", one_in(20, range(20)))
+def test_checks_of_an_agent_behind_the_proxy_are_decided_as_the_server_says(
+    seed: int, browser_path: Path, site: Site, tmp_path: Path
+) -> None:
+    random = Random(seed)
+    made = senders(random, PLAIN, site)
+    site.headers["Access-Control-Allow-Origin"] = "*"
+    site.add("/two", "<!doctype html><title>Two</title>")
+    run, _ = recorded(site, tmp_path, script_of(random, made, site), page_of(made), screenshots="off")
+    found = outcomes(tmp_path / "run.zst", checks(made))
+    assert disagreeing(found, made, set(site.asked), set(site.asked)) == []
+    assert "UNDECIDED" not in {outcome for name, outcome in found.items() if name.startswith("no-")}
+    assert [gap.why for gap in run.of_type(Gap) if gap.channel in ("actions", "network")] == []
