@@ -49,7 +49,8 @@ def _readings(text: str) -> Iterator[str]:
 
 
 def _letters(text: str) -> str:
-    return "".join(filter(str.isalnum, unicodedata.normalize("NFKD", text).casefold()))
+    # By capitals, since the dotless i has the capital of the i.
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKD", text).upper().casefold()))
 
 
 def _cut(letters: str) -> Iterator[str]:

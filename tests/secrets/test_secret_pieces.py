@@ -50,6 +50,7 @@ WAYS = [
 SIGNS = st.characters(exclude_categories=["Cs", "Cc"])
 
 
+@example("000\u0131", str.upper, "")
 @given(st.text(SIGNS, min_size=4, max_size=20), st.sampled_from(WAYS), st.text("xyz!", max_size=5))
 def test_no_usual_way_to_write_a_secret_passes(secret, way, around) -> None:
     assert not SecretPieces([secret]).are_absent(way(secret))
