@@ -6,7 +6,7 @@ import base64
 from urllib.parse import quote
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from replaykit.secrets.secret_pieces import SecretPieces, holds_letters
