@@ -34,9 +34,12 @@ _WORDS_MIN = 4
 """Words of a text whose language can be recognised."""
 
 _ENGLISH = frozenset((
-    "a", "all", "an", "and", "are", "as", "at", "been", "by", "done", "for", "from", "has", "have",
-    "here", "i", "in", "is", "it", "its", "my", "now", "of", "on", "that", "the", "their", "there",
-    "this", "to", "was", "were", "will", "with", "you", "your",
+    "a", "added", "all", "an", "and", "are", "as", "at", "been", "by", "complete", "completed",
+    "created", "deleted", "done", "everything", "exported", "finished", "for", "from", "has", "have",
+    "here", "i", "in", "is", "it", "its", "my", "now", "of", "ok", "on", "order", "page", "please",
+    "removed", "saved", "sent", "submitted", "success", "successful", "successfully", "task", "thank",
+    "thanks", "that", "the", "their", "there", "this", "to", "updated", "was", "were", "will", "with",
+    "you", "your",
 ))  # fmt: skip
 """Words of which a longer English text has one."""
 

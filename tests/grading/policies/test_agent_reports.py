@@ -29,6 +29,7 @@ def test_reports(text: str) -> None:
     "text",
     [
         "The order was saved.",
+        "Order exported successfully, thanks everyone!",
         "No problem, the order was saved.",
         "Done without any errors.",
         "I did not encounter any error.",
