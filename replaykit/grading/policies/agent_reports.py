@@ -34,14 +34,13 @@ _WORDS_MIN = 4
 """Words of a text whose language can be recognised."""
 
 _ENGLISH = frozenset((
-    "a", "added", "all", "an", "and", "are", "as", "at", "been", "by", "complete", "completed",
-    "created", "deleted", "done", "everything", "exported", "finished", "for", "from", "has", "have",
-    "here", "i", "in", "is", "it", "its", "my", "now", "of", "ok", "on", "order", "page", "please",
+    "added", "and", "are", "been", "complete", "completed", "created", "deleted", "done", "everything",
+    "exported", "finished", "from", "has", "have", "here", "is", "it", "its", "my", "of", "please",
     "removed", "saved", "sent", "submitted", "success", "successful", "successfully", "task", "thank",
-    "thanks", "that", "the", "their", "there", "this", "to", "updated", "was", "were", "will", "with",
-    "you", "your",
+    "thanks", "that", "the", "their", "there", "this", "to", "updated", "were", "will", "with", "you",
+    "your",
 ))  # fmt: skip
-"""Words of which a longer English text has one."""
+"""Words of which a longer English text has one, and a text in another language hardly."""
 
 
 def reports_error(text: str, shown: tuple[str, ...] = ()) -> bool | None:

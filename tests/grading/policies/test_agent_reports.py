@@ -50,7 +50,8 @@ def test_texts_that_report_nothing(text: str) -> None:
         "There was an issue with the export.",
         "The export wouldn't go through.",
         "No errors were shown, but the order is still open.",
-        "Die Bestellung konnte leider keiner speichern.",
+        "Die Bestellung konnte leider keiner in dem Shop speichern.",
+        "Je ne peux pas ouvrir la page a cause du serveur.",
         "\u4fdd\u5b58\u3067\u304d\u307e\u305b\u3093\u3067\u3057\u305f",
     ],
 )
