@@ -11,6 +11,12 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, ClassVar
 
+RAISED_BY_LOADED_CODE = (Exception, SystemExit)
+"""Exceptions of code that people load (agents, checks, policies, judges): all, and that of its `sys.exit`.
+
+They are a result of that code and do not end a command. An interrupt still does.
+"""
+
 _WHOLE = "{source}: {reason}"
 
 

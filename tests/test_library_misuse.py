@@ -72,7 +72,10 @@ def test_a_closed_bundle_says_that_it_is_closed(use: Callable[[Any], Any], bundl
             lambda path: replaykit.grade(path, sites={"a": "http://a.test"}),
             "a tuple of roots for 'a', got 'http",
         ),
-        (lambda path: replaykit.grade(path, sites={"a": ("a.test",)}), "option sites.a: 'a.test' is no root"),
+        (
+            lambda path: replaykit.grade(path, sites={"a": ("a.test",)}),
+            "option sites.a: 'a.test' is not a root",
+        ),
         (lambda path: replaykit.grade(path, judge_mode="New"), "option judge_mode: 'New' is not one of none"),
         (
             lambda path: replaykit.grade_many(path, {"mode": "strict"}),
@@ -86,7 +89,7 @@ def test_a_closed_bundle_says_that_it_is_closed(use: Callable[[Any], Any], bundl
         (lambda path: replaykit.Recorder(path, sites=["http://a.test"]), "expected names with their roots"),
         (
             lambda path: replaykit.Recorder(path, sites={"a": "a.test"}),
-            "sites.a: 'a.test' is no root: begin with",
+            "sites.a: 'a.test' is not a root: begin with",
         ),
         (
             lambda path: replaykit.Recorder(path, task=[TASK]),

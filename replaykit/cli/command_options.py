@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any, TypeVar
 
 import click
@@ -58,6 +59,7 @@ def _files(value: Any) -> Iterator[tuple[str, tuple[int, int]]]:
     for one in value if isinstance(value, tuple | list) else (value,):
         if isinstance(one, str | Path) and str(one):
             for path in dict.fromkeys((str(one), str(one).partition("#")[0])):
-                if os.path.isfile(path):  # noqa: PTH113  # False for a text that no path can be
-                    found = os.stat(path)  # noqa: PTH116  # as above
-                    yield path, (found.st_dev, found.st_ino)
+                with suppress(OSError, ValueError):  # a text may be too long for a path, or hold a NUL
+                    found = Path(path).stat()
+                    if S_ISREG(found.st_mode):
+                        yield path, (found.st_dev, found.st_ino)

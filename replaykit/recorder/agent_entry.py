@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from replaykit.errors import AgentError
+from replaykit.errors import RAISED_BY_LOADED_CODE, AgentError
 from replaykit.recorder.live_run import LiveRun
 
 log = logging.getLogger("replaykit.recorder")
@@ -29,10 +29,10 @@ def load_agent(entry: str) -> Callable[..., Any]:
         sys.path.insert(0, str(Path.cwd()))
     try:
         found: Callable[..., Any] = getattr(importlib.import_module(module), name)
-    except (Exception, SystemExit) as error:  # whatever the user's module raises when it is loaded
+    except RAISED_BY_LOADED_CODE as error:  # whatever the user's module raises when it is loaded
         raise AgentError(entry=entry, reason=f"{type(error).__name__}: {error}") from error
     if not callable(found):
-        raise AgentError(entry=entry, reason=f"{name} is no function")
+        raise AgentError(entry=entry, reason=f"{name} is not a function")
     _check_arguments(entry, found)
     return found
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.errors import UsageError
-from replaykit.recorder.browser.driver import Driver
+from replaykit.recorder.browser.lifecycle import Lifecycle
 from replaykit.recorder.browser.playwright_versions import has_lost_driver
 from replaykit.recorder.page.page_script import InjectedNames
 from replaykit.recorder.scripted_user import User, UserReply
@@ -41,7 +41,7 @@ class Ended(Struct, frozen=True, kw_only=True):
 class LiveRun:
     """Interface of an agent, or of the harness around it, during a recording."""
 
-    def __init__(self, driver: Driver, user: User | None) -> None:
+    def __init__(self, driver: Lifecycle, user: User | None) -> None:
         self._driver = driver
         self._user = user
         self._ended = Ended()

@@ -37,7 +37,7 @@ from replaykit.errors import (
 )
 from replaykit.file_types import DEVICE, is_device
 from replaykit.recorder.agent_limits import patient
-from replaykit.recorder.browser.driver import Driver
+from replaykit.recorder.browser.lifecycle import Lifecycle
 from replaykit.recorder.browser.timeouts import CLOSING_MAX_S
 from replaykit.recorder.browser.witnesses.net_log import NetLog
 from replaykit.recorder.browser.witnesses.witness_reports import has_census
@@ -121,7 +121,7 @@ class _Recording(LiveRun):
         self._thread = get_ident()
         super().__init__(self._new_driver(), self._settings.user)
 
-    def _new_driver(self) -> Driver:
+    def _new_driver(self) -> Lifecycle:
         raise UsageError(what="record with Recorder or AsyncRecorder")
 
     def _driver_options(self) -> dict[str, Any]:
@@ -374,7 +374,7 @@ class Recorder(_Recording):
     def _sync(self) -> SyncDriver:
         return cast("SyncDriver", self._driver)
 
-    def _new_driver(self) -> Driver:
+    def _new_driver(self) -> Lifecycle:
         try:
             from replaykit.recorder.browser.sync_driver import SyncDriver
         except ModuleNotFoundError as error:
@@ -460,7 +460,7 @@ class AsyncRecorder(_Recording):
     def _async(self) -> AsyncDriver:
         return cast("AsyncDriver", self._driver)
 
-    def _new_driver(self) -> Driver:
+    def _new_driver(self) -> Lifecycle:
         try:
             from replaykit.recorder.browser.async_driver import AsyncDriver
         except ModuleNotFoundError as error:

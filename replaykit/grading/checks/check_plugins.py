@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Protocol
 
-from replaykit.errors import PageNotRecorded, ReplayError
+from replaykit.errors import RAISED_BY_LOADED_CODE, PageNotRecorded, ReplayError
 from replaykit.grading.checks.requirement import Graded, Ruling, Terms, error, graded, undecided
 from replaykit.grading.verdict import Evidence, Value
 from replaykit.replay.player import Replay
@@ -59,7 +59,7 @@ def _ruling(point: EntryPoint, rule: str, params: dict[str, Any], replay: Replay
         return undecided("page_not_recorded", f"page:{fault.fields['url']}", rule=rule)
     except ReplayError as fault:
         return undecided("unsupported", f"plugin:{point.name}", rule=f"{rule}: {fault}")
-    except (Exception, SystemExit) as fault:  # noqa: BLE001  # one check that breaks is one ERROR, and grading goes on
+    except RAISED_BY_LOADED_CODE as fault:  # one check that breaks is one ERROR, and grading goes on
         return _error("plugin_raised", rule, f"{type(fault).__name__}: {fault}")
     if not isinstance(returned, Ruling):
         return _error("plugin_raised", rule, f"it returned {type(returned).__name__}, not a Ruling")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from replaykit.errors import RAISED_BY_LOADED_CODE
 from replaykit.grading.judges.judge_options import unasked
 from replaykit.grading.judges.tape.tape import Ordinal, request_key
 from replaykit.grading.model_request import ModelReply, ModelRequest, ReplyFailure
@@ -56,7 +57,7 @@ class Deliberation:
             self.round = self._numbered(requests)
         except StopIteration as done:
             self.round, self.judgement = (), done.value
-        except (Exception, SystemExit) as error:  # noqa: BLE001  # a judge's own fault is a result, not the end of grading
+        except RAISED_BY_LOADED_CODE as error:  # a judge's own fault is a result, not the end of grading
             what = f"{type(error).__name__}: {error}"
             self.round, self.judgement = (), unasked(self._judge, JudgeOutcome.ERROR, "judge_bug", what)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from replaykit.errors import JudgeError
+from replaykit.errors import RAISED_BY_LOADED_CODE, JudgeError
 from replaykit.grading.judges.judge_interface import Judge
 from replaykit.tasks.judge_settings import JudgeSettings
 
@@ -45,7 +45,7 @@ def _of_file(file: Path, name: str) -> Any:
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
+    except RAISED_BY_LOADED_CODE as error:
         raise JudgeError(what=f"{file.name}: {type(error).__name__} while it was loaded: {error}") from error
     if not hasattr(module, name):
         raise JudgeError(what=f"{file.name}: it has no {name!r}")
@@ -67,5 +67,5 @@ def _of_package(name: str) -> Any:
         )
     try:
         return found.load()
-    except (Exception, SystemExit) as error:
+    except RAISED_BY_LOADED_CODE as error:
         raise JudgeError(what=f"judge {name}: {type(error).__name__} while it was loaded: {error}") from error

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from replaykit.errors import TaskError
+from replaykit.errors import RAISED_BY_LOADED_CODE, TaskError
 from replaykit.grading.policies.completeness_needed import proved
 from replaykit.grading.policies.events.event_patterns import concerns
 from replaykit.grading.policies.events.event_stream import history
@@ -135,7 +135,7 @@ class _Run:
             window = self.whole.within(policy.when)
             run = PolicyRun(window, self.witness, self.replay, self.task.intent, policy.id)
             found = kind.grade(policy.rule, run)
-        except (Exception, SystemExit) as error:  # noqa: BLE001  # one rule's fault may not cost the results of the others
+        except RAISED_BY_LOADED_CODE as error:  # one rule's fault may not cost the results of the others
             return _error("rule_raised", f"{type(error).__name__}: {error}", self.mask)
         if window.never_opened and found.outcome is not PolicyOutcome.UNDECIDED:
             found = dormant("scope_never_opened")

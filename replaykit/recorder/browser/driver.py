@@ -471,10 +471,6 @@ class Driver(Relaying):
 
     # The ends of tabs
 
-    def look_last(self, tab: CdpTab, then: Callable[[], None]) -> None:
-        """Look once more at a tab that is about to be closed; call `then` when that is done, or refused."""
-        raise NotImplementedError
-
     def looked(self, tab: CdpTab, push: Any) -> None:
         """Feed a last look that the driver took on its own, before its page is closed."""
         at = self.clock.of_epoch(push.at - tab.ahead)

@@ -300,7 +300,7 @@ class Lifecycle(EffectRunner):
         await self.idle(CLOSING_MAX_S)
 
     def look_last(self, tab: CdpTab, then: Callable[[], None]) -> None:
-        """Look once more at a tab that is about to be closed."""
+        """Look once more at a tab that is about to be closed; call `then` when that is done, or refused."""
         self._spawn(self._look(tab)).add_done_callback(lambda _: then())
 
     async def _look(self, tab: CdpTab) -> None:

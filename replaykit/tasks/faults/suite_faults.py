@@ -51,13 +51,13 @@ def root_faults(sites: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]
 
 def _root_fault(root: str) -> str:
     if "://" not in root:
-        return f"{root!r} is no root: begin with http:// or https://"
+        return f"{root!r} is not a root: begin with http:// or https://"
     if "__" in root:
-        return f"{root!r} is no root: give the address itself, without placeholders"
+        return f"{root!r} is not a root: give the address itself, without placeholders"
     if fault := address_fault(root):
         return fault
     found = next((sign for sign in "?#*" if sign in root), "")
-    return f"{root!r} is no root: it has a `{found}`; give scheme, host and port" if found else ""
+    return f"{root!r} is not a root: it has a `{found}`; give scheme, host and port" if found else ""
 
 
 def task_faults(task: Task) -> Iterator[tuple[str, str]]:
