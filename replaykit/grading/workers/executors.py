@@ -120,7 +120,7 @@ class Processes:
     def _begin(self, chunk: list[WorkItem]) -> Future[bytes]:
         if self._pool is None:
             self._pool = _pool(self._jobs)
-        return self._pool.submit(self._work, msgspec.json.encode(chunk), self._options, self._limit)
+        return _submit(self._pool, self._work, chunk, self._options, self._limit)
 
     def _alone(self, item: WorkItem) -> Result:
         error: ReplaykitError = WorkerDied(source=item.source, attempts=ATTEMPTS)
@@ -140,7 +140,7 @@ class Processes:
         if self._single is None:
             self._single = _started()
         # No watchdog inside: the time is kept here, so that a slow worker is not taken for a dead one.
-        future = self._single.submit(self._work, msgspec.json.encode([item]), self._options, None)
+        future = _submit(self._single, self._work, [item], self._options, None)
         return results_of(future.result(self._limit))[0]
 
     def _end_single(self) -> None:
@@ -182,6 +182,17 @@ class Foreign:
         else:
             died = WorkerDied(source=chunk[0].source, attempts=ATTEMPTS)
             yield GradedRow(failed_row(chunk[0].source, died, attempt=ATTEMPTS))
+
+
+def _submit(
+    pool: ProcessPoolExecutor, work: Work, items: list[WorkItem], options: bytes, limit: float | None
+) -> Future[bytes]:
+    """Begin items in a pool. Raises BrokenProcessPool."""
+    try:
+        return pool.submit(work, msgspec.json.encode(items), options, limit)
+    except OSError as error:
+        # A pool that breaks during the call has closed the pipe by which it is woken.
+        raise BrokenProcessPool(str(error)) from error
 
 
 def _started() -> ProcessPoolExecutor:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 from collections.abc import Callable
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,19 @@ def test_a_script_that_every_worker_runs_again_is_refused(tmp_path: Path) -> Non
     done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=60)
     assert done.returncode == 1
     assert f"replaykit.errors.EngineError: {NO_WORKERS}" in done.stderr.splitlines()
+
+
+def test_a_pool_that_breaks_while_it_takes_a_chunk_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    submit, calls = ProcessPoolExecutor.submit, itertools.count()
+
+    def breaking(pool: ProcessPoolExecutor, /, *call: Any) -> Future[Any]:
+        if next(calls) == 0:
+            raise OSError("handle is closed")
+        return submit(pool, *call)
+
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", breaking)
+    with closing(Processes(1, GradeOptions(), None, work=stand_in)) as workers:
+        assert outcomes(workers, ["a", "b"]) == {"a": "graded", "b": "graded"}
 
 
 PRELOADED = """
