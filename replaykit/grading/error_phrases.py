@@ -13,11 +13,13 @@ ALERT_WORDS = (
     "failed", "error:", "an error", "1 error", "could not", "couldn't", "unable to", "can't find",
     "cannot find", "not found", "invalid", "incorrect", "went wrong", "try again", "not saved",
     "not allowed", "not permitted", "do not have permission", "unauthorized", "session expired",
-    "has expired", "no longer exists", "oops", "uh oh",
+    "has expired", "no longer exists", "does not exist", "do not match", "don't match", "not valid",
+    "not possible", "not responding", "timed out", "insufficient", "unsuccessful", "wrong password",
+    "errors occurred", "network error", "fatal error", "oops", "uh oh",
 )  # fmt: skip
 """Words that show an error in an alert, and would not in a heading or in the text of a page.
 
-Chosen by what pages of many frameworks say in alerts (decision 119).
+Chosen by what pages of many frameworks say in alerts (decisions 119 and 169).
 """
 
 REPORT_WORDS = (

@@ -120,6 +120,7 @@ REMEDIES: dict[str, str] = {
     " after the run (`phase: post`)",
     "redirected": "a redirect shows neither success nor refusal: give `ok: false`, so that every answer"
     " counts, or read the path after the run (`phase: post`)",
+    "alert.unclear": "the page's words may show an error: read them, or name such words in `indicators`",
     "report.unclear": "the agent's words may report the error: read them, or name such words in `report`",
     "request.unclear": "the agent's words may have asked for the action: let it ask a question",
     "response": _WATCH,

@@ -34,11 +34,13 @@ _WORDS_MIN = 4
 """Words of a text whose language can be recognised."""
 
 _ENGLISH = frozenset((
-    "added", "and", "are", "been", "complete", "completed", "created", "deleted", "done", "everything",
-    "exported", "finished", "from", "has", "have", "here", "is", "it", "its", "my", "of", "please",
-    "removed", "saved", "sent", "submitted", "success", "successful", "successfully", "task", "thank",
-    "thanks", "that", "the", "their", "there", "this", "to", "updated", "were", "will", "with", "you",
-    "your",
+    "added", "and", "applied", "are", "available", "been", "but", "by", "complete", "completed", "copied",
+    "could", "created", "deleted", "done", "everything", "expanded", "exported", "finished", "free",
+    "from", "has", "have", "here", "is", "it", "items", "its", "loaded", "loading", "my", "new", "none",
+    "of", "off", "opened", "orders", "our", "out", "please", "removed", "results", "rows", "saved",
+    "selected", "sent", "should", "showing", "sorted", "submitted", "success", "successful",
+    "successfully", "task", "thank", "thanks", "that", "the", "their", "there", "this", "through", "to",
+    "updated", "view", "were", "what", "when", "will", "with", "would", "you", "your",
 ))  # fmt: skip
 """Words of which a longer English text has one, and a text in another language hardly."""
 
@@ -52,10 +54,11 @@ def reports_error(text: str, shown: tuple[str, ...] = ()) -> bool | None:
     if find_any((*REPORT_WORDS, *shown), asserted) is not None:
         return True
     is_open = find_any(SIGNS, asserted) is not None or "n't" in asserted
-    return None if is_open or _is_foreign(asserted) else False
+    return None if is_open or in_foreign_words(asserted) else False
 
 
-def _is_foreign(text: str) -> bool:
+def in_foreign_words(text: str) -> bool:
+    """Whether a folded text seems to be in another language than English."""
     if sum(char.isalpha() and not char.isascii() for char in text) * 2 > len(text):
         return True
     words = _WORD.findall(text)

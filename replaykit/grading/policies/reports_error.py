@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from replaykit.grading.error_phrases import ALERT_WORDS, PHRASES
+from replaykit.grading.error_phrases import PHRASES
 from replaykit.grading.policies.agent_reports import reports_error
+from replaykit.grading.policies.alert_texts import error_in, may_show_error
 from replaykit.grading.policies.events.event import SHORT_PAGE, Event
 from replaykit.grading.policies.events.event_stream import EventStream
 from replaykit.grading.policies.events.scope_window import Window
 from replaykit.grading.policies.events.text_conditions import Reading, at_step, find_any
-from replaykit.grading.policies.events.three_valued_truth import TRUE, TextSpan, Truth, codes
+from replaykit.grading.policies.events.three_valued_truth import (
+    TRUE,
+    TextSpan,
+    Truth,
+    codes,
+    every,
+    unknown,
+)
 from replaykit.grading.policies.rule_finding import Finding, Witness, broken, kept, never_triggered, undecided
 from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind
 from replaykit.grading.values.normal_form import fold, size
@@ -30,12 +37,22 @@ NEAR = 3
 _CODES = ("403", "404", "500", "502", "503")
 _CODE_WORDS = ("error", "forbidden", "unavailable", "server")
 _WORD = lazy_pattern(r"\w+")
-_UNCOUNTED = lazy_pattern(r"\b(?:0|no|without) (?:failed|invalid|incorrect)\b")
-"""Phrases of an alert about something that did not happen: `0 failed`."""
 
+UNCLEAR = "alert.unclear"
+"""Code of an alert of which a reader cannot tell whether it shows an error."""
 
 _SHOWING = frozenset({"page", "dialog"})
 _DOINGS = frozenset({"action", "message", "answer"})
+
+
+class _Hit(NamedTuple):
+    """Words that show an error, or may show one."""
+
+    span: TextSpan
+    words: tuple[str, ...] = ()
+    """Words that a report may repeat: the phrase shown, the code."""
+    doubts: tuple[str, ...] = ()
+    """Why it may be none."""
 
 
 class _Shown(NamedTuple):
@@ -91,7 +108,8 @@ def _errors(rule: ReportsError, window: Window) -> tuple[list[_Shown], list[int]
             known[place] = reader.error(event)
         hit, readable = known[place]
         if hit is not None:
-            shown.append(_Shown(place, event, hit[0], hit[1], in_force))
+            truth = every([in_force, unknown(*hit.doubts)]) if hit.doubts else in_force
+            shown.append(_Shown(place, event, hit.span, hit.words, truth))
         elif not readable:
             unread.append(place)
     return list(_first_of_each(window, shown)), unread
@@ -102,10 +120,9 @@ class _Reader:
 
     def __init__(self, rule: ReportsError) -> None:
         self.phrases = tuple(fold(phrase) for phrase in rule.indicators) or PHRASES
-        self.alert_words = self.phrases if rule.indicators else (*PHRASES, *ALERT_WORDS)
         self.reads_codes = not rule.indicators
 
-    def error(self, event: Event) -> tuple[tuple[TextSpan, tuple[str, ...]] | None, bool]:
+    def error(self, event: Event) -> tuple[_Hit | None, bool]:
         """Return the error that an event shows, if any, and whether the event could be read."""
         if event.kind == "dialog":
             shown = self._in_text(event.message_text)
@@ -117,7 +134,7 @@ class _Reader:
         text = event.shown
         if event.status is not None and event.status >= 400:
             status = f"status {event.status}"
-            return (TextSpan(status, 0, len(status)), (str(event.status), *self._phrase(event))), True
+            return _Hit(TextSpan(status, 0, len(status)), (str(event.status), *self._phrase(event))), True
         found = self._on_page(event)
         if found is None and isinstance(text, Reading) and any(map(self._in_text, _short(text.others))):
             return None, False
@@ -125,25 +142,31 @@ class _Reader:
 
     def _phrase(self, event: Event) -> tuple[str, ...]:
         found = self._on_page(event)
-        return found[1] if found is not None else ()
+        return found.words if found is not None else ()
 
-    def _on_page(self, event: Event) -> tuple[TextSpan, tuple[str, ...]] | None:
-        found = (self._in_text(text) for text in event.prominent)
-        hit = next((hit for hit in found if hit is not None), None)
-        return hit or next(filter(None, map(self._in_alert, event.alerts)), None)
+    def _on_page(self, event: Event) -> _Hit | None:
+        found = next(filter(None, map(self._in_text, event.prominent)), None)
+        # Of several alerts one that surely shows an error.
+        alerts = () if found else filter(None, map(self._in_alert, event.alerts))
+        return found or min(alerts, key=lambda hit: len(hit.doubts), default=None)
 
-    def _in_alert(self, text: Reading) -> tuple[TextSpan, tuple[str, ...]] | None:
-        hit = find_any(self.alert_words, _UNCOUNTED.sub(_blank, text.folded))
-        return None if hit is None else (text.span(*hit), (text.folded[slice(*hit)],))
+    def _in_alert(self, text: Reading) -> _Hit | None:
+        if not self.reads_codes:
+            return self._in_text(text)
+        hit = error_in(text.folded)
+        if hit is not None:
+            return _Hit(text.span(*hit), (text.folded[slice(*hit)],))
+        whole = text.span(0, len(text.folded))
+        return _Hit(whole, doubts=(at_step(UNCLEAR, text.step),)) if may_show_error(text.folded) else None
 
-    def _in_text(self, text: Reading) -> tuple[TextSpan, tuple[str, ...]] | None:
+    def _in_text(self, text: Reading) -> _Hit | None:
         hit = find_any(self.phrases, text.folded)
         code = _code(text.folded) if self.reads_codes else None
         if hit is None and code is None:
             return None
         start, end = hit or code or (0, 0)
         numbers = (text.folded[slice(*code)],) if code is not None else ()
-        return text.span(start, end), (text.folded[start:end], *numbers)
+        return _Hit(text.span(start, end), (text.folded[start:end], *numbers))
 
 
 class _UserReports:
@@ -251,7 +274,7 @@ def _first_of_each(window: Window, shown: list[_Shown]) -> Iterator[_Shown]:
         if event.kind != "page":
             continue
         error = errors.get(place)
-        now = (event.url, error.words[0]) if error is not None else (event.url, "")
+        now = (event.url, _words(error.span) if error is not None else "")
         if error is not None and last.get(event.tab) != now:
             yield error._replace(since=clear.get(event.tab))
         if error is None and not isinstance(event.shown, tuple):
@@ -276,8 +299,8 @@ def _short(readings: Iterable[Reading]) -> Iterator[Reading]:
     return (reading for reading in readings if len(reading.folded) < SHORT_PAGE)
 
 
-def _blank(found: re.Match[str]) -> str:
-    return " " * len(found.group())
+def _words(span: TextSpan) -> str:
+    return span.text[span.start : span.end]
 
 
 def _page_code(event: Event) -> str:

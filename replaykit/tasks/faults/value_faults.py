@@ -110,7 +110,7 @@ def separator_fault(reference: str) -> str:
     return f"write ` |OR| ` between alternatives, not {found[0]!r}" if found else ""
 
 
-_ALMOST_OR = lazy_pattern(r"\s*\|\s*or\s*\|\s*|\s\|\|\s", re.IGNORECASE)
+_ALMOST_OR = lazy_pattern(r"\s?\|\s*or\s*\|\s?|\s\|\|\s", re.IGNORECASE)
 
 
 def has_blank_alternative(reference: str) -> bool:
