@@ -124,6 +124,8 @@ class ActionTracker:
         self._tabs.active = tab.page
         ref = self._steps.begin(at, tab.page, is_gesture=is_gesture)
         ref.source = source
+        if is_gesture:
+            tab.gesture_at = at
         if previous is not None:
             # An action in another document does not affect this one either.
             self._observations.overtaken(tab, previous, at, asks=not is_gesture or source != previous.source)

@@ -117,9 +117,10 @@ class RunEnding:
     def _final(self, tab: Tab, at: float) -> Asking[PushedSnapshot | None]:
         shown = yield from self._capture.ask(tab, "final")
         reads = yield from self._capture.step_reads(tab)
-        shot = yield from self._capture.shoot(tab, shown)
         # A page's clock may lag: a last look never lies before the end.
-        seen, blobs = self._capture.observation("final", tab, shown, max(at, shown.at if shown else at))
+        at = max(at, shown.at if shown else at)
+        shot = yield from self._capture.shoot(tab, shown, at)
+        seen, blobs = self._capture.observation("final", tab, shown, at)
         seen, blobs = with_outline(seen, blobs, (yield from self._capture.outline(tab)))
         whole = with_shot(replace(seen, reads=reads), shot)
         self._outbox.write(whole, [*blobs, *([shot.blob] if shot.blob else [])])

@@ -57,8 +57,8 @@ class Tab:
     """Page time, epoch ms, less the recording's, ms."""
     reported_at = -inf
     """Last message of the page, ms."""
-    hurried_at = -inf
-    """When a screenshot was taken last between two actions without a pause, ms."""
+    gesture_at = -inf
+    """When a pointer or a key began the last action, ms."""
     shots_late = 0
     """Screenshots in a row that did not come in time."""
     last_look: Observation | None = None

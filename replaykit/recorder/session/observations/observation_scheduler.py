@@ -22,18 +22,13 @@ from replaykit.recorder.session.observations.snapshot_capture import (
     with_shot,
 )
 from replaykit.recorder.session.observations.snapshot_history import PushedSnapshot
-from replaykit.recorder.session.outbox import Asking, Blob, Flow, StepRef
+from replaykit.recorder.session.outbox import Blob, Flow, StepRef
 from replaykit.recorder.session.session_state import SessionState
 from replaykit.recorder.session.tabs import Tab
 from replaykit.trajectory.observation import Observation
-from replaykit.trajectory.scalars import Omitted
 
 SHOT_DELAY_MS = 1000
 """A screenshot waits so long for documents and data that the action asked for."""
-
-# Every 60 ms lost more screenshots and was no cheaper (decision 7).
-SHOT_EVERY_MS = 40
-"""Between two screenshots of a page that is acted on without a pause: the action under way waits for them."""
 
 SILENCE_MS = 3000
 """A page that pushed nothing so long after an action is asked."""
@@ -53,6 +48,8 @@ class PendingObservation(Struct, kw_only=True, eq=False):
     """The action that led to it."""
     shown: PushedSnapshot
     """Its snapshot."""
+    at: float
+    """When it was at rest, ms."""
     seen: Observation
     """The observation so far."""
     blobs: list[Blob]
@@ -149,7 +146,7 @@ class ObservationScheduler:
         shown = yield from self._capture.ask(tab, "asked")
         seen, blobs = self._capture.observation("start", tab, shown, shown.at if shown else at)
         reads = yield from self._capture.step_reads(tab)
-        shot = yield from self._capture.shoot(tab, shown)
+        shot = yield from self._capture.shoot(tab, shown, shown.at if shown else at)
         self._write(tab, replace(seen, reads=reads), blobs, shot, None)
 
     def speaking(self, tab: Tab, ref: StepRef | None) -> Flow:
@@ -165,7 +162,7 @@ class ObservationScheduler:
         if last is not None and is_same and isinstance(last.screenshot, str):
             shot = CapturedScreenshot(image=last.screenshot, at=last.shot_t, scale=last.shot_scale)
         else:
-            shot = yield from self._capture.shoot(tab, shown)
+            shot = yield from self._capture.shoot(tab, shown, shown.at)
         self._write(tab, seen, blobs, shot, ref)
 
     def _look(self, tab: Tab, shown: PushedSnapshot, ref: StepRef, at: float) -> None:
@@ -176,7 +173,9 @@ class ObservationScheduler:
         ref.looks += 1
         seen, blobs = self._capture.observation("after", tab, shown, at)
         asks = tab.snapshots.has_frames and shown.at == at
-        look = PendingObservation(tab=tab, ref=ref, shown=shown, seen=seen, blobs=blobs, asks_frames=asks)
+        look = PendingObservation(
+            tab=tab, ref=ref, shown=shown, at=at, seen=seen, blobs=blobs, asks_frames=asks
+        )
         self._waiting.append(look)
         self._flows.start(self._rested(look), token=look)
 
@@ -197,9 +196,9 @@ class ObservationScheduler:
             yield Pause(id=0, ms=SHOT_DELAY_MS)
         if look in self._waiting:
             self._waiting.remove(look)
-        shot = (
-            CapturedScreenshot() if look.is_superseded else (yield from self._capture.shoot(tab, look.shown))
-        )
+        shot = CapturedScreenshot()
+        if not look.is_superseded:
+            shot = yield from self._capture.shoot(tab, look.shown, look.at)
         tree = None if look.is_superseded else (yield from self._capture.outline(tab))
         seen, blobs = with_outline(replace(look.seen, reads=reads), look.blobs, tree)
         self._write(tab, seen, blobs, shot, look.ref)
@@ -217,14 +216,8 @@ class ObservationScheduler:
         if shown is None and ref.looks > 1:
             return  # it was seen on its way out
         seen, blobs = self._capture.observation("after", tab, shown, shown.at if shown else at, until)
-        shot = yield from self._shot_between(tab, shown, at)
+        shot = yield from self._capture.shoot(tab, shown, at)
         self._write(tab, replace(seen, settled=False), blobs, shot, ref)
-
-    def _shot_between(self, tab: Tab, shown: PushedSnapshot | None, at: float) -> Asking[CapturedScreenshot]:
-        if self._capture.has_shots and at - tab.hurried_at < SHOT_EVERY_MS:
-            return CapturedScreenshot(image=Omitted(why="cap"))
-        tab.hurried_at = at
-        return (yield from self._capture.shoot(tab, shown))
 
     def _watched(self, tab: Tab, ref: StepRef) -> Flow:
         reply = yield Pause(id=0, ms=SILENCE_MS)
@@ -236,7 +229,7 @@ class ObservationScheduler:
         shown = yield from self._capture.ask(tab, "asked")
         seen, blobs = self._capture.observation("after", tab, shown, shown.at if shown else at)
         reads = yield from self._capture.step_reads(tab)
-        shot = yield from self._capture.shoot(tab, shown)
+        shot = yield from self._capture.shoot(tab, shown, at)
         seen, blobs = with_outline(replace(seen, reads=reads), blobs, (yield from self._capture.outline(tab)))
         self._write(tab, seen, blobs, shot, ref)
 

@@ -51,6 +51,10 @@ class CapturedScreenshot(Struct, frozen=True, kw_only=True):
     """Of a screenshot taken smaller."""
 
 
+EVICTED = CapturedScreenshot(image=Omitted(why="evicted"))
+"""No screenshot: it might show what came after the snapshot."""
+
+
 class SnapshotCapture:
     """Asks tabs what they show. What they do not give is a gap, never an error."""
 
@@ -126,13 +130,17 @@ class SnapshotCapture:
         at = reply.at if tab.ahead is None else min(reply.value.at - tab.ahead, reply.at)
         return self.take(tab, reply.value, at, document)
 
-    def shoot(self, tab: Tab, shown: PushedSnapshot | None) -> Asking[CapturedScreenshot]:
-        """Take a screenshot; with secrets at stake only one of a page that stood still."""
+    def shoot(self, tab: Tab, shown: PushedSnapshot | None, at: float) -> Asking[CapturedScreenshot]:
+        """Take a screenshot; with secrets at stake only one of a page that stood still.
+
+        None is kept where a gesture began `at` that time or later: it may show what the gesture led to.
+        """
         if not self.has_shots or tab.shots_late >= SHOTS_LATE_MAX:
             return CapturedScreenshot()
-        if not self._paints:
-            return (yield from self._shoot_once(tab, shown))
-        return (yield from self._shoot_still(tab, shown))
+        if tab.gesture_at >= at:
+            return EVICTED
+        shot = yield from (self._shoot_still if self._paints else self._shoot_once)(tab, shown)
+        return EVICTED if shot.blob is not None and tab.gesture_at >= at else shot
 
     def outline(self, tab: Tab) -> Asking[Blob | None]:
         """Read the accessibility tree, if it is wanted."""
@@ -242,13 +250,13 @@ class SnapshotCapture:
     def _shoot_once(self, tab: Tab, shown: PushedSnapshot | None) -> Asking[CapturedScreenshot]:
         document = tab.document if shown is None else shown.document
         if tab.document != document:
-            return CapturedScreenshot(image=Omitted(why="evicted"))
+            return EVICTED
         paint = (shown.paint if shown else None) or ()
         is_painted = shown is not None and shown.push.painted
         reply = yield Screenshot(id=0, page=tab.page, paint=paint, is_painted=is_painted)
         shot = shot_of(reply)
         if tab.document != document:
-            return CapturedScreenshot(image=Omitted(why="evicted"))  # it may show the next page
+            return EVICTED  # it may show the next page
         if shot.blob is not None:
             tab.shots_late = 0
         elif reply.error == "gone":
