@@ -72,7 +72,7 @@ HONEST = """<!doctype html><form onsubmit="return false"><input id=text><textare
 <label id=label>x<input type=checkbox id=box></label><select id=list><option>a<option>b</select>
 <input type=range id=range><input type=date id=date><button id=go>go</button><button id=off disabled>off</button></form>
 <p id=gone onclick="this.remove()">gone</p><p id=again onclick="this.replaceWith(this.cloneNode(true))">again</p><p id=drag draggable=true>drag</p><p id=drop>drop</p>
-<iframe id=frame srcdoc="<button id=inner onclick='parent.frame.remove()'>x</button>"></iframe><x-box></x-box><script>
+<button id=brief onkeypress="this.remove()">brief</button><iframe id=frame srcdoc="<button id=inner onclick='parent.frame.remove()'>x</button>"></iframe><x-box></x-box><script>
 customElements.define('x-box', class extends HTMLElement { constructor() { super();
   this.attachShadow({ mode: 'open' }).innerHTML = '<button id=deep>deep</button>'; } });
 go.addEventListener('click', (event) => event.stopImmediatePropagation());</script>"""
@@ -94,6 +94,7 @@ def test_honest_pages_leave_no_gap(tmp_path: Path, page: Any, site: Any) -> None
         page.click("#go", button="right")
         page.click("#off", force=True)
         page.click("#gone")
+        page.press("#brief", "Enter")
         page.dblclick("#again")
         page.drag_and_drop("#drag", "#drop")
         page.click("#deep")
