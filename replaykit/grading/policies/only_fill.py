@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 from replaykit.grading.policies.events.aria_choices import is_segment, taken
+from replaykit.grading.policies.events.digit_boxes import whole_of
 from replaykit.grading.policies.events.event import Event
 from replaykit.grading.policies.events.recorded_targets import is_exempt
 from replaykit.grading.policies.events.scope_window import Held, Window
@@ -35,6 +37,7 @@ from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind, as_json
 from replaykit.grading.values.normal_form import fold
 from replaykit.grading.verdict import Evidence
 from replaykit.tasks.policy_rules import OnlyFill
+from replaykit.trajectory.action import Press
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Trajectory
 from replaykit.trajectory.text_changes import alike
@@ -119,21 +122,44 @@ class _Given:
         return unknown(f"choice@{event.step or 0}")
 
     def _is_given(self, place: int, event: Event, option: tuple[str, ...]) -> Truth:
-        entered = (*option, *_rewritten(event, option))
+        entered = (*option, *_rewritten(event, option), *whole_of(event))
         if any(self._bare(text) in self.allowed for text in entered):
             return TRUE
         found = some(self._one(place, Reading(text, event.step)) for text in entered if text.strip())
-        if found is FALSE and any(
-            _signs(text) in self.signs and self._is_formatted(event, text) for text in option
-        ):
+        if found is FALSE and any(self._is_shown_as_allowed(event, text) for text in option):
             return unknown(f"value.edited@{event.step or 0}")
         return found
+
+    def _is_shown_as_allowed(self, event: Event, text: str) -> bool:
+        is_same = _signs(text) in self.signs and self._is_formatted(event, text)
+        return is_same or self._is_part_of_allowed(event, text)
 
     def _is_formatted(self, event: Event, text: str) -> bool:
         """Whether the page writes a text in its own way: at once, or in the field later."""
         path = event.element.css if event.element is not None else None
         rewritten = self.window.known("rewritten", lambda: _fields_rewritten(self.history.trajectory))
         return _is_formatted(event, text) or (path, _signs(text)) in rewritten
+
+    def _is_part_of_allowed(self, event: Event, text: str) -> bool:
+        """Whether the page made an allowed value of what was typed, in a field that held nothing else.
+
+        It may put digits before it, such as the code of a country.
+        """
+        path = event.element.css if event.element is not None else None
+        held = {reading.raw for reading in event.held if self._bare(reading.raw) in self.allowed}
+        if not _signs(text) or not _is_all(event, text):
+            return False
+        return any(_ends_with(one, text) for one in held | self._written.get(path, set()))
+
+    @cached_property
+    def _written(self) -> dict[str | None, set[str]]:
+        """Allowed values that a page wrote into fields, by path: it may take the keys itself."""
+        found: dict[str | None, set[str]] = {}
+        for seen in self.history.trajectory.of_type(Observation):
+            for path, _, after in seen.changed_without_event:
+                if self._bare(after) in self.allowed:
+                    found.setdefault(path, set()).add(after)
+        return found
 
     def _one(self, place: int, value: Reading) -> Truth:
         if "⟦secret:" in value.raw:
@@ -174,6 +200,8 @@ def _rewritten(event: Event, option: tuple[str, ...]) -> Iterator[str]:
 
     Only signs between letters and digits may differ: a page that puts another text there excuses no entry.
     """
+    if event.kind == "maybe" and event.is_chosen:
+        yield from (reading.raw for reading in event.held)  # a widget puts the whole of it there
     before, entered = event.held_before, {_signs(text) for text in option}
     for after in (reading.raw for reading in event.held if _signs(reading.raw) in entered):
         if before == "":
@@ -199,6 +227,20 @@ def _fields_rewritten(run: Trajectory) -> frozenset[tuple[str, str]]:
     """Return path, letters and digits of fields whose text a page wrote again in another way."""
     rows = (row for seen in run.of_type(Observation) for row in seen.changed_without_event)
     return frozenset((path, _signs(after)) for path, before, after in rows if _signs(before) == _signs(after))
+
+
+def _is_all(event: Event, text: str) -> bool:
+    """Whether a field held nothing before a text was typed; of single keys, the last one knows the others."""
+    before = event.held_before
+    if before is None or not _signs(before):
+        return before is not None
+    return isinstance(event.action, Press) and _signs(text).startswith(_signs(before))
+
+
+def _ends_with(shown: str, text: str) -> bool:
+    """Whether a text ends with what was typed, and has digits only before it."""
+    whole, typed = _signs(shown), _signs(text)
+    return whole.endswith(typed) and whole.removesuffix(typed).strip("0123456789") == ""
 
 
 def _signs(text: str) -> str:

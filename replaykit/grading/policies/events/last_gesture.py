@@ -16,7 +16,7 @@ from replaykit.grading.values.normal_form import fold
 from replaykit.patterns import lazy_pattern
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.run_state import Page
-from replaykit.trajectory.action import ActionBase, Element, Press
+from replaykit.trajectory.action import ActionBase, Element, Fill, Press, SelectOption
 from replaykit.trajectory.text_changes import alike
 
 _NUMBER = lazy_pattern(r"\d+")
@@ -100,19 +100,32 @@ class LastGesture:
     def completes(self, row: tuple[str, str, str], before: Page | None) -> bool:
         """Whether the page put an entry that it offered in the place of what was typed."""
         words = fold(added(row[1], row[2])).strip()
-        is_word = any(char.isalpha() for char in words)
-        return is_word and any(words in fold(text) for text in shown_texts(before))
+        try:
+            is_word = any(char.isalpha() for char in words)
+            return is_word and any(words in fold(text) for text in shown_texts(before))
+        except ReplaykitError:  # faults of the page are reported by the rule that has to read it
+            return False
 
     @property
     def _called(self) -> str:
         return "\n".join(one for one in (self.element.text, self.element.name) if one)
 
     def files(self, row: tuple[str, str, str]) -> bool:
-        """Whether a list took what was typed into its search field: it makes an option of any text."""
+        """Whether a list, or an unseen field, took what was typed into its search field as a tag."""
         is_search = self.element.role == "searchbox" or self.element.type == "search"
         field = field_at(self.dom, row[0]) if is_search else None
         taken = bare(added(row[1], row[2]))
-        return field is not None and field.tag == "select" and bool(taken) and taken in bare(self._typed)
+        is_taken = field is not None and bool(taken) and taken in bare(self._typed)
+        return is_taken and field is not None and (field.tag == "select" or self._is_emptied_into(field))
+
+    def _is_emptied_into(self, field: Node) -> bool:
+        """Whether a field is unseen, and the search field does not hold its text any more."""
+        try:
+            is_unseen = field.attribute("tabindex") == "-1" or not field.visible
+            is_emptied = self._target is not None and self._target.value == ""
+            return field.tag == "input" and is_unseen and is_emptied
+        except ReplaykitError:  # faults of the page are reported by the rule that has to read it
+            return False
 
     def naming(self, action: ActionBase) -> ActionBase:
         """Return an action on a field with those of the target as well: they may be all that is seen."""
@@ -120,6 +133,22 @@ class LastGesture:
         own = _names_at(self.dom, field.css)
         called = replace(field, text=one.text, name=one.name, names=one.names, earlier=own)
         return replace(action, element=called)
+
+    def by_option(self, action: ActionBase) -> ActionBase:
+        """Return what an option put into a field that no one sees: its value, and the option has the name."""
+        field = field_at(self.dom, action.element.css) if action.element is not None else None
+        is_unseen = field is not None and "hidden" in (field.attribute("type"), *field.attributes)
+        is_unseen |= field is not None and field.attribute("tabindex") == "-1"
+        is_entry = self.is_option or self.element.role in ENTRIES
+        labels = tuple(self._called.splitlines()) if is_entry else ()
+        if not isinstance(action, Fill) or not is_unseen or not labels:
+            return action
+        return SelectOption(element=action.element, values=(field_text(action),), labels=labels[:1])
+
+
+def field_text(action: ActionBase) -> str:
+    """Return what a field holds after an entry."""
+    return getattr(action, "value_after", None) or getattr(action, "value", None) or ""
 
 
 def typed_by(action: ActionBase) -> str:

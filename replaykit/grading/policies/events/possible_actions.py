@@ -191,12 +191,14 @@ class PossibleActions:
                 # A page that writes a typed text in its own way enters nothing.
                 for action in of_option(row, page):
                     yield PossibleAction(action, "choice", page, is_chosen=True)
-                is_typed = row[1] in self._typed and not last.completes(row, before)
+                is_completed = last.completes(row, before)
+                is_typed = row[1] in self._typed and not is_completed
                 is_typed |= is_typed_in(typed, row)
-                is_new = not last.is_typing and not is_typed and (is_there or row[0] in places)
+                is_new = (is_completed or not last.is_typing) and not is_typed
+                is_new &= is_there or row[0] in places
                 for action in entries([row], page):
                     is_state = is_there and is_set(action)
-                    named = last.naming(action) if is_state else action
+                    named = last.naming(action) if is_state else last.by_option(action)
                     yield PossibleAction(named, "choice", page, not is_state, is_new or last.offers(row[2]))
 
     def _shown_after(self, seen: Observation, looks: PageChange) -> Iterator[PossibleAction]:

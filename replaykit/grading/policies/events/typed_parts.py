@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from msgspec.structs import replace
 
-from replaykit.grading.policies.events.event import Event, is_printable
+from replaykit.grading.policies.events.digit_boxes import WHOLE, with_codes
+from replaykit.grading.policies.events.event import ENTER, Event, has_lines, is_printable
 from replaykit.trajectory import action as actions
 
 _ASIDE = (actions.ToolCall, actions.Wait, actions.Noop, actions.MouseMove, actions.Scroll, actions.KeyboardUp)
@@ -19,7 +20,9 @@ PARTS_MAX = 4000
 
 def joined(events: list[Event]) -> Iterator[Event]:
     """Yield the events with the whole of a text that was typed in parts on its last part."""
-    return _join_parts(list(_join_presses(events)))
+    found = with_codes(_join_parts(list(_join_presses(events))))
+    _learn_lines(found)
+    yield from found
 
 
 def _join_presses(events: list[Event]) -> Iterator[Event]:
@@ -88,6 +91,32 @@ def _part(event: Event) -> str | None:
 def _is_aside(event: Event) -> bool:
     """Whether an event leaves the place where text goes, or is a key whose text a later key has."""
     return event.kind != "action" or isinstance(event.action, _ASIDE) or bool(_key(event))
+
+
+def _learn_lines(events: Iterable[Event]) -> None:
+    """Let each line that was typed into a field know the whole: Enter between two begins the next one."""
+    lines: list[Event] = []
+    for event in events:
+        if lines and (_is_line_end(event) or _is_aside(event)):
+            continue
+        is_line = has_lines(event.element) and any(text for option in event.values for text in option)
+        if not is_line or (lines and not _same_target(lines[-1], event)):
+            _learn(lines)
+            lines = []
+        lines += [event] if is_line else []
+    _learn(lines)
+
+
+def _learn(lines: list[Event]) -> None:
+    whole = "\n".join(line.values[0][-1] for line in lines)
+    for line in lines if len(lines) > 1 else ():
+        line.known[WHOLE] = whole
+
+
+def _is_line_end(event: Event) -> bool:
+    action = event.action
+    is_enter = isinstance(action, actions.Press) and action.key.rpartition("+")[2] in ENTER
+    return is_enter and has_lines(event.element)
 
 
 def _key(event: Event) -> str:
