@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.grading.policies.events.event import ENTER, MOVING, SPACE, Event, is_printable, takes_no_text
 from replaykit.grading.policies.events.moved_marks import MARK
+from replaykit.grading.policies.events.plain_widgets.page_change import texts_in
 from replaykit.grading.policies.events.recorded_targets import hosts_of_target
 from replaykit.grading.policies.events.text_conditions import Reading
 from replaykit.grading.policies.events.widgets_around import is_in_open_list, is_part_of_slider
@@ -179,17 +180,28 @@ def offered(event: Event) -> tuple[Reading, ...] | None:
 def _option_names(options: list[Node], dom: Dom) -> Iterator[str | None]:
     """Yield what options are called; None in place of a name that stands nowhere on the page."""
     ids = {id for option in options for id in (option.attribute("aria-labelledby") or "").split()}
-    named = dict[str | None, Node]()
+    by_id = dict[str | None, Node]()
     for node in dom.pierce_all("[id]") if ids else ():
-        named.setdefault(node.attribute("id"), node)
-    yield from (named[id].text_content if id in named else None for id in sorted(ids))
+        by_id.setdefault(node.attribute("id"), node)
+    yield from (by_id[id].text_content if id in by_id else None for id in sorted(ids))
+    labels = _labels_by_field(dom) if any(option.attribute("id") for option in options) else {}
     for option in options:
-        host = option.host
+        host, label = option.host, option.closest("label")
+        named = labels.get(option.attribute("id") or "", [])
+        around = [" ".join(texts_in(label))] if label is not None else []
         shown = (option.text_content, option.attribute("aria-label"), host.text_content if host else None)
-        texts = [text for text in shown if text and text.strip()]
+        texts = [text for text in (*shown, *named, *around) if text and text.strip()]
         if not texts:
             yield None
         yield from texts
+
+
+def _labels_by_field(dom: Dom) -> dict[str, list[str]]:
+    """Return the texts of labels by the id of the field that they name."""
+    found: dict[str, list[str]] = {}
+    for label in dom.pierce_all("label[for]"):
+        found.setdefault(label.attribute("for") or "", []).append(" ".join(texts_in(label)))
+    return found
 
 
 def taken(event: Event) -> tuple[tuple[str, ...], ...] | None:

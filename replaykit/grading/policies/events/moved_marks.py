@@ -1,16 +1,25 @@
-"""Marked entries of lists after the keys that moved there: such a key chooses no other entry.
+"""Marked entries of lists at keys: the choice of a key that moved there, or of one that had two.
 
 In some lists the choice follows the mark, in others it does not: the page does not say which.
+
+Some libraries move `aria-selected` with the mark, and the field names another entry once a text has sorted
+the list (cmdk). In others, the entry with `aria-selected` was chosen before, and the field shows it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
-from replaykit.grading.policies.events.event import MOVING, Event, is_printable
-from replaykit.trajectory.action import Element, Press
+from msgspec.structs import replace
 
+from replaykit.errors import ReplaykitError
+from replaykit.grading.policies.events.event import ENTER, MOVING, Event, is_printable
+from replaykit.grading.values.normal_form import fold
+from replaykit.replay.dom import Dom, Node
+from replaykit.trajectory.action import Element, Names, Press
+
+_TAKING = (*ENTER, "Tab")
 _LISTS = ("listbox", "option")
 MARK = "mark"
 """Key of what is known of an event: the names of the entry that is marked after it."""
@@ -18,7 +27,7 @@ MARK = "mark"
 
 def with_marks(events: Iterable[Event]) -> tuple[Event, ...]:
     """Return the events; a key that moves in a list knows which entry is marked then, by the next key."""
-    found = tuple(events)
+    found = tuple(_with_doubts(events))
     for first, second in pairwise(event for event in found if event.kind == "action"):
         if _moves(first) and isinstance(second.action, Press) and second.step == (first.step or 0) + 1:
             names = _marked(first.element or Element(), second)
@@ -48,3 +57,64 @@ def _may_be_beside(*paths: str) -> bool:
     """Whether the elements around two entries may be the same: a path that is an id does not say it."""
     around = {path.rpartition(" > ")[0] for path in paths} - {""}
     return len(around) < len(paths)
+
+
+# Two marks
+
+
+def _with_doubts(events: Iterable[Event]) -> Iterator[Event]:
+    """Yield the events; a key that takes one of two entries takes neither for certain."""
+    for event in events:
+        key = event.action if isinstance(event.action, Press) else None
+        names = _doubted(event, key) if key is not None else ()
+        if key is None or not names:
+            yield event
+            continue
+        doubted = replace(event, action=_naming(key, None))
+        doubted.known[MARK] = names
+        yield doubted
+        for name in names:
+            code = f"choice@{event.step or 0}"
+            yield replace(
+                event, kind="maybe", action=_naming(key, name), hides=frozenset({"action"}), code=code
+            )
+
+
+def _naming(key: Press, active: str | None) -> Press:
+    """Return a key on an element that marks another entry, or none."""
+    element = key.element or Element()
+    names = replace(element.names or Names(), active=active)
+    return replace(key, element=replace(element, names=names))
+
+
+def _doubted(event: Event, action: Press) -> tuple[str, ...]:
+    """Return the names of both entries that a key may have taken; empty where there is no doubt."""
+    element = action.element or Element()
+    active = element.names.active if element.names is not None else None
+    id = (element.attributes or {}).get("aria-activedescendant")
+    is_taking = event.kind == "action" and action.key in _TAKING
+    if not is_taking or not active or not id or isinstance(event.dom, tuple):
+        return ()
+    try:
+        other = _other_mark(event.dom, id, element.value or element.text or "")
+    except ReplaykitError:  # faults of the page are reported by the rule that has to read it
+        return ()
+    return (active, other) if other else ()
+
+
+def _other_mark(dom: Dom, id: str, held: str) -> str | None:
+    """Return the name of the entry that has the mark in place of the named one, unless the field shows it."""
+    options = dom.pierce_all("[role=option]")
+    named = next((one for one in options if one.attribute("id") == id), None)
+    around = named.closest("[role=listbox]") if named is not None else None
+    if named is None or around is None or named.attribute("aria-selected") != "false":
+        return None
+    if around.attribute("aria-multiselectable") == "true":
+        return None
+    marked = [one for one in options if one.attribute("aria-selected") == "true" and _is_in(one, around)]
+    name = marked[0].text_content.strip() if len(marked) == 1 else ""
+    return name if name and fold(name) not in fold(held) else None
+
+
+def _is_in(part: Node, around: Node) -> bool:
+    return around.row < part.row < around.dom.tree.end[around.row]

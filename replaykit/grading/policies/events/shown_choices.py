@@ -11,8 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from replaykit.errors import ReplaykitError
 from replaykit.grading.policies.events.event import ENTER, SPACE, is_printable, types_text
-from replaykit.grading.policies.events.last_gesture import field_at, is_in
+from replaykit.grading.policies.events.last_gesture import is_in
 from replaykit.grading.policies.events.plain_widgets.closed_lists import pressed_entries, taken_entries
+from replaykit.grading.policies.events.plain_widgets.found_again import found_again
+from replaykit.grading.policies.events.plain_widgets.marked_options import marked_options
 from replaykit.grading.policies.events.plain_widgets.page_change import (
     NAME_MAX,
     PART_MIN,
@@ -22,7 +24,7 @@ from replaykit.grading.policies.events.plain_widgets.page_change import (
     texts_in,
 )
 from replaykit.grading.policies.events.plain_widgets.row_boxes import set_boxes
-from replaykit.grading.policies.events.plain_widgets.sliders import moved_sliders
+from replaykit.grading.policies.events.plain_widgets.sliders import moved_sliders, stepped_scales
 from replaykit.grading.policies.events.widgets_around import ENTRIES, PAGES
 from replaykit.grading.values.normal_form import fold
 from replaykit.replay.run_state import Page
@@ -57,10 +59,14 @@ def _choices(
         yield from pressed_entries(last, element, change, earlier)
     if element.tag not in PAGES:
         yield from moved_sliders(last, element, change)
+        yield from marked_options(element, change)
+        yield from stepped_scales(element, change) if _may_choose(last) else ()
     roles = (*ENTRIES, "combobox") if isinstance(last, Press) else ENTRIES
     if element.role in roles and element.tag not in PAGES and _may_choose(last):
         yield from set_boxes(element, change)
         yield from _named(gestures, element, change)
+    elif element.role == "button" and _may_choose(last):
+        yield from _confirmed(gestures, element, change)
 
 
 def _may_choose(action: ActionBase) -> bool:
@@ -80,10 +86,27 @@ def _named(gestures: Sequence[ActionBase], element: Element, change: PageChange)
     if isinstance(gestures[-1], Press):
         for text in _new_texts(element.css, change):
             yield _selection(element, text)
-    names = {fold(name) for name in (element.text, element.name) if name and len(name) <= NAME_MAX} - {""}
+    names = _names((element,))
     for shown in _used_before(gestures, element) if names else ():
-        for text in _new_texts(shown.css, change):
-            yield from (_selection(shown, text, name) for name in names if _is_called(fold(text), name))
+        yield from _shown_as(shown, names, change)
+
+
+def _confirmed(gestures: Sequence[ActionBase], element: Element, change: PageChange) -> Iterator[ActionBase]:
+    """Yield what a button confirmed: an element shows only now the name of an entry used after it."""
+    used = list(_used_before(gestures, element))
+    for place, shown in enumerate(used):
+        yield from _shown_as(shown, _names(used[:place]), change)
+
+
+def _names(elements: Iterable[Element]) -> set[str]:
+    named = (name for one in elements for name in (one.text, one.name))
+    return {fold(name) for name in named if name and len(name) <= NAME_MAX} - {""}
+
+
+def _shown_as(shown: Element, names: set[str], change: PageChange) -> Iterator[ActionBase]:
+    """Yield the choice of each text that an element shows only afterwards, if an entry is called so."""
+    for text in _new_texts(shown.css, change) if names else ():
+        yield from (_selection(shown, text, name) for name in names if _is_called(fold(text), name))
 
 
 def _selection(element: Element, text: str, *names: str) -> ActionBase:
@@ -91,8 +114,9 @@ def _selection(element: Element, text: str, *names: str) -> ActionBase:
 
 
 def _used_before(gestures: Sequence[ActionBase], element: Element) -> Iterable[Element]:
-    """Return the targets of the gestures before the last one that are apart from its own."""
-    return [one for one in _used(gestures, element) if _is_apart(one.css, element.css)]
+    """Return the targets of earlier gestures that are apart from the last one, or hold it with the focus."""
+    used = _used(gestures, element)
+    return [one for one in used if _is_apart(one.css, element.css) or _holds(one, element)]
 
 
 def _used(gestures: Sequence[ActionBase], element: Element) -> Iterable[Element]:
@@ -105,13 +129,23 @@ def _is_apart(one: str | None, other: str | None) -> bool:
     return one is not None and other is not None and not is_in(one, other) and not is_in(other, one)
 
 
+def _holds(one: Element, element: Element) -> bool:
+    """Whether an element that takes the focus is around another, as a list that holds its entries is."""
+    return "tabindex" in (one.attributes or {}) and is_in(element.css or "", one.css)
+
+
 def _is_called(text: str, name: str) -> bool:
     return name in text or (len(text) >= PART_MIN and text in name)
 
 
 def _new_texts(css: str | None, change: PageChange) -> list[str]:
-    """Return the texts that an element shows now and did not show before, or more often."""
-    before, after = field_at(change.before.dom, css), field_at(change.after.dom, css)
+    """Return the texts that an element, or its host, shows now and did not show before, or more often."""
+    host = (css or "").rpartition(" >>> ")[0]
+    return _new_in(css, change) or (_new_in(host, change) if host else [])
+
+
+def _new_in(css: str | None, change: PageChange) -> list[str]:
+    before, after = found_again(css, change)
     if before is None or after is None or max(map(size_of, (before, after))) > ROWS_MAX:
         return []
     return list(Counter(texts_in(after)) - Counter(texts_in(before)))

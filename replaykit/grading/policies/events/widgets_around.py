@@ -93,7 +93,8 @@ def is_step_button(field: Node | None, part: Node | None, *, is_sign: bool) -> b
     if is_sign and tree.up[field.row] in above:
         return True
     buttons = _by_tree(tree, (one.row for one in field.dom.pierce_all(_BUTTONS)))
-    own = _by_tree(tree, [field.row, *chain.from_iterable(buttons.values())])
+    unseen = (one.row for one in field.dom.pierce_all("input") if not one.visible)
+    own = _by_tree(tree, [field.row, *unseen, *chain.from_iterable(buttons.values())])
     around = (one for one in _owned_by(own, field) if _held(tree, buttons, one.row) <= _BUTTONS_MAX)
     return any(one.row in above for one in around)
 

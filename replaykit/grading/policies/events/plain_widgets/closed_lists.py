@@ -12,6 +12,7 @@ from itertools import takewhile
 
 from replaykit.grading.policies.events.event import ENTER, SPACE, types_text
 from replaykit.grading.policies.events.last_gesture import field_at
+from replaykit.grading.policies.events.plain_widgets.found_again import found_again
 from replaykit.grading.policies.events.plain_widgets.page_change import (
     NAME_MAX,
     PART_MIN,
@@ -19,6 +20,7 @@ from replaykit.grading.policies.events.plain_widgets.page_change import (
     PageChange,
     shown_texts,
     size_of,
+    texts_in,
     vanished,
 )
 from replaykit.grading.policies.events.widgets_around import PAGES, widgets_of
@@ -31,6 +33,9 @@ TEXTS_MAX = 1000
 """Entries of a list that a key may have taken; of a longer one, any name may be meant."""
 
 
+_CONTROLS = "button, a[href], label, summary, [role=button], [role=link], [role=heading], h1, h2, h3"
+"""Elements whose texts are not entries of a list that another element operates."""
+
 _PARTS_MAX = 20
 """New texts of a widget that are searched for parts that the page offered."""
 
@@ -38,16 +43,28 @@ _PARTS_MAX = 20
 def pressed_entries(
     key: Press, element: Element, change: PageChange, earlier: Page | None
 ) -> Iterator[ActionBase]:
-    """Yield the press of an entry of a list that opened in the gestures before, and that a key closed."""
+    """Yield the press of an entry of a list that opened in the gestures before, and that a key closed.
+
+    The field of a palette of commands may go with its list, and so do buttons of a dialog that a key sent.
+    """
     is_known = element.names is not None and bool(element.names.active)
+    is_palette = element.tag == "input" and key.key in ENTER
     is_pressing = key.key in (*ENTER, *SPACE) and not types_text(element)
-    if is_known or not is_pressing or earlier is None or field_at(change.after.dom, element.css) is None:
+    is_pressing &= field_at(change.after.dom, element.css) is not None
+    if is_known or earlier is None or not (is_pressing or is_palette):
         return
-    taken = [text for text in vanished(change) if text not in shown_texts(earlier)]
+    own = _texts_of_controls(change.before) if is_palette else set()
+    taken = [text for text in vanished(change) if text not in shown_texts(earlier) and text not in own]
     if taken:
         names = Names(active="\n".join(taken)) if len(taken) <= TEXTS_MAX else None
         entry = Element(tag=element.tag, css=element.css, node=element.node, names=names)
         yield Press(key=key.key, element=entry)
+
+
+def _texts_of_controls(page: Page) -> set[str]:
+    """Return the texts of controls: who presses those has the focus on them."""
+    dom = page.dom
+    return {text for one in dom.pierce_all(_CONTROLS) for text in texts_in(one)} if dom is not None else set()
 
 
 def taken_entries(
@@ -59,10 +76,10 @@ def taken_entries(
     """
     if key.key not in ENTER or element.tag != "input":
         return
-    around = (_widget(field_at(page.dom, element.css)) for page in change)
+    around = (_widget(one) for one in found_again(element.css, change))
     yield from _taken(element, element, change, *around)
     for one in used:
-        yield from _taken(one, element, change, *(_sized(field_at(page.dom, one.css)) for page in change))
+        yield from _taken(one, element, change, *(_sized(node) for node in found_again(one.css, change)))
 
 
 def _taken(

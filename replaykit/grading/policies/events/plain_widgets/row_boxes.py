@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from replaykit.errors import ReplaykitError
 from replaykit.grading.policies.events.last_gesture import field_at
+from replaykit.grading.policies.events.plain_widgets.found_again import found_again
 from replaykit.grading.policies.events.plain_widgets.page_change import (
     ROWS_MAX,
     PageChange,
@@ -32,14 +33,14 @@ _StateOf = Callable[[Node], _State | None]
 def set_boxes(element: Element, change: PageChange) -> Iterator[ActionBase]:
     """Yield what a row did with the box in it that a page built."""
     if element.tag is not None and "-" in element.tag:
-        was_marked, is_marked = (_is_marked(field_at(one.dom, element.css)) for one in change)
+        was_marked, is_marked = (_is_marked(one) for one in found_again(element.css, change))
         if was_marked != is_marked:
             yield Check(element=element) if is_marked else Uncheck(element=element)
     if _is_drawn(element) and _has_new_classes(element, change):
         yield from (Check(element=element), Uncheck(element=element))
     if change.before.lacks((b"aria-checked",)) or change.after.lacks((b"aria-checked",)):
         return
-    before, after = (_states(field_at(one.dom, element.css)) for one in change)
+    before, after = (_states(one) for one in found_again(element.css, change))
     if len(before) == len(after):
         for (_, was), (role, now) in zip(before, after, strict=True):
             if was != now and now == "true":
@@ -70,7 +71,7 @@ def _is_drawn(element: Element) -> bool:
 
 
 def _has_new_classes(element: Element, change: PageChange) -> bool:
-    before, after = (field_at(one.dom, element.css) for one in change)
+    before, after = found_again(element.css, change)
     if before is None or after is None:
         return False
     was, now = (one.attribute("class") for one in (before, after))
