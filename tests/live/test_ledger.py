@@ -104,6 +104,18 @@ def test_honest_pages_leave_no_gap(tmp_path: Path, page: Any, site: Any) -> None
     assert missed(tmp_path / "run.zst") == {}
 
 
+def test_a_removed_button_of_an_earlier_key_excuses_no_click(tmp_path: Path, page: Any, site: Any) -> None:
+    hidden = "new Function('event', 'event.stopImmediatePropagation()')"
+    markup = f"""<!doctype html><button id=brief onkeydown="this.remove()">brief</button><button id=it>it</button><script>
+      addEventListener('click', {hidden}, true);</script>"""
+    with Recorder(tmp_path / "run.zst", screenshots="off", network="off") as run:
+        page.goto(site.add("/", markup))
+        run.attach(page)
+        page.press("#brief", "Enter")
+        page.click("#it")
+    assert missed(tmp_path / "run.zst")["events.missed"] == 1
+
+
 def test_nothing_retires_the_script(tmp_path: Path, page: Any, watch: Any, site: Any) -> None:
     watched = watch()
     watched.page.goto(site.add("/", "<!doctype html><button id=it>x</button>"))

@@ -53,6 +53,14 @@ function countReceived(event, inner) {
   ledger.received += 1;
   if (event.type === 'click') counter.clicked = event.composedPath()[0];
   if (event.type === 'keydown') counter.keyed = event.composedPath()[0];
+  if (event.type === 'pointerdown') settleKey(counter);
+}
+
+// Before the mouse can make the next click.
+function settleKey(counter) {
+  const missed = countOf(counter.counts, 'click') - counter.received.click;
+  if (missed > 0 && isOnRemoved('click', counter)) counter.received.click += 1;
+  counter.keyed = null;
 }
 
 // Two clicks make a double click, also on an element that the second one removed, and a key makes a click on a button
