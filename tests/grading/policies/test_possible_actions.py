@@ -16,6 +16,7 @@ from replaykit.trajectory.action import (
     Element,
     FileInfo,
     Fill,
+    HandleDialog,
     Names,
     Press,
     Reload,
@@ -393,6 +394,20 @@ def test_a_pointer_may_rest_over_an_unknown_element(tmp_path: Path) -> None:
     rule = {"type": "never", "match": {"action": "hover", "text": "Buy"}}
     assert result(commanded(rule, "Frame.hover"), tmp_path) == ("UNDECIDED", ("command.unreported@0",))
     assert result(commanded(rule, "Frame.click"), tmp_path)[1] == ()
+
+
+@pytest.mark.parametrize("name", ["Page.handleJavaScriptDialog", "Dialog.accept", "Dialog.dismiss"])
+def test_a_command_may_answer_a_dialog(name: str, tmp_path: Path) -> None:
+    rule = {"type": "never", "match": {"action": "handle_dialog"}}
+    assert result(commanded(rule, name), tmp_path) == ("UNDECIDED", ("command.unreported@0",))
+    for match in ({"action": "click"}, {"text": "Delete"}, {"action": "@input", "value": "x"}):
+        assert result(commanded({"type": "never", "match": match}, name), tmp_path)[1] == ()
+
+
+def test_who_declares_an_answer_to_a_dialog_declares_all(tmp_path: Path) -> None:
+    rule = {"type": "never", "match": {"action": "handle_dialog"}}
+    run = commanded(rule, "Dialog.accept").step(HandleDialog(accept=True))
+    assert result(run, tmp_path)[0] == "VIOLATED"
 
 
 FORMS = """<form id=f><input id=i><button type=button>Help</button><button class=danger>Delete</button></form>

@@ -29,10 +29,11 @@ from replaykit.grading.policies.events.plain_widgets.page_change import PageChan
 from replaykit.grading.policies.events.plain_widgets.row_boxes import set_and_unset
 from replaykit.grading.policies.events.popup_documents import PopupDocuments
 from replaykit.grading.policies.events.shown_choices import BEFORE_MAX, shown_choices
+from replaykit.grading.policies.events.unreported_commands import unreported_commands
 from replaykit.replay.dom import Node
 from replaykit.replay.run_state import Page
 from replaykit.trajectory import action as actions
-from replaykit.trajectory.action import ActionBase, DragAndDrop, Element, FileInfo, Hover, NodeRef, UploadFile
+from replaykit.trajectory.action import ActionBase, DragAndDrop, Element, NodeRef
 from replaykit.trajectory.command import Command
 from replaykit.trajectory.exchange import Exchange, Navigation, TabChange
 from replaykit.trajectory.observation import Observation
@@ -72,12 +73,6 @@ _READS = ("GET", "HEAD", "OPTIONS")
 _ASIDE = ("ping",)
 """Resources by which pages report what happened, and do nothing else."""
 
-LATE_MAX_MS = 60_000
-"""A page reports the files that were given to it at most so long after."""
-
-_CHOOSING = ("setInputFiles", "DOM.setFileInputFiles")
-_RESTING = ("hover",)
-
 
 class PossibleAction(NamedTuple):
     """An action that the agent may have done."""
@@ -99,7 +94,7 @@ class PossibleActions:
     def __init__(self, run: Trajectory, text_of: TextOf) -> None:
         self._scripts = AgentScriptTimes(run)
         self._handlers = WrittenHandlers(self._scripts, SiteHandlers(run.of_type(Exchange), text_of))
-        self._unreported = _unreported_commands(run)
+        self._unreported = unreported_commands(run)
         self._asked = {one.id: one for one in run.of_type(Exchange)}
         self._documents = PopupDocuments(self._asked.values())
         #: Steps that report what a script did, or that drivers carry out by own scripts, and their end.
@@ -458,40 +453,3 @@ def _is_untyped(node: Node) -> bool:
 def _place(action: ActionBase) -> str | None:
     """Return the CSS path of what a gesture is on."""
     return action.element.css if action.element is not None else None
-
-
-# Commands
-
-
-def _unreported_commands(run: Trajectory) -> dict[int, ActionBase]:
-    """Return what commands may have done that no step reports, by the identity of the command.
-
-    A file field that a page made and put nowhere sends its events to no one else, and no event shows over
-    which element a pointer rests.
-    """
-    commands = [one for one in run.of_type(Command) if one.kind == "input" and not one.refused]
-    return {id(command): action for command, action in (*_uploads(run, commands), *_hovers(run, commands))}
-
-
-def _uploads(run: Trajectory, commands: list[Command]) -> Iterator[tuple[Command, ActionBase]]:
-    reported = [step.t or 0 for step in run.steps for one in step.actions if isinstance(one, UploadFile)]
-    for command in commands:
-        if not _is(command, _CHOOSING):
-            continue
-        lags = ((at, at - (command.t or 0)) for at in reported)
-        found = next((at for at, lag in lags if -2 * SLACK_MS <= lag <= LATE_MAX_MS), None)
-        if found is None:
-            # Which files those were is unknown.
-            yield command, UploadFile(files=(FileInfo(name=MASKED),))
-        else:
-            reported.remove(found)
-
-
-def _hovers(run: Trajectory, commands: list[Command]) -> Iterator[tuple[Command, ActionBase]]:
-    # A harness that declares its steps reports each.
-    is_reported = any(isinstance(one, Hover) for step in run.steps for one in step.actions)
-    yield from ((one, Hover()) for one in commands if _is(one, _RESTING) and not is_reported)
-
-
-def _is(command: Command, methods: tuple[str, ...]) -> bool:
-    return command.name in methods or command.name.rpartition(".")[2] in methods
