@@ -55,6 +55,27 @@ def test_events_that_were_stopped_before_are_counted(
     assert missed(tmp_path / "run.zst")["events.missed"] >= 2
 
 
+def tap(page: Any, x: int, y: int) -> None:
+    protocol = page.context.new_cdp_session(page)
+    protocol.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]})
+    protocol.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+@pytest.mark.parametrize("script", ["", hides()], ids=["plain", "hides"])
+def test_a_touch_in_a_frame_is_one(tmp_path: Path, page: Any, site: Any, script: str) -> None:
+    site.add(
+        "/in", f"<!doctype html><button style='width:99px;height:99px'>In</button><script>{script}</script>"
+    )
+    frames = "<iframe src=/in style='width:120px;height:120px;border:0'></iframe>"
+    page.goto(site.add("/", f"<!doctype html><body style='margin:0'>{frames}"))
+    with Recorder(tmp_path / "run.zst", screenshots="off", network="off") as run:
+        run.attach(page)
+        tap(page, 50, 50)
+        page.wait_for_timeout(300)
+    assert bool(missed(tmp_path / "run.zst")) == bool(script)
+    assert is_clicked(tmp_path / "run.zst") != bool(script)
+
+
 def test_a_frame_that_silences_itself_is_counted(tmp_path: Path, page: Any, site: Any) -> None:
     markup = f"""<!doctype html><script>onload = () => {{ const frame = document.createElement('iframe');
       document.body.append(frame); const inner = frame.contentWindow; {hides("inner")}

@@ -13,6 +13,7 @@ const AUDIT_MS = 250;
 const counters = new Map();
 const documentCounters = new WeakMap();
 const ledger = { windows: 0, received: 0, missed: 0, isFull: false, isArriving: false };
+let touchesBelow = { __proto__: null };
 
 function addCounter(view) {
   const inner = view.document;
@@ -54,6 +55,8 @@ function countReceived(event, inner) {
   if (event.type === 'click') counter.clicked = event.composedPath()[0];
   if (event.type === 'keydown') counter.keyed = event.composedPath()[0];
   if (event.type === 'pointerdown') settleKey(counter);
+  // The browser counts a touch twice: in its frame, and in the outermost window of that process.
+  if (inner !== document && event.pointerType === 'touch') touchesBelow[event.type] = (touchesBelow[event.type] ?? 0) + 1;
 }
 
 // Before the mouse can make the next click.
@@ -77,14 +80,15 @@ function audit() {
   for (const [key, counter] of counters) {
     for (const type of COUNTER_TYPES) {
       const counted = countOf(counter.counts, type);
-      const missed = counted - counter.received[type];
-      if (missed === 0) continue;
+      if (counted === counter.received[type]) continue;
+      const missed = counted - counter.received[type] - (counter.inner === document ? touchesBelow[type] ?? 0 : 0);
       counter.received[type] = counted;
       const made = missed > 0 && isOnRemoved(type, counter) ? 1 : 0;
       if (missed > made) reportMissed(missed - made, type, counter.inner);
     }
     if (documentWindow(counter.inner) === null) counters.delete(key);
   }
+  touchesBelow = { __proto__: null };
 }
 
 // Without most of its address, which may hold a secret.
