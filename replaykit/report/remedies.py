@@ -50,6 +50,8 @@ REMEDIES: dict[str, str] = {
     "document.crashed": "a page crashed while it was recorded: record the run again",
     "document.unclosed": "a page was gone before it was read: record the run again",
     "document.unopened": "a page began before the recorder was in it: " + _WATCH,
+    "download.redirected": "a link with `download` led through a redirect, and only its end is known: record"
+    " with `replaykit record`, whose log of requests has it",
     "drag.activates": "a pointer went down or up on a control, which may have acted: check what came of it",
     "events.missed": "the page kept input events from the recorder: record again with `-- COMMAND`",
     "field": _NAMES,

@@ -15,9 +15,10 @@ END = "trajectory.end"
 STATES = ("proven", "recorded", "auto_approve", "partial", "absent")
 """States of a channel, strongest first."""
 
-LOGGED = frozenset(
-    {"target.late", "tab.late", "target.unarmed", "worker.shared", "attach.failed", "requests.leaving"}
-)
+LOGGED = frozenset({
+    "target.late", "tab.late", "target.unarmed", "worker.shared", "attach.failed", "requests.leaving",
+    "download.redirected",
+})  # fmt: skip
 """Gaps of the network that a closed net log fills: what no one recorded is an exchange of its own there."""
 
 _UNWATCHED = "witness:"

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from replaykit.bundle.reader import open_bundle
+from replaykit.grading.grader import grade
 from replaykit.recorder.recorder import Recorder
 from replaykit.reruns.playwright_calls import on_element
 from replaykit.trajectory.action import Element, Fill, tag_of
@@ -133,6 +134,21 @@ def test_the_request_of_a_download_is_an_exchange(tmp_path: Path, page: Any, sit
     with open_bundle(tmp_path / "run.zst") as bundle:
         asked = [(one.method, one.url, one.step) for one in bundle.trajectory.of_type(Exchange)]
     assert asked == [("GET", report, 0)]
+
+
+def test_redirects_of_a_download_are_missing(tmp_path: Path, page: Any, site: Any) -> None:
+    site.add("/file", "x", "application/octet-stream")
+    site.answers["/report"] = (302, {"Location": "/file"})
+    page.goto(site.add("/", HIDDEN))
+    absent = {"type": "network", "should_not_exist": True, "expected": {"url": f"{site.origin}/report"}}
+    task = {"id": "t", "intent": "x", "checks": [absent]}
+    with Recorder(tmp_path / "run.zst", task=task, screenshots="off") as run:
+        run.attach(page)
+        with page.expect_download():
+            page.click("#down")
+    (found,) = grade(tmp_path / "run.zst").checks
+    assert "/report" in site.asked
+    assert (found.outcome, found.missing) == ("UNDECIDED", ("download.redirected",))
 
 
 @pytest.mark.parametrize(

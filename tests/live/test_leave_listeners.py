@@ -180,6 +180,45 @@ def test_page_that_does_not_listen(tmp_path: Path, page: Page, site: Site, start
     assert LEAVING not in found.missing
 
 
+CLOSES: dict[str, Callable[[Page, Page], object]] = {
+    "agent": lambda page, popup: popup.close(),
+    "itself": lambda page, popup: popup.evaluate("setTimeout(() => window.close())"),
+    "opener": lambda page, popup: page.evaluate("opened.close()"),
+}
+
+
+def close(tmp_path: Path, page: Page, site: Site, listener: str, how: str) -> Recording:
+    site.add("/popup", f"<!doctype html><title>Popup</title><script>{listener}</script>")
+    site.add("/", "<!doctype html><button id=stay onclick=\"opened = window.open('/popup')\">Open</button>")
+    with Recorder(tmp_path / "run.zst", screenshots="off") as run:
+        run.attach(page)
+        page.goto(f"{site.origin}/")
+        with page.expect_popup() as opened:
+            page.click("#stay")
+        popup = opened.value
+        popup.wait_for_load_state()
+        page.wait_for_timeout(300)
+        CLOSES[how](page, popup)
+        page.wait_for_timeout(300)
+    return Recording(tmp_path / "run.zst")
+
+
+@pytest.mark.parametrize("how", CLOSES)
+@pytest.mark.parametrize("listener", one_in(3, [*LISTENERS]))
+def test_popup_that_listens_for_its_end(
+    tmp_path: Path, page: Page, site: Site, listener: str, how: str
+) -> None:
+    found = close(tmp_path, page, site, LISTENERS[listener], how)
+    assert "/buy" in site.asked
+    assert found.sent or LEAVING in found.missing
+
+
+@pytest.mark.parametrize("how", CLOSES)
+def test_popup_that_does_not_listen(tmp_path: Path, page: Page, site: Site, how: str) -> None:
+    found = close(tmp_path, page, site, "", how)
+    assert LEAVING not in found.missing
+
+
 def test_page_that_stays(tmp_path: Path, page: Page, site: Site, start: str) -> None:
     shows(site, LISTENERS["pagehide"])
     found = record(tmp_path / "run.zst", page, start, lambda page: page.click("#stay"))

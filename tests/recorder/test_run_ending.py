@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
+from replaykit.recorder.page.page_script import PageEvent
 from replaykit.recorder.probes.probe_scheduler import PROBES_MAX_MS
 from replaykit.recorder.session import driver_messages as m
 from replaykit.recorder.session import request_messages as requests
@@ -412,6 +415,36 @@ def test_a_download_without_a_request_is_one(driver) -> None:
     driver.end()
     found = [(one.method, one.url, one.t) for one in driver.of(exchange.Exchange)]
     assert found == [("GET", "http://x/a.csv", 1000), ("GET", "http://x/a.csv", 1200)]
+
+
+def clicked(href: str, **marks: str) -> PageEvent:
+    link = Element(tag="a", attributes={"href": href, **marks})
+    return PageEvent(seq=0, at=0, name="click", element=link)
+
+
+@pytest.mark.parametrize(
+    ("event", "is_direct"),
+    [
+        (clicked("/a.csv", download=""), True),
+        (clicked("a.csv#top", download="b.csv"), True),
+        (clicked("/a.csv"), False),
+        (clicked("/latest", download=""), False),
+        (clicked("http://[", download=""), False),
+        (None, False),
+    ],
+)
+def test_a_link_that_was_clicked_names_the_first_address_of_its_download(
+    driver: Any, event: PageEvent | None, is_direct: bool
+) -> None:
+    driver.feed(m.Navigated(at=900, page=0, document=1, url="http://x/", stage="committed"))
+    if event is not None:
+        driver.feed(m.PageMessage(at=990, page=0, document=1, event=event))
+    driver.feed(m.DownloadChanged(at=1000, page=0, guid="g", url="http://x/a.csv", state="started")).wait(
+        1000
+    )
+    driver.end()
+    gaps = [one.why for one in driver.of(exchange.Gap) if one.channel == "network"]
+    assert gaps == ([] if is_direct else ["download.redirected"])
 
 
 def test_a_page_that_turns_out_to_be_a_download_is_one_request(driver) -> None:

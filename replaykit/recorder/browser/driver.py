@@ -18,6 +18,7 @@ from replaykit.recorder.browser.instrumentation import Armed, arm, environment
 from replaykit.recorder.browser.pending_relays import Relaying
 from replaykit.recorder.browser.session_commands import Command, Commands
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
+from replaykit.recorder.browser.tab.leave_listeners import LEAVING
 from replaykit.recorder.browser.target_registry import FoundPage, TargetRegistry
 from replaykit.recorder.browser.target_relay import RECEIVED, TargetEvent
 from replaykit.recorder.browser.witnesses.command_log import DriverLog
@@ -271,8 +272,7 @@ class Driver(Relaying):
             self._receive(tab, event)
         tab.is_watched = True
         if tab.page in self._leaving:
-            self.feed(self._leaving.pop(tab.page))
-            tab.documents.gone(())
+            self._end(tab, self._leaving.pop(tab.page))
         late = tab.network.late((), armed.urls)
         is_reported = self.requests.is_listening and (self.log.is_whole or self.is_proxied)
         if late and self.has_network and not (tab.is_existing or is_reported):
@@ -485,9 +485,16 @@ class Driver(Relaying):
             if tab.page in self._backlog:
                 self._leaving[tab.page] = leaving  # no event has reported it yet
             else:
-                self.feed(leaving)
-                tab.documents.gone(())  # what is asked for from now on reaches none of them
+                self._end(tab, leaving)
         if not tab.is_gone:
             self.targets.part(tab)
         tab.is_gone = True
         self.give_up_all(tab)
+
+    def _end(self, tab: CdpTab, leaving: TabClosed | TabCrashed) -> None:
+        # The session ends before its documents do, and reports no request of their last listeners.
+        count = tab.leave_listeners.ended(tab.worlds.unasked())
+        if count and isinstance(leaving, TabClosed):
+            self.gap("network", LEAVING, count, tab.page)
+        self.feed(leaving)
+        tab.documents.gone(())  # what is asked for from now on reaches none of them

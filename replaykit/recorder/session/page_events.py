@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from math import inf
+from urllib.parse import urljoin
 
 from msgspec.structs import asdict, replace
 
@@ -18,6 +20,7 @@ from replaykit.recorder.session.outbox import Outbox, StepRef
 from replaykit.recorder.session.page_message import ms
 from replaykit.recorder.session.request_messages import Requested
 from replaykit.recorder.session.witnesses import Commanded
+from replaykit.trajectory.action import Element
 from replaykit.trajectory.command import Command
 from replaykit.trajectory.exchange import Console, Dialog, Download, Message
 
@@ -40,6 +43,9 @@ DIALOGS = frozenset({"alert", "confirm", "prompt", "beforeunload"})
 """Kinds of dialogs; others count as `alert`."""
 
 _OVER = frozenset({"completed", "canceled", "failed"})
+
+LINKS_MAX = 1000
+"""Addresses of links to downloads kept in one recording."""
 
 ANSWER_MAX_MS = 60_000
 """A page that turns out to be a download was asked for at most so long before."""
@@ -167,10 +173,26 @@ def cut(text: str, limit: int) -> str:
 
 
 class DownloadRequests:
-    """Finds the downloads for which the browser reported no request: a link with `download` makes such."""
+    """Finds the downloads for which the browser reported no request: a link with `download` makes such.
+
+    The browser then names only the last address. That of a link that was clicked is also the first.
+    """
 
     def __init__(self) -> None:
         self._asked_at: dict[str, float] = {}
+        self._links: set[str] = set()
+        self._unreported: list[DownloadChanged] = []
+
+    def clicked(self, element: Element | None, base: str) -> None:
+        """Record a link that an event was on."""
+        marks = (element.attributes if element is not None else None) or {}
+        if "download" in marks and "href" in marks and len(self._links) < LINKS_MAX:
+            with suppress(ValueError):  # not an address
+                self._links.add(_plain(urljoin(base, marks["href"])))
+
+    def redirected(self) -> list[DownloadChanged]:
+        """Return the downloads that redirects may have led to."""
+        return [one for one in self._unreported if _plain(one.url) not in self._links]
 
     def asked(self, message: Requested) -> None:
         """Record a request that the browser reported."""
@@ -185,6 +207,7 @@ class DownloadRequests:
         is_new = message.state == "started" and message.url.startswith(("http:", "https:"))
         if not is_new or message.at - self._asked_at.get(_plain(message.url), -inf) <= ANSWER_MAX_MS:
             return None
+        self._unreported.append(message)
         name = f"download:{message.guid}"
         return Requested(
             at=message.at,

@@ -282,6 +282,8 @@ class Session:
             self._outbox.redactor.hide_fields(sent_names(named.get("name"), named.get("id")))
         if not self._is_begun or self._is_ending:
             return
+        tab = self._tabs.get(message.page)
+        self._downloading.clicked(element, tab.url if tab is not None else "")
         if not (self._submissions.receive(message) or self._navigations.receive(message)):
             self._action_tracker.message(self._scripts.attributed(message))
 
@@ -381,6 +383,8 @@ class Session:
         self._navigations.settle(now)
         # Last: only with every action known can the cause of a tab's closing be decided.
         gone = self._tab_lifecycle.conclude()
+        for one in self._downloading.redirected() if self._options.network != "off" else ():
+            self._outbox.gap("network", "download.redirected", one.at, page=one.page)
         self._observations.hurry(now)
         self._flows.when_idle(lambda: self._conclude(message, gone))
 

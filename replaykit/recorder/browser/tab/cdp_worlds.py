@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.errors import RecorderError
-from replaykit.recorder.browser.tab.cdp_documents import Place
+from replaykit.recorder.browser.tab.cdp_documents import Place, Spot
 from replaykit.recorder.browser.tab.cdp_frames import Flood, Via
 from replaykit.recorder.browser.tab.tab_state import Missed, TabState
 from replaykit.recorder.page.page_script import (
@@ -110,6 +110,12 @@ class Worlds:
             for place, frame in self.pages()
             if place not in denying and any(place[0][: len(via)] == via for via in due)
         ]
+
+    def unasked(self) -> Iterator[Spot]:
+        """Yield the documents that have neither denied that they listen for their end, nor been asked."""
+        asked = self._tab.leave_listeners.handles
+        every = frozenset(place[0] for place in self._contexts)
+        return ((place[0], frame) for place, frame in self.unknown(every) if place not in asked)
 
     def _present(self) -> dict[Place, Place]:
         """Return our contexts of the documents that frames have now, each with the page's own."""

@@ -8,7 +8,7 @@ themselves that they have none (decision 110): these are not asked.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from replaykit.recorder.browser.tab.cdp_documents import Place, Spot
 from replaykit.recorder.browser.tab.cdp_frames import FrameTree, Via
@@ -76,6 +76,12 @@ class LeaveListeners:
         self._listening -= gone
         self._doubted -= gone
         return len(gone)
+
+    def ended(self, unasked: Iterable[Spot]) -> int:
+        """Return how many documents of a tab that closes may listen for it; `unasked`: not asked so far."""
+        may_listen = self._listening | self._doubted | set(unasked if self.is_on else ())
+        self._listening, self._doubted = set(), set()
+        return len(may_listen)
 
     def _is_in(self, frame: str | None, around: str) -> bool:
         while frame is not None and frame != around:
