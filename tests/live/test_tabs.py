@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.async_api import Page as AsyncPage
@@ -19,11 +20,13 @@ from replaykit.recorder.browser import driver as drivers
 from replaykit.recorder.browser.command_effects import CommandRefused
 from replaykit.recorder.browser.instrumentation import arm
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab as Watched
+from replaykit.recorder.recorder import Recorder
 from replaykit.recorder.session.tab_lifecycle import PAGE_CHANNELS
 from replaykit.tasks.task import Task, decode_task
 from replaykit.trajectory.action import Click, tag_of
-from replaykit.trajectory.exchange import Gap, Navigation, TabChange
+from replaykit.trajectory.exchange import Exchange, Gap, Navigation, TabChange
 from replaykit.trajectory.step import Trajectory
+from tests.live.test_leave_listeners import until
 from tests.thorough import one_in
 
 if TYPE_CHECKING:
@@ -223,3 +226,33 @@ def test_tab_without_a_listener_is_reported_with_what_is_missing(
         "tell": PolicyOutcome.UNDECIDED,
         "ask": PolicyOutcome.UNDECIDED,
     }
+
+
+YOUNG = """<!doctype html><button>Open</button><script>
+let count = 0;
+document.querySelector('button').onclick = () => {
+  const frame = document.createElement('iframe');
+  frame.sandbox = 'allow-scripts allow-popups';
+  frame.srcdoc = `<script>window.open('OTHER/popup-${count++}')<\\/script>`;
+  document.body.append(frame);
+}</script>"""
+
+
+@pytest.mark.parametrize("status", [200, 204])
+def test_what_a_popup_of_a_sandboxed_frame_asks_for_is_recorded_or_a_gap(
+    status: int, tmp_path: Path, page: Any, site: Site
+) -> None:
+    page.goto(site.add("/", YOUNG.replace("OTHER", site.other)))
+    paths = [f"/popup-{at}" for at in range(4)]
+    for path in paths:
+        site.add(path, AWAY)
+        site.answers[path] = (status, {})
+    with Recorder(tmp_path / "run.zst", screenshots="off") as run:
+        run.attach(page)
+        for _ in paths:
+            page.click("button", no_wait_after=True)
+        until(page, lambda: set(paths) <= {*site.asked})
+    with open_bundle(tmp_path / "run.zst") as bundle:
+        found = bundle.trajectory
+    asked = {urlsplit(one.url).path for one in found.of_type(Exchange)}
+    assert set(paths) <= asked or "network" in {gap.channel for gap in found.of_type(Gap)}

@@ -273,8 +273,9 @@ class Driver(Relaying):
         tab.is_watched = True
         if tab.page in self._leaving:
             self._end(tab, self._leaving.pop(tab.page))
-        late = tab.network.late((), armed.urls)
-        is_reported = self.requests.is_listening and (self.log.is_whole or self.is_proxied)
+        is_held = self.is_proxied or self.target_registry.is_held(tab, opener)
+        late = tab.network.late((), armed.urls, least=int(not is_held))
+        is_reported = is_held and self.requests.is_listening and (self.log.is_whole or self.is_proxied)
         if late and self.has_network and not (tab.is_existing or is_reported):
             self.gap("network", "tab.late", late, tab.page)
 
@@ -493,8 +494,7 @@ class Driver(Relaying):
 
     def _end(self, tab: CdpTab, leaving: TabClosed | TabCrashed) -> None:
         # The session ends before its documents do, and reports no request of their last listeners.
-        count = tab.leave_listeners.ended(tab.worlds.unasked())
-        if count and isinstance(leaving, TabClosed):
+        if (count := tab.leave_listeners.ended(tab.worlds.unasked())) and isinstance(leaving, TabClosed):
             self.gap("network", LEAVING, count, tab.page)
         self.feed(leaving)
         tab.documents.gone(())  # what is asked for from now on reaches none of them

@@ -38,6 +38,8 @@ class FoundPage(Struct, kw_only=True, eq=False):
     """Browser context."""
     opener: str = ""
     """Target id of its opener."""
+    opener_frame: str = ""
+    """The frame in it that opened this one."""
     is_linked: bool = False
     """A link opened it, so that its opener cannot reach it, and it has no process before its document."""
     urls: list[tuple[float, str]] = []
@@ -99,6 +101,16 @@ class TargetRegistry:
         """Return the page of a tab."""
         return next((one for one in self._found.values() if one.tab is tab), None)
 
+    def is_held(self, tab: CdpTab, opener: CdpTab | None) -> bool:
+        """Whether the driver lets a tab wait: it does so unless a frame in a process of its own opened it."""
+        found = self.of(tab)
+        frame: str | None = found.opener_frame if found is not None else ""
+        if not frame or opener is None:
+            return True
+        while frame is not None and opener.frames.knows(frame) and opener.target(frame) is None:
+            frame = opener.frames.parent(frame)
+        return frame is None
+
     def is_ours(self, found: FoundPage) -> bool:
         """Whether a page is to be recorded."""
         opener = self._found.get(found.opener)
@@ -112,6 +124,7 @@ class TargetRegistry:
             at=self._clock.arrived(),
             context=about.get("browserContextId", ""),
             opener=about.get("openerId", ""),
+            opener_frame=about.get("openerFrameId", ""),
             is_linked="openerId" in about and about.get("canAccessOpener") is False,
         )
         self._found[found.id] = found

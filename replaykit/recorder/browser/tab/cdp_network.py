@@ -117,11 +117,12 @@ class TabNetwork:
         """Note what a new target asks for, until it is known what it asked for before."""
         self._urls[target.via] = set()
 
-    def late(self, via: Via, urls: Iterable[str]) -> int:
+    def late(self, via: Via, urls: Iterable[str], *, least: int = 0) -> int:
         """Return how many requests preceded the recorder; `urls`: all that a target knows of."""
         received = self._urls.pop(via, set())
         # An empty window that its opener has made has no address, and has asked for nothing.
-        return sum(bool(url) and not url.startswith(_LOCAL) for url in set(urls) - received)
+        late = sum(bool(url) and not url.startswith(_LOCAL) for url in set(urls) - received)
+        return max(late, least - len(received))
 
     def complete(self, loader: str, via: Via) -> Iterator[Input]:
         """End the request of a loaded document, if its process has not reported the end."""
