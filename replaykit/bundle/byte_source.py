@@ -146,6 +146,10 @@ def bundles_in(sources: Sources) -> Iterable[str]:
     return list(names) if isinstance(many, Sized) else names
 
 
+SCRATCH = (".importing-", ".packing-", ".redacting-")
+"""Starts of the names of folders in which commands work. A killed one may have left half a copy of a run there."""
+
+
 def _named(source: str | Path) -> Iterator[str]:
     # An empty word is a variable that was not set, not this folder.
     if source and not is_remote(str(source)) and Path(source).is_dir():
@@ -168,10 +172,10 @@ def _below(folder: str) -> Iterator[str]:
         return
     for name, is_folder in found:
         path = name if folder == "." else f"{folder.rstrip(os.sep)}{os.sep}{name}"
-        if name.endswith(".zst"):
-            yield path
-        if is_folder:
+        if is_folder and not name.startswith(SCRATCH):
             yield from _below(path)
+        elif not is_folder and name.endswith(".zst"):
+            yield path
 
 
 def open_source(source: str | Path) -> ByteSource:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from array import array
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -205,9 +206,65 @@ def check_copy(source: Path, targets: Sequence[Path], word: str, *, is_forced: b
             raise OutputExists(source=str(path), operation=f"write the {word} bundle")
 
 
-def folder_beside(target: Path, work: str) -> tempfile.TemporaryDirectory[str]:
-    """Return a folder on the target's file system that no one else can read."""
+@contextmanager
+def folder_beside(target: Path, work: str) -> Iterator[Path]:
+    """Make a folder on the target's file system, as `scratch_folder` does; errors name the target."""
+    parent = target.absolute().parent
+    with ExitStack() as made:
+        try:
+            place = made.enter_context(scratch_folder(parent, work))
+        except OSError as error:
+            raise write_error(str(target), "write", error) from error
+        remove_abandoned_folders(parent, work)
+        yield place
+
+
+LOCK = ".lock"
+"""A file in it that is locked while the folder is in use."""
+
+
+@contextmanager
+def scratch_folder(parent: Path, work: str) -> Iterator[Path]:
+    """Make a folder that lives as long as the block. Raises OSError.
+
+    No one else can read it. `work`: `importing packing redacting`. What a killed process leaves behind, the
+    next one of the same work removes.
+    """
+    place, held = _held_folder(parent, work)
     try:
-        return tempfile.TemporaryDirectory(prefix=f".{work}-", dir=target.absolute().parent)
-    except OSError as error:
-        raise write_error(str(target), "write", error) from error
+        with held:
+            yield place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def remove_abandoned_folders(parent: Path, work: str) -> None:
+    """Remove what killed processes left in a folder; what another one works in stays."""
+    for place in parent.glob(f".{work}-*"):
+        with suppress(OSError):
+            if place.is_dir() and not place.is_symlink():
+                _remove_unheld(place)
+
+
+def _held_folder(parent: Path, work: str) -> tuple[Path, BinaryIO]:
+    """Make a folder and lock it; one that another process removes before it is locked is made again."""
+    while True:
+        place = Path(tempfile.mkdtemp(prefix=f".{work}-", dir=parent))
+        with suppress(FileNotFoundError), ExitStack() as opened:
+            held = opened.enter_context((place / LOCK).open("wb"))
+            with suppress(BlockingIOError):
+                if not lock(held.fileno(), shared=False) or (place / LOCK).exists():
+                    opened.pop_all()
+                    return place, held
+
+
+def _remove_unheld(place: Path) -> None:
+    """Remove a folder that no one holds; where there are no locks, this is unknown."""
+    # Made where it is missing: whoever was killed, or is about to lock it, has not come that far.
+    file = os.open(place / LOCK, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0))
+    try:
+        with suppress(BlockingIOError):
+            if lock(file, shared=False):
+                shutil.rmtree(place, ignore_errors=True)
+    finally:
+        os.close(file)

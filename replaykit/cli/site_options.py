@@ -1,4 +1,4 @@
-"""`NAME=URL` options."""
+"""Options that name servers: sites as `NAME=URL`, and the model that judges ask."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from replaykit.cli.console import notice
-from replaykit.errors import ReplaykitError, UsageError
+from replaykit.errors import JudgeError, ReplaykitError, UsageError
 
 if TYPE_CHECKING:
     from replaykit.tasks.suite import Suite
@@ -19,6 +19,18 @@ def check_server(url: str | None) -> None:
     """Raise UsageError for a `--judge-base-url` that no request can go to."""
     if url is not None and not url.startswith(("http://", "https://")):
         raise UsageError(what=f"--judge-base-url: expected http://... or https://..., got {url!r}")
+
+
+def check_model(model: str | None) -> None:
+    """Raise UsageError for a `--judge-model` that no provider answers: each bundle would repeat it."""
+    if model is None:
+        return
+    from replaykit.grading.judges.judge_options import checked_model  # for who names a model
+
+    try:
+        checked_model(model)
+    except JudgeError as error:
+        raise UsageError(what=f"--judge-model: {error}") from error
 
 
 def parse_sites(given: Iterable[str]) -> dict[str, tuple[str, ...]]:

@@ -13,10 +13,10 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
+from replaykit.bundle.sealing import remove_abandoned_folders
 from replaykit.bundle.writer import SealResult
 from replaykit.errors import BundleWriteError, InteropError, ReplaykitError, UnknownLayout, with_clean_fields
 from replaykit.grading.workers import fork_server
-from replaykit.interop.archives.scratch_folder import remove_abandoned_folders
 from replaykit.interop.archives.unpacked_archives import Unpacking
 from replaykit.interop.imported_run import Options, Run
 from replaykit.interop.layout_detection import FoundRun, LeftArchive, found_runs
@@ -93,7 +93,7 @@ def _tidy(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        remove_abandoned_folders(folder)
+        remove_abandoned_folders(folder, "importing")
 
 
 def import_runs(

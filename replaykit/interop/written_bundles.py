@@ -8,10 +8,10 @@ from pathlib import Path
 import msgspec
 
 from replaykit.bundle.blobs import blob_id
+from replaykit.bundle.sealing import scratch_folder
 from replaykit.bundle.verification import references
 from replaykit.bundle.writer import Journal, SealResult, seal_passing
 from replaykit.errors import BundleError, BundleWriteError, EventInvalid
-from replaykit.interop.archives.scratch_folder import scratch_folder
 from replaykit.interop.imported_run import Run
 
 BATCH = 8
@@ -33,7 +33,8 @@ def write_run(run: Run, target: Path) -> SealResult:
 def write_sealed(target: Path, journal: Callable[[Path], None]) -> SealResult:
     """Have a journal written beside the target, seal it, and put it in its place. Raises BundleError."""
     try:
-        with scratch_folder(target.parent) as place:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with scratch_folder(target.parent, "importing") as place:
             path = place / "run"
             journal(path)
             sealed = seal_passing(path)

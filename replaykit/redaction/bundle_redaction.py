@@ -84,7 +84,7 @@ def redact(
         )
         rewriting = Rewriting(source, redactor, is_strict=bool(settings.secrets or looks))
         with folder_beside(target, "redacting") as folder:
-            return _write(source, rewriting, redactor, settings.secrets, Path(folder), target)
+            return _write(source, rewriting, redactor, settings.secrets, folder, target)
 
 
 def _write(

@@ -67,7 +67,7 @@ class JudgeSettings(Written, frozen=True, kw_only=True):
     in strict mode, `none` in compat mode.
     """
     model: str = "claude-sonnet-5-5"
-    """Model to ask, as `provider:name`; a bare name means anthropic."""
+    """Model to ask, as `provider:name`; of Claude the bare name is enough."""
     effort: str | None = "medium"
     """Reasoning effort to request; null = no effort is sent."""
     max_tokens: Annotated[int, Meta(ge=256, le=21333)] = 4096

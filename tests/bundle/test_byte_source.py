@@ -196,7 +196,7 @@ def test_bundles_of_a_folder_come_in_the_order_of_their_paths(places: list[list[
                 place.touch()
         Path(made, "loop").symlink_to(made)
         found = list(bundles_in(made))
-        assert found == [str(path) for path in sorted(Path(made).rglob("*.zst"))]
+        assert found == [str(path) for path in sorted(Path(made).rglob("*.zst")) if path.is_file()]
         assert list(bundles_in(f"{made}/")) == found
         with contextlib.chdir(made):
             assert list(bundles_in(".")) == [str(Path(name).relative_to(made)) for name in found]
@@ -210,3 +210,16 @@ def test_the_first_bundle_is_named_before_the_last_folder_is_read(tmp_path: Path
     assert next(names) == str(tmp_path / "a" / "1.zst")
     (tmp_path / "b" / "2.zst").touch()
     assert [Path(name).name for name in names] == ["1.zst", "2.zst"]
+
+
+def test_folders_in_which_commands_work_hold_no_runs(tmp_path: Path) -> None:
+    for name in (
+        "x.zst/a.zst",
+        ".packing-1/run.zst",
+        ".redacting-2/run.zst",
+        ".importing-3/run.zst",
+        ".b/b.zst",
+    ):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).touch()
+    assert list(bundles_in(tmp_path)) == [str(tmp_path / ".b/b.zst"), str(tmp_path / "x.zst/a.zst")]

@@ -490,3 +490,60 @@ def test_a_credential_that_the_server_repeats_stands_in_no_byte_of_any_output(
 
 def _texts(folder: Path) -> list[str]:
     return [path.read_bytes().decode("latin-1") for path in folder.rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize(
+    "command", [("plan",), ("prompt",), ("sensitivity",), ("sensitivity", "--attacks", "again")]
+)
+def test_bundles_that_cannot_be_judged_are_left_out(
+    command: tuple[str, ...], bundle: Path, capfd: Any
+) -> None:
+    bundle.with_name("bad.zst").write_bytes(b"no bundle")
+    code, said, notes = run(capfd, "judge", *command, bundle.parent)
+    assert code == 3
+    assert "webvoyager" in said or "Find the order" in said
+    assert "not judged" in notes and "bad.zst: not a replaykit bundle" in notes
+
+
+def test_runs_without_the_task_of_a_file_are_left_out(bundle: Path, tmp_path: Path, capfd: Any) -> None:
+    write(bundle.parent / "other.zst")
+    suite = tmp_path / "suite.yaml"
+    suite.write_text(
+        "schema: replaykit.suite/1\ntasks: [{id: run, intent: Find the order., judge: webvoyager}]\n"
+    )
+    code, said, notes = run(capfd, "judge", "plan", bundle.parent, "--task", suite, "--json")
+    assert code == 3
+    assert [Path(row["source"]).name for row in json.loads(said)] == ["run.zst"]
+    assert "no task 'other'" in notes
+
+
+def test_copies_of_a_run_are_planned_once(bundle: Path, capfd: Any) -> None:
+    bundle.with_name("copy.zst").write_bytes(bundle.read_bytes())
+    code, said, notes = run(capfd, "judge", "plan", bundle.parent, "--json")
+    assert (code, len(json.loads(said))) == (0, 1)
+    assert "one run, judged once: " in notes and "copy.zst" in notes and "run.zst" in notes
+
+
+@needs_sdk
+def test_a_model_is_asked_once_about_copies_of_a_run(bundle: Path, capfd: Any) -> None:
+    bundle.with_name("copy.zst").write_bytes(bundle.read_bytes())
+    with Server(says(200, message())) as server:
+        assert run(capfd, "judge", "run", bundle.parent, "--judge-base-url", server.url)[0] == 0
+        assert len(server.seen) == 1
+    assert "PASS" in run(capfd, "grade", bundle.parent, "--judge", "webvoyager")[1]
+
+
+@pytest.mark.parametrize("command", [("judge", "plan"), ("judge", "run"), ("grade",)])
+def test_a_model_without_its_provider_is_refused(command: tuple[str, ...], bundle: Path, capfd: Any) -> None:
+    code, said, notes = run(capfd, *command, bundle, "--judge", "webvoyager", "--judge-model", "gpt-4o")
+    assert (code, said) == (2, "")
+    assert "'gpt-4o' names no provider; write openai:gpt-4o" in notes
+    assert run(capfd, "judge", "plan", bundle, "--judge-model", "claude-opus-4-1")[0] == 0
+
+
+def test_what_a_killed_pack_left_is_removed_by_the_next_one(taped: Path, tmp_path: Path, capfd: Any) -> None:
+    left = tmp_path / ".packing-old"
+    left.mkdir()
+    (left / "run.zst").write_bytes(taped.read_bytes())
+    assert run(capfd, "pack", taped, "-o", tmp_path / "packed.zst")[0] == 0
+    assert not left.exists()

@@ -15,12 +15,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from replaykit.bundle.reader import open_bundle
+from replaykit.bundle.sealing import LOCK, remove_abandoned_folders
 from replaykit.errors import InteropError, MalformedSource, SourceLimitExceeded, UnknownLayout, UnsafeSource
-from replaykit.interop.archives.scratch_folder import LOCK, PREFIX, remove_abandoned_folders
 from replaykit.interop.imported_run import Options
 from replaykit.interop.run_import import import_run, import_runs
 from replaykit.interop.source_files import SourceLimits
 from tests.interop.samples import SAMPLES, webvoyager, write
+
+PREFIX = ".importing-"
 
 PACKED = ("runs.tar", "runs.tar.gz", "runs.tgz", "runs.tar.bz2", "runs.tar.xz", "RUNS.ZIP")
 
@@ -198,9 +200,9 @@ def test_what_a_killed_import_unpacked_is_removed_and_nothing_else(tmp_path: Pat
     (tmp_path / f"{PREFIX}new").mkdir()
     with (tmp_path / f"{PREFIX}alive" / LOCK).open("rb") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        remove_abandoned_folders(tmp_path)
+        remove_abandoned_folders(tmp_path, "importing")
     assert left_in(tmp_path) == [f"{PREFIX}alive"]
-    remove_abandoned_folders(tmp_path / "missing")
+    remove_abandoned_folders(tmp_path / "missing", "importing")
 
 
 def test_a_pointer_in_the_place_of_an_archive_is_named(tmp_path: Path) -> None:

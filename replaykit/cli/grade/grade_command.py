@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from replaykit.cli.bundles import check_tape, find_bundles, warn_of_unused_tapes, without_bundles
 from replaykit.cli.console import notice, progress
-from replaykit.cli.site_options import check_server, parse_sites, warn_of_sites
+from replaykit.cli.site_options import check_model, check_server, parse_sites, warn_of_sites
 from replaykit.errors import ReplaykitError, UsageError, message_of
 from replaykit.grading.engine import (
     build_report,
@@ -159,6 +159,7 @@ def _grade(command: GradeCommand, *, is_single_needed: bool) -> Report:
     if command.options["judge_mode"] == "none":
         check_tape(command.options["replies"])
     check_server(command.options["judge_base_url"])
+    check_model(command.options["judge_model"])
     gate, options = _gate(command), _grade_options(command)
     warn_of_sites(options.sites, options.suite, sources)
     report = _graded(

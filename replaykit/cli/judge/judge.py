@@ -14,8 +14,9 @@ from replaykit.cli.bundles import find_bundles
 from replaykit.cli.command_options import FOLDER, PATH, option
 from replaykit.cli.console import notice, progress
 from replaykit.cli.judge.judge_rubric import SUITES, with_model_of, write_rubrics
+from replaykit.cli.judge.judged_bundles import distinct_runs, is_task_readable, judged_bundles, readable_runs
 from replaykit.cli.maintain import completion
-from replaykit.cli.site_options import check_server, parse_sites
+from replaykit.cli.site_options import check_model, check_server, parse_sites
 from replaykit.errors import UsageError
 from replaykit.grading.agreement.labels import read_labels
 from replaykit.grading.gate import judge_warnings
@@ -29,7 +30,6 @@ from replaykit.grading.judge_runs.judge_attacks import (
 from replaykit.grading.judge_runs.judge_run import (
     PlannedJudge,
     foreign_tapes,
-    plan_judges,
     recorded_stages,
     recorded_usage,
     requests_of,
@@ -131,8 +131,9 @@ def plan(
 ) -> None:
     """Show what would be asked and what the tape already answers. Nothing is sent."""
     at = read_prices(prices) if prices else None
-    sources, how = _how(**options)
-    planned = plan_judges(sources, how)
+    named, how = _how(**options)
+    judged = judged_bundles(named, how)
+    sources, planned = judged.sources, judged.planned
     if attacks is not None:
         planned += plan_attacks(sources, how, attacks_named(attacks))
     for name in foreign_tapes(sources, how):
@@ -143,7 +144,7 @@ def plan(
         _print_plan(planned, recorded_usage(sources, how), at)
         if at is not None:
             click.echo("\n" + stage_costs(planned, recorded_stages(sources, how), at))
-    ctx.exit(0 if planned else _nothing(sources))
+    ctx.exit(judged.code if planned or judged.unread else _nothing(sources))
 
 
 @command.command(
@@ -172,16 +173,19 @@ def run(
         raise UsageError(what="--attacks asks for what is missing, one by one: no --batch, no --refresh")
     if refresh and is_batch:
         raise UsageError(what="--batch asks for what is missing: it does not go with --refresh")
-    sources, how = _how(judge_mode="refresh" if refresh else "new", **options)
+    named, how = _how(judge_mode="refresh" if refresh else "new", **options)
+    sources = distinct_runs(named)
+    # Batches and attacks take all runs together: one that cannot be read would end the others.
+    together = readable_runs(sources, how) if is_batch or chosen else sources
     if is_batch:
-        _complain(run_batches(sources, how))
+        _complain(run_batches(together, how))
         how = msgspec.structs.replace(how, judge_mode="none")
     with progress("judging", len(sources)) as tick:
         judged = run_judges(sources, how, concurrency=concurrency, on_progress=lambda source, _: tick(source))
     for source, judgement in judged:
         click.echo(f"{safe(source)}  {judgement.judge}  {judgement.outcome}  {safe(judgement.reason)}")
     _complain_of(judged)
-    under = run_attacks(sources, how, chosen, concurrency=concurrency) if chosen else []
+    under = run_attacks(together, how, chosen, concurrency=concurrency) if chosen else []
     for source, attack, judgement in under:
         result = f"{judgement.judge} under {attack}  {judgement.outcome}  {safe(judgement.reason)}"
         click.echo(f"{safe(source)}  {result}")
@@ -204,13 +208,18 @@ def run(
 @click.pass_context
 def prompt(ctx: click.Context, /, number: int, **options: Any) -> None:
     """Print one exact request as JSON. Screenshots appear as blob ids."""
-    sources, how = _how(**options)
+    named, how = _how(**options)
+    judged = judged_bundles(named, how)
+    sources = judged.sources
     requests = [asked.request for asked in requests_of(sources, how)]
+    if not requests and judged.unread:
+        ctx.exit(3)
     if not requests:
         ctx.exit(_nothing(sources))
     if number >= len(requests):
         raise UsageError(what=f"--number {number}, from 0: {counted(len(requests), 'request')} known")
     click.echo(json_text(plain_request(requests[number]), 1))
+    ctx.exit(judged.code)
 
 
 @command.command(
@@ -253,7 +262,11 @@ def sensitivity(
     Nothing is sent; the tapes have to hold the replies. `judge run` records them, and `judge run --attacks`
     records those under attack.
     """
-    sources, how = _how(**options)
+    named, how = _how(**options)
+    judged = judged_bundles(named, how)
+    sources = judged.sources
+    if judged.unread and not sources:
+        ctx.exit(3)
     if attacks is not None:
         given = read_labels(labels) if labels is not None else None
         results = attack_judges(sources, how, attacks_named(attacks), given)
@@ -261,7 +274,8 @@ def sensitivity(
             click.echo(json_text(results, 1))
         else:
             click.echo(attack_text(results), nl=False)
-        ctx.exit(susceptibility_code(results, most) if results else _nothing(sources))
+        code = susceptibility_code(results, most) if results else _nothing(sources)
+        ctx.exit(code or judged.code)
     if labels is not None or most is not None or is_json:
         raise UsageError(what="--labels, --max-susceptibility and --json apply to --attacks: name some")
     found = sensitivity_to_screenshots(sources, how, ks=_numbers(k))
@@ -272,7 +286,7 @@ def sensitivity(
         notice(
             "what is missing, `replaykit judge run` records: with --judge FILE, and `images: last:K` in it"
         )
-    ctx.exit(0 if rows else 4)
+    ctx.exit(judged.code if rows else 4)
 
 
 @command.command(
@@ -312,13 +326,17 @@ def rubric(
     `--rubrics DIR` of `judge run` and `grade` then judges by these files.
     """
     check_server(judge_base_url)
+    check_model(judge_model)
     settings = with_model_of(named_judge(judge or "rubric"), judge_model)
     files = [one for one in sources if Path(one.partition("#")[0]).suffix.lower() in SUITES]
     bundles = find_bundles(tuple(one for one in sources if one not in files))
     if not files and not bundles:
         ctx.exit(4)
-    tasks = tasks_of([*files, *bundles], GradeOptions(sites=parse_sites(sites)))
-    ctx.exit(write_rubrics(tasks, settings, folder, judge_base_url))
+    how = GradeOptions(sites=parse_sites(sites))
+    readable = [one for one in bundles if is_task_readable(one, how)]
+    code = 3 if len(readable) < len(bundles) else 0
+    tasks = tasks_of([*files, *readable], how)
+    ctx.exit(write_rubrics(tasks, settings, folder, judge_base_url) or code)
 
 
 def _numbers(text: str) -> tuple[int | Literal["all"], ...]:
@@ -341,6 +359,7 @@ def _how(
     **options: Any,
 ) -> tuple[list[str], GradeOptions]:
     check_server(options.get("judge_base_url"))
+    check_model(options.get("judge_model"))
     how = GradeOptions(
         suite=load_suite(task_file) if task_file else None,
         sites=parse_sites(sites),

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from replaykit.bundle.byte_source import Sources, bundles_in
 from replaykit.bundle.reader import Bundle, open_bundle
-from replaykit.errors import BundleError
+from replaykit.errors import BundleError, UnknownTask
 from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import asked_by_checks, panel_of, task_for
 from replaykit.grading.judge_runs.check_requests import CHECKS, ask_for_checks, plan_checks
@@ -268,7 +268,7 @@ async def _all_judged(
         async with open_:
             try:
                 return await _judged(source, options, shared, slots, on_progress)
-            except BundleError as error:
+            except (BundleError, UnknownTask) as error:
                 return [(source, _unreadable(error))]
 
     try:
@@ -380,7 +380,7 @@ class _Unconnected:
         return ClientAnswer(reply=ReplyFailure(kind="client_error", message="no model is connected"))
 
 
-def _unreadable(error: BundleError) -> Judgement:
+def _unreadable(error: BundleError | UnknownTask) -> Judgement:
     """Return the judgement of a bundle that cannot be read: the others go on."""
     return Judgement(
         judge="-", outcome=JudgeOutcome.ERROR, reason="evidence_unreadable", fingerprint="", detail=str(error)

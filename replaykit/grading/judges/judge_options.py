@@ -12,7 +12,10 @@ from replaykit.grading.verdict import Judgement, JudgeOutcome
 from replaykit.tasks.judge_settings import JudgeSettings
 
 PROVIDERS = ("anthropic", "openai")
-"""Providers that a model may name, as `provider:name`; a bare name means the first."""
+"""Providers that a model may name, as `provider:name`; a bare name of Claude means the first."""
+
+_BARE = "claude"
+"""Start of the names that need no provider. Any other bare name may be a model of several servers."""
 
 PROTOCOLS = ("webvoyager", "webjudge", "agent_reward", "claims", "rubric")
 """Judges that are named without settings."""
@@ -68,6 +71,9 @@ def _refuse_of_rubric(settings: JudgeSettings) -> None:
 
 def checked_model(model: str) -> str:
     """Return the model, or raise JudgeError where it names no provider or no model that there is."""
+    if model and ":" not in model and not model.startswith(_BARE):
+        how = f"write openai:{model} (OpenAI, and servers with its API) or anthropic:{model}"
+        raise JudgeError(what=f"option model: {model!r} names no provider; {how}")
     provider, name = provider_of(model)
     if provider not in PROVIDERS:
         known = ", ".join(PROVIDERS)

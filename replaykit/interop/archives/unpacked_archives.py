@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import IO, NamedTuple, NoReturn, Self, cast
 
+from replaykit.bundle.sealing import scratch_folder
 from replaykit.errors import (
     BundleWriteError,
     InteropError,
@@ -23,7 +24,6 @@ from replaykit.errors import (
     SourceLimitExceeded,
     UnsafeSource,
 )
-from replaykit.interop.archives.scratch_folder import scratch_folder
 from replaykit.interop.folder_search import is_litter
 from replaykit.interop.source_files import SourceLimits
 from replaykit.interop.unreadable.lfs_pointers import FETCH, is_pointer_file
@@ -132,7 +132,8 @@ class Unpacking:
         """Return the folder that holds them all, locked."""
         if self._place is None:
             try:
-                self._place = self._stack.enter_context(scratch_folder(self._folder))
+                self._folder.mkdir(parents=True, exist_ok=True)
+                self._place = self._stack.enter_context(scratch_folder(self._folder, "importing"))
             except OSError as error:
                 raise self._unwritable(error) from error
         return self._place

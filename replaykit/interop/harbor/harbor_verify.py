@@ -76,7 +76,7 @@ class Order(Struct, frozen=True, kw_only=True):
     judge: str = "webvoyager"
     """A judge, by name or as a file of settings."""
     model: str | None = None
-    """Model asked, as `provider:name`; a bare name means anthropic."""
+    """Model asked, as `provider:name`; of Claude the bare name is enough."""
     max_images: str = IMAGES
     """Images that the judge gets at most."""
     mode: str = "compat"

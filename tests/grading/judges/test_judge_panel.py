@@ -118,15 +118,15 @@ def says(first: str, second: str) -> Callable[..., ModelReply]:
     """A client's replies: the first member's model, and the others'. Written by hand."""
 
     def reply(request: Any, _: Any) -> ModelReply:
-        text = first if request.model == "one" else second
+        text = first if request.model == "anthropic:one" else second
         return ModelReply(text=text, stop_reason="end_turn", model=request.model, origin="synthetic")
 
     return reply
 
 
 def panel_file(folder: Path, more: str = "") -> Path:
-    (folder / "two.yaml").write_text("protocol: webvoyager\nid: two\nmodel: two\n")
-    (folder / "one.yaml").write_text("protocol: webvoyager\nid: one\nmodel: one\n")
+    (folder / "two.yaml").write_text("protocol: webvoyager\nid: two\nmodel: anthropic:two\n")
+    (folder / "one.yaml").write_text("protocol: webvoyager\nid: one\nmodel: anthropic:one\n")
     (folder / "panel.yaml").write_text(
         f"protocol: panel\nmembers: [{{file: one.yaml}}, {{file: two.yaml}}]\n{more}"
     )
@@ -227,7 +227,7 @@ def test_replies_for_a_member_alone_answer_the_panel(tmp_path: Path) -> None:
 
 
 def test_a_panel_of_a_task_and_the_use_of_its_tape(tmp_path: Path) -> None:
-    members = ["webvoyager", {"protocol": "webvoyager", "id": "other", "model": "other"}]
+    members = ["webvoyager", {"protocol": "webvoyager", "id": "other", "model": "anthropic:other"}]
     source = write(tmp_path, {"protocol": "panel", "members": members})
     run_judges([source], client=CallableClient(says("SUCCESS", "SUCCESS")))
     state = tape_use(source, tape_beside(source))

@@ -105,6 +105,8 @@ def test_the_judgement_keeps_reply_key_and_screenshots(recorded, task, reply):
         ({"max_tokens": 21334}, "option max_tokens: 21334"),
         ({"model": "acme:x"}, "names provider 'acme'"),
         ({"model": ""}, "names no model"),
+        ({"model": "gpt-4o"}, "names no provider; write openai:gpt-4o"),
+        ({"model": "llama3"}, "or anthropic:llama3"),
     ],
 )
 def test_options_are_refused_by_name_value_and_range(settings, words):
@@ -118,7 +120,7 @@ def test_the_fingerprint_changes_with_what_shapes_an_answer():
     prints = {
         build_judge(JudgeSettings(**base, **other), mode).fingerprint
         for other, mode in [
-            ({}, "strict"), ({}, "compat"), ({"images": "last:3"}, "strict"), ({"model": "other"}, "strict"),
+            ({}, "strict"), ({}, "compat"), ({"images": "last:3"}, "strict"), ({"model": "anthropic:other"}, "strict"),
             ({"effort": "high"}, "strict"), ({"max_tokens": 512}, "strict"), ({"model": "openai:x"}, "strict"),
         ]
     }  # fmt: skip

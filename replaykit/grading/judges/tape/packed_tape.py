@@ -44,11 +44,11 @@ def pack(
     check_copy(source, (target, attacks_tape(tape_beside(target))), "packed", is_forced=force)
     with open_bundle(source) as opened, folder_beside(target, "packing") as folder:
         tape = _tape(Path(replies or tape_beside(source)))
-        written = Path(folder) / "run.zst"
+        written = folder / "run.zst"
         _write(opened, tape, written)
         written.chmod(stat.S_IMODE(source.stat().st_mode))
         sealed = seal(written)
-        _copy_attacks(Path(replies or tape_beside(source)), target, Path(folder))
+        _copy_attacks(Path(replies or tape_beside(source)), target, folder)
         written.replace(target)
     return replace(sealed, path=str(target))
 
