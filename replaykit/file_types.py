@@ -1,11 +1,16 @@
-"""Recognition of files that were named in the place of another: errors name what was found."""
+"""Recognition of files that were named in the place of another, and reading of whole files within a limit."""
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from pathlib import Path
 
 from replaykit.patterns import lazy_pattern
+
+SAVED_MAX = 2**30
+"""Bytes of a report, a tape or a calibration: its values are in memory, and take several times as much."""
 
 HEAD = 512
 """Bytes that show what a file is."""
@@ -33,6 +38,16 @@ _MAGIC = (
 )
 _NAMED = lazy_pattern(rb"replaykit\.([a-z]+)")
 _MARKUP = lazy_pattern(rb"<!doctype html|<html", re.IGNORECASE)
+
+
+def read_whole(path: str | Path, most: int = SAVED_MAX) -> bytes:
+    """Return the bytes of a file or pipe. Raises OSError; it is EFBIG where there are more than `most`."""
+    with Path(path).open("rb") as file:
+        size = os.fstat(file.fileno()).st_size  # 0 of a pipe
+        data = b"" if size > most else file.read(most + 1)
+    if max(size, len(data)) > most:
+        raise OSError(errno.EFBIG, f"larger than {most} bytes")
+    return data
 
 
 def kind_of_bytes(head: bytes) -> str:

@@ -147,7 +147,7 @@ def bundles_in(sources: Sources) -> Iterable[str]:
 
 
 SCRATCH = (".importing-", ".packing-", ".redacting-")
-"""Starts of the names of folders in which commands work. A killed one may have left half a copy of a run there."""
+"""Starts of the names of folders in which commands work. A killed one leaves half a copy of a run there."""
 
 
 def _named(source: str | Path) -> Iterator[str]:

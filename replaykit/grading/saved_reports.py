@@ -8,7 +8,7 @@ import msgspec
 
 from replaykit.decoders import decode
 from replaykit.errors import SourceError, TaskError
-from replaykit.file_types import HEAD, MARK, kind_of_bytes
+from replaykit.file_types import HEAD, MARK, kind_of_bytes, read_whole
 from replaykit.grading.verdict import SCHEMA, Report
 
 _START = 64
@@ -46,7 +46,7 @@ def names_a_report(data: bytes) -> bool:
 def load_report(source: str | Path) -> Report:
     """Read a report. Raises SourceError for no file, TaskError for a file that is no report."""
     try:
-        data = Path(source).read_bytes()
+        data = read_whole(source)
     except OSError as error:
         reason = error.strerror or str(error)
         raise SourceError(

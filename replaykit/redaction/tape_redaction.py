@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from replaykit.decoders import convert
 from replaykit.errors import TapeError
+from replaykit.file_types import read_whole
 from replaykit.grading.judges.attacks import attacks_tape
 from replaykit.grading.judges.judge_options import canonical
 from replaykit.grading.judges.tape.tape import (
@@ -52,7 +53,7 @@ def tapes_beside(bundle: str | Path) -> tuple[Path, Path]:
 def read_bytes_of(path: Path) -> bytes | None:
     """Return the bytes of a tape; None if absent. Raises TapeError."""
     try:
-        return path.read_bytes()
+        return read_whole(path)
     except FileNotFoundError:
         return None
     except OSError as error:

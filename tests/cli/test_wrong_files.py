@@ -10,7 +10,7 @@ import pytest
 
 from replaykit import verify
 from replaykit.cli.main import run
-from replaykit.file_types import kind_of_bytes
+from replaykit.file_types import SAVED_MAX, kind_of_bytes
 from replaykit.testing import trajectory
 
 TASK = {"id": "t1", "intent": "Which mug?", "checks": [{"type": "string_match", "exact": "tin"}]}
@@ -169,6 +169,34 @@ def test_a_device_without_end_is_read_up_to_the_largest_file(
 ) -> None:
     assert run([*words, "/dev/zero"]) == 3
     assert "/dev/zero: larger than" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["diff", "large", "report.json"],
+        ["separates", "large"],
+        ["view", "large", "-o", "x.html"],
+        ["agree", "large", "report.json"],
+        ["agree", "labels.jsonl", "large"],
+        ["grade", "a.zst", "--require-calibration", "large"],
+        ["grade", "a.zst", "--calibrated", "large"],
+        ["grade", "a.zst", "--judge", "webvoyager", "--replies", "large"],
+        ["pack", "a.zst", "--replies", "large", "-o", "b.zst"],
+    ],
+    ids=" ".join,
+)
+def test_a_file_that_no_memory_holds_is_not_read(
+    folder: Path, words: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "labels.jsonl").write_text(json.dumps({"trajectory": "0" * 64, "label": "success"}) + "\n")
+    kind = b"report/8" if words[0] == "agree" else b"replies"
+    with (folder / "large").open("wb") as file:
+        file.write(b'{"schema":"replaykit.%b"}\n' % kind)
+        file.truncate(SAVED_MAX + 1)  # sparse: neither disk nor memory holds it
+    assert run(words) == 3
+    found = capfd.readouterr()
+    assert "large: " in found.err and "larger than" in found.err
 
 
 def test_a_lack_of_memory_is_no_traceback(

@@ -18,6 +18,7 @@ from replaykit.cli.exchange.import_ import FAILED, NOTHING, lacking, report_fail
 from replaykit.cli.maintain import completion
 from replaykit.decoders import decode
 from replaykit.errors import CannotExport, InteropError, OutputExists, ReplaykitError, UsageError
+from replaykit.file_types import read_whole
 from replaykit.grading.saved_reports import load_report
 from replaykit.grading.verdict import Verdict
 from replaykit.interop.bundle_export import EXPORTERS, Choices, export_run, exporter, targets, write_file
@@ -235,7 +236,7 @@ def _export_submission(
 
 def _metadata(file: Path) -> dict[str, Any]:
     try:
-        return decode(file.read_bytes(), dict[str, Any])
+        return decode(read_whole(file), dict[str, Any])
     except OSError as error:
         raise InteropError(source=file, what=f"cannot read the metadata: {error.strerror}") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

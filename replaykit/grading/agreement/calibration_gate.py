@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from replaykit.decoders import convert, decode
 from replaykit.errors import LabelError, UsageError
-from replaykit.file_types import kind_of
+from replaykit.file_types import kind_of, read_whole
 from replaykit.grading.gate import Calibrated
 from replaykit.grading.share_thresholds import ShareThresholds, ThresholdFile
 from replaykit.patterns import lazy_pattern
@@ -72,7 +72,7 @@ def _judges(path: str | Path) -> tuple[bytes, dict[str, Any]]:
     """Return the bytes of a calibration, and fingerprint to what it measured for a judge."""
     name = Path(path).name
     try:
-        data = Path(path).read_bytes()
+        data = read_whole(path)
         plain = decode(data, dict[str, Any])
     except OSError as error:
         raise LabelError(

@@ -10,6 +10,7 @@ from typing import Any
 from msgspec import UNSET, Struct
 
 from replaykit.errors import LabelError
+from replaykit.file_types import read_whole
 from replaykit.grading.agreement.labels import Labels, is_parquet, labels_of, read_labels
 from replaykit.grading.calibration_scope import JudgedRun
 from replaykit.grading.saved_reports import names_a_report, read_report
@@ -85,7 +86,7 @@ def _of_labels(labels: Labels) -> Grader:
 
 def _bytes(file: Path) -> bytes:
     try:
-        return file.read_bytes()
+        return read_whole(file)
     except OSError as error:
         raise LabelError(
             source=file.name, line=0, reason=f"cannot read the labels or the report: {error.strerror}"

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from replaykit.bundle.byte_source import Sources, bundles_in
 from replaykit.decoders import decode
 from replaykit.errors import JudgeError
-from replaykit.file_types import kind_of
+from replaykit.file_types import kind_of, read_whole
 from replaykit.grading.agreement.agreement_rates import difference_p, rounded, share
 from replaykit.grading.agreement.labels import Labels
 from replaykit.grading.grade_options import GradeOptions
@@ -192,7 +192,7 @@ def read_attacks(path: str | Path) -> tuple[AttackResult, ...]:
     """Return the results that `judge sensitivity --attacks ... --json` printed. Raises JudgeError."""
     how = "`replaykit judge sensitivity RUNS --attacks all --json` prints one"
     try:
-        return decode(Path(path).read_bytes(), tuple[AttackResult, ...])
+        return decode(read_whole(path), tuple[AttackResult, ...])
     except OSError as error:
         raise JudgeError(what=f"{path}: cannot read the attacks: {error.strerror}; {how}") from error
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

@@ -13,6 +13,7 @@ import msgspec
 
 from replaykit.decoders import decode_plain
 from replaykit.errors import TaskError
+from replaykit.file_types import read_whole
 from replaykit.patterns import lazy_pattern
 from replaykit.tasks import policy_rules
 from replaykit.tasks.benchmarks.webarena import read_webarena
@@ -67,7 +68,7 @@ def flattened(policies: Any) -> Iterator[Any]:
 
 def _records(path: Path) -> list[Mapping[str, Any]]:
     try:
-        found = decode_plain(path.read_bytes())
+        found = decode_plain(read_whole(path))
     except (OSError, msgspec.DecodeError, RecursionError) as error:
         raise TaskError(source=path, path="$", reason=f"cannot read the task file: {error}") from error
     if not isinstance(found, list) or not all(isinstance(record, dict) for record in found):

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from replaykit.errors import JudgeError
+from replaykit.file_types import read_whole
 from replaykit.grading.model_request import PLACES
 
 SOURCE_MAX = 4 * 2**20
@@ -123,11 +124,9 @@ def literal(path: str | Path, name: str) -> str:
 def tree(path: Path) -> ast.Module:
     """Return a source file, parsed. Raises JudgeError for what cannot be."""
     try:
-        source = path.read_bytes()
+        source = read_whole(path, SOURCE_MAX)
     except OSError as error:
         raise JudgeError(what=f"{path.name}: cannot read the prompts: {error.strerror}") from error
-    if len(source) > SOURCE_MAX:
-        raise JudgeError(what=f"{path.name}: larger than {SOURCE_MAX} bytes")
     try:
         return ast.parse(source, path.name)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

@@ -16,6 +16,7 @@ from replaykit.bundle.story_lines import Line
 from replaykit.bundle.verification import references
 from replaykit.bundle.writer import Journal, NewBlob, SealResult, seal
 from replaykit.errors import TapeError
+from replaykit.file_types import read_whole
 from replaykit.grading.judges.attacks import attacks_tape
 from replaykit.grading.judges.tape.tape import parse_tape, tape_beside
 from replaykit.patterns import lazy_pattern
@@ -56,7 +57,7 @@ def pack(
 def _tape(path: Path) -> bytes:
     """Return the complete lines of a tape. Raises TapeError if the bytes are not a tape."""
     try:
-        data = path.read_bytes()
+        data = read_whole(path)
     except OSError as error:
         reason = f"cannot read the tape: {error.strerror}; `replaykit judge run` records one"
         raise TapeError(source=path, line=0, reason=reason) from error

@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from replaykit.decoders import decode
 from replaykit.errors import TapeError
+from replaykit.file_types import read_whole
 from replaykit.grading.judges.judge_options import canonical, provider_of
 from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest, Usage
 
@@ -147,7 +148,7 @@ def tape_beside(bundle: str | Path) -> Path:
 def read_tape(path: str | Path) -> Tape | None:
     """Read a tape; None if absent. Raises TapeError with the line of what is malformed."""
     try:
-        data = Path(path).read_bytes()
+        data = read_whole(path)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -306,16 +307,26 @@ def _check(entry: TapeEntry, line: bytes, name: str) -> None:
 
 def _repair(file: IO[bytes], name: str, trajectory: str) -> None:
     """Leave the file at its end, after whole lines and with a head."""
-    file.seek(0)
-    data = file.read()
-    whole = data.rfind(b"\n") + 1
+    whole = _end_of_lines(file, name)
     if whole:
-        parse_tape(data[: data.index(b"\n") + 1], name)
+        file.seek(0)
+        parse_tape(file.readline(LINE_MAX + 1), name)
     file.truncate(whole)
     file.seek(whole)
     if not whole:
         head = TapeHead(tape=_NAME, version=VERSION, trajectory=trajectory)
         file.write(canonical(msgspec.to_builtins(head)) + b"\n")
+
+
+def _end_of_lines(file: IO[bytes], name: str) -> int:
+    """Return where the last whole line of a tape ends; each new reply asks, so only the end is read."""
+    size = file.seek(0, os.SEEK_END)
+    start = max(0, size - LINE_MAX - 1)
+    file.seek(start)
+    end = file.read().rfind(b"\n") + 1
+    if start and not end:
+        raise TapeError(source=name, line=0, reason=f"the last line is longer than {LINE_MAX} bytes")
+    return start + end
 
 
 @contextmanager
