@@ -167,18 +167,30 @@ def exit_code(gate: Gate) -> int:
 
 def _results(verdict: Verdict) -> Iterator[tuple[str, str, str]]:
     """Yield (kind, kind and name, outcome) of everything graded."""
+    yield from _completion(verdict) if verdict.validity == "valid" else _of_invalid(verdict)
+    for policy in verdict.policies:
+        yield "policy", f"policy {policy.id}", policy.outcome
+    if verdict.error is None:
+        yield from _side_effects(verdict)
+
+
+def _completion(verdict: Verdict) -> Iterator[tuple[str, str, str]]:
+    """Yield what was reached: checks, judges, and the success that they make."""
     for check in verdict.checks:
         yield "check", f"check {check.id}", check.outcome
     if not verdict.checks and verdict.completion is not None:
         yield "check", "check no_checks", verdict.completion.outcome
-    for policy in verdict.policies:
-        yield "policy", f"policy {policy.id}", policy.outcome
     for judgement in verdict.judgements:
         yield "judge", f"judge {judgement.judge}", judgement.outcome
     if verdict.success is not None:
         yield "success", _success(verdict), verdict.success
-    if verdict.error is None:
-        yield from _side_effects(verdict)
+
+
+def _of_invalid(verdict: Verdict) -> Iterator[tuple[str, str, str]]:
+    """Yield the same kinds of a run that is not valid: what it reached says nothing of the agent."""
+    name = f"the run, which its harness reported as {verdict.validity},"
+    for kind in dict.fromkeys(kind for kind, _, _ in _completion(verdict)):
+        yield kind, name, "UNDECIDED"
 
 
 def _side_effects(verdict: Verdict) -> Iterator[tuple[str, str, str]]:
@@ -237,11 +249,12 @@ def _named(verdict: Verdict, decides: Callable[[str, str], bool]) -> list[str]:
     """Return a line for each result that decides; the run's own only where no check or judge says why."""
     found = [(kind, name, outcome) for kind, name, outcome in _results(verdict) if decides(kind, outcome)]
     is_explained = any(kind in ("check", "judge") for kind, _, _ in found)
-    return [
+    lines = (
         f"{verdict.task_id}: {name} is {outcome}"
         for kind, name, outcome in found
         if kind != "success" or not is_explained
-    ]
+    )
+    return list(dict.fromkeys(lines))
 
 
 def _success(verdict: Verdict) -> str:

@@ -44,7 +44,10 @@ def as_junit(report: Report, tasks: TaskFile | None = None, *, undecided: Undeci
     `tasks`: the file that holds the checks; each case then names it with a line. `undecided`: the element of
     a case that could not be decided; the gate's own case stays an error, because it did not pass.
     """
-    cases = [[_tagged(one, undecided) for one in _cases(verdict, tasks)] for verdict in report.verdicts]
+    cases = [
+        [_tagged(_counted(one, verdict), undecided) for one in _cases(verdict, tasks)]
+        for verdict in report.verdicts
+    ]
     gate = _tagged(_gate(report), "error")
     suites = [_suite(*pair, report) for pair in zip(report.verdicts, cases, strict=True)]
     body = "\n".join([*suites, _element("gate", [gate], _rates(report))])
@@ -137,6 +140,14 @@ def _case(case: _Case) -> str:
     # Readers take `skipped` for an element without content: what would decide it stands beside.
     beside = f"<system-out>{words}</system-out>" if case.outcome in _UNDECIDED else ""
     return f"{head}>{opening}/>{beside}</testcase>"
+
+
+def _counted(case: _Case, verdict: Verdict) -> _Case:
+    """Return a case as the gate counts it: what a run that is not valid reached decides nothing."""
+    if verdict.validity == "valid" or case.kind.endswith((".policy", ".run")):
+        return case
+    words = f"{case.outcome} in a run that its harness reported as {verdict.validity}"
+    return case._replace(outcome="UNDECIDED", words="\n".join(filter(None, (words, case.words))))
 
 
 def _tagged(case: _Case, undecided: UndecidedTag) -> _Case:

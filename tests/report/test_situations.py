@@ -101,3 +101,9 @@ def test_a_run_that_no_rate_counts_says_so(tmp_path: Path) -> None:
         bundle = run(EXACT).end("stopped", validity=validity).write(tmp_path / f"{validity}.zst")
         words = f"not valid: the harness reported {validity}; no rate counts this run"
         assert (words in as_text(grade_many([bundle]))) is (validity == "site_down")
+
+
+def test_a_run_that_is_not_valid_has_no_failure_in_junit(tmp_path: Path) -> None:
+    bundle = run(EXACT).answer("no").end("stopped", validity="site_down").write(tmp_path / "a.zst")
+    junit = as_junit(grade_many([bundle])).decode()
+    assert "<failure" not in junit and "FAIL in a run that its harness reported as site_down" in junit
