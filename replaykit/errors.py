@@ -147,7 +147,7 @@ class BundleWriteError(BundleError):
     """Writing failed. Fields: source, operation, reason."""
 
     template = "{source}: cannot {operation}: {reason}"
-    hint = "Check the path and the free space. `replaykit seal` completes a recording that was broken off."
+    hint = "Check the path, its permissions and the free space."
 
 
 class BundleBusy(BundleWriteError):

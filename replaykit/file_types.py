@@ -31,6 +31,8 @@ _MAGIC = (
     (b"\x28\xb5\x2f\xfd", "zstd data without our preamble"),
     (b"\x1f\x8b", "a gzip file"),
     (b"PK", "a zip archive"),
+    (b"\xff\xfe", "a text file in UTF-16"),
+    (b"\xfe\xff", "a text file in UTF-16"),
     (b"PAR1", "a Parquet file"),
     (b"\x89PNG", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),

@@ -272,7 +272,10 @@ class Journal:
                 getattr(os, "fdatasync", os.fsync)(self._file)
         except OSError as error:
             self._cut_back()
-            raise self._error("write to the bundle", error) from error
+            reason = f"{error.strerror or error}; `replaykit seal` completes what was written before"
+            raise BundleWriteError(
+                source=str(self.path), operation="write to the bundle", reason=reason
+            ) from error
 
     def _cut_back(self) -> None:
         try:

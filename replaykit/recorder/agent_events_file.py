@@ -9,7 +9,6 @@ which the agent does not know, may hold a `reply` and any `end`. A line counts f
 from __future__ import annotations
 
 import json
-import logging
 import os
 import threading
 from collections import deque
@@ -25,8 +24,6 @@ from replaykit.errors import UsageError
 from replaykit.recorder.file_tail import FileLine, GrowingFile
 from replaykit.recorder.live_run import LiveRun
 from replaykit.recorder.scripted_user import UserReply
-
-log = logging.getLogger("replaykit.recorder")
 
 WARNINGS_MAX = 100
 """Lines that are reported; more are counted."""
@@ -177,7 +174,6 @@ class AgentEvents:
             self._unlisted += 1
             return
         self.warnings.append(warning)
-        log.warning(warning)
 
     def _stated_at(self, event: EventLine) -> float | None:
         return None if event.t is None else self._run.clock.of_epoch(event.t)

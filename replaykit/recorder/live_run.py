@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from asyncio import CancelledError
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -38,6 +39,24 @@ class Ended(Struct, frozen=True, kw_only=True):
     """An exception."""
 
 
+_P = ParamSpec("_P")
+_Block = TypeVar("_Block")
+_Run = TypeVar("_Run", bound="LiveRun")
+
+
+def declares_in_block(
+    method: Callable[Concatenate[_Run, _P], _Block],
+) -> Callable[Concatenate[_Run, _P], _Block]:
+    """Count the calls of a method that does its work in a `with` block; the block counts itself off."""
+
+    @wraps(method)
+    def called(run: _Run, /, *arguments: _P.args, **named: _P.kwargs) -> _Block:
+        run.unused_blocks += 1
+        return method(run, *arguments, **named)
+
+    return called
+
+
 class LiveRun:
     """Interface of an agent, or of the harness around it, during a recording."""
 
@@ -52,6 +71,8 @@ class LiveRun:
         """Exception with which the agent ended."""
         self._answer: str | None = None
         self._is_in_step = False
+        self.unused_blocks = 0
+        """Calls of `step` whose block was not entered: they declare nothing."""
 
     @property
     def clock(self) -> Clock:

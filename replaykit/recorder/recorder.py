@@ -10,11 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import platform
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
-from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from threading import get_ident
 from types import TracebackType
@@ -41,7 +38,7 @@ from replaykit.recorder.browser.lifecycle import Lifecycle
 from replaykit.recorder.browser.timeouts import CLOSING_MAX_S
 from replaykit.recorder.browser.witnesses.net_log import NetLog
 from replaykit.recorder.browser.witnesses.witness_reports import has_census
-from replaykit.recorder.live_run import LiveRun, named
+from replaykit.recorder.live_run import LiveRun, declares_in_block, named
 from replaykit.recorder.page.masked_fields import MaskedFields
 from replaykit.recorder.page.page_script import InjectedNames, PageOptions, page_script
 from replaykit.recorder.session.declared_actions import Utterance as Declared
@@ -54,9 +51,11 @@ from replaykit.recorder.settings import (
     as_settings,
     as_sites,
     as_task,
+    completed,
     looked_at,
     probe_plan,
     refuse_traceparent,
+    rfc3339,
     session_options,
     stored_options,
 )
@@ -194,12 +193,12 @@ class _Recording(LiveRun):
         if not is_watched:
             log.warning("%s: nothing was attached, so nothing of a browser is recorded", self.path)
         header = Header(
-            created=_rfc3339(self._driver.clock.started),
+            created=rfc3339(self._driver.clock.started),
             run=self._settings.run,
             task=msgspec.to_builtins(self._task) if self._task else None,
             sites={name: tuple(roots) for name, roots in self._sites.items()},
             agent=self._settings.agent,
-            environment=_completed(environment),
+            environment=completed(environment),
             options=stored_options(self._settings),
             channels={} if is_watched else dict(UNWATCHED),  # the session knows the others
             agent_access="proxy" if self.is_proxied else None,
@@ -250,6 +249,9 @@ class _Recording(LiveRun):
     def _seal(self) -> None:
         if self._journal is None:
             return
+        if self.unused_blocks:
+            call = "`run.step(...)` without `with` declares nothing"
+            log.warning("%s: %s; it was called so %d times", self.path, call, self.unused_blocks)
         self._journal.close()
         self._journal = None
         if isinstance(self._driver.fault, BundleError):
@@ -345,11 +347,13 @@ class Recorder(_Recording):
         self._driver.feed(Begin(at=self.clock.now()))
         self._sync.run(self._sync.ready)
 
+    @declares_in_block
     @contextmanager
     def step(
         self, action: Declared | None = None, thought: str | None = None, raw: Any = None
     ) -> Iterator[None]:
         """Declare the action that the agent carries out in this block."""
+        self.unused_blocks -= 1
         self.enter(action, thought, raw)
         self._sync.run(self._sync.idle, CLOSING_MAX_S)
         try:
@@ -437,11 +441,13 @@ class AsyncRecorder(_Recording):
         self._driver.feed(Begin(at=self.clock.now()))
         await self._async.ready()
 
+    @declares_in_block
     @asynccontextmanager
     async def step(
         self, action: Declared | None = None, thought: str | None = None, raw: Any = None
     ) -> AsyncIterator[None]:
         """Declare the action that the agent carries out in this block."""
+        self.unused_blocks -= 1
         self.enter(action, thought, raw)
         await self._async.idle(CLOSING_MAX_S)
         try:
@@ -477,24 +483,3 @@ def _refuse(redactor: Redactor, data: bytes, path: Path, place: str) -> None:
     found = redactor.scan(data)
     if found is not None and found.is_declared:
         raise SecretFound(source=str(path), id=found.id, place=place)
-
-
-def _completed(environment: Environment) -> Environment:
-    return replace(
-        environment,
-        replaykit=_release("replaykit-web"),
-        driver_version=_release("playwright"),
-        os=platform.system().lower() or None,
-    )
-
-
-def _rfc3339(epoch_ms: float) -> str:
-    moment = datetime.fromtimestamp(epoch_ms / 1000, tz=UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _release(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import logging
 import os
+import platform
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from replaykit.decoders import convert
 from replaykit.errors import RecorderError, UsageError
@@ -26,7 +30,7 @@ from replaykit.tasks.checks import ProbePlan, plan, skipped_pages
 from replaykit.tasks.faults.suite_faults import root_faults
 from replaykit.tasks.grammar.selectors import selector_fault
 from replaykit.tasks.task import Sites, Task, decode_task, fill_task, unresolved
-from replaykit.trajectory.step import AgentInfo
+from replaykit.trajectory.step import AgentInfo, Environment
 
 if TYPE_CHECKING:
     from replaykit.tasks.suite import Suite
@@ -279,3 +283,26 @@ def session_options(settings: Settings, task: Task | None, secrets: Mapping[str,
         keep_headers=settings.keep_headers,
         replies="recorded" if settings.replies else "absent",
     )
+
+
+def completed(environment: Environment) -> Environment:
+    """Return what a driver knows of its environment, with the releases and the system."""
+    return replace(
+        environment,
+        replaykit=_release("replaykit-web"),
+        driver_version=_release("playwright"),
+        os=platform.system().lower() or None,
+    )
+
+
+def rfc3339(epoch_ms: float) -> str:
+    """Return a moment as text, in UTC and to the millisecond."""
+    moment = datetime.fromtimestamp(epoch_ms / 1000, tz=UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _release(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import importlib
-import io
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
 
-from replaykit.decoders import NEST_MAX, decode_as_python, decode_plain, is_nested_deeper
 from replaykit.errors import TaskError, UnknownTask
-from replaykit.file_types import HEAD, kind_of, kind_of_bytes
-from replaykit.patterns import lazy_pattern
 from replaykit.tasks.benchmarks.mind2web import mind2web_records, read_mind2web
 from replaykit.tasks.checks import Written
 from replaykit.tasks.dialect import Composition, Dialect, Mode
@@ -23,7 +18,7 @@ from replaykit.tasks.faults.field_faults import FieldFault, read_fields
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.policy_rules import Policy
 from replaykit.tasks.task import Task
-from replaykit.tasks.yaml_text import parsed_yaml, words_of
+from replaykit.tasks.written_file import WrittenFile, read_written
 
 SCHEMA = "replaykit.suite/1"
 """Name and version of the layout of task files."""
@@ -31,14 +26,8 @@ SCHEMA = "replaykit.suite/1"
 POLICIES = "replaykit.policies/1"
 """Name and version of the layout of policy files."""
 
-FILE_MAX = 64 * 2**20
-"""Bytes of a task file."""
-
 FAULTS_SHOWN = 20
 """Faults of one file that are listed after the first."""
-
-VALUES_MAX = 5_000_000
-"""Values in a task file after YAML aliases are expanded: a few lines can claim billions."""
 
 
 class PolicyRef(Written, frozen=True, kw_only=True):
@@ -148,22 +137,23 @@ def load_suite(path: str | Path, *, within: str | Path | None = None) -> Suite:
     return msgspec.structs.replace(suite, tasks=(suite.task(id, file),), is_chosen=True) if id else suite
 
 
-def survey_suite(path: str | Path, *, within: str | Path | None = None) -> tuple[Suite, TaskError | None]:
+def survey_suite(
+    path: str | Path | WrittenFile, *, within: str | Path | None = None
+) -> tuple[Suite, TaskError | None]:
     """Read a task file as `load_suite` does; return the tasks that can be read, and what is wrong with it.
 
     Raises TaskError where no task can be read.
     """
-    file = Path(path)
-    suite, faults = _recognise(_parse(file), file, within)
-    return suite, _error(file, faults) if faults else None
+    written = path if isinstance(path, WrittenFile) else read_written(path)
+    suite, faults = _recognise(written, within)
+    return suite, _error(written.path, faults) if faults else None
 
 
-def load_mind2web(path: str | Path) -> tuple[list[Any], str] | None:
+def mind2web_tables(plain: Any) -> tuple[list[Any], str] | None:
     """Return the records of an Online-Mind2Web file or a WABE scenario, and the path of their list.
 
-    They may be empty, or wrong; None for any other layout. Raises `TaskError` for an unreadable file.
+    They may be empty, or wrong; None for any other layout.
     """
-    plain = _parse(Path(path))
     records = mind2web_records(plain)
     return None if records is None else (records, _place_of(plain))
 
@@ -177,131 +167,15 @@ def suite_schema() -> dict[str, Any]:
     return document("replaykit suite", "urn:replaykit:suite:1", suite, parts)
 
 
-def _parse(file: Path, kind: str = "task file", named_by: Path | None = None) -> Any:
-    """Return what a file holds; `named_by` is the file that names it."""
-    try:
-        # Pipes and devices have no size: what is read is bounded.
-        with file.open("rb") as stream:
-            data = stream.read(FILE_MAX + 1)
-        if len(data) > FILE_MAX:
-            raise TaskError(source=file, path="$", reason=f"larger than {FILE_MAX} bytes")
-        text = io.TextIOWrapper(io.BytesIO(data), "utf-8-sig").read()
-        plain = _PARSERS.get(file.suffix.lower(), _by_start)(text)
-    except OSError as error:
-        what = "it is a folder: name one file in it" if file.is_dir() else error.strerror
-        named = f" that {named_by} names in `policies.file`" if named_by is not None else ""
-        reason = f"cannot read the {kind}{named}: {what}"
-        raise TaskError(source=file, path="$", reason=reason) from error
-    except RecursionError as error:
-        raise _too_deep(file) from error
-    except (msgspec.DecodeError, ValueError) as error:
-        found = kind_of_bytes(data[:HEAD])
-        what = words_of(error) if found in _WRITTEN else f"found {found}; a {kind} is YAML, TOML or JSON"
-        reason = f"not a {kind}: {what}"
-        raise TaskError(source=file, path="$", reason=reason) from error
-    if is_nested_deeper(plain, NEST_MAX):
-        raise _too_deep(file)
-    _refuse_odd_values(plain, file)
-    return plain
-
-
-_WRITTEN = ("a JSON file", "a text file", "a task file", "a policy file", "settings of a judge")
-"""Kinds of files that people write: what is wrong with one stands in the words of its parser."""
-
-
-def _too_deep(file: Path) -> TaskError:
-    return TaskError(source=file, path="$", reason=f"nested deeper than {NEST_MAX} levels")
-
-
-# Parsers are loaded for files only: a bundle holds its task, and they take longer to load than it to grade.
-def _toml(text: str) -> Any:
-    import tomllib
-
-    return tomllib.loads(text)
-
-
-def _json(text: str) -> Any:
-    plain = decode_plain(text)
-    # The parser keeps the last of two fields with one name. Each colon outside of texts is a field, so most
-    # files need no second parser, which would have to be loaded.
-    if _STRING.sub("", text).count(":") != _fields_in(plain):
-        decode_as_python(text, object_pairs_hook=_with_each_key_once)
-    return plain
-
-
-_STRING = lazy_pattern(r'"(?:[^"\\]|\\.)*"')
-
-
-def _fields_in(plain: Any) -> int:
-    count, stack = 0, [plain]
-    while stack:
-        value = stack.pop()
-        if isinstance(value, dict):
-            count += len(value)
-            stack.extend(value.values())
-        elif isinstance(value, list):
-            stack.extend(value)
-    return count
-
-
-def _json_lines(text: str) -> Any:
-    return [_json(line) for line in text.split("\n") if line.strip()]
-
-
-def _by_start(text: str) -> Any:
-    """Read a file whose name says nothing of its form, such as a pipe."""
-    return _json(text) if text.lstrip()[:1] in ("{", "[") else parsed_yaml(text)
-
-
-def _with_each_key_once(pairs: list[tuple[str, Any]]) -> None:
-    names = [name for name, _ in pairs]
-    twice = next((name for name, count in Counter(names).items() if count > 1), None)
-    if twice is not None:
-        raise ValueError(f"one object has the field {twice!r:.80} twice: leave one of them out")
-
-
-_PARSERS: dict[str, Callable[[str], Any]] = {
-    ".yaml": parsed_yaml,
-    ".yml": parsed_yaml,
-    ".toml": _toml,
-    ".json": _json,
-    ".jsonl": _json_lines,
-}
-
-
-def _refuse_odd_values(plain: Any, file: Path) -> None:
-    seen, stack = 0, [plain]
-    while stack:
-        value = stack.pop()
-        seen += 1
-        if seen > VALUES_MAX:
-            raise TaskError(source=file, path="$", reason=f"more than {VALUES_MAX} values")
-        if isinstance(value, dict):
-            stack += [*value, *value.values()]
-        elif isinstance(value, list):
-            stack.extend(value)
-        elif isinstance(value, str) and not _is_text(value):
-            raise TaskError(
-                source=file, path="$", reason=f"{value!r:.80} holds half a character (a surrogate)"
-            )
-
-
-def _is_text(value: str) -> bool:
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _recognise(plain: Any, file: Path, within: str | Path | None) -> tuple[Suite, list[FieldFault]]:
+def _recognise(written: WrittenFile, within: str | Path | None) -> tuple[Suite, list[FieldFault]]:
+    plain, file = written.plain, written.path
     if isinstance(plain, dict) and ("schema" in plain or isinstance(plain.get("tasks"), list)):
         tables = mind2web_records(plain)
         if "schema" in plain or not tables:
             return _suite(plain, file, within)
     if isinstance(plain, dict) and {"id", "intent"} <= plain.keys():
         return _one_task(plain, file)
-    suite = Suite(tasks=tuple(_public(plain, file)))
+    suite = Suite(tasks=tuple(_public(written)))
     return suite, _duplicates(suite.tasks)
 
 
@@ -317,8 +191,9 @@ def _one_task(plain: dict[str, Any], file: Path) -> tuple[Suite, list[FieldFault
     return Suite(tasks=(task,)), wrong
 
 
-def _public(plain: Any, file: Path) -> list[Task]:
+def _public(written: WrittenFile) -> list[Task]:
     """Read a task file of a benchmark, recognised by its fields."""
+    plain, file = written.plain, written.path
     tables = mind2web_records(plain)
     if tables:
         return read_mind2web(tables, str(file), _place_of(plain))
@@ -329,7 +204,7 @@ def _public(plain: Any, file: Path) -> list[Task]:
                 module = importlib.import_module(f"replaykit.tasks.benchmarks.{benchmark}")
                 return list(getattr(module, reader)(records, str(file)))
     expected = f"expected `schema: {SCHEMA}`, one task, or a public task file"
-    reason = f"unknown layout, {kind_of(file)}: {expected}"
+    reason = f"unknown layout, {written.kind}: {expected}"
     raise TaskError(source=file, path="$", reason=reason)
 
 
@@ -442,7 +317,7 @@ def _shared(written: SuiteFile, file: Path, within: str | Path | None) -> dict[s
         named = file.parent / policies.file
         if within is not None and not named.resolve().is_relative_to(Path(within).resolve()):
             raise TaskError(source=file, path="$.policies.file", reason=f"it lies outside of {within}")
-        policies = _policies(named, file)
+        policies = policies_of(read_written(named, "policy file", file))
     names = ("mode", "dialect", "compose", "require_reason", "require_proof", "judge")
     stated = {name: getattr(written, name) for name in names}
     return {"policies": policies, **{name: value for name, value in stated.items() if value is not None}}
@@ -455,15 +330,15 @@ def load_policies(path: str | Path) -> tuple[Policy, ...]:
         for policy in replaykit.load_policies("policies.yaml"):
             print(policy.id, policy.dimension)
     """
-    return _policies(Path(path))
+    return policies_of(read_written(path, "policy file"))
 
 
-def _policies(path: Path, named_by: Path | None = None) -> tuple[Policy, ...]:
-    plain = _parse(path, "policy file", named_by)
-    if isinstance(plain, list):
-        reason = f"a list; name it `policies:` below a first line `schema: {POLICIES}`"
-        raise _error(path, [FieldFault("$", reason)])
-    if isinstance(plain, dict) and (missing := _layout_faults(plain, path, POLICIES)):
+def policies_of(read: WrittenFile) -> tuple[Policy, ...]:
+    """Return the policies of a file that was read. Raises TaskError."""
+    plain, path = read.plain, read.path
+    if not isinstance(plain, dict):
+        raise _error(path, [FieldFault("$", _not_policies(read))])
+    if missing := _layout_faults(plain, path, POLICIES):
         raise _error(path, missing)
     written, wrong = read_fields(plain, PolicyFile)
     wrong += () if written is None else _policy_faults(written.policies, "$.policies")
@@ -472,6 +347,13 @@ def _policies(path: Path, named_by: Path | None = None) -> tuple[Policy, ...]:
     if written is None or wrong:
         raise _error(path, wrong)
     return written.policies
+
+
+def _not_policies(read: WrittenFile) -> str:
+    """Return why a file that has no fields is not a policy file."""
+    if isinstance(read.plain, list):
+        return f"a list; name it `policies:` below a first line `schema: {POLICIES}`"
+    return f"not a policy file: found {read.kind}; a policy file begins with the line `schema: {POLICIES}`"
 
 
 def _merge(task: Task, record: Mapping[str, Any], shared: Mapping[str, Any]) -> Task:

@@ -99,7 +99,7 @@ def test_schemas() -> None:
 
 def test_every_file_is_reported_though_one_is_none(suite: Path, tmp_path: Path) -> None:
     (tmp_path / "broken.yaml").write_text("id: [1")
-    (tmp_path / "binary.yaml").write_bytes(b"\xff\xfe")
+    (tmp_path / "binary.yaml").write_bytes(b"\xff\x00")
     result = run("validate", tmp_path / "broken.yaml", suite, tmp_path / "binary.yaml")
     assert result.exit_code == 3
     assert "suite.yaml: 2 tasks, 0 errors" in result.stdout

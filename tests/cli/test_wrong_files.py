@@ -118,7 +118,8 @@ def test_a_missing_file_names_the_nearest(folder: Path, capfd: pytest.CaptureFix
         (b"\x89PNG\r\n", "a PNG image"),
         (b"<!DOCTYPE html><html>", "an HTML page"),
         ("é".encode()[:1], "a text file"),
-        (b"\xff\xfe", "a file of another kind"),
+        (b"\xff\x00", "a file of another kind"),
+        (b"\xff\xfea\x00", "a text file in UTF-16"),
         (b'{"tape":"replaykit.replies"', "a tape of `replaykit judge run`"),
         (b'[{"id": 1}]', "a JSON file"),
     ],
@@ -208,3 +209,57 @@ def test_a_lack_of_memory_is_no_traceback(
     monkeypatch.setattr("replaykit.cli.grade.separates.load_report", starve)
     assert run(["separates", "report.json"]) == 3
     assert capfd.readouterr().err == "error: there is not enough memory for this\n"
+
+
+WRONG = {
+    "l.csv": (b"a,b\n1,2\n", "found a text file"),
+    "page.html": (b"<!doctype html><p>x", "found an HTML page"),
+    "text.json": (b'"text"', "found a text file"),
+    "none.yaml": (b"null\n", "found a text file"),
+    "empty.yaml": (b"", "found an empty file"),
+    "wide.yaml": ("schema: replaykit.policies/1\n".encode("utf-16"), "found a text file in UTF-16"),
+    "report.json": (None, "it is a report of `replaykit grade`"),
+    "a.zst": (None, "found a bundle"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("words", [["grade", "a.zst", "--policies"], ["policies", "validate"]], ids=" ".join)
+def test_what_was_given_for_policies_is_named(
+    folder: Path, words: list[str], name: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    data, found = WRONG[name]
+    if data is not None:
+        (folder / name).write_bytes(data)
+    assert run([*words, name]) == 3
+    said = capfd.readouterr().err
+    assert said.startswith(f"error: {name}: ") and found in said and "polic" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "file"),
+    [
+        (["tasks", "validate", "-"], "suite.yaml"),
+        (["tasks", "list", "-"], "suite.yaml"),
+        (["policies", "validate", "-"], "policies.yaml"),
+        (["policies", "validate", "-"], "suite.yaml"),
+        (["grade", "a.zst", "--policies", "-"], "policies.yaml"),
+    ],
+    ids=lambda found: " ".join(found) if isinstance(found, list) else found,
+)
+def test_standard_input_is_a_task_or_policy_file(
+    folder: Path, words: list[str], file: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (folder / file).open() as stream:
+        monkeypatch.setattr("sys.stdin", stream)
+        assert run(words) == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no pipes in folders")
+@pytest.mark.parametrize(("command", "file"), [("tasks", "suite.yaml"), ("policies", "policies.yaml")])
+def test_a_pipe_is_a_task_or_policy_file(folder: Path, command: str, file: str) -> None:
+    reads, writes = os.pipe()
+    with os.fdopen(reads), os.fdopen(writes, "wb") as pipe:
+        pipe.write((folder / file).read_bytes())
+        pipe.close()
+        assert run([command, "validate", f"/dev/fd/{reads}"]) == 0

@@ -322,3 +322,12 @@ def test_nested_step_is_a_warning(events_file: EventsFile) -> None:
     events_file.agent_events.receive()
     assert len(events_file.session.received) == 1
     assert "line 2" in events_file.agent_events.warnings[0]
+
+
+def test_a_warning_is_for_the_caller_and_not_printed_as_well(
+    events_file: EventsFile, caplog: pytest.LogCaptureFixture
+) -> None:
+    events_file.write({"type": "answer", "answer": "42"})
+    events_file.agent_events.receive(is_last=True)
+    assert len(events_file.agent_events.warnings) == 1
+    assert caplog.records == []

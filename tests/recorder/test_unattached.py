@@ -67,3 +67,18 @@ def test_nothing_is_proven_without_a_browser(
         "thoughts", "messages", "replies",
     }  # fmt: skip
     assert channels["actions"] == "partial"
+
+
+@pytest.mark.parametrize("is_used", [True, False])
+def test_steps_without_a_block_are_reported(
+    is_used: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING, "replaykit.recorder")
+    with Recorder(tmp_path / "run.zst") as run:
+        step = run.step("click('a1')")
+        if is_used:
+            with step:
+                pass
+    assert ("`run.step(...)` without `with` declares nothing; it was called so 1 times" in caplog.text) is (
+        not is_used
+    )

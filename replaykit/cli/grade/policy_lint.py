@@ -19,8 +19,9 @@ from replaykit.tasks.faults.policy_contradictions import notes
 from replaykit.tasks.faults.policy_reach import reach_of, scope_words, unapplied
 from replaykit.tasks.faults.suite_faults import scope_notes
 from replaykit.tasks.policy_rules import Policy
-from replaykit.tasks.suite import Suite, load_policies, load_suite
+from replaykit.tasks.suite import Suite, load_suite, policies_of, survey_suite
 from replaykit.tasks.task import Task
+from replaykit.tasks.written_file import WrittenFile, read_written
 from replaykit.trajectory.plurals import counted
 
 _NO_TASK = Task(id="", intent="")
@@ -29,15 +30,26 @@ _NO_TASK = Task(id="", intent="")
 
 def policies_in(file: str) -> tuple[Policy, ...] | Suite:
     """Return the policies of a file, or a suite. Raises TaskError."""
+    if "#" in file:  # only suites let a task be picked
+        return load_suite(file)
+    written = read_written(file, "policy file")
     try:
-        return load_policies(file)
+        return policies_of(written)
     except TaskError as error:
-        try:
-            return load_suite(file)
-        except TaskError as other:
-            # Only suites let a task be picked; one reader refuses the layout of the other.
-            is_suite = "#" in file or error.fields.get("path") == "$.schema" != other.fields.get("path")
-            raise (other if is_suite else error) from None
+        found = _suite_in(written)
+        if isinstance(found, Suite):
+            return found
+        # One reader refuses the layout of the other.
+        is_suite = error.fields.get("path") == "$.schema" != found.fields.get("path")
+        raise (found if is_suite else error) from None
+
+
+def _suite_in(written: WrittenFile) -> Suite | TaskError:
+    try:
+        suite, error = survey_suite(written)
+    except TaskError as error:
+        return error
+    return error or suite
 
 
 def validated(file: str, tasks: Suite | None) -> int:

@@ -12,7 +12,6 @@ import click
 from replaykit.cli.command_options import COUNT, option
 from replaykit.cli.console import detail, harmless, near_file, notice
 from replaykit.errors import TaskError, UsageError
-from replaykit.file_types import is_device
 from replaykit.grading.checks.grading_faults import task_faults
 from replaykit.grading.reference_faults import reference_faults
 from replaykit.interop.wabe.wabe_scenario import OF_A_LEVEL, scarce, scenario_tables
@@ -26,8 +25,9 @@ from replaykit.tasks.described_schema import schema_file
 from replaykit.tasks.faults.policy_contradictions import notes
 from replaykit.tasks.faults.suite_faults import scope_notes
 from replaykit.tasks.policies_schema import policies_schema
-from replaykit.tasks.suite import load_mind2web, load_suite, suite_schema, survey_suite
+from replaykit.tasks.suite import load_suite, mind2web_tables, suite_schema, survey_suite
 from replaykit.tasks.suite_summary import Summary, fields_of, sample, summarize_tasks
+from replaykit.tasks.written_file import WrittenFile, read_written
 from replaykit.trajectory.plurals import counted
 
 SEEDS = 1_000_000
@@ -66,13 +66,11 @@ def _validated(file: str) -> int:
 
 
 def _checked(file: str) -> int:
-    tables = load_mind2web(file)
+    name, _, id = file.partition("#")
+    written = read_written(name)
+    tables = mind2web_tables(written.plain) if not id else None
     if tables is None:
-        if is_device(file):
-            raise UsageError(
-                what=f"{file} is a device or a pipe, and is read twice here: save it to a file first"
-            )
-        return _checked_suite(file)
+        return _checked_suite(file, written)
     records, at = tables
     is_wrong = _report(file, len(records), mind2web_faults(records, at))
     for words in totals(records):
@@ -81,10 +79,10 @@ def _checked(file: str) -> int:
     return int(is_wrong) if records else 4
 
 
-def _checked_suite(file: str) -> int:
+def _checked_suite(file: str, written: WrittenFile) -> int:
     """Report every fault: of fields, and of the checks in the tasks that are left."""
     name, _, id = file.partition("#")
-    suite, error = survey_suite(name)
+    suite, error = survey_suite(written)
     if error is not None:
         click.echo(harmless(f"error: {error.message}"), err=True)
     tasks = (suite.task(id, name),) if id else suite.tasks
