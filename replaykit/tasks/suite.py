@@ -14,7 +14,7 @@ from replaykit.errors import TaskError, UnknownTask
 from replaykit.tasks.benchmarks.mind2web import mind2web_records, read_mind2web
 from replaykit.tasks.checks import Written
 from replaykit.tasks.dialect import Composition, Dialect, Mode
-from replaykit.tasks.faults.field_faults import FieldFault, read_fields
+from replaykit.tasks.faults.field_faults import FieldFault, empty_lists, read_fields
 from replaykit.tasks.judge_settings import JudgeSettings
 from replaykit.tasks.policy_rules import Policy
 from replaykit.tasks.task import Task
@@ -183,7 +183,7 @@ def _one_task(plain: dict[str, Any], file: Path) -> tuple[Suite, list[FieldFault
     task, wrong = read_fields(plain, Task)
     if task is None:
         raise _error(file, wrong)
-    wrong += _policy_faults(task.policies, "$.policies")
+    wrong += [*empty_lists(plain), *_policy_faults(task.policies, "$.policies")]
     if task.policies or len(task.checks) > 1:
         from replaykit.tasks.faults.suite_faults import task_faults  # for tasks that may have such
 
@@ -231,7 +231,7 @@ def _suite(plain: dict[str, Any], file: Path, within: str | Path | None) -> tupl
     if not plain.get("tasks"):
         faults.append(FieldFault("$.tasks", "it has no tasks: nothing can be graded with it"))
     shared = _shared(written, file, within)
-    shared_faults = _policy_faults(shared["policies"], "$.policies")
+    shared_faults = [*empty_lists(plain), *_policy_faults(shared["policies"], "$.policies")]
     faults += shared_faults
     tasks = {number: _merge(task, record, shared) for number, task, record in _tasks(plain, faults)}
     for number, task in tasks.items():
@@ -296,6 +296,7 @@ def _tasks(plain: Mapping[str, Any], faults: list[FieldFault]) -> Iterator[tuple
         task, wrong = read_fields(record, Task, f"$.tasks[{number}]")
         if task is not None and task.id in seen:
             wrong.append(FieldFault(f"$.tasks[{number}].id", f"duplicate task id {task.id!r}"))
+        wrong += empty_lists(record, f"$.tasks[{number}]")
         faults += wrong
         seen |= set() if task is None else {task.id}
         if task is not None and not wrong:  # one without its faulty parts would have faults of its own
@@ -341,6 +342,7 @@ def policies_of(read: WrittenFile) -> tuple[Policy, ...]:
     if missing := _layout_faults(plain, path, POLICIES):
         raise _error(path, missing)
     written, wrong = read_fields(plain, PolicyFile)
+    wrong += empty_lists(plain)
     wrong += () if written is None else _policy_faults(written.policies, "$.policies")
     if written is not None and not plain.get("policies"):
         wrong.append(FieldFault("$.policies", "it has no policies: nothing can be graded with it"))

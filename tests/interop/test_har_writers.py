@@ -250,6 +250,11 @@ GAPS: dict[str, tuple[list[Any], dict[str, Any]]] = {
     ),
     "earlier pages were cleared": ([sent("GET")], {"creator": "WebInspector", "pages": [{"id": "page_3"}]}),
     "it begins on a page": ([sent("GET", headers={"Referer": "http://shop.test/cart"})], {}),
+    "it begins with a script of a page": (
+        [{**sent("GET"), "_initiator": {"type": "script", "stack": {"callFrames": []}}}], {"creator": "WebInspector"},
+    ),
+    "it begins with what no person opens": ([sent("GET", headers={"Sec-Fetch-Dest": "empty"})], {"creator": "Firefox"}),
+    "it holds what was saved": ([sent("GET")], {"creator": "Insomnia REST Client"}),
     "a redirect leads out of it": (
         [answered(sent("GET"), status=302, headers=pairs({"Location": "/done?x=1"}))], {},
     ),
@@ -271,6 +276,13 @@ NO_GAPS: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "the first page of a tab": ([sent("GET")], {"creator": "WebInspector", "pages": [{"id": "page_1"}]}),
     "a page after the first": (
         [sent("GET", "http://shop.test/"), sent("GET", headers={"Referer": "http://shop.test/"})], {},
+    ),
+    "a page before its script": (
+        [
+            {**sent("GET", "http://shop.test/", headers={"Sec-Fetch-Dest": "document"}), "_initiator": {"type": "other"}},
+            {**sent("GET", headers={"Sec-Fetch-Dest": "empty"}), "_initiator": {"type": "script"}},
+        ],
+        {"creator": "WebInspector"},
     ),
     "a redirect that is followed": (
         [

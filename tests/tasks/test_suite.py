@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -192,3 +193,38 @@ def test_the_form_of_a_file_without_a_known_ending_is_seen_from_its_start(
             load_suite(file)
         return
     assert [task.id for task in load_suite(file).tasks] == ["t"]
+
+
+@pytest.mark.parametrize(
+    ("more", "path"),
+    [
+        ({"rule": {"type": "never", "match": {"action": "click", "text": []}}}, "rule.match.text"),
+        ({"when": {"tasks": []}}, "when.tasks"),
+        (
+            {"rule": {"type": "never", "match": [{"text": "Pay"}, {"role": [], "text": "Buy"}]}},
+            "rule.match[1].role",
+        ),
+    ],
+)
+def test_an_empty_list_in_a_policy_is_a_fault(more: dict[str, Any], path: str, tmp_path: Path) -> None:
+    policy = {
+        "id": "p",
+        "dimension": "user_consent",
+        "rule": {"type": "never", "match": {"text": "Pay"}},
+        **more,
+    }
+    file = tmp_path / "file.json"
+    task = {"id": "t", "intent": "Pay.", "policies": [policy]}
+    for plain, place in (
+        ({"schema": "replaykit.policies/1", "policies": [policy]}, "$.policies[0]."),
+        ({"schema": "replaykit.suite/1", "tasks": [task]}, "$.tasks[0].policies[0]."),
+        (
+            {"schema": "replaykit.suite/1", "tasks": [{"id": "t", "intent": "x"}], "policies": [policy]},
+            "$.policies[0].",
+        ),
+        (task, "$.policies[0]."),
+    ):
+        file.write_text(json.dumps(plain))
+        with pytest.raises(TaskError, match="empty_list") as caught:
+            load_policies(file) if plain.get("schema") == "replaykit.policies/1" else load_suite(file)
+        assert caught.value.fields["path"] == place + path

@@ -19,6 +19,7 @@ _FAILED, _OPEN = "requests that failed or had not ended", "requests and sockets 
 _DROPS = {
     "chrome-har": _FAILED, "browsertime": _FAILED, "sitespeed.io": _FAILED, "webkit web inspector": _FAILED,
     "mitmproxy": _OPEN, "fiddler": _OPEN,
+    "insomnia": "requests that were not saved in it",
 }  # fmt: skip
 """How the name of a writer begins, and what it leaves out."""
 
@@ -52,7 +53,7 @@ def gaps_of(
         yield f"an entry names no host: {relative}"
     if writer == "WebInspector" and (page := _first_page(log)) > 1:
         yield f"the pages before page_{page} are not in it"
-    yield from _before(found)
+    yield from _before(found, log["entries"])
     known = {plain_url(one.url) for one in found}
     if (lost := next((url for url in _titles(log) if plain_url(url) not in known), None)) is not None:
         yield f"the request of a page that it lists is not in it: {lost}"
@@ -79,13 +80,25 @@ def _first_page(log: Mapping[str, Any]) -> int:
     return min((int(one[1]) for one in matches if one), default=0)
 
 
-def _before(found: Sequence[Exchange]) -> Iterator[str]:
+def _before(found: Sequence[Exchange], entries: Sequence[Any]) -> Iterator[str]:
     """Yield the page from which the first request came: it was loaded before the file begins."""
     first = next((one for one in found if one.url.startswith(("http:", "https:"))), None)
-    headers = first.request_headers or () if first is not None else ()
-    referer = next((value for name, value in headers if name.lower() == "referer"), "")
-    if referer:
+    if first is None:
+        return
+    headers = {name.lower(): value for name, value in first.request_headers or ()}
+    if referer := headers.get("referer"):
         yield f"it begins after a page that is not in it: {referer}"
+    elif headers.get("sec-fetch-dest", "document") != "document" or _is_of_page(first.url, entries):
+        yield f"it begins with a request of a page, and the page is not in it: {first.url}"
+
+
+def _is_of_page(url: str, entries: Sequence[Any]) -> bool:
+    """Whether Chrome's tools wrote that the parser or a script of a page made this request."""
+    own = (one for one in entries if part(one, "request").get("url") == url)
+    return any(part(one, "_initiator").get("type") in _OF_PAGES for one in own)
+
+
+_OF_PAGES = ("parser", "script", "preload")
 
 
 def _lost_targets(found: Sequence[Exchange], known: set[str], targets: Mapping[int, str]) -> Iterator[str]:

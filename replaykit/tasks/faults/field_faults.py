@@ -72,6 +72,32 @@ def read_fields(plain: Any, kind: type[_Kind], at: str = "$") -> ReadFields[_Kin
     return ReadFields(None, list(found.values()))
 
 
+def empty_lists(plain: Any, at: str = "$") -> Iterator[FieldFault]:
+    """Yield the lists in the policies of a file or task that are written and empty.
+
+    A field with an empty list counts as left out, so that a pattern matches more than its author meant.
+    """
+    policies = plain.get("policies") if isinstance(plain, dict) else None
+    for number, policy in enumerate(policies if isinstance(policies, list) else ()):
+        yield from _empty_below(policy, f"{at}.policies[{number}]")
+
+
+_EMPTY_LIST = "empty_list: nothing is listed: leave the field out, or fill it"
+
+
+def _empty_below(value: Any, at: str) -> Iterator[FieldFault]:
+    if isinstance(value, dict):
+        for name, part in value.items():
+            if part == []:
+                yield FieldFault(
+                    f"{at}.{name}", "empty_list: nothing is listed: leave the field out, or fill it"
+                )
+            yield from _empty_below(part, f"{at}.{name}")
+    elif isinstance(value, list):
+        for number, part in enumerate(value):
+            yield from _empty_below(part, f"{at}[{number}]")
+
+
 def _places(
     fault: FieldFault, name: re.Match[str] | None, draft: _Draft, kind: type
 ) -> Iterator[tuple[str, str, str]]:
