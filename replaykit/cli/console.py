@@ -97,7 +97,7 @@ NEAR_MAX = 1000
 def near_file(error: Exception) -> str:
     """Return the line that suggests a file of a similar name, for a file that is missing."""
     named = getattr(error, "fields", {}).get("source")
-    path = Path(str(named or ""))
+    path = Path(str(named or "").partition("#")[0])
     if not named or os.path.lexists(path) or not path.parent.is_dir():
         return ""
     from difflib import get_close_matches  # loaded here: only a typing mistake pays for it

@@ -124,3 +124,16 @@ def test_what_grading_would_refuse_is_found_before(tmp_path: Path) -> None:
     assert found.exit_code == 3
     for number in range(len(checks)):
         assert f"$.checks[{number}]" in found.output
+
+
+def test_a_blank_intent_and_an_unknown_helper_are_errors(tmp_path: Path) -> None:
+    target = {"url": "func:shopping_get_last_order()", "locator": "", "must_include": ["x"]}
+    task = {"id": "t", "intent": " ", "checks": [{"type": "program_html", "targets": [target]}]}
+    file = tmp_path / "t.json"
+    file.write_text(json.dumps(task))
+    result = run("validate", file)
+    assert result.exit_code == 3
+    assert "$.intent: it is empty" in result.stdout
+    assert (
+        "$.checks[0].targets[0].url: it calls no known helper; there are reddit_get_post_url" in result.stdout
+    )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from replaykit.grading.checks.benchmark_rules import PeerRaises, fulfils
+from replaykit.grading.checks.pages.calls import unknown_helper
 from replaykit.grading.checks.requests.request_faults import request_faults
 from replaykit.grading.checks.requests.state_faults import state_faults
 from replaykit.grading.values.typed_comparison import compare
-from replaykit.tasks.checks import CheckFault, PageCheck, StringMatch, texts
+from replaykit.tasks.checks import CheckFault, PageCheck, ProgramHtml, StringMatch, texts
 from replaykit.tasks.faults.check_faults import check_faults
 from replaykit.tasks.state_checks import StateHttp, StateScript
 from replaykit.tasks.task import Task
@@ -21,7 +22,12 @@ def task_faults(tasks: Sequence[Task], known_sites: Sequence[str] = ()) -> list[
 
     A task without faults is graded without an error that the task file is the cause of.
     """
-    return [*check_faults(tasks, known_sites), *value_faults(tasks), *request_faults(tasks)]
+    blank = [
+        CheckFault(task=task.id, path="$.intent", message="it is empty: agent and judge are given no task")
+        for task in tasks
+        if not task.intent.strip()
+    ]
+    return [*blank, *check_faults(tasks, known_sites), *value_faults(tasks), *request_faults(tasks)]
 
 
 def value_faults(tasks: Sequence[Task]) -> list[CheckFault]:
@@ -40,8 +46,17 @@ def _of_check(check: object) -> Iterator[tuple[str, str]]:
             yield from _of_page(check)
         case StringMatch():
             yield from _of_answer(check)
+        case ProgramHtml():
+            yield from _of_targets(check)
         case StateHttp() | StateScript():
             yield from state_faults(check)
+
+
+def _of_targets(check: ProgramHtml) -> Iterator[tuple[str, str]]:
+    for number, target in enumerate(check.targets):
+        for name, text in (("url", target.url), ("locator", target.locator)):
+            if (fault := unknown_helper(text)) is not None:
+                yield f".targets[{number}].{name}", fault
 
 
 def _of_page(check: PageCheck) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Misspelt fields in records of WebArena and its relatives, which their own code would ignore."""
+"""Faults in records of WebArena and its relatives, which their own code would ignore or meet late."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from typing import Any
 
 from msgspec.structs import fields
 
+from replaykit.errors import TaskError
 from replaykit.tasks.benchmarks import webarena
-from replaykit.tasks.checks import CheckFault
+from replaykit.tasks.benchmarks.stwab_rules import translate
+from replaykit.tasks.checks import CheckFault, PageImages
+from replaykit.tasks.policy_rules import Stwab
 from replaykit.tasks.task import Task
 
 _NEAR = 0.8
@@ -18,13 +21,34 @@ _DIALECTS = (webarena.DIALECT, webarena.VISUAL, "stwebagentbench")
 
 
 def record_faults(tasks: Sequence[Task]) -> list[CheckFault]:
-    """Return each field of an `eval` that is almost a known one: what it demands is not graded."""
+    """Return fields of an `eval` that are almost known ones, missing queries, and unreadable policies."""
     return [
-        CheckFault(task=task.id, path=f"$.eval{path}", message=message)
+        CheckFault(task=task.id, path=path, message=message, is_error=is_error)
         for task in tasks
         if task.dialect in _DIALECTS
-        for path, message in _of_record(task.source_record.get("eval"))
+        for path, message, is_error in _of_task(task)
     ]
+
+
+def _of_task(task: Task) -> Iterator[tuple[str, str, bool]]:
+    for path, message in _of_record(task.source_record.get("eval")):
+        yield f"$.eval{path}", message, True
+    if any(isinstance(check, PageImages) and not check.queries for check in task.checks):
+        yield "$.eval.page_image_query", "`eval_types` names it, and it has no queries", True
+    for number, policy in enumerate(task.policies):
+        if isinstance(policy.rule, Stwab):
+            for path, message, is_error in _of_policy(policy.rule.record):
+                yield f"$.policies[{number}]{path}", message, is_error
+
+
+def _of_policy(record: Mapping[str, Any]) -> Iterator[tuple[str, str, bool]]:
+    if "eval" not in record:
+        yield "", "it has no `eval`: the agent is shown it, and it is not graded", False
+        return
+    try:
+        translate(record)
+    except TaskError as error:
+        yield error.fields["path"].removeprefix("$"), error.fields["reason"], True
 
 
 def _of_record(rules: Any) -> Iterator[tuple[str, str]]:

@@ -111,7 +111,7 @@ def _check(kind: str, rules: _Eval, number: int, source: str, dialect: Dialect) 
         case "string_match":
             return _string(rules)
         case "url_match":
-            return _url(rules.reference_url or "", rules.url_note or _NOTES[dialect])
+            return _url(rules.reference_url or "", _note_of(rules, source, dialect))
         case "program_html":
             return ProgramHtml(targets=tuple(_target(target) for target in rules.program_html))
         case "page_image_query":
@@ -119,6 +119,16 @@ def _check(kind: str, rules: _Eval, number: int, source: str, dialect: Dialect) 
     path = f"$.eval.eval_types[{number}]"
     known = "string_match, url_match, program_html, page_image_query"
     raise TaskError(source=source, path=path, reason=f"no evaluator {kind!r}; there are {known}")
+
+
+def _note_of(rules: _Eval, source: str, dialect: Dialect) -> str:
+    """Return the rule for URLs. Raises TaskError for an unknown one: its check would decide by another."""
+    note = rules.url_note or _NOTES[dialect]
+    known = _NOTES.values()
+    if note not in known:
+        reason = f"no rule {note!r}; there are {', '.join(known)}"
+        raise TaskError(source=source, path="$.eval.url_note", reason=reason)
+    return note
 
 
 _NOTES = {DIALECT: CONTAINED, VISUAL: "EXACT"}

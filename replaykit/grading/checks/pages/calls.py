@@ -69,6 +69,15 @@ def page_read(call: ParsedCall, source: str, dom: Dom, mode: Mode) -> Read:
     return _read(source, found)
 
 
+def unknown_helper(text: str) -> str | None:
+    """Return what is wrong with a target's url or locator if it calls a helper that does not exist."""
+    call = parse_call(text, "") if is_call(text) else None
+    known = (POST_URL, *API_CALLS, *PAGE_CALLS)
+    if not is_call(text) or (call is not None and call.name in known):
+        return None
+    return f"it calls no known helper; there are {', '.join(known)}"
+
+
 def api_read(call: ParsedCall | None, source: str, replay: Replay, phase: str) -> Read | Ruling:
     """Answer a call that needs no page from the recorded replies of an API."""
     if call is None or call.name not in API_CALLS:
