@@ -127,6 +127,7 @@ CASES = [
         for text in [
             "Confirm.*", "^Confirm$", "Order \\d+", "/confirm/i", "Confirm|Approve", ["Pay", "Confirm refund|Pay"],
             "<button>Confirm</button>", "<button> Confirm", '<a class="x"> Confirm',
+            "\u201cPay\u201d", "\u201ePay now\u201c", "\u2018Pay\u2019", "*Pay*",
         ]
     ),
     (never(text={"equals": "Confirm.*"}), "$[0].rule.match.text.equals", "bad_text"),
@@ -253,6 +254,10 @@ def test_all_faults_of_all_policies_are_found() -> None:
         ),
         {"type": "informational"},
         never(text="Pay", unless={"text": "Pay later"}),
+        *(
+            never(text=text)
+            for text in ["E-mail*", "* required", "Say \u201cyes\u201d", "Don\u2019t pay", "***"]
+        ),
         never(text="Pay", unless={"text": "Pay", "url": "/test"}),
         never(kind=["action", "visit"], url="/a", unless={"kind": "visit", "url": "/a"}),
         never(text={"equals": "Pay  now!", "contains": "pay NOW", "any_of": ["x", "pay"]}),

@@ -23,6 +23,15 @@ _TAG = lazy_pattern(
 """How `replaykit show` begins the target of a step, and HTML an element."""
 
 
+_QUOTED = lazy_pattern(
+    "\u201c[^\u201c\u201d]+\u201d|\u201e[^\u201c\u201e]+\u201c|\u2018[^\u2018\u2019]+\u2019"
+)
+"""Words as an editor for letters writes quotation marks; YAML knows only straight ones."""
+
+_GLOB = lazy_pattern(r"\*\w[^*]*\*")
+"""Words between two asterisks; one at an end marks a required field."""
+
+
 def is_expression(plain: str) -> bool:
     """Whether a text is meant as a regular expression."""
     return _EXPRESSION.search(plain) is not None or is_slashed(plain)
@@ -48,4 +57,8 @@ def name_fault(words: str) -> str:
     """Return why no element can be meant that has this name; empty if one can."""
     if _TAG.match(words.strip()):
         return f"{words!r} begins with a tag: give only the words that a person reads"
+    if _QUOTED.fullmatch(words.strip()):
+        return f"{words!r} is in quotation marks, which are compared as well: leave them out"
+    if _GLOB.fullmatch(words.strip()):
+        return f"{words!r} is compared with its asterisks: leave them out, or write {{contains: ...}}"
     return words_fault(words)
