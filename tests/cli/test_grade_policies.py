@@ -96,7 +96,7 @@ def test_rows_of_other_policies_are_not_taken(file: Path, tmp_path: Path) -> Non
         ),
         ("schema: replaykit.policies/2", "layout 'replaykit.policies/2' is unknown"),
         ("- 1", "a list; name it `policies:` below a first line `schema: replaykit.policies/1`"),
-        ("", "Expected `object`, got `null`"),
+        ("", "not a policy file: found an empty file"),
     ],
 )
 def test_a_file_that_holds_no_policies_is_refused(
