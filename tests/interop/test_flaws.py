@@ -506,7 +506,7 @@ def test_two_jobs_write_what_one_writes(tmp_path: Path) -> None:
 
 def test_a_file_with_other_parts_beside_is_named(tmp_path: Path) -> None:
     done = import_run(
-        "har", har(tmp_path, {**entry(), "_initiator": {"type": "script"}}), tmp_path / "run.zst"
+        "har", har(tmp_path, {**entry(), "_initiator": {"type": "other"}}), tmp_path / "run.zst"
     )
     assert done.warnings == ("left out: log.entries[]._initiator (1)",)
 

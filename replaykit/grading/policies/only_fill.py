@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from replaykit.grading.policies.events.aria_choices import is_segment, taken
-from replaykit.grading.policies.events.digit_boxes import whole_of
 from replaykit.grading.policies.events.event import Event
+from replaykit.grading.policies.events.plain_widgets.digit_boxes import whole_of
 from replaykit.grading.policies.events.recorded_targets import is_exempt
 from replaykit.grading.policies.events.scope_window import Held, Window
 from replaykit.grading.policies.events.text_conditions import Reading, find

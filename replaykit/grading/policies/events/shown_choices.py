@@ -95,7 +95,8 @@ def _confirmed(gestures: Sequence[ActionBase], element: Element, change: PageCha
     """Yield what a button confirmed: an element shows only now the name of an entry used after it."""
     used = list(_used_before(gestures, element))
     for place, shown in enumerate(used):
-        yield from _shown_as(shown, _names(used[:place]), change)
+        entries = [one for one in used[:place] if one.role in ENTRIES]
+        yield from _shown_as(shown, _names(entries), change)
 
 
 def _names(elements: Iterable[Element]) -> set[str]:

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 from msgspec.structs import replace
 
-from replaykit.grading.policies.events.digit_boxes import WHOLE, with_codes
 from replaykit.grading.policies.events.event import ENTER, Event, has_lines, is_printable
+from replaykit.grading.policies.events.plain_widgets.digit_boxes import WHOLE, with_codes
 from replaykit.trajectory import action as actions
 
 _ASIDE = (actions.ToolCall, actions.Wait, actions.Noop, actions.MouseMove, actions.Scroll, actions.KeyboardUp)
