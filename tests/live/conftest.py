@@ -39,6 +39,7 @@ from replaykit.snapshot.codec import decode
 from replaykit.snapshot.snapshot_format import ElementState, Snapshot
 from tests.live.kept_browser import KeptBrowser
 from tests.live.lent import Lent
+from tests.live.one_rule import OutcomeOn, outcome_of
 
 WAIT_S = 60.0
 """Patience of a test; what it waits for takes well under a second."""
@@ -359,3 +360,14 @@ def _handler(site: Callable[[], Site]) -> type[BaseHTTPRequestHandler]:
         def log_message(self, format: str, *args: object) -> None: ...
 
     return Handler
+
+
+@pytest.fixture
+def outcome_on(page: Page, site: Site, tmp_path: Path) -> OutcomeOn:
+    """Opens a page with some markup, and returns the outcome of a rule about what is done there."""
+
+    def outcome(html: str, rule: dict[str, Any], act: Callable[[Any], object]) -> str:
+        page.goto(site.add("/", html))
+        return outcome_of(rule, act, page, tmp_path / "run.zst")
+
+    return outcome

@@ -6,13 +6,16 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from replaykit.grading.grader import grade
 from replaykit.recorder.agent_runs import record_command
 from replaykit.recorder.recorder import Recorder
 from replaykit.tasks.task import decode_task
 from tests.live.agent_programs import DRIVERS, WAIT_S, apart
+
+OutcomeOn: TypeAlias = Callable[[str, dict[str, Any], Callable[[Any], object]], str]
+"""Outcome of a rule about one action on a page with that markup."""
 
 
 def outcome_of(

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.live.one_rule import outcome_of, outcome_over_cdp
+from tests.live.one_rule import OutcomeOn, outcome_over_cdp
 from tests.live.test_component_libraries import click, never, only, press
 from tests.thorough import one_in
 
@@ -116,16 +116,9 @@ def exactly(n: int, **match: Any) -> dict[str, Any]:
     ),
 )
 def test_values_in_parts(
-    html: str,
-    act: Callable[[Any], None],
-    rule: dict[str, Any],
-    expected: str,
-    tmp_path: Path,
-    page: Any,
-    site: Any,
+    html: str, act: Callable[[Any], None], rule: dict[str, Any], expected: str, outcome_on: OutcomeOn
 ) -> None:
-    page.goto(site.add("/", html))
-    assert outcome_of(rule, act, page, tmp_path / "run.zst") == expected
+    assert outcome_on(html, rule, act) == expected
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.live.one_rule import outcome_of, outcome_over_cdp
+from tests.live.one_rule import OutcomeOn, outcome_over_cdp
 from tests.thorough import one_in
 
 pytestmark = pytest.mark.live
@@ -173,16 +173,9 @@ OTHER = never(action="click", text="Delete account")
     ),
 )
 def test_widgets_of_component_libraries(
-    html: str,
-    act: Callable[[Any], None],
-    rule: dict[str, Any],
-    expected: str,
-    tmp_path: Path,
-    page: Any,
-    site: Any,
+    html: str, act: Callable[[Any], None], rule: dict[str, Any], expected: str, outcome_on: OutcomeOn
 ) -> None:
-    page.goto(site.add("/", html))
-    assert outcome_of(rule, act, page, tmp_path / "run.zst") == expected
+    assert outcome_on(html, rule, act) == expected
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.live.one_rule import outcome_of
+from tests.live.one_rule import OutcomeOn
 from tests.live.test_component_libraries import click, never, only, press
 from tests.thorough import one_in
 
@@ -157,13 +156,6 @@ def edit(page: Any) -> None:
     ),
 )
 def test_widgets_whose_parts_are_elsewhere(
-    html: str,
-    act: Callable[[Any], None],
-    rule: dict[str, Any],
-    expected: str,
-    tmp_path: Path,
-    page: Any,
-    site: Any,
+    html: str, act: Callable[[Any], None], rule: dict[str, Any], expected: str, outcome_on: OutcomeOn
 ) -> None:
-    page.goto(site.add("/", html))
-    assert outcome_of(rule, act, page, tmp_path / "run.zst") == expected
+    assert outcome_on(html, rule, act) == expected

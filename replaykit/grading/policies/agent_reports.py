@@ -18,12 +18,14 @@ SIGNS = (
 )  # fmt: skip
 """Words beside which a text may be a report in other words, as it may beside a short form of `not`."""
 
-_TROUBLE = r"(?:errors?|fail(?:s|ed|ures?)?|problems?|issues?|trouble|exceptions?|warnings?)"
+TROUBLE = r"(?:errors?|fail(?:s|ed|ures?)?|problems?|issues?|trouble|exceptions?|warnings?)"
+"""Pattern of the words for an error."""
+
 _FILLING = (
     r"(?:any|an?|single|encounter(?:ed)?|see|seen|saw|find|found|have|had|get|got|hit|further|more|such)"
 )
 _DENIED = lazy_pattern(
-    rf"(?:\b(?:no|zero|0|free of|without|not|never|nothing)|n't)(?: {_FILLING})* {_TROUBLE}\b"
+    rf"(?:\b(?:no|zero|0|free of|without|not|never|nothing)|n't)(?: {_FILLING})* {TROUBLE}\b"
     r"|\berror-free\b|\b(?:can't|cannot) (?:wait|complain)\b"
 )
 """Phrases by which a text denies an error."""

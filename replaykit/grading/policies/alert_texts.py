@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from replaykit.grading.error_phrases import ALERT_WORDS, PHRASES
-from replaykit.grading.policies.agent_reports import in_foreign_words
+from replaykit.grading.policies.agent_reports import TROUBLE, in_foreign_words
 from replaykit.grading.policies.events.text_conditions import find_any
 from replaykit.patterns import lazy_pattern
 
@@ -44,7 +44,7 @@ _ASSERTED = lazy_pattern(
 )
 """Clauses whose verb belongs to the error: `could not be saved`, `is invalid`, `error: the card was ...`."""
 
-_TROUBLE = r"(?:errors?|fail(?:s|ed|ures?)?|problems?|issues?|exceptions?|warnings?|invalid|incorrect)"
+_TROUBLE = rf"(?:{TROUBLE}|invalid|incorrect)"
 _DENIED = lazy_pattern(
     rf"\b(?:no|0|zero|without)(?: \w+)? {_TROUBLE}\b|\b{_TROUBLE}: (?:0|none)\b|\berror-free\b"
     r"|\b(?:cannot|can't) be (?:undone|reversed|reverted)\b|\bnone (?:skipped|missing)\b"

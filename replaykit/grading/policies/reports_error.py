@@ -274,7 +274,7 @@ def _first_of_each(window: Window, shown: list[_Shown]) -> Iterator[_Shown]:
         if event.kind != "page":
             continue
         error = errors.get(place)
-        now = (event.url, _words(error.span) if error is not None else "")
+        now = (event.url, error.span.words if error is not None else "")
         if error is not None and last.get(event.tab) != now:
             yield error._replace(since=clear.get(event.tab))
         if error is None and not isinstance(event.shown, tuple):
@@ -297,10 +297,6 @@ def _code(text: str) -> tuple[int, int] | None:
 
 def _short(readings: Iterable[Reading]) -> Iterator[Reading]:
     return (reading for reading in readings if len(reading.folded) < SHORT_PAGE)
-
-
-def _words(span: TextSpan) -> str:
-    return span.text[span.start : span.end]
 
 
 def _page_code(event: Event) -> str:

@@ -89,9 +89,7 @@ def _empty_below(value: Any, at: str) -> Iterator[FieldFault]:
     if isinstance(value, dict):
         for name, part in value.items():
             if part == []:
-                yield FieldFault(
-                    f"{at}.{name}", "empty_list: nothing is listed: leave the field out, or fill it"
-                )
+                yield FieldFault(f"{at}.{name}", _EMPTY_LIST)
             yield from _empty_below(part, f"{at}.{name}")
     elif isinstance(value, list):
         for number, part in enumerate(value):

@@ -16,6 +16,11 @@ class TextSpan(NamedTuple):
     end: int
     """Character after the hit."""
 
+    @property
+    def words(self) -> str:
+        """The hit itself."""
+        return self.text[self.start : self.end]
+
 
 class Truth(NamedTuple):
     """TRUE, FALSE or UNKNOWN (Kleene), with its hit or its missing evidence."""

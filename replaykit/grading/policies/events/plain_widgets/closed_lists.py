@@ -53,8 +53,9 @@ def pressed_entries(
     is_pressing &= field_at(change.after.dom, element.css) is not None
     if is_known or earlier is None or not (is_pressing or is_palette):
         return
-    own = _texts_of_controls(change.before) if is_palette else set()
-    taken = [text for text in vanished(change) if text not in shown_texts(earlier) and text not in own]
+    taken = [text for text in vanished(change) if text not in shown_texts(earlier)]
+    own = _texts_of_controls(change.before) if taken and is_palette else set()
+    taken = [text for text in taken if text not in own]
     if taken:
         names = Names(active="\n".join(taken)) if len(taken) <= TEXTS_MAX else None
         entry = Element(tag=element.tag, css=element.css, node=element.node, names=names)
