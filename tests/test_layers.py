@@ -19,9 +19,9 @@ ARCHITECTURE = ROOT / "docs" / "architecture.md"
 # Lowest first; parts in one row are strangers.
 ROWS = [
     ["patterns"],
-    ["errors", "decoders", "display_hooks", "file_types", "open_connections"],
+    ["charsets", "errors", "decoders", "display_hooks", "file_types", "open_connections"],
     ["trajectory"],
-    ["tasks"],
+    ["form_texts", "tasks"],
     ["bundle", "snapshot", "browser"],
     ["secrets"],
     ["recorder", "replay"],

@@ -140,6 +140,8 @@ REMEDIES: dict[str, str] = {
     "value.form": "the value may be one of a source in another form: name the form in `allowed`",
     "value.pattern": "the value looks like a card number or a key, which a recording hides: record a test"
     " value of another form, or one that a policy of the task names (`allowed` of `only_fill`)",
+    "value.charset": "the value is not in UTF-8, and no page or more than one shows its charset: record with"
+    " `replaykit record`, which keeps the pages that send it",
     "value.redacted": _HIDDEN,
     "verifier": "run the program with --allow-verifiers, if you trust the task file",
     "visible_text": _PAGES,

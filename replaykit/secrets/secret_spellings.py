@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 
+from replaykit.charsets import in_legacy_charsets
 from replaykit.errors import RecorderError
 
 SECRET_MIN = 4
@@ -18,6 +19,9 @@ SECRET_MIN = 4
 
 LATIN = 0x100
 """Characters below have an escape of two digits: `\\x51`."""
+
+ASCII = 0x7F
+"""Largest byte that means the same in every charset."""
 
 HEX_MIN = 8
 """Bytes of a secret that is also found in hexadecimal digits."""
@@ -51,7 +55,8 @@ def secrets_pattern(secrets: Mapping[str, str]) -> re.Pattern[str] | None:
 def _begins(value: str) -> set[str]:
     """Return the characters with which the spellings of a value begin; signs of encodings are left out."""
     encoded = (value.encode("utf-8", "surrogatepass").hex(), *base64_parts(value))
-    return {*_alike(value[0]), encoded[0][0].upper(), *(one[0] for one in encoded)}
+    others = (_as_text(data) for data in in_legacy_charsets(value))
+    return {*_alike(value[0]), encoded[0][0].upper(), *(one[0] for one in (*encoded, *others))}
 
 
 def _is_own(value: str, values: list[str]) -> bool:
@@ -78,7 +83,22 @@ def secret_pattern(value: str, *, is_loose: bool = False) -> str:
     plain = between.join(_forms(char, is_loose) for char in value)
     raw = value.encode("utf-8", "surrogatepass")
     digits = [_hex(raw.hex())] if len(raw) >= HEX_MIN else []
-    return "|".join([plain, *digits, *(_base64_pattern(part) for part in base64_parts(value))])
+    packed = (_base64_pattern(part) for part in base64_parts(value))
+    return "|".join([plain, *digits, *packed, *_in_other_charsets(value)])
+
+
+def _in_other_charsets(value: str) -> Iterator[str]:
+    """Yield patterns of a value in charsets other than UTF-8: its bytes, and those percent-encoded."""
+    for data in in_legacy_charsets(value):
+        yield re.escape(_as_text(data))
+        yield "".join(
+            f"%(?:25)*{_hex(f'{byte:02x}')}" if byte > ASCII else _forms(chr(byte), False) for byte in data
+        )
+
+
+def _as_text(data: bytes) -> str:
+    """Return bytes as the text that bodies are searched as."""
+    return data.decode("utf-8", "surrogateescape")
 
 
 def _forms(char: str, is_loose: bool) -> str:

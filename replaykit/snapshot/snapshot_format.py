@@ -96,6 +96,8 @@ class Inner(msgspec.Struct, frozen=True, kw_only=True):
     """Its base URL."""
     title: str = ""
     """Its title."""
+    charset: str | msgspec.UnsetType = msgspec.UNSET
+    """Its `characterSet`; unset = that of the page."""
     compat: str = "CSS1Compat"
     """Its `compatMode`."""
     ready: str = "complete"

@@ -41,7 +41,8 @@ _DISPLAY = {
 def snapshot(html: str, url: str = "http://shop.test/", title: str | None = None) -> bytes:
     """Return a snapshot (`application/x-replaykit-dom`) of HTML text, as if loaded from `url`.
 
-    Live state is written as attributes: `data-live='{"value": "typed"}'` on a control.
+    Live state is written as attributes: `data-live='{"value": "typed"}'` on a control. The charset is that of
+    `<meta charset>`.
     """
     maker = _Maker()
     maker.feed(html if "<body" in html else f"<html><head></head><body>{html}</body></html>")
@@ -49,7 +50,7 @@ def snapshot(html: str, url: str = "http://shop.test/", title: str | None = None
     maker.leave_all()
     head = {
         "snapshot": 1, "url": url, "base": url, "title": maker.title if title is None else title,
-        "content_type": "text/html", "charset": "UTF-8", "compat": "CSS1Compat", "ready": "complete",
+        "content_type": "text/html", "charset": maker.charset, "compat": "CSS1Compat", "ready": "complete",
         "doctype": ["html", "", ""], "elements": len(maker.styles), "nodes": maker.nodes,
         "styles": maker.palette, "sheets": [], "flags": ["no_box", "composed"],
     }  # fmt: skip
@@ -68,6 +69,7 @@ class _Maker(HTMLParser):
         self.styles: list[int] = []
         self.palette: list[str] = []
         self.title = ""
+        self.charset = "UTF-8"
         self.nodes = 1
         self._open: list[tuple[str, bool]] = []
 
@@ -76,6 +78,8 @@ class _Maker(HTMLParser):
         if tag == "template" and "shadowrootmode" in attributes:
             self._begin_shadow(attributes["shadowrootmode"])
             return
+        if tag == "meta":
+            self.charset = attributes.get("charset", self.charset)
         live = attributes.pop("data-live", None)
         self.tokens.append("<" + tag)
         if attributes:

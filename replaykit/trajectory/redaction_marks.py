@@ -28,14 +28,23 @@ HIDDEN_HEADER = "⟦header⟧"
 KNOWN_HEADER = "⟦header:known⟧"
 """The same, where every part of the value was sent before, or set by a response of this recording."""
 
+UNREAD = "⟦unread⟧"
+"""Stands for bytes of a body or a URL whose charset is unknown; it is in no file."""
+
 MARKS = (MASK, "⟦secret:", "⟦pattern:")
 """How marks within bodies begin."""
 
 HIDDEN = "value.redacted"
 """Code of a value that was hidden."""
 
+_NO_CHARSET = "value.charset"
+"""Code of a value whose charset is unknown."""
+
+_UNREAD = lazy_pattern("(?:⟦|%E2%9F%A6)unread")
+
 _MARK = lazy_pattern(
-    f"⟦(?:{MASK_NAME}|header(?::known)?|secret:[^⟧]*|pattern:[^⟧]*)⟧|%E2%9F%A6(?:masked|secret|pattern)",
+    f"⟦(?:{MASK_NAME}|unread|header(?::known)?|secret:[^⟧]*|pattern:[^⟧]*)⟧"
+    "|%E2%9F%A6(?:masked|unread|secret|pattern)",
     re.IGNORECASE,
 )
 
@@ -47,3 +56,8 @@ def holds_mark(value: Any) -> bool:
     if isinstance(value, dict):
         return any(map(holds_mark, value.values()))
     return isinstance(value, list | tuple) and any(map(holds_mark, value))
+
+
+def unknown_code(value: Any) -> str:
+    """Return why it is not known what a value with a mark was."""
+    return HIDDEN if _UNREAD.search(str(value)) is None else _NO_CHARSET

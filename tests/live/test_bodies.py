@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from replaykit.bundle.reader import open_bundle
+from replaykit.grading.grader import grade
 from replaykit.recorder.recorder import Recorder
 from replaykit.trajectory.exchange import Exchange, Gap
 from replaykit.trajectory.scalars import Omitted
@@ -47,6 +48,8 @@ WORKER = """const source = new Blob([`fetch('${url}', {method: 'POST', body: new
     .then(() => postMessage(1))`]); await new Promise((done) => {
     new Worker(URL.createObjectURL(source)).onmessage = done })"""
 
+
+FORMS = {"multipart": " enctype=multipart/form-data", "accept-charset": " accept-charset={}"}
 
 # The server answers before it has read all of it, which the browser may call a failure.
 LONG = "(url) => fetch(url, {method: 'POST', body: 'y'.repeat(2 ** 21)}).catch(() => 0)"
@@ -127,3 +130,34 @@ def test_what_another_origin_answered_has_its_status(
     with open_bundle(tmp_path / "run.zst") as bundle:
         (asked,) = [one for one in bundle.trajectory.of_type(Exchange) if one.url == url]
     assert (asked.status, asked.error is not None) == (200, True)
+
+
+@pytest.mark.parametrize(("charset", "name"), [("windows-1252", "Jürgen Groß"), ("Shift_JIS", "山田太郎様")])
+@pytest.mark.parametrize("way", ["get", "post", "multipart", "accept-charset", "frame"])
+def test_a_form_of_a_page_that_is_not_in_utf8(
+    context: BrowserContext, site: Site, charset: str, name: str, way: str, tmp_path: Path
+) -> None:
+    """The charset of the page decides how its form is read: nothing in the request names it."""
+    method = "get" if way == "get" else "post"
+    field = {"query_params": {"who": [name]}} if way == "get" else {"post_data": {"who": name}}
+    expected = {"url": f"{site.origin}/sent", "http_method": method.upper(), **field}
+    check = {"type": "network", "expected": expected, "is_navigation": False}
+    checks = [check, check | {"should_not_exist": True}]
+    form = f"<form method={method}{FORMS.get(way, '').format(charset)} action=/sent><input name=who><button>Send</button></form>"
+    is_utf8 = way == "accept-charset"
+    data = f"<!doctype html><title>Shop</title>{form}".encode("utf-8" if is_utf8 else charset)
+    site.pages["/form"] = (data, f"text/html; charset={'utf-8' if is_utf8 else charset}")
+    site.add("/sent", "ok", "text/plain")
+    path = "/" if way == "frame" else "/form"
+    site.add("/", "<!doctype html><title>Shop</title><iframe src=/form></iframe>")
+    page = context.new_page()
+    page.goto(site.origin + path)
+    with Recorder(tmp_path / "run.zst", task={"id": "t", "intent": "x", "checks": checks}) as recorder:
+        recorder.attach(page)
+        form_of = page.frames[-1]
+        form_of.fill("input", name)
+        with page.expect_request("**/sent*"):
+            form_of.click("button")
+        form_of.wait_for_url("**/sent*")
+        recorder.answer("done")
+    assert [check.outcome for check in grade(tmp_path / "run.zst").checks] == ["PASS", "FAIL"]

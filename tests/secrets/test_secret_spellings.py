@@ -7,11 +7,13 @@ import json
 import re
 import string
 from html.entities import html5
+from urllib.parse import quote_plus, unquote_to_bytes
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from replaykit.charsets import LEGACY
 from replaykit.secrets.redactor import Redactor
 
 SECRET = "Badge-QX-7781"
@@ -113,3 +115,21 @@ def test_secrets_that_differ_in_case_only_keep_their_own_marks() -> None:
 @pytest.mark.parametrize("sign", ["\\", "&amp;", "%25", "\u200b", "B", "B" + "\u200b" * 9])
 def test_many_signs_of_one_kind_take_no_time(sign: str) -> None:
     assert hidden(sign * 100_000) == sign * 100_000
+
+
+@given(st.text(min_size=4, max_size=12), st.sampled_from(LEGACY), st.booleans())
+def test_a_secret_in_another_charset_reaches_no_disk(secret: str, codec: str, is_encoded: bool) -> None:
+    try:
+        data = secret.encode(codec)
+    except UnicodeEncodeError:
+        return
+    sent = b"who=" + (quote_plus(data).encode() if is_encoded else data) + b"&n=1"
+    assert data not in unquote_to_bytes(
+        Redactor({"WHO": secret}).blob("text/plain", sent).replace(b"+", b" ")
+    )
+
+
+@pytest.mark.parametrize("codec", ["cp1252", "iso8859-15", "mac-roman"])
+def test_another_text_in_another_charset_stays(codec: str) -> None:
+    sent = f"who={quote_plus('Jörgen Groß'.encode(codec))}".encode()
+    assert Redactor({"WHO": "Jürgen Groß"}).blob("application/x-www-form-urlencoded", sent) == sent

@@ -25,10 +25,10 @@ def items_of(
         case UrlMatch():
             from replaykit.grading.checks.final_url import grade_url
 
-            peer = cursor_url(cursor, replay)
+            last, peer = _readable(final_url(replay), replay), cursor_url(cursor, replay)
             forged = replay.final is not None and is_forged(replay.final, replay)
             fault = undecided("forged", FORGED) if forged else None
-            return (grade_url(check, final_url(replay), peer, terms, final_evidence(replay), fault),)
+            return (grade_url(check, last, peer, terms, final_evidence(replay), fault),)
         case PageCheck():
             from replaykit.grading.checks.pages.page_check import grade_page
 
@@ -49,6 +49,14 @@ def items_of(
     )
 
     return (grade_plugin(check, replay, task, terms),)
+
+
+def _readable(url: str | None, replay: Replay) -> str | None:
+    if url is None or "%" not in url:
+        return url
+    from replaykit.replay.page_charsets import readable_url  # most URLs are plain
+
+    return readable_url(url, replay)
 
 
 def _verified(

@@ -19,6 +19,7 @@ from replaykit.grading.verdict import Evidence, Outcome, Value
 from replaykit.tasks.checks import OR, UrlMatch, texts
 from replaykit.tasks.faults.url_faults import url_fault
 from replaykit.tasks.grammar.regex_matcher import RegexRefused
+from replaykit.trajectory.redaction_marks import holds_mark, unknown_code
 
 
 def grade_url(
@@ -68,6 +69,8 @@ def _strict_one(check: UrlMatch, reference: str, found: str, terms: Terms) -> Ru
             matches = urls.matches(reference, found, rules, terms.sites)
     except RegexRefused as refused:
         return error("unsafe_regex", f"url: {refused}", *sides)
+    if not matches and holds_mark(found) and (wanted is None or urls.may_agree(wanted, actual, rules)):
+        return undecided("hidden", unknown_code(found))
     return Ruling(
         outcome=Outcome.PASS if matches else Outcome.FAIL,
         rule=f"url: origin, path {rules.path}, query {rules.query}, fragment {rules.fragment}",

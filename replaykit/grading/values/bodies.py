@@ -6,8 +6,11 @@ import re
 from typing import Any
 from urllib.parse import parse_qs
 
+from replaykit.charsets import codec_of
 from replaykit.decoders import decode_as_python
+from replaykit.form_texts import PageCodec, form_in_utf8, text_of
 from replaykit.patterns import lazy_pattern
+from replaykit.trajectory.redaction_marks import UNREAD
 
 _BOUNDARY = lazy_pattern(r"boundary=([^;\s]+)")
 _NAME = lazy_pattern(r'name="([^"]+)"')
@@ -53,20 +56,22 @@ def _in_json(text: str) -> dict[str, Any] | list[Any] | None:
     return found if isinstance(found, dict | list) else None
 
 
-def decoded(data: bytes, media_type: str) -> str:
-    """Return the text of a body in the charset that its type names; UTF-8 where none is known."""
+def decoded(data: bytes, media_type: str, codec: PageCodec = lambda: None) -> str:
+    """Return the text of a body in the charset that its type names, else in UTF-8, else in that of the pages.
+
+    `UNREAD` stands for bytes that no known charset explains.
+    """
     charset = _CHARSET.search(media_type)
-    # A page may name any codec of Python; only known charsets are used.
-    if charset is not None and charset[1].lower() in _CHARSETS:
-        return data.decode(charset[1], "replace")
-    return data.decode("utf-8", "replace")
+    named = codec_of(charset[1]) if charset is not None else None
+    text = text_of(data, codec) if named is None else data.decode(named, "replace").replace("\ufffd", UNREAD)
+    is_form = "x-www-form-urlencoded" in media_type.lower()
+    return form_in_utf8(text, codec if named in (None, "utf-8") else lambda: named) if is_form else text
 
 
 ROOT = ""
 """Field that stands for a whole body that has no fields."""
 
 _CHARSET = lazy_pattern(r"charset=[\"']?([\w-]+)", re.IGNORECASE)
-_CHARSETS = frozenset({"utf-16", "utf-16le", "utf-16be", "iso-8859-1", "latin1", "windows-1252", "us-ascii"})
 
 
 def json_value(text: str) -> Any:

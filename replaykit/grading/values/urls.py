@@ -10,8 +10,10 @@ from urllib.parse import parse_qs, parse_qsl, unquote, urlparse
 
 import ada_url
 from msgspec import Struct
+from msgspec.structs import replace
 
 from replaykit.patterns import lazy_pattern
+from replaykit.trajectory.redaction_marks import holds_mark
 
 Sites = Mapping[str, Sequence[str]]
 """Site name to its roots; all roots of a site are equal."""
@@ -196,6 +198,35 @@ def agree(wanted: UrlParts, actual: UrlParts, rules: UrlRules) -> bool:
         and _matches_path(wanted, actual, rules)
         and _matches_query(wanted.query, actual.query, rules)
         and _matches_fragment(wanted.fragment, actual.fragment, rules)
+    )
+
+
+def may_agree(wanted: UrlParts, actual: UrlParts, rules: UrlRules) -> bool:
+    """Return whether a URL may be what the reference demands, whatever its hidden parts were."""
+    fragment = wanted.fragment if holds_mark(actual.fragment) else actual.fragment
+    shown = replace(
+        actual,
+        path=_filled(wanted.path, actual.path),
+        query=_filled_pairs(wanted.query, actual.query),
+        fragment=fragment,
+    )
+    return agree(wanted, shown, rules)
+
+
+def _filled(wanted: tuple[str, ...], found: tuple[str, ...]) -> tuple[str, ...]:
+    """Return segments, each hidden one replaced by what is wanted in its place."""
+    return tuple(wanted[at] if holds_mark(one) and at < len(wanted) else one for at, one in enumerate(found))
+
+
+def _filled_pairs(
+    wanted: tuple[tuple[str, str], ...], found: tuple[tuple[str, str], ...]
+) -> tuple[tuple[str, str], ...]:
+    """Return pairs, each hidden value replaced by one that is wanted and nowhere else."""
+    left: dict[str, list[str]] = defaultdict(list)
+    for key, value in (Counter(wanted) - Counter(found)).elements():
+        left[key].append(value)
+    return tuple(
+        (key, left[key].pop(0) if holds_mark(value) and left[key] else value) for key, value in found
     )
 
 

@@ -222,7 +222,8 @@ function enterTemplate(tree, element, inside) {
 function enterFrame(tree, element, inner, inside, levels) {
   enterDocument(tree, inner, [...tree.scope.path, tree.scope.frames - 1], contentOrigin(element, tree));
   emit(tree, '@');
-  tree.tokens.push(documentFacts(inner));
+  const charset = documentCharset(inner);
+  tree.tokens.push({ ...documentFacts(inner), ...(charset !== documentCharset(document) && { charset }) });
   levels.push(inside);
   return { ...inside, node: firstChild(inner), scope: tree.scope };
 }

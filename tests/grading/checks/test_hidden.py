@@ -149,3 +149,81 @@ def test_states_that_only_the_net_log_knows(side: str, which: str, outcome: str,
     run.request("POST", f"{SHOP}save", status=None, source="netlog").answer("done")
     (found,) = grade(run.write(tmp_path / "run.zst")).checks
     assert found.outcome == outcome
+
+
+def ended_on(url: str, expected: str, tmp_path: Path, html: str = "<p>x</p>", **check: Any) -> Any:
+    """Grade the address on which a run ended."""
+    run = trajectory({"id": "t", "intent": "x", "checks": [{"type": "url_match", "url": expected, **check}]})
+    (found,) = grade(run.goto(url, html).final(html).answer("done").write(tmp_path / "run.zst")).checks
+    return found
+
+
+@pytest.mark.parametrize("mark", MASKED)
+@pytest.mark.parametrize(
+    ("url", "expected", "outcome"),
+    [
+        ("find?token={}&q=tin", "find?token=4711&q=tin", "UNDECIDED"),
+        ("find?a={}&a=1", "find?a=1&a=2", "UNDECIDED"),
+        ("find?a={}&a=1", "find?a=2&a=3", "FAIL"),
+        ("user/{}/orders", "user/4711/orders", "UNDECIDED"),
+        ("page#{}", "page#token", "UNDECIDED"),
+        ("find?token={}&q=tin", "find?q=tin", "PASS"),
+        ("find?token={}&q=tin", "find?token=4711&q=tea", "FAIL"),
+        ("find?token={}&q=tin", "lost?token=4711&q=tin", "FAIL"),
+        ("user/{}/orders", "user/4711/orders/1", "FAIL"),
+    ],
+)
+def test_the_last_url_may_be_the_one_that_is_wanted_where_a_part_is_hidden(
+    url: str, expected: str, outcome: str, mark: str, tmp_path: Path
+) -> None:
+    found = ended_on(SHOP + url.format(mark), SHOP + expected, tmp_path)
+    assert found.outcome == outcome
+    assert found.missing == (("value.redacted",) if outcome == "UNDECIDED" else ())
+
+
+@pytest.mark.parametrize("mark", MASKED)
+def test_a_hidden_part_of_the_last_url_may_match_an_expression(mark: str, tmp_path: Path) -> None:
+    found = ended_on(f"{SHOP}user/{mark}/orders", f"{SHOP}user/\\d+/orders", tmp_path, path="regex")
+    assert (found.outcome, found.missing) == ("UNDECIDED", ("value.redacted",))
+
+
+@pytest.mark.parametrize(
+    ("charset", "value", "outcome"),
+    [
+        ("windows-1252", "M\xfcller", "PASS"),
+        ("windows-1252", "M\xf6ller", "FAIL"),
+        ("UTF-8", "M\xfcller", "UNDECIDED"),
+    ],
+)
+@pytest.mark.parametrize("way", ["query", "form", "multipart", "url"])
+def test_a_form_is_read_in_the_charset_of_its_page(
+    way: str, charset: str, value: str, outcome: str, tmp_path: Path
+) -> None:
+    check = {
+        "query": {"type": "network", "expected": {"url": f"{SHOP}find", "query_params": {"who": [value]}}},
+        "url": {"type": "url_match", "url": f"{SHOP}find?who={value}"},
+    }.get(
+        way,
+        {
+            "type": "network",
+            "expected": {"url": f"{SHOP}find", "http_method": "POST", "post_data": {"who": value}},
+        },
+    )
+    run = trajectory(
+        {"id": "t", "intent": "x", "checks": [check | ({"is_navigation": False} if way == "query" else {})]}
+    )
+    page = f"<meta charset={charset}><p>x</p>"
+    run.goto(SHOP, page)
+    parts = b'--b\r\ncontent-disposition: form-data; name="who"\r\n\r\nM\xfcller\r\n--b--'
+    body, kind = {
+        "form": (b"who=M%FCller", "application/x-www-form-urlencoded"),
+        "multipart": (parts, "multipart/form-data; boundary=b"),
+    }.get(way, (b"", ""))
+    post = run.keep(kind.partition(";")[0], body) if body else None
+    method, url = ("POST", f"{SHOP}find") if body else ("GET", f"{SHOP}find?who=M%FCller")
+    run.request(method, url, post=post, request_headers=(("content-type", kind),) if kind else ())
+    if way == "url":
+        run.goto(url, page).final(page)
+    (found,) = grade(run.answer("done").write(tmp_path / "run.zst")).checks
+    assert found.outcome == outcome
+    assert found.missing == (("value.charset",) if outcome == "UNDECIDED" else ())

@@ -12,7 +12,7 @@ from replaykit.grading.peers.webarena_verified.normal_text import is_pattern
 from replaykit.grading.values.bodies import ROOT, with_decoded_texts
 from replaykit.grading.values.bounded_regex import full_match
 from replaykit.grading.values.jsonpath import find
-from replaykit.trajectory.redaction_marks import HIDDEN, holds_mark
+from replaykit.trajectory.redaction_marks import holds_mark, unknown_code
 
 
 def fields_difference(
@@ -23,7 +23,7 @@ def fields_difference(
     for key, value in wanted.items():
         hits = _hits(key.strip(), found)
         if value is not None and holds_mark(hits):
-            raise Missing(HIDDEN)
+            raise Missing(unknown_code(hits))
         kind = types.get(key, {})
         if kind.get("type") == "array":
             given = hits[0] if len(hits) == 1 and isinstance(hits[0], list) else hits

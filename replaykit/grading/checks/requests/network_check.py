@@ -41,12 +41,13 @@ from replaykit.grading.values.jsonpath_limits import PathFault
 from replaykit.grading.verdict import Evidence, Outcome, Value
 from replaykit.patterns import lazy_pattern
 from replaykit.replay.agent_made_pages import FORGED, is_forged
+from replaykit.replay.page_charsets import readable_url
 from replaykit.replay.player import Replay
 from replaykit.tasks.checks import texts
 from replaykit.tasks.network_checks import SUCCESS, ExpectedRequest, NetworkMatch
 from replaykit.trajectory.completeness import lacking
 from replaykit.trajectory.exchange import Navigation
-from replaykit.trajectory.redaction_marks import HIDDEN, holds_mark
+from replaykit.trajectory.redaction_marks import holds_mark, unknown_code
 
 _USER = lazy_pattern(r"[a-z][a-z0-9+.-]*://[^/?#]*@", re.IGNORECASE)
 """A URL that names who asks."""
@@ -140,7 +141,7 @@ def _shown_without_request(check: NetworkMatch, replay: Replay, terms: Terms) ->
     if codes := lacking(replay.trajectory, "urls"):
         raise Missing(codes[0])
     pages = (one for one in replay.navigations if one.committed and not one.frame and _is_more(one))
-    return next((one for one in pages if _has_url(check, one.url, terms)), None)
+    return next((one for one in pages if _has_url(check, readable_url(one.url, replay), terms)), None)
 
 
 def _is_more(page: Navigation) -> bool:
@@ -186,7 +187,7 @@ def _page_difference(
     wanted = expected.statuses() or SUCCESS
     hop = _hop(wanted, request, replay)
     url = hop.url if hop is not None and hop is not request else page.url
-    if not _has_url(check, url, terms):
+    if not _has_url(check, readable_url(url, replay), terms):
         return "url"
     status = hop.status if hop is not None else page.status
     if status is None:
@@ -219,7 +220,7 @@ def _is_selected(check: NetworkMatch, request: RunRequest, terms: Terms) -> bool
     if not expected.is_asked_by(request.exchange.method, is_absent=check.should_not_exist):
         return False
     try:
-        if not _is_url(check, texts(check.expected.url), request.url, terms, query="ignore"):
+        if not _is_url(check, texts(check.expected.url), request.url_in_utf8, terms, query="ignore"):
             return False
     except Missing:
         return True  # whether it is the one that is meant is judged, and unknown
@@ -237,7 +238,7 @@ def _known(check: NetworkMatch, request: RunRequest, terms: Terms) -> _Judged:
 
 
 def _difference(check: NetworkMatch, request: RunRequest, terms: Terms) -> str | None:
-    if not _has_url(check, request.url, terms):
+    if not _has_url(check, request.url_in_utf8, terms):
         return "url"
     if not check.should_not_exist and request.exchange.method != check.expected.method:
         return "method"  # `put` is another method than `PUT`
@@ -350,7 +351,7 @@ def _is_url(
         is_hidden |= is_near and (query == "ignore" or _may_be_query(check, wanted, there, terms))
     # A masked part may be the one that the check expects; where nothing is masked, the URL differs.
     if is_hidden and holds_mark(found):
-        raise Missing(HIDDEN)
+        raise Missing(unknown_code(found))
     return False
 
 

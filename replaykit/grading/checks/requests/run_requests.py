@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator
+from functools import partial
 from typing import Any
 from urllib.parse import unquote, urlparse
 
@@ -12,6 +13,7 @@ from msgspec import Struct
 from replaykit.grading.checks.requests.exchange_order import is_unanswered
 from replaykit.grading.values.bodies import body_fields, decoded, read_fields
 from replaykit.patterns import lazy_pattern
+from replaykit.replay.page_charsets import legacy_codec, readable_url
 from replaykit.replay.player import Replay
 from replaykit.tasks.network_checks import NO_RESPONSE, STATIC
 from replaykit.trajectory.completeness import state_of
@@ -41,6 +43,11 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     def url(self) -> str:
         """Full URL."""
         return self.exchange.url
+
+    @property
+    def url_in_utf8(self) -> str:
+        """Full URL, its query in UTF-8 whatever the charset of the page; `UNREAD` for what cannot be read."""
+        return readable_url(self.url, self.replay)
 
     @property
     def status(self) -> int:
@@ -95,7 +102,9 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         if blob is None:
             self._require_answer()
             return None
-        return read_fields(media_type, decoded(self._bytes(blob), media_type))
+        return read_fields(
+            media_type, decoded(self._bytes(blob), media_type, partial(self.replay.memo, legacy_codec))
+        )
 
     def _sent_type(self) -> str:
         """Return the type in the headers, else the one that the body was kept with."""

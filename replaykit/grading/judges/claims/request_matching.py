@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from replaykit.errors import BundleError
@@ -15,6 +16,7 @@ from replaykit.grading.values.globs import STAR, hidden, segment, whole
 from replaykit.grading.values.normal_form import fold
 from replaykit.grading.values.typed_comparison import compare
 from replaykit.grading.values.urls import parse
+from replaykit.replay.page_charsets import legacy_codec
 from replaykit.replay.player import Replay
 
 FIELDS_MAX = 1000
@@ -96,7 +98,9 @@ def sent_fields(change: Change, replay: Replay) -> Iterator[tuple[str, str]]:
     kind = next((value for name, value in headers if name.lower() == "content-type"), "")
     try:
         body = bundle.blob(post)[:BODY_MAX]
-        fields = read_fields(kind or bundle.blob_type(post), decoded(body, kind))
+        fields = read_fields(
+            kind or bundle.blob_type(post), decoded(body, kind, partial(replay.memo, legacy_codec))
+        )
     except (BundleError, RecursionError):
         return
     yield from _leaves(fields or {})

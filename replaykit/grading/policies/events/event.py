@@ -10,6 +10,7 @@ from urllib.parse import unquote, unquote_plus
 
 from msgspec import Struct
 
+from replaykit.charsets import in_bytes
 from replaykit.errors import Unsupported
 from replaykit.grading.policies.events.text_conditions import Reading
 from replaykit.grading.policies.events.three_valued_truth import FALSE, Truth, unknown
@@ -235,8 +236,9 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
     def outgoing(self) -> tuple[Reading, ...]:
         """Texts that leave through the event."""
         if self.kind == "visit":
-            forms = dict.fromkeys((unquote(self.url), unquote_plus(self.url), self.url)) if self.url else {}
-            return tuple(Reading(form, self.step) for form in forms)
+            url = self.url or ""
+            forms = dict.fromkeys((unquote(url), unquote_plus(url), url, *in_bytes(url)))
+            return tuple(Reading(form, self.step) for form in forms if form)
         if self.kind in ("action", "dialog") and not self.is_reply:  # the dialog holds it
             return tuple(reading for reading in (*self.entered, *self.held) if reading.raw)
         if self.kind in ("action", "request"):

@@ -10,6 +10,7 @@ from urllib.parse import unquote, unquote_plus
 
 import msgspec
 
+from replaykit.charsets import as_bytes, in_bytes, utf8_text
 from replaykit.decoders import decode_plain
 from replaykit.errors import ReplaykitError
 from replaykit.grading.policies.events.agent_script_times import AgentScriptTimes
@@ -173,7 +174,8 @@ class Elsewhere:
         plain = [packed.data] if packed is not None else []
         bodies = [self.replay.bundle.blob(blob)[:BODY_MAX], *plain]
         texts = [body.decode("utf-8", "replace") for body in bodies]
-        return texts + [text for body in bodies for text in wide_texts(body)]
+        others = [as_bytes(body) for body in bodies if utf8_text(body) is None]
+        return texts + others + [text for body in bodies for text in wide_texts(body)]
 
     def _is_shut(self, blob: str | None, exchange: Exchange | None = None) -> bool:
         """Whether a body cannot be read: it is compressed in an unknown way, or holds too much."""
@@ -301,7 +303,7 @@ def _is_free(text: str, search: Search) -> bool:
 def _forms(text: str) -> Iterator[str]:
     """Yield a text as it may have been meant: percent- and plus-encoded, with escapes of JSON and HTML."""
     plain = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text) if "\\u" in text else text
-    decoded = (text, plain, unquote(text), unquote_plus(text), unquote(unquote(text)))
+    decoded = (text, plain, unquote(text), unquote_plus(text), unquote(unquote(text)), *in_bytes(text))
     yield from dict.fromkeys((*decoded, *map(_from_html, decoded)))
 
 
