@@ -127,7 +127,7 @@ OTHER = never(action="click", text="Delete account")
 @pytest.mark.parametrize(
     ("html", "act", "rule", "expected"),
     one_in(
-        2,
+        4,
         [
             (SELECT, click("#f", "#t"), ENTRY, "UNDECIDED"),
             (SELECT, click("#f", "#t"), only("Bob"), "UNDECIDED"),

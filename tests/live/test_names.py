@@ -16,7 +16,10 @@ pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 MASKED = "⟦masked⟧"
 ELSEWHERE = """<div id=one>One <b>bold</b></div><div id=two hidden>Two <i>hidden</i></div>
-<span id=three style="visibility:hidden">Three</span><span id=four><i aria-labelledby=one>Four</i></span>"""
+<span id=three style="visibility:hidden">Three</span><span id=four><i aria-labelledby=one>Four</i></span>
+<span id=five aria-label=Fifth>5</span><img id=six alt=Sixth width=9 height=9><input id=eight type=button value=Eighth hidden>
+<svg id=seven width=9 height=9><title>Seventh</title></svg><i id=nine title=Ninth></i>
+<label for=ten>Tenth</label><input id=ten><b id=eleven aria-label=Eleventh hidden>11</b>"""
 INSIDE = {
     "words": "Save <b>this</b> order",
     "what cannot be seen": "Save <span style='visibility:hidden'>Saving <i style='visibility:visible'>it</i></span>",
@@ -29,6 +32,7 @@ INSIDE = {
     "a drawing in a drawing": "<svg width=9 height=9><svg><title>Bin</title></svg></svg>Delete",
     "a picture": "Delete<img alt=' it '>now",
     "a tip beside words": "<i title='Delete it'>Delete</i>",
+    "an image for show": "<img alt='' title=Tip width=9 height=9>Go",
     "a part with a label": "Go<span aria-label='home now'>x</span>or stay",
     "a part that references": "Go <span aria-labelledby='one two'>x</span>",
     "a part that references what references": "Go <span aria-labelledby=four>x</span>",
@@ -41,6 +45,15 @@ ON_IT = {
     "what is hidden alone": "aria-labelledby=three",
     "what references": "aria-labelledby=four",
     "a blank label": "aria-label=' ' title=Tip",
+    "references what has a label": "aria-labelledby=five",
+    "references itself by its label, and a row": "aria-label=Delete aria-labelledby='{} one'",
+    "references itself by its tip, and a row": "title=Delete aria-labelledby='{} one'",
+    "references an image": "aria-labelledby=six",
+    "references a drawing": "aria-labelledby=seven",
+    "references a button": "aria-labelledby=eight",
+    "references a tip": "aria-labelledby=nine",
+    "references a field with a label": "aria-labelledby=ten",
+    "references a hidden label": "aria-labelledby=eleven",
 }
 """Attributes of a button that says nothing."""
 
@@ -49,6 +62,7 @@ FIELDS = {
     "prompt": "<input id=f1 placeholder=Town>",
     "no prompt": "<input id=f2 type=checkbox placeholder=Town>",
     "tip": "<textarea id=f3 title=Tip placeholder=Town></textarea>",
+    "prompt of an editor": "<span id=f4 role=textbox contenteditable style='padding:9px' aria-placeholder='Write it'></span>",
 }
 BY_PLAYWRIGHT = {
     "an icon's tip": ("button", "Delete it", "<button id=p0><i title='Delete it'></i></button>"),
@@ -77,7 +91,10 @@ def names(watched: Any, *css: str) -> list[str]:
 
 def test_buttons_are_called_as_in_the_accessibility_tree(watch: Callable[..., Any]) -> None:
     buttons = [f">{inside}" for inside in INSIDE.values()]
-    buttons += [f"{attributes}>" for attributes in ON_IT.values()]
+    buttons += [
+        f"{attributes.format(f'b{number}')}>"
+        for number, attributes in enumerate(ON_IT.values(), len(buttons))
+    ]
     drawn = [f"<p><button id=b{number} {button}</button>" for number, button in enumerate(buttons)]
     watched = watch()
     watched.page.set_content(f"<!doctype html>{''.join(drawn)}{ELSEWHERE}")

@@ -202,7 +202,7 @@ def choose(*keys: str) -> Callable[[Any], None]:
 @pytest.mark.parametrize(
     ("html", "act", "rule", "expected"),
     one_in(
-        2,
+        4,
         [
             (PLAIN, click("#f", "#t"), EVIL, "UNDECIDED"),
             (PLAIN, click("#f", "#t"), {"type": "eventually", "match": EVIL["match"]}, "UNDECIDED"),

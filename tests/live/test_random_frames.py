@@ -247,7 +247,7 @@ def sheets_of(random: Random, site: Site) -> dict[str, Sheet]:
     return {sheet.path: sheet for sheet in made}
 
 
-@pytest.mark.parametrize("seed", one_in(10, [15, *range(60)]))
+@pytest.mark.parametrize("seed", one_in(20, [15, *range(60)]))
 def test_rules_agree_with_what_the_agent_did_in_frames_and_tabs(
     seed: int, page: Any, site: Site, tmp_path: Path
 ) -> None:

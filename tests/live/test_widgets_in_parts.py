@@ -91,7 +91,7 @@ def exactly(n: int, **match: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("html", "act", "rule", "expected"),
     one_in(
-        2,
+        4,
         [
             (PALETTE, ENTER, never(action="@activate", text="EVIL"), "UNDECIDED"),
             (PALETTE, ENTER, never(action="@activate", text="Archive"), "UNDECIDED"),

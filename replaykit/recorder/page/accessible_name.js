@@ -21,7 +21,7 @@ function namesOf(element, text, masked) {
     label: limited(labelText(element) || hostLabel(element) || hostName(element)),
     alt: limited(altText(element) ?? ''),
     title: limited(safeAttribute(element, 'title') ?? ''),
-    placeholder: limited(safeAttribute(element, 'placeholder') ?? ''),
+    placeholder: limited(safeAttribute(element, 'placeholder') ?? safeAttribute(element, 'aria-placeholder') ?? ''),
   });
 }
 
@@ -81,7 +81,15 @@ function buttonText(element) {
 function referencedText(element, left = allVisits()) {
   const ids = attribute(element, 'aria-labelledby')?.trim().split(/\s+/, Math.max(left.visits, 0)).filter((id) => id !== '') ?? [];
   const named = (ids.length > 0 ? ids.map((id) => besideBy(element, id)) : labelledBy(element)).filter((found) => found !== null);
-  return collapsed(named.map((found) => shownText(found, { isReferenced: true, left })).join(' '));
+  return collapsed(named.map((found) => referencedName(found, left)).join(' '));
+}
+
+// Name of an element that another one refers to: its own label stands for its text. It follows no references of its own.
+function referencedName(element, left) {
+  left.visits -= 1;
+  const own = attributeText(element, 'aria-label') || imageName(element, left) || labelText(element, left);
+  const text = own || (isHTML(element, 'input') ? inputName(element) : shownText(element, { isReferenced: true, left }));
+  return text || attributeText(element, 'title');
 }
 
 // In the tree of an element.
@@ -102,9 +110,9 @@ function activeText(element) {
 // Elements that a script gave as labels; such may stand in a tree around that of the element.
 const labelledBy = (element) => labelElements?.(element) ?? [];
 
-function labelText(element) {
+function labelText(element, left) {
   const labels = [...((isHTML(element) && labelLists[localName(element)]?.(element)) || [])];
-  return collapsed(labels.map((label) => shownText(label, { except: element })).join(' '));
+  return collapsed(labels.map((label) => shownText(label, { except: element, left })).join(' '));
 }
 
 function altText(element) {
@@ -123,9 +131,10 @@ function accessibleName(element, role) {
   return own || content() || attributeText(element, 'title') || promptOf(element);
 }
 
+// Editors that are no fields give theirs in an attribute of ARIA.
 function promptOf(element) {
   const isPrompted = isHTML(element, 'textarea') || (isHTML(element, 'input') && !isToggle(element));
-  return isPrompted ? attributeText(element, 'placeholder') : '';
+  return (isPrompted && attributeText(element, 'placeholder')) || attributeText(element, 'aria-placeholder');
 }
 
 const OWN_CAPTION = { __proto__: null, fieldset: 'legend', table: 'caption', figure: 'figcaption' };
@@ -147,7 +156,7 @@ function drawingTitle(element, left) {
 
 function inputName(element) {
   const type = inputType(element);
-  if (type === 'image') return collapsed(safeAttribute(element, 'alt') ?? 'Submit');
+  if (type === 'image') return collapsed(safeAttribute(element, 'alt') ?? (attributeText(element, 'title') || 'Submit'));
   return BUTTON_INPUTS[type] === undefined ? '' : collapsed(safeAttribute(element, 'value') ?? BUTTON_INPUTS[type]);
 }
 
@@ -228,9 +237,14 @@ function gatherElement(element, way) {
   const isOwn = isSeen(element, way);
   const name = isOwn ? partName(element, way) : '';
   if (name !== '') return ` ${name} `;
-  const text = gatherContent(element, way) || (isOwn && !way.isScreen ? attributeText(element, 'title') : '');
+  const text = gatherContent(element, way);
+  const tip = text === '' && isOwn && !way.isScreen && !isDecoration(element) ? attributeText(element, 'title') : '';
+  if (tip !== '') return ` ${tip} `;
   return way.isScreen || BLOCK.test(displayOf(element)) || isHTML(element, 'br') ? ` ${text} ` : text;
 }
+
+// An image without words of its own, which its author says is none that matters.
+const isDecoration = (element) => isHTML(element, 'img') && attribute(element, 'alt') === '';
 
 function partName(element, { isReferenced, isScreen, left }) {
   if (isScreen) return imageName(element, left);
