@@ -243,7 +243,7 @@ function gatherElement(element, way) {
   return way.isScreen || BLOCK.test(displayOf(element)) || isHTML(element, 'br') ? ` ${text} ` : text;
 }
 
-// An image without words of its own, which its author says is none that matters.
+// An image with an empty alternative: its author says that it is for show.
 const isDecoration = (element) => isHTML(element, 'img') && attribute(element, 'alt') === '';
 
 function partName(element, { isReferenced, isScreen, left }) {
