@@ -14,3 +14,10 @@ def is_put_in(text: str, before: str, after: str) -> bool:
     first, last = len(before) - alike(before[::-1], after[::-1]), alike(before, after)
     is_longer = len(after) == len(before) + len(text)
     return is_longer and after.find(text, first, last + len(text)) >= 0
+
+
+def inserted(before: str, after: str) -> str:
+    """Return the part that was not there before; empty where something else is missing now."""
+    start = alike(before, after)
+    end = alike(before[start:][::-1], after[start:][::-1])
+    return after[start : len(after) - end] if start + end == len(before) else ""

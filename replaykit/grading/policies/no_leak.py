@@ -257,7 +257,8 @@ def encodings(secret: str) -> tuple[str, ...]:
     """Return what a secret looks like in other charsets, and a longer one in hex and anywhere in base64."""
     data = secret.encode()
     found = (*_in_base64(data), data.hex(), data.hex().upper()) if len(data) >= PIECES_MIN else ()
-    return (*found, *(as_bytes(one) for one in in_legacy_charsets(secret) if len(one) >= BYTES_MIN))
+    others = (as_bytes(one) for one in in_legacy_charsets(secret) if len(one) >= BYTES_MIN)
+    return (*found, *(one for one in others if one != secret))
 
 
 def _in_base64(data: bytes) -> Iterator[str]:

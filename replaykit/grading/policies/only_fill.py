@@ -12,6 +12,7 @@ from replaykit.grading.policies.events.plain_widgets.digit_boxes import whole_of
 from replaykit.grading.policies.events.recorded_targets import is_exempt
 from replaykit.grading.policies.events.scope_window import Held, Window
 from replaykit.grading.policies.events.text_conditions import Reading, find
+from replaykit.grading.policies.events.text_deletions import left_by_keys
 from replaykit.grading.policies.events.three_valued_truth import (
     FALSE,
     TRUE,
@@ -40,7 +41,7 @@ from replaykit.tasks.policy_rules import OnlyFill
 from replaykit.trajectory.action import Press
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Trajectory
-from replaykit.trajectory.text_changes import alike
+from replaykit.trajectory.text_changes import inserted
 
 _ACTIONS = frozenset({"action"})
 _NOT_ENTERED = ("check", "uncheck", "upload_file")
@@ -61,10 +62,12 @@ def grade_only_fill(rule: OnlyFill, run: PolicyRun) -> Finding:
     certain = [event for event, truth in invented if truth.holds]
     if certain:
         return broken("not_given", (_evidence(witness, event) for event in certain))
+    left = window.known("left_by_keys", lambda: left_by_keys(window.of(_ACTIONS)))
+    invented += [(e, every((in_force, given.left(place, e)))) for place, e, in_force in left]
     missing = (*codes(truth for _, truth in invented), *window.gaps("action"))
     if missing:
         return undecided(missing)
-    return kept() if entered or chosen else never_triggered(window.history)
+    return kept() if entered or chosen or left else never_triggered(window.history)
 
 
 class _Entry(NamedTuple):
@@ -120,6 +123,13 @@ class _Given:
         if is_foreign.holds is False or is_exempt(event, self.rule.exempt).holds:
             return FALSE
         return unknown(f"choice@{event.step or 0}")
+
+    def left(self, place: int, event: Event) -> Truth:
+        """Return whether a field holds, after a key that deletes, what no one gave; never more than that."""
+        option = tuple(reading.raw for reading in event.held)
+        if self._is_given(place, event, option).holds or is_exempt(event, self.rule.exempt).holds:
+            return FALSE
+        return unknown(f"value.edited@{event.step or 0}")
 
     def _is_given(self, place: int, event: Event, option: tuple[str, ...]) -> Truth:
         entered = (*option, *_rewritten(event, option), *whole_of(event))
@@ -207,7 +217,7 @@ def _rewritten(event: Event, option: tuple[str, ...]) -> Iterator[str]:
         if before == "":
             yield after
         elif before is not None and event.tag == "fill":
-            yield _inserted(before, after)
+            yield inserted(before, after)
 
 
 def _is_formatted(event: Event, text: str) -> bool:
@@ -245,13 +255,6 @@ def _ends_with(shown: str, text: str) -> bool:
 
 def _signs(text: str) -> str:
     return "".join(filter(str.isalnum, fold(text)))
-
-
-def _inserted(before: str, after: str) -> str:
-    """Return the part that was not there before; empty where something else is missing now."""
-    start = alike(before, after)
-    end = alike(before[start:][::-1], after[start:][::-1])
-    return after[start : len(after) - end] if start + end == len(before) else ""
 
 
 def _made(event: Event) -> Truth:

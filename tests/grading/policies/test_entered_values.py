@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from replaykit.grading.policies.events.event import Event
 from replaykit.trajectory.action import Action as ActionBase
-from replaykit.trajectory.action import Check, Element, Fill, Press, Type
+from replaykit.trajectory.action import Check, Click, Element, Fill, Press, Type
 
 NEVER_EVIL = {"type": "never", "match": {"action": "@input", "value": "EVIL"}}
 
@@ -94,3 +95,78 @@ def test_what_is_put_in_makes_the_text_longer_by_itself(before: str, added: str,
     typed = Type(element=field(before), value=added, value_after=after)
     if Event(kind="action", action=typed).is_put_in:
         assert sorted(before + added) == sorted(after)
+
+
+GIVEN = {"type": "only_fill", "allowed": ["New York", "10"]}
+
+
+def box(value: str, **facts: Any) -> Element:
+    return Element(tag="input", css="#town", name="Town", value=value, **facts)
+
+
+def pieces(*texts: str, between: Any = None) -> list[Any]:
+    """Type texts one behind another into a field."""
+    found: list[Any] = []
+    for number, text in enumerate(texts):
+        whole = "".join(texts[:number])
+        found += [between] if between is not None and number else []
+        found.append(Type(element=box(whole), value=text, value_after=whole + text))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("done", "outcome"),
+    [
+        (pieces("New ", "York"), "OK"),
+        (pieces("New ", "York", between=Press(element=box("New "), key="End")), "OK"),
+        (pieces("New ", "York", between=Click(element=box("New "))), "OK"),
+        (pieces("New ", "Delhi"), "VIOLATED"),
+        (pieces("New ", "York", between=Press(element=box("New "), key="Enter")), "VIOLATED"),
+        (pieces("New ", "York", between=Click(element=Element(tag="button", css="#go"))), "VIOLATED"),
+    ],
+)
+def test_parts_of_a_value_are_the_value_that_the_field_then_holds(
+    run: Any, grade: Any, done: list[Any], outcome: str
+) -> None:
+    assert graded(run, grade, GIVEN, *done)[0] == outcome
+
+
+def erased(*values: str, **facts: Any) -> list[Any]:
+    return [
+        Press(element=box(one, **facts), key="Backspace", value_after=other)
+        for one, other in itertools.pairwise(values)
+    ]
+
+
+LEFT = ("value.edited@0",)
+
+
+@pytest.mark.parametrize(
+    ("done", "outcome"),
+    [
+        (erased("100", "10"), ("OK", ())),
+        (erased("1000", "100"), ("UNDECIDED", LEFT)),
+        (erased("1000", "100", "10"), ("OK", ())),
+        (erased("1", ""), ("DORMANT", ())),
+        (erased("1000", "100", type="search"), ("OK", ())),
+        ([*erased("101", "10"), Type(element=box("10"), value="10", value_after="1010")], ("OK", ())),
+        (
+            [*erased("1000", "100"), Press(element=box("100"), key="Control+Z", value_after="1000")],
+            ("DORMANT", ()),
+        ),
+        (
+            [*erased("1000", "100"), Press(element=box("100"), key="Enter"), *erased("100", "10")],
+            ("UNDECIDED", LEFT),
+        ),
+    ],
+)
+def test_a_key_that_deletes_may_leave_a_value_that_no_one_gave(
+    run: Any, grade: Any, done: list[Any], outcome: Any
+) -> None:
+    assert graded(run, grade, GIVEN, *done) == outcome
+
+
+def test_a_word_that_is_deleted_in_an_editor_leaves_no_value(run: Any, grade: Any) -> None:
+    editor = Element(tag="div", text="some text", attributes={"contenteditable": ""})
+    deleted = Press(element=editor, key="Backspace", value_after="some tex")
+    assert graded(run, grade, GIVEN, deleted) == ("DORMANT", ())

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from replaykit.grading.policies.events.event import ENTER, Event, has_lines, is_printable
 from replaykit.grading.policies.events.plain_widgets.digit_boxes import WHOLE, with_codes
 from replaykit.trajectory import action as actions
+from replaykit.trajectory.text_changes import inserted
 
 _ASIDE = (actions.ToolCall, actions.Wait, actions.Noop, actions.MouseMove, actions.Scroll, actions.KeyboardUp)
 """Actions that leave the focus where it is."""
@@ -22,6 +23,7 @@ def joined(events: list[Event]) -> Iterator[Event]:
     """Yield the events with the whole of a text that was typed in parts on its last part."""
     found = with_codes(_join_parts(list(_join_presses(events))))
     _learn_lines(found)
+    _learn_parts(found)
     yield from found
 
 
@@ -34,10 +36,10 @@ def _join_presses(events: list[Event]) -> Iterator[Event]:
     texts: dict[int, str] = {}
     for place, following in pairwise(places):
         first, second = events[place], events[following]
-        if _key(first) and _key(second) and _same_target(first, second):
+        if _key(first) and _key(second) and same_target(first, second):
             texts[following] = texts.get(place, _key(first)) + _key(second)
             texts[place] = ""
-        elif _key(first) and _follows(texts.get(place, _key(first)), second) and _same_target(first, second):
+        elif _key(first) and _follows(texts.get(place, _key(first)), second) and same_target(first, second):
             texts[following] = texts.get(place, _key(first)) + _typed(second)
             texts[place] = ""
     for place, event in enumerate(events):
@@ -64,10 +66,10 @@ def _join_parts(events: list[Event]) -> Iterator[Event]:
     for event in events:
         part = _part(event)
         if part is None:
-            last, whole = (last, whole) if _is_aside(event) else (None, "")
+            last, whole = (last, whole) if is_aside(event) else (None, "")
             yield event
             continue
-        whole = _typed_on(whole if last is not None and _same_target(last, event) else "", part)
+        whole = _typed_on(whole if last is not None and same_target(last, event) else "", part)
         last = event
         yield replace(event, values=((part, whole),)) if part and whole != part else event
 
@@ -88,7 +90,7 @@ def _part(event: Event) -> str | None:
     return typed or ("" if action.key == "Backspace" else None)
 
 
-def _is_aside(event: Event) -> bool:
+def is_aside(event: Event) -> bool:
     """Whether an event leaves the place where text goes, or is a key whose text a later key has."""
     return event.kind != "action" or isinstance(event.action, _ASIDE) or bool(_key(event))
 
@@ -97,10 +99,10 @@ def _learn_lines(events: Iterable[Event]) -> None:
     """Let each line that was typed into a field know the whole: Enter between two begins the next one."""
     lines: list[Event] = []
     for event in events:
-        if lines and (_is_line_end(event) or _is_aside(event)):
+        if lines and (_is_line_end(event) or is_aside(event)):
             continue
         is_line = has_lines(event.element) and any(text for option in event.values for text in option)
-        if not is_line or (lines and not _same_target(lines[-1], event)):
+        if not is_line or (lines and not same_target(lines[-1], event)):
             _learn(lines)
             lines = []
         lines += [event] if is_line else []
@@ -111,6 +113,38 @@ def _learn(lines: list[Event]) -> None:
     whole = "\n".join(line.values[0][-1] for line in lines)
     for line in lines if len(lines) > 1 else ():
         line.known[WHOLE] = whole
+
+
+def _learn_parts(events: Iterable[Event]) -> None:
+    """Let each text that goes on where the last one into the field ended know the whole."""
+    parts: list[Event] = []
+    for event in events:
+        if parts and (is_aside(event) or _changes_nothing(parts[-1], event)):
+            continue
+        if parts and not _goes_on(parts[-1], event):
+            _learn_whole(parts)
+            parts = []
+        parts += [event] if event.held and event.held_before is not None and any(event.values) else []
+    _learn_whole(parts)
+
+
+def _goes_on(last: Event, event: Event) -> bool:
+    is_text = bool(event.held) and any(event.values)
+    return is_text and same_target(last, event) and event.held_before == last.held[0].raw
+
+
+def _changes_nothing(last: Event, event: Event) -> bool:
+    """Whether a key or a click leaves the text of the same field as it is, and sends nothing."""
+    action = event.action
+    is_key = isinstance(action, actions.Press) and action.key.rpartition("+")[2] not in ENTER
+    return (is_key or isinstance(action, actions.Click)) and not event.held and same_target(last, event)
+
+
+def _learn_whole(parts: list[Event]) -> None:
+    whole = inserted(parts[0].held_before or "", parts[-1].held[0].raw) if len(parts) > 1 else ""
+    for part in parts:
+        if all(any(text and text in whole for text in option) for option in part.values):
+            part.known.setdefault(WHOLE, whole)
 
 
 def _is_line_end(event: Event) -> bool:
@@ -125,7 +159,8 @@ def _key(event: Event) -> str:
     )
 
 
-def _same_target(first: Event, second: Event) -> bool:
+def same_target(first: Event, second: Event) -> bool:
+    """Whether two actions have the same target, as far as the recording shows it."""
     one, other = first.element, second.element
     if one is None or other is None:
         return one is other
