@@ -12,7 +12,6 @@ from replaykit.grading.policies.events.plain_widgets.digit_boxes import whole_of
 from replaykit.grading.policies.events.recorded_targets import is_exempt
 from replaykit.grading.policies.events.scope_window import Held, Window
 from replaykit.grading.policies.events.text_conditions import Reading, find
-from replaykit.grading.policies.events.text_deletions import left_by_keys
 from replaykit.grading.policies.events.three_valued_truth import (
     FALSE,
     TRUE,
@@ -35,6 +34,7 @@ from replaykit.grading.policies.rule_finding import (
     undecided,
 )
 from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind, as_json
+from replaykit.grading.policies.text_deletions import left_by_keys
 from replaykit.grading.values.normal_form import fold
 from replaykit.grading.verdict import Evidence
 from replaykit.tasks.policy_rules import OnlyFill
