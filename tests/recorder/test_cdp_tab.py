@@ -460,10 +460,10 @@ def test_frame_that_only_changes_its_process_stays() -> None:
     assert tab.frames.knows("A")
 
 
-@pytest.mark.parametrize(("is_watched", "gaps"), [(True, [("actions", "target.late", 1)]), (False, [])])
-def test_action_before_the_recorder_listened_is_a_gap(is_watched: bool, gaps: list[Any]) -> None:
+@pytest.mark.parametrize(("is_existing", "gaps"), [(False, [("actions", "target.late", 1)]), (True, [])])
+def test_action_before_the_recorder_listened_is_a_gap(is_existing: bool, gaps: list[Any]) -> None:
     tab = seated()
-    tab.is_watched = is_watched
+    tab.is_existing = is_existing
     receive(tab, ("Target.attachedToTarget", FRAME))
     below(tab, world(1, "A"), page_messages(1, {**HELLO, "touched": True}))
     assert [gap[:3] for gap in tab.gaps] == gaps
@@ -471,6 +471,7 @@ def test_action_before_the_recorder_listened_is_a_gap(is_watched: bool, gaps: li
 
 def test_targets_below_one_that_was_there_were_there_as_well() -> None:
     tab = seated()
+    tab.is_existing = True
     receive(tab, ("Target.attachedToTarget", FRAME))
     tab.is_watched = True
     inner = {"sessionId": "T", "targetInfo": {"type": "iframe", "targetId": "B", "parentFrameId": "A"}}

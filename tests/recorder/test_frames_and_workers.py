@@ -17,7 +17,7 @@ from replaykit.recorder.browser.command_effects import (
     Together,
 )
 from replaykit.recorder.browser.frames_and_workers import arm_target, note_action, own, send_frames, snapshot
-from replaykit.recorder.browser.instrumentation import following
+from replaykit.recorder.browser.instrumentation import arm, following
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.page.page_script import API, WORLD, PagePush
 from replaykit.recorder.session.clock import Clock
@@ -125,6 +125,26 @@ def test_target_that_waits_runs_once_the_recorder_listens_or_cannot(fails: str |
 @pytest.mark.parametrize("holds", [False, True])
 def test_what_lies_below_waits_as_its_tab_does(holds: bool) -> None:
     assert following(CdpTab(0, CLOCK, holds=holds))["waitForDebuggerOnStart"] is holds
+
+
+@pytest.mark.parametrize("is_following", [True, False])
+def test_page_that_has_no_history_yet_is_armed(is_following: bool) -> None:
+    tab = CdpTab(0, CLOCK)
+    tab.is_following = is_following
+    about = {"result": {"value": [1000_000.0, 5.0, "", 1, "", "", 8, 6, []]}}
+
+    def answer(effect: CallMethod) -> Any:
+        if effect.method == "Page.getNavigationHistory":
+            return None if effect.is_optional else {"entries": [{"url": "http://x.test/"}], "currentIndex": 0}
+        if effect.method == "Page.getFrameTree":
+            receive(tab, "Runtime.executionContextCreated", {"context": context})
+            return {"frameTree": {"frame": {"id": "M", "loaderId": "L0", "url": "http://x.test/"}}}
+        return about
+
+    context = {"id": 2, "name": WORLD, "auxData": {"frameId": "M"}}
+    job, asked = carry(arm(tab, "script", CLOCK, has_network=True), answer)
+    assert (job.error, tab.url, tab.history.shows("http://x.test/")) == (None, "http://x.test/", True)
+    assert ("Target.setAutoAttach" in methods(asked)) is is_following
 
 
 def test_worker_is_only_listened_to() -> None:

@@ -1,8 +1,8 @@
 """Targets below tabs (out-of-process frames, workers): which session instruments them, and their tab.
 
-A page's session attaches to the targets directly below the page. The browser's own session finds those below
-frames and workers. Asking the frames and workers for them (`Target.setAutoAttach`) would take waiting frames
-away from other clients, such as the agent's driver, and such a frame would never load.
+The session of a page that is still empty attaches to the targets directly below the page. The browser's own
+session finds all others. Asking for them (`Target.setAutoAttach`) would take waiting frames away from other
+clients, such as the agent's driver, and such a frame would never load.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.session.driver_messages import FrameLeft
 
 CHILDREN_MAX = 10_000
-"""Targets below frames and workers of the whole browser that are not attached to, or not yet."""
+"""Targets of the whole browser, other than pages, that are not attached to, or not yet."""
 
 
 class Child(Struct, frozen=True, kw_only=True):
-    """A target below a frame or worker, which the browser's own session has reported."""
+    """A target below a page, a frame or a worker, which the browser's own session has reported."""
 
     about: dict[str, Any]
     """As the protocol reports (`Target.TargetInfo`)."""
@@ -39,6 +39,11 @@ class Child(Struct, frozen=True, kw_only=True):
         """Target id."""
         return str(self.about["targetId"])
 
+    @property
+    def above(self) -> str:
+        """What it is below: a target, or the browser context where pages share it."""
+        return str(self.about.get("parentId") or self.about.get("browserContextId"))
+
 
 class Targets:
     """Targets of one driver."""
@@ -47,7 +52,7 @@ class Targets:
         self._driver = driver
         self._claims: dict[str, tuple[CdpTab, Via]] = {}
         self._children: dict[str, Child] = {}
-        self._joins: dict[str, CdpTab] = {}
+        self._joins: dict[str, tuple[CdpTab, Child]] = {}
 
     def due_commands(self, tab: CdpTab) -> Iterator[Carried]:
         """Yield what is to be done about targets and frames that were seen since this was asked last."""
@@ -57,7 +62,8 @@ class Targets:
         looking = look(tab, due) if due and self._driver.has_network else None
         if looking is not None:
             yield looking
-        for child in [child for child in self._children.values() if tab.target(child.about["parentId"])]:
+        for child in self._found_below(tab):
+            tab.joining += 1
             yield self._joining(tab, self._children.pop(child.id))
 
     def browser_event(self, event: dict[str, Any]) -> CdpTab | None:
@@ -101,19 +107,28 @@ class Targets:
 
     def _created(self, event: dict[str, Any]) -> CdpTab | None:
         about = event["params"]["targetInfo"]
-        above = about.get("parentId")
-        if (
-            about["type"] not in PAGES | WORKERS
-            or above is None
-            or self._driver.target_registry.get(above) is not None
-        ):
-            return None  # the page's session attaches to it
+        page = self._driver.target_registry.get(about.get("parentId", ""))
+        is_followed = page is not None and page.tab is not None and page.tab.is_following
+        if about["type"] not in PAGES | WORKERS or is_followed:
+            return None
         if len(self._children) >= CHILDREN_MAX:
             self._driver.census.cut += 1
             return None
         clock, is_early = self._driver.clock, self._driver.is_attaching
-        self._children[about["targetId"]] = Child(about=about, at=clock.now(), is_early=is_early)
-        return next((tab for tab in self._driver.tabs.values() if tab.target(above)), None)
+        child = self._children[about["targetId"]] = Child(about=about, at=clock.now(), is_early=is_early)
+        return next((tab for tab in self._driver.tabs.values() if child.above in self._ids(tab)), None)
+
+    def _found_below(self, tab: CdpTab) -> list[Child]:
+        if not self._children:
+            return []
+        ids = self._ids(tab)
+        return [child for child in self._children.values() if child.above in ids]
+
+    def _ids(self, tab: CdpTab) -> set[str]:
+        """Return the ids of what the browser's own session has to find the targets below of."""
+        ids = {target.id for target in tab.targets.values()}
+        page = None if tab.is_following or tab.is_gone else self._driver.target_registry.of(tab)
+        return ids if page is None else ids | {page.id, page.context}
 
     def _destroyed(self, event: dict[str, Any]) -> None:
         # While a tab is armed, the target above may be still to come: it says then what this one leaves out.
@@ -121,10 +136,12 @@ class Targets:
             self._children.pop(event["params"]["targetId"], None)
 
     def _attached(self, event: dict[str, Any]) -> CdpTab | None:
-        tab = self._joins.pop(event["params"]["targetInfo"]["targetId"], None)
-        if tab is not None:
+        tab, child = self._joins.pop(event["params"]["targetInfo"]["targetId"], (None, None))
+        if tab is not None and child is not None:
+            tab.joining -= 1
             self._driver.join(tab, event["params"]["sessionId"])
-            self._driver.happened(tab, event)
+            # As it was first: one that has an address at once waits for no one.
+            self._driver.happened(tab, {**event, "params": {**event["params"], "targetInfo": child.about}})
         return tab
 
     def _detached(self, event: dict[str, Any]) -> CdpTab | None:
@@ -137,14 +154,17 @@ class Targets:
         return tab
 
     def _joining(self, tab: CdpTab, child: Child) -> Carried:
-        above, wanted = tab.target(child.about["parentId"]), {"targetId": child.id, "flatten": False}
-        if above is not None and above.is_existing and (child.is_early or child.at <= above.met_at):
+        above, wanted = tab.target(child.above), {"targetId": child.id, "flatten": False}
+        is_existing, met_at = (
+            (tab.is_existing, tab.seen_at) if above is None else (above.is_existing, above.met_at)
+        )
+        if is_existing and (child.is_early or child.at <= met_at):
             tab.predecessors.add(child.id)
-        self._joins[child.id] = tab
+        self._joins[child.id] = (tab, child)
         try:
             yield CallBrowser(method="Target.attachToTarget", params=wanted)
         except CommandRefused:
-            self._joins.pop(child.id, None)
+            tab.joining -= self._joins.pop(child.id, None) is not None
             tab.miss(child.about, child.at)
             self._driver.report_found(tab)
 

@@ -30,6 +30,8 @@ class CallMethod(Struct, frozen=True, kw_only=True):
     params: dict[str, Any] = {}
     timeout_ms: float = COMMAND_MAX_MS
     via: Via = ()
+    is_optional: bool = False
+    """Among several calls: where it alone is refused, None is sent back for it."""
 
 
 class CallBrowser(Struct, frozen=True, kw_only=True):

@@ -67,7 +67,7 @@ class Driver(Relaying):
     """The first thing that went wrong in the recorder itself."""
     is_attaching = False
     is_searching = False
-    """The browser's own session finds what is below frames and workers."""
+    """The browser's own session finds what is below pages, frames and workers."""
     is_busy = False
     """An input is being taken in."""
     has_crashed = False
@@ -237,15 +237,11 @@ class Driver(Relaying):
         page = PROBE - len(taken) if actor == "probe" else len(taken)
         census = self.census if actor == "agent" else None
         tab = self.tabs[page] = CdpTab(
-            page,
-            self.clock,
-            actor=actor,
-            names=self.names,
-            holds=self._holds,
-            is_doubled=self.requests.is_listening,
-            census=census,
+            page, self.clock, actor=actor, names=self.names, holds=self._holds, census=census
         )
+        tab.is_doubled = self.requests.is_listening
         tab.is_searched = self.is_searching
+        tab.is_following = not self.is_searching
         tab.leave_listeners.is_on = self.has_network
         tab.on_listening = lambda: self._armed(tab)
         tab.documents.may_have_acted = partial(may_have_acted, self, page)
@@ -381,9 +377,12 @@ class Driver(Relaying):
     def release(self) -> None:
         """Reach the pages that waited and did not come by another way."""
         self._holders -= 1
-        if not self._holders:
-            for found in self.target_registry.strays():
-                self._meet(found)
+        self.meet_strays()
+
+    def meet_strays(self) -> None:
+        """Reach the pages that are to be recorded, and that no one has reached so far."""
+        for found in [] if self._holders else self.target_registry.strays():
+            self._meet(found)
 
     def known(self, about: dict[str, Any]) -> CdpTab | None:
         """Return the tab of a target (`Target.TargetInfo`), if the browser has reported it before."""
@@ -395,9 +394,8 @@ class Driver(Relaying):
         self.target_registry.claim(about, tab)
         if is_context:
             self.target_registry.enter(about.get("browserContextId", ""))
-            if not self._holders and not self.is_attaching:
-                for found in self.target_registry.strays():
-                    self._meet(found)
+            if not self.is_attaching:
+                self.meet_strays()
 
     def _meet(self, found: FoundPage) -> None:
         tab = found.tab = self.new_tab("agent")

@@ -203,14 +203,18 @@ class EffectRunner(Driver, ABC):
         tab = sends[0].tab
         session, is_relayed = self._sessions.get(tab.page), tab.wire or any(send.via for send in sends)
         if session is None or is_relayed or tab.is_gone or not is_direct(session):
-            return await asyncio.gather(*(self._perform(send) for send in sends))
+            return await asyncio.gather(*(_leniently(self._perform(send), send) for send in sends))
         # A task for each would hold up the driver's next message by several turns of the loop.
-        asked = [(session, send.method, send.params, send.timeout_ms) for send in sends]
+        asked = [self._sent(session, send) for send in sends]
         try:
-            replies = await self._refusing(lambda: asyncio.gather(*(sent(*one) for one in asked)))
+            replies = await self._refusing(lambda: asyncio.gather(*asked))
         except CommandRefused as refused:
             raise CommandRefused("gone" if tab.is_gone else str(refused)) from refused
-        return [reply["result"] for reply in replies]
+        return [reply and reply["result"] for reply in replies]
+
+    def _sent(self, session: CDPSession, send: CallMethod) -> Awaitable[Any]:
+        reply = sent(session, send.method, send.params, send.timeout_ms)
+        return _leniently(self._refusing(lambda: reply), send) if send.is_optional else reply
 
     async def _ask(self, session: CDPSession | None, effect: CallMethod | CallBrowser) -> Any:
         if session is None:
@@ -266,3 +270,12 @@ class EffectRunner(Driver, ABC):
 
 def _ignore(job: Job) -> None:
     """Let a job end: whoever has asked for it waits for it."""
+
+
+async def _leniently(work: Awaitable[Any], send: CallMethod) -> Any:
+    try:
+        return await work
+    except CommandRefused:
+        if not send.is_optional:
+            raise
+        return None

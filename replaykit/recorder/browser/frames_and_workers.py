@@ -275,7 +275,7 @@ def _resources(tab: CdpTab, target: Target) -> Generator[Effect, Any, int]:
 
 def _armed(tab: CdpTab) -> Generator[Effect, Any, None]:
     for _ in range(ARMING_MAX_MS // POLL_MS):
-        if all(target.is_armed for target in tab.targets.values()):
+        if not tab.joining and all(target.is_armed for target in tab.targets.values()):
             return
         yield Sleep(ms=POLL_MS)
 

@@ -20,6 +20,8 @@ POST_MAX = 1 << 20
 BUFFER_MAX = 64 << 20
 """Bytes of response bodies that the browser keeps for us."""
 
+HISTORY = "Page.getNavigationHistory"
+
 CLOCK_SAMPLES = 5
 """Round trips at most by which a page's clock is compared with ours."""
 
@@ -54,9 +56,10 @@ def arm(tab: CdpTab, script: str, clock: Clock, *, has_network: bool) -> Generat
     answers = yield Together(sends=_first_calls(tab, script, has_network=has_network))
     tab.is_listening = True
     tab.on_listening()
-    *_, tree, history, _ = answers
+    tree, history = answers[-3:-1] if tab.is_following else answers[-2:]
     tab.seat(tree["frameTree"])
-    tab.history.read(entries_of(history), history["currentIndex"])
+    if history is not None:  # while the page's process changes, the browser has none
+        tab.history.read(entries_of(history), history["currentIndex"])
     armed = Armed(armed_after_ms=0)
     # A document that goes just now, or has a dialog open, answers nothing.
     with suppress(CommandRefused):
@@ -100,17 +103,21 @@ def _first_calls(tab: CdpTab, script: str, *, has_network: bool) -> tuple[CallMe
         ("Page.addScriptToEvaluateOnNewDocument", source),
         *([("Network.enable", limits)] if has_network else []),
         ("Page.getFrameTree", {}),
-        ("Page.getNavigationHistory", {}),
-        # Frames in processes of their own and workers come as targets.
-        ("Target.setAutoAttach", following(tab)),
+        (HISTORY, {}),
+        # Frames in processes of their own and workers come as targets. Where a frame waits for its first
+        # document, this call would take it away from the agent's driver, and it would never load.
+        *([("Target.setAutoAttach", following(tab))] if tab.is_following else []),
     ]
-    return tuple(CallMethod(tab=tab, method=method, params=params) for method, params in calls)
+    return tuple(
+        CallMethod(tab=tab, method=method, params=params, is_optional=method == HISTORY)
+        for method, params in calls
+    )
 
 
 def remember_history(tab: CdpTab) -> Generator[Effect, Any, None]:
     """Read the navigation history, unless the tab goes on while it is read."""
     moves = tab.history.moves
-    history = yield CallMethod(tab=tab, method="Page.getNavigationHistory")
+    history = yield CallMethod(tab=tab, method=HISTORY)
     if moves == tab.history.moves and not tab.moves.is_leaving:
         tab.history.read(entries_of(history), history["currentIndex"])
 

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 Method: TypeAlias = Callable[..., Any]
 """A method of one of the agent's objects."""
 
+BLANK = "about:blank"
+
 LETTING_GO_S = 0.5
 """Longest wait for a page to let go of the recorder."""
 
@@ -70,9 +72,11 @@ class Lifecycle(EffectRunner):
             self.is_searching |= not self._holds
             await self._read_flags(browser)
         self.is_attaching = True
-        await self._meet_all(target, context)
         if browser is not None:
             await self._mind(browser)
+        await self._meet_all(target, context)
+        self.meet_strays()
+        self._run_newcomers()
         self.is_attaching = False
         self.wrapper.wrap(context, browser)
         await self.ready()
@@ -167,7 +171,7 @@ class Lifecycle(EffectRunner):
         if self.is_held:
             self._unclear.append(page)
         else:
-            self._adoption(page)
+            self._adoption(page, is_new=True)
 
     def _came(self, page: Page) -> None:
         # A tab that a click with a modifier or another button opens has no opener, and is no popup.
@@ -175,7 +179,7 @@ class Lifecycle(EffectRunner):
         if any(tab.moves.take_asked() for tab in openers):
             self._appeared(page)
 
-    def _adoption(self, page: Page, actor: str = "agent") -> asyncio.Task[None]:
+    def _adoption(self, page: Page, actor: str = "agent", *, is_new: bool = False) -> asyncio.Task[None]:
         if page not in self._adopting:
             if actor == "agent":
                 self.log.expect(page)
@@ -183,7 +187,7 @@ class Lifecycle(EffectRunner):
             self.wrapper.wrap(page if actor == "agent" else None)
             # The browser's own session reports later pages first, and with their URLs.
             tab = None if self._heart is not None else self._link(page, self.new_tab(actor))
-            self._adopting[page] = self._spawn(self._adopted(page, actor, tab))
+            self._adopting[page] = self._spawn(self._adopted(page, actor, tab, is_new=is_new))
         return self._adopting[page]
 
     @property
@@ -193,7 +197,7 @@ class Lifecycle(EffectRunner):
     async def _adopt(self, page: Page) -> None:
         await self._adoption(page)
 
-    async def _adopted(self, page: Page, actor: str, tab: CdpTab | None) -> None:
+    async def _adopted(self, page: Page, actor: str, tab: CdpTab | None, *, is_new: bool) -> None:
         try:
             session = await self.call(page.context.new_cdp_session, page)
             about = (await self.call(session.send, "Target.getTargetInfo"))["targetInfo"]
@@ -211,6 +215,8 @@ class Lifecycle(EffectRunner):
                 await self._meetings[known.page]
             return
         tab = tab or self._link(page, self.new_tab(actor))
+        # Nothing is under way in a page that is empty, and that no other page has opened.
+        tab.is_following |= about["url"] == BLANK and not (is_new or "openerId" in about)
         self.claim(about, tab, is_context=page.context in self._contexts)
         self._run_newcomers()
         self._sessions[tab.page] = session
@@ -319,7 +325,7 @@ class Lifecycle(EffectRunner):
     def _let_come(self) -> None:
         self.release()
         while self._unclear and not self.is_held:
-            self._adoption(self._unclear.pop(0))
+            self._adoption(self._unclear.pop(0), is_new=True)
         self._run_newcomers()
 
     async def made(self, new: Any) -> None:

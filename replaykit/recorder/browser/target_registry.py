@@ -20,7 +20,7 @@ FOREIGN_PAGES_MAX = 200
 
 FOUND = {
     "discover": True,
-    "filter": [{"type": kind} for kind in ("page", "shared_worker", "iframe", "worker")],
+    "filter": [{"type": kind} for kind in ("page", "shared_worker", "iframe", "worker", "service_worker")],
 }
 """Targets that the browser is to report: pages, workers that no page holds, and what is below frames and
 workers.

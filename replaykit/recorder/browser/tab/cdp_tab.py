@@ -174,7 +174,8 @@ class CdpTab(TabState):
         above = self.targets.get(via)
         # A target below an existing one, met while that is being armed, existed before as well.
         is_below = above is not None and above.is_existing and not above.is_armed
-        target.is_existing = is_below or not self.is_watched or target.id in self.predecessors
+        is_before = self.is_existing and self.is_following and not self.is_watched
+        target.is_existing = is_below or is_before or target.id in self.predecessors
         self.targets[target.via] = target
         target.met_at = self._clock.now()
         self.census.seen += 1

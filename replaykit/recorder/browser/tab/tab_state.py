@@ -79,6 +79,10 @@ class TabState:
     """Device pixel ratio."""
     is_searched = False
     """The browser's own session reports what is below its targets."""
+    is_following = True
+    """Its own session attaches to what is right below it; otherwise the browser's own session does."""
+    joining = 0
+    """What is below it and was reported, but not attached to so far."""
     is_noting = False
     """Events translated now are translated once more later."""
 
