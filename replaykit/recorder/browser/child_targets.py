@@ -41,7 +41,7 @@ class Child(Struct, frozen=True, kw_only=True):
 
     @property
     def above(self) -> str:
-        """What it is below: a target, or the browser context where pages share it."""
+        """Id of the target above it, or of the browser context where pages share it."""
         return str(self.about.get("parentId") or self.about.get("browserContextId"))
 
 

@@ -31,7 +31,7 @@ class CallMethod(Struct, frozen=True, kw_only=True):
     timeout_ms: float = COMMAND_MAX_MS
     via: Via = ()
     is_optional: bool = False
-    """Among several calls: where it alone is refused, None is sent back for it."""
+    """Among several calls: where only this one is refused, None is sent back for it."""
 
 
 class CallBrowser(Struct, frozen=True, kw_only=True):
