@@ -300,6 +300,34 @@ def test_page_is_held_for_a_limited_time_and_that_is_reported(line: Line) -> Non
     assert line.board.counts["targets_late"] == 1
 
 
+FOLLOW = {"method": "Target.setAutoAttach", "session": "A1", "autoAttach": True}
+
+
+@pytest.mark.parametrize("end", ["arrived", "removed", "late"])
+def test_frames_that_wait_for_the_recorder_are_not_taken_from_it(line: Line, end: str) -> None:
+    line.attach("R1", "R2", "F", waits=True, kind="iframe")
+    line.say(AGENT, **FOLLOW)
+    assert line.take(BROWSER) == []
+    if end == "arrived":
+        line.event("R2", "Page.frameNavigated", frame={"id": "F", "loaderId": "L"})
+    elif end == "removed":
+        line.event("R1", "Target.detachedFromTarget", sessionId="R2")
+        line.say(AGENT, **FOLLOW)
+    line.now = HOLD_S * (end != "arrived")
+    line.board.overdue()
+    assert {one["method"] for one in line.take(BROWSER)} == {"Target.setAutoAttach"}
+
+
+@pytest.mark.parametrize("place", [("R", "page", True), ("R1", "iframe", False), ("A1", "iframe", True)])
+def test_who_asks_while_no_frame_below_waits_for_the_recorder_is_not_kept(
+    line: Line, place: tuple[str, str, bool]
+) -> None:
+    around, kind, waits = place
+    line.attach(around, "R2", "F", waits=waits, kind=kind)
+    line.say(AGENT, **FOLLOW)
+    assert [one["method"] for one in line.take(BROWSER)] == ["Target.setAutoAttach"]
+
+
 ARMING = (
     ("Page.addScriptToEvaluateOnNewDocument", {"worldName": "w0rld", "source": "1"}),
     ("Target.setAutoAttach", {"autoAttach": True}),

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from replaykit.recorder.page.page_script import InjectedNames
-from replaykit.recorder.proxy.protocol_messages import Message, Seat, TargetPlace, Wire, plain, wires
+from replaykit.recorder.proxy.protocol_messages import (
+    RECORDER,
+    Message,
+    Seat,
+    TargetPlace,
+    Wire,
+    plain,
+    wires,
+)
 
 HOLD_S = 2.0
 """A new page is held back for so long at most."""
@@ -53,6 +61,9 @@ class Holding:
         self.on_parting: Callable[[str], None] = self.looked
         """Called with the target of a page that is to be closed; `looked` then lets it go."""
         self._parting: dict[str, tuple[float, Seat, Wire]] = {}
+        self._waiting_below: dict[str, str] = {}
+        """Frames that wait for the recorder, each with the target around."""
+        self._following: list[tuple[float, Seat, Wire, Message]] = []
 
     def _to_client(self, seat: Seat, wire: Wire) -> None:
         raise NotImplementedError
@@ -117,6 +128,40 @@ class Holding:
         elif sent.method == FOLLOW and seat.is_arming:
             self.armed(seat.target)
 
+    def _waits(self, seat: Seat, params: Message) -> None:
+        """Note a frame that waits for the recorder."""
+        is_waiting = seat.client == RECORDER and bool(params.get("waitingForDebugger"))
+        if is_waiting and seat.parent is not None and seat.parent.target:
+            self._waiting_below[seat.target] = seat.parent.target
+
+    def _arrived_below(self, target: str) -> None:
+        """Note that a target shows a document; let clients follow what is below the one around it."""
+        if self._waiting_below.pop(target, None) is not None:
+            self._follow_all(lambda seat, _: not self._has_waiting(seat.target))
+
+    def _has_waiting(self, target: str) -> bool:
+        # Frames that were removed meanwhile have no session.
+        waiting = self._waiting_below.items()
+        self._waiting_below = {one: around for one, around in waiting if self._place(one).seats}
+        return target in self._waiting_below.values()
+
+    def _follow(self, seat: Seat, wire: Wire, params: Message) -> None:
+        """Let a client ask for the targets below, but not while a frame there waits for the recorder.
+
+        The browser would take that frame away from the recorder, and it would never load.
+        """
+        if self._has_waiting(seat.target) and len(self._following) < HELD_MAX:
+            self._following.append((self._clock() + HOLD_S, seat, wire, params))
+        else:
+            self._forward(seat, wire, params)
+
+    def _follow_all(self, is_due: Callable[[Seat, float], bool]) -> None:
+        due = [one for one in self._following if is_due(one[1], one[0])]
+        self._following = [one for one in self._following if one not in due]
+        for _, seat, wire, params in due:
+            if seat.id in self._seats:
+                self._forward(seat, wire, params)
+
     def part(self, seat: Seat, wire: Wire, params: Message) -> None:
         """Close a page once the recorder has looked at it for the last time."""
         target = str(params.get("targetId"))
@@ -151,6 +196,7 @@ class Holding:
         for session in [session for session, left in self._arriving.items() if left < FORGET_MAX]:
             self._look_back(session)
         now = self._clock()
+        self._follow_all(lambda _, due: due <= now)
         for target in [target for target, (due, _, _) in self._parting.items() if due <= now]:
             self.looked(target)
         for target, place in list(self._places.items()):

@@ -244,7 +244,7 @@ class Switchboard(Holding):
 
     def _auto_attach(self, seat: Seat, wire: Wire, params: Message) -> None:
         seat.nests = bool(params.get("autoAttach")) and not params.get("flatten")
-        self._forward(seat, wire, {**params, "flatten": True})
+        self._follow(seat, wire, {**params, "flatten": True})
 
     def _send_nested(self, seat: Seat, wire: Wire, params: Message) -> None:
         below = self._seats.get(str(params.get("sessionId")))
@@ -280,8 +280,7 @@ class Switchboard(Holding):
     def _resume_own(self, seat: Seat, wire: Wire, params: Message) -> None:
         seat.waits = False
         self._forward(seat, wire, None)
-        if seat.target in self._places:
-            self._resume(self._places[seat.target])
+        self._resume(self._place(seat.target))
 
     def _close(self, seat: Seat, wire: Wire, params: Message) -> None:
         # The recorder has to look at the pages once more: the browser goes when the command has ended.
@@ -373,6 +372,7 @@ class Switchboard(Holding):
         below.waits = is_agent and bool(params.get("waitingForDebugger"))
         place = self._place(target)
         self._sit(below)
+        self._waits(below, params)
         if self.is_ours(target) and is_agent:
             self._own("Target.detachFromTarget", {"sessionId": below.id}, seat.id)
             self._forget(below)
@@ -413,8 +413,7 @@ class Switchboard(Holding):
         return seat.client == RECORDER or number not in self._place(seat.target).hidden
 
     def _contexts_gone(self, seat: Seat, params: Message) -> bool:
-        seat.contexts.clear()
-        seat.uniques = {}
+        seat.contexts, seat.uniques = set(), {}
         return True
 
     def _script(self, seat: Seat, params: Message) -> bool:
@@ -427,6 +426,7 @@ class Switchboard(Holding):
     def _navigated(self, seat: Seat, params: Message) -> bool:
         self._has_arrived(params["frame"]["loaderId"])
         self._command_each(self._handovers.end(seat.target, params["frame"]))
+        self._arrived_below(seat.target)
         return True
 
     def _request(self, seat: Seat, params: Message) -> bool:

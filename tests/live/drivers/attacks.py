@@ -64,6 +64,7 @@ class Tab(Page):
         known |= {"back": lambda: self.travel(-1), "forward": lambda: self.travel(1)}
         known |= {"sleep": lambda ms: time.sleep(ms / 1000), "arrive": self.arrive}
         known |= {"go": self.go, "begin": lambda script: self.post("Runtime.evaluate", expression=script)}
+        known["place"] = self.place
         known["poll"] = lambda path: self.until(lambda: self.evaluate(there(path)) or None)
         known[name](*given)
 

@@ -82,7 +82,7 @@ class TabState:
     is_following = True
     """Its own session attaches to what is right below it; otherwise the browser's own session does."""
     joining = 0
-    """What is below it and was reported, but not attached to so far."""
+    """Number of targets below it that were reported, and not attached to so far."""
     is_noting = False
     """Events translated now are translated once more later."""
 
