@@ -293,8 +293,9 @@ function report(event, control, innermost, { at, lag, cause }) {
   const maker = makerOf(event);
   const activated = maker === 'user' ? activeOrigin() : undefined;
   post({ k: 'event', seq: sequence++, at, name, trusted, activated, cause, task: task.number, element, data }, maker);
-  // A page that enters something in reply to a gesture does not report it by an event of its own.
-  if (element !== null && reportsValue(event, innermost)) noteValue(innermost, reaction);
+  // A page that enters something in reply to a gesture does not report it by an event of its own, nor by one of a timer.
+  const isReply = !trusted && cause !== 'driver' && !isLonely();
+  if (element !== null && reportsValue(event, innermost)) noteValue(innermost, isReply);
   if (name === 'change') described.control = null;
 }
 

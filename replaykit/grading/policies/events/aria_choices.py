@@ -14,6 +14,7 @@ from replaykit.grading.policies.events.plain_widgets.page_change import texts_in
 from replaykit.grading.policies.events.recorded_targets import hosts_of_target
 from replaykit.grading.policies.events.text_conditions import Reading
 from replaykit.grading.policies.events.widgets_around import is_in_open_list, is_part_of_slider
+from replaykit.grading.values.normal_form import fold
 from replaykit.replay.dom import Dom, Node
 from replaykit.tasks.policy_rules import GROUPS
 from replaykit.trajectory.action import Element, Press, Type
@@ -168,6 +169,8 @@ def offered(event: Event) -> tuple[Reading, ...] | None:
         return None
     try:
         nodes = event.dom.pierce_all(_OPTIONS)
+        # What a field takes is in an open list.
+        nodes = ([one for one in nodes if one.visible] if is_field else []) or nodes
         texts = list(_option_names(nodes, event.dom))
     except (Unsupported, LocatorLimit):
         return None
@@ -218,7 +221,14 @@ def taken(event: Event) -> tuple[tuple[str, ...], ...] | None:
         return None
     texts = tuple(reading.raw for reading in offered(event) or (Reading(MASKED, event.step),))
     is_any = _is_choosing_key(event) and not is_field
-    return tuple((text,) for text in texts) if is_any else (texts,)
+    return tuple((text,) for text in texts) if is_any else ((*texts, *_created(element, texts)),)
+
+
+def _created(element: Element, texts: tuple[str, ...]) -> Iterator[str]:
+    """Yield the typed text where an option has it in quotes: it makes a new entry of that."""
+    typed = fold(element.value or "")
+    if typed and any(f"{quote}{typed}{quote}" in fold(text) for text in texts for quote in "\"'"):
+        yield typed
 
 
 def is_scale(event: Event) -> bool:

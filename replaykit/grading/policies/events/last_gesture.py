@@ -89,6 +89,14 @@ class LastGesture:
         is_sign = not bare(self._called)
         return is_in(path, css) or is_step_button(field_at(self.dom, path), self._target, is_sign=is_sign)
 
+    def opens(self, path: str, text: str) -> bool:
+        """Whether a cell shows its own text in a field that lies on it: nothing was entered yet."""
+        if self.element.role not in _CELLS or fold(text) not in map(fold, self._called.splitlines()):
+            return False
+        field = field_at(self.dom, path)
+        boxes = [one.box for one in (field, self._target) if one is not None]
+        return len(boxes) == 2 and None not in boxes and _overlap(*filter(None, boxes))
+
     def offers(self, text: str) -> bool:
         """Whether the target is called as a field is now, so that it was an option of the field."""
         name = fold(self._called)
@@ -179,6 +187,12 @@ def _holds(around: Node, part: Node) -> bool:
 def is_in(path: str, place: str | None) -> bool:
     """Whether a field is an element, or is inside of it."""
     return place is not None and (path == place or path.startswith((f"{place} > ", f"{place} >>> ")))
+
+
+def _overlap(*boxes: tuple[int, int, int, int]) -> bool:
+    """Whether two boxes have a place in common."""
+    one, other = boxes
+    return all(one[at] < other[at] + other[at + 2] and other[at] < one[at] + one[at + 2] for at in (0, 1))
 
 
 def _gives_numbers(name: str, text: str) -> bool:

@@ -174,7 +174,7 @@ class PossibleActions:
         places = {_place(step.action) for step in steps}
         last = LastGesture(steps[-1].action, page)
         typed = "".join(typed_by(step.action) for step in steps[-1 - BEFORE_MAX :])
-        for row in rows:
+        for row in (one for one in rows if not last.opens(one[0], one[2])):
             if last.steps(*row):
                 yield PossibleAction(filled(row), "choice", page, is_chosen=True)
                 continue

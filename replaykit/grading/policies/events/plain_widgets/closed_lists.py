@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import takewhile
 
-from replaykit.grading.policies.events.event import ENTER, SPACE, types_text
+from replaykit.grading.policies.events.event import ENTER, SPACE, has_lines, types_text
 from replaykit.grading.policies.events.last_gesture import field_at
 from replaykit.grading.policies.events.plain_widgets.found_again import found_again
 from replaykit.grading.policies.events.plain_widgets.page_change import (
@@ -18,6 +18,8 @@ from replaykit.grading.policies.events.plain_widgets.page_change import (
     PART_MIN,
     ROWS_MAX,
     PageChange,
+    around,
+    lines_in,
     shown_texts,
     size_of,
     texts_in,
@@ -65,21 +67,21 @@ def pressed_entries(
 def _texts_of_controls(page: Page) -> set[str]:
     """Return the texts of controls: who presses those has the focus on them."""
     dom = page.dom
-    return {text for one in dom.pierce_all(_CONTROLS) for text in texts_in(one)} if dom is not None else set()
+    controls = dom.pierce_all(_CONTROLS) if dom is not None else []
+    return {text for one in controls for text in (*texts_in(one), *lines_in(one))}
 
 
 def taken_entries(
     key: Press, element: Element, used: Iterable[Element], change: PageChange
 ) -> Iterator[ActionBase]:
-    """Yield the choice of an entry that a field takes with Enter, and that a widget shows only then.
+    """Yield the choice of an entry that a field takes with Enter or Tab, and that a widget shows only then.
 
     The widget is around the field, or was used before: a list may have its search field elsewhere.
     """
-    if key.key not in ENTER or element.tag != "input":
+    if key.key not in (*ENTER, "Tab") or not types_text(element):
         return
-    around = (_widget(one) for one in found_again(element.css, change))
-    yield from _taken(element, element, change, *around)
-    for one in used:
+    yield from _taken(element, element, change, *_widgets(*found_again(element.css, change)))
+    for one in used if key.key in ENTER else ():
         yield from _taken(one, element, change, *(_sized(node) for node in found_again(one.css, change)))
 
 
@@ -92,13 +94,19 @@ def _taken(
     # The widget takes the entry, and not the field: it may be one for searches, in which any text may be.
     place = NodeRef(snapshot=change.before.snapshot_id or "", number=before.number)
     widget = Element(tag=before.tag, name=named.name, names=named.names, node=place)
-    offered = shown_texts(change.before)
-    shown = dict.fromkeys(text for _, text in Counter(_placed(after)) - Counter(_placed(before)))
+    offered, seen = shown_texts(change.before), shown_texts(change.after)
+    added = Counter(_placed(after)) - Counter(_placed(before))
+    shown = dict.fromkeys(text for _, text in added if text in seen)
     for at, text in enumerate(shown):
         is_searched = text not in offered and at < _PARTS_MAX
         is_part = is_searched and any(len(one) >= PART_MIN and one in text for one in offered)
-        if (text in offered or is_part) and text != field.value:
+        if (text in offered or is_part) and not _is_held(text, field):
             yield SelectOption(element=widget, values=(text,))
+
+
+def _is_held(text: str, field: Element) -> bool:
+    """Whether a field held a text before; where Enter begins a line, it may have been a part of it."""
+    return text in (field.value or field.text or "") if has_lines(field) else text == field.value
 
 
 def _sized(node: Node | None) -> Node | None:
@@ -107,10 +115,16 @@ def _sized(node: Node | None) -> Node | None:
     return node if is_widget else None
 
 
-def _widget(field: Node | None) -> Node | None:
-    """Return the largest element around a field that holds no other control."""
-    sized = (one for one in widgets_of(field) if size_of(one) <= ROWS_MAX) if field is not None else ()
-    return max(sized, key=size_of, default=None)
+def _widgets(before: Node | None, after: Node | None) -> tuple[Node | None, Node | None]:
+    """Return the largest element around a field that holds no other control, and the same one afterwards.
+
+    A tag that was taken brings a button of its own.
+    """
+    sized = [one for one in widgets_of(before) if size_of(one) <= ROWS_MAX] if before is not None else []
+    if not sized or after is None:
+        return None, None
+    *_, same = around(after, len(sized))
+    return sized[-1], _sized(same)
 
 
 def _placed(widget: Node) -> Iterator[tuple[str, str]]:

@@ -29,6 +29,8 @@ _CONTROLS = (
 )
 """Elements that are the target of what happens inside of them."""
 
+_DIALOGS = "dialog, [role=dialog], [role=alertdialog]"
+
 
 def name_on_ground(event: Event, names: TextTests) -> Truth | None:
     """Return whether a name is that of a container, or only of controls in it; None where that is not known.
@@ -40,9 +42,17 @@ def name_on_ground(event: Event, names: TextTests) -> Truth | None:
     if around is None or own.holds is not False:
         return own if own.holds else None
     is_key = isinstance(event.action, Press) and event.action.key in ENTER
-    if is_key or (around.tag not in PAGES and size_of(around) <= ROWS_MAX):
-        return unknown(f"names.inside@{event.step}")
-    return FALSE
+    is_card = around.tag not in PAGES and size_of(around) <= ROWS_MAX and not _is_backdrop(around)
+    return unknown(f"names.inside@{event.step}") if is_key or is_card else FALSE
+
+
+def _is_backdrop(around: Node) -> bool:
+    """Whether a container is a dialog, or has no controls outside of dialogs: a click on it opens nothing."""
+    tree, controls = around.dom.tree, _controls(around.dom)
+    dialogs = frozenset(one.row for one in around.dom.pierce_all(_DIALOGS))
+    inside = range(around.row + 1, tree.end[around.row])
+    in_dialogs = {part for row in inside if row in dialogs for part in range(row, tree.end[row])}
+    return around.row in dialogs or all(row in in_dialogs for row in inside if row in controls)
 
 
 def _container(event: Event) -> Node | None:

@@ -18,6 +18,12 @@ NAME_MAX = 200
 PART_MIN = 3
 """Characters of a part of a name that are enough to know it by."""
 
+_PHRASES = ("b", "em", "font", "i", "mark", "small", "span", "strong", "sub", "sup", "u")
+"""Tags of parts of a line."""
+
+_PARTS_MAX = 4
+"""Elements around a text that may be parts of one line."""
+
 ROWS_MAX = 200
 """Nodes of an element that may show one choice, or hold one box."""
 
@@ -65,12 +71,33 @@ def around(node: Node, levels: int) -> Iterator[Node]:
     yield from (Node(node.dom, row) for row in islice(node.dom.tree.ancestors(node.row), levels))
 
 
+def lines_in(root: Node) -> Iterator[str]:
+    """Yield the lines in an element that a person sees in parts: pages mark the letters that were typed."""
+    lines: dict[int, list[str]] = {}
+    for holder, text in _seen(root):
+        lines.setdefault(_line(holder), []).append(text)
+    joined = (" ".join("".join(parts).split()) for parts in lines.values() if len(parts) > 1)
+    yield from (line for line in joined if len(line) <= NAME_MAX)
+
+
 def _shown(root: Node) -> Iterator[str]:
+    yield from (text.strip() for _, text in _seen(root) if len(text.strip()) <= NAME_MAX)
+    yield from lines_in(root)
+
+
+def _seen(root: Node) -> Iterator[tuple[Node, str]]:
+    """Yield the texts that a person sees, each with the element that it stands in."""
     tree = root.dom.tree
     for row in range(root.row, tree.end[root.row]):
-        text = tree.name[row].strip() if tree.kind[row] == TEXT else ""
-        if 0 < len(text) <= NAME_MAX and _holder(Node(root.dom, tree.parent[row])).visible:
-            yield text
+        if tree.kind[row] == TEXT and tree.name[row].strip():
+            holder = _holder(Node(root.dom, tree.parent[row]))
+            if holder.visible:
+                yield holder, tree.name[row]
+
+
+def _line(holder: Node) -> int:
+    """Return the row of the element whose line a text is on: the first around it that is more than a part."""
+    return next((one.row for one in around(holder, _PARTS_MAX) if one.tag not in _PHRASES), holder.row)
 
 
 def _holder(node: Node) -> Node:

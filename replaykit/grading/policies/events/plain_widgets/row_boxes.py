@@ -24,6 +24,9 @@ BOX_MAX = 48
 _UNSET = ("checkbox", "menuitemcheckbox", "switch")
 """Roles of boxes that another click unsets; of radio buttons none does."""
 
+_DRAWN_BOX = "checkbox"
+_BY_MARK: dict[str | None, type[Check | Uncheck]] = {"true": Check, "false": Uncheck}
+
 _State = tuple[str, str]
 """Role of a box, and whether it is set."""
 
@@ -38,6 +41,7 @@ def set_boxes(element: Element, change: PageChange) -> Iterator[ActionBase]:
             yield Check(element=element) if is_marked else Uncheck(element=element)
     if _is_drawn(element) and _has_new_classes(element, change):
         yield from (Check(element=element), Uncheck(element=element))
+    yield from _drawn_in(element, *found_again(element.css, change))
     if change.before.lacks((b"aria-checked",)) or change.after.lacks((b"aria-checked",)):
         return
     before, after = (_states(one) for one in found_again(element.css, change))
@@ -63,6 +67,25 @@ def set_and_unset(element: Element, page: Page | None) -> Iterator[ActionBase]:
         yield Uncheck(element=element)
 
 
+def _drawn_in(element: Element, before: Node | None, after: Node | None) -> Iterator[ActionBase]:
+    """Yield what an entry may have done with a box that is drawn in it: the entry says whether it is set."""
+    if before is None or after is None or not (_draws_box(before) and _draws_box(after)):
+        return
+    was, now = (one.attribute("aria-selected") for one in (before, after))
+    if was != now and now in _BY_MARK:
+        yield _BY_MARK[now](element=element)
+    elif _classes(before) != _classes(after):
+        yield from (Check(element=element), Uncheck(element=element))
+
+
+def _draws_box(entry: Node) -> bool:
+    """Whether an entry holds an element without a text that is called a checkbox by its class."""
+    if size_of(entry) > ROWS_MAX:
+        return False
+    boxes = (one for one in entry.descendants() if _DRAWN_BOX in (one.attribute("class") or "").lower())
+    return any(not one.text_content.strip() for one in boxes)
+
+
 def _is_drawn(element: Element) -> bool:
     """Whether an element may be a box that is only drawn: small, without a text, and not a control."""
     width, height = element.box[2:] if element.box is not None else (BOX_MAX + 1, 0)
@@ -74,8 +97,11 @@ def _has_new_classes(element: Element, change: PageChange) -> bool:
     before, after = found_again(element.css, change)
     if before is None or after is None:
         return False
-    was, now = (one.attribute("class") for one in (before, after))
-    return set((was or "").split()) != set((now or "").split())
+    return _classes(before) != _classes(after)
+
+
+def _classes(node: Node) -> set[str]:
+    return set((node.attribute("class") or "").split())
 
 
 def _is_marked(host: Node | None) -> bool:
