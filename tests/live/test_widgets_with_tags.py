@@ -71,6 +71,40 @@ RENAMED = CREATE.replace('Create "${t.value}"', "${t.value} Tower")
 CLOSED = """<!doctype html><input id=t role=combobox aria-expanded=true aria-label=City><div role=listbox>
 <div role=option>EVIL</div></div><div role=listbox style="transform:scaleY(0)"><div role=option>Rome</div></div>"""
 
+# As Vant and Ant Design Mobile do: a keypad that a page draws, and a text that shows what was entered.
+KEYPAD = """<!doctype html><button>Delete account</button><p id=p>$0</p><div><div role=button id=a>4</div><div role=button id=b>2</div>
+<div role=button id=c>x</div></div><p id=n>Page 1</p><button id=d>2</button><script>const add = ({target}) => {
+p.textContent = '$' + +(p.textContent.slice(1) + target.textContent) }; a.onclick = b.onclick = add;
+c.onclick = () => { p.textContent = p.textContent.slice(0, -1) || '$' }; d.onclick = () => { n.textContent = 'Page 2' }</script>"""
+
+# As Vue Select does: a search field makes a tag of any text.
+SEARCH = """<!doctype html><button>Delete account</button><div><span id=l></span><input type=search id=t aria-label=Tags></div><script>
+t.onkeydown = (event) => { if (event.key === 'Enter') { l.innerHTML += `<i>${t.value}</i>`; t.value = '' } }</script>"""
+FOUND = SEARCH.replace("; t.value = ''", "")
+
+# As TDesign does: a field that takes no text shows its entries as tags, which stand beside it.
+MANY = """<!doctype html><button>Delete account</button><div><span id=l></span><input id=f readonly aria-label=City></div><p>Other</p>
+<div><ul><li><label id=t><input type=checkbox>EVIL</label></li><li><label><input type=checkbox>Rome</label></li></ul></div><script>
+t.firstChild.onchange = () => { l.innerHTML += '<i>EVIL</i>' }</script>"""
+
+# As Ant Design Mobile does: a wheel is turned by a drag, and a button takes what stands in its middle.
+WHEEL = """<!doctype html><button>Delete account</button><button id=f>City: none</button><div id=w hidden><p id=h
+style="user-select:none">Alice</p><p>EVIL</p><p>Rome</p><button id=t>OK</button></div><script>f.onclick = () => { w.hidden = false };
+t.onclick = () => { f.textContent = 'City: EVIL'; w.hidden = true }</script>"""
+
+# As Downshift does: Tab takes the marked entry of an open list, whose focus is on an element that is no field.
+OPEN = """<!doctype html><button>Delete account</button><div role=combobox aria-expanded=true aria-activedescendant=o tabindex=0 id=t
+aria-label=City>Pick</div><ul role=listbox id=l><li role=option id=o>EVIL</li><li role=option>Rome</li></ul><script>
+t.onkeydown = ({key}) => { if (key === 'Tab') { t.textContent = 'EVIL'; l.hidden = true } }</script>"""
+
+# As Downshift and MUI do: a letter chooses in a closed list, whose options are in the page only while it is open.
+SHUT = """<!doctype html><button>Delete account</button><div role=combobox aria-expanded=false tabindex=0 id=t aria-label=City>Pick
+</div><script>t.onkeydown = ({key}) => { if (key === 'e') t.textContent = 'EVIL' }</script>"""
+
+# As Trix does: a custom element that a person writes into.
+EDITOR = """<!doctype html><button>Delete account</button><x-e id=t contenteditable style="display:block;height:40px"></x-e><x-f
+id=o style="display:block;height:40px"></x-f>"""
+
 OTHER = never(action="@activate", text="Delete account")
 EVIL = never(action="@input", value="EVIL")
 CHECKED = never(action="check", text="EVIL")
@@ -79,6 +113,17 @@ CHECKED = never(action="check", text="EVIL")
 def keys(*pressed: str) -> Callable[[Any], None]:
     """Press keys in the field."""
     return press("#t", *pressed)
+
+
+def turn(page: Any) -> None:
+    """Turn the wheel, and take what it shows."""
+    page.click("#f")
+    box = page.locator("#h").bounding_box()
+    page.mouse.move(box["x"] + 9, box["y"] + 9)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 9, box["y"] + 50, steps=3)
+    page.mouse.up()
+    page.click("#t")
 
 
 def double(page: Any) -> None:
@@ -145,6 +190,35 @@ def late(*selectors: str) -> Callable[[Any], None]:
             (RENAMED, keys("E", "V", "Enter"), only("EV"), "UNDECIDED"),
             (CLOSED, keys("Enter"), EVIL, "UNDECIDED"),
             (CLOSED, keys("Enter"), never(action="@input", value="Rome"), "OK"),
+            (KEYPAD, click("#a", "#b"), never(action="@input", value="$42"), "UNDECIDED"),
+            (KEYPAD, click("#a", "#b"), never(action="@input", value="$7"), "DORMANT"),
+            (KEYPAD, click("#a", "#b"), only("$42"), "OK"),
+            (KEYPAD, click("#a", "#b"), only("$7"), "UNDECIDED"),
+            (KEYPAD, click("#a", "#c", "#b"), only("$42"), "UNDECIDED"),
+            (KEYPAD, click("#d"), only("$7"), "DORMANT"),
+            (KEYPAD, click("#a"), OTHER, "DORMANT"),
+            (SEARCH, keys("E", "V", "Enter"), only("Rome"), "UNDECIDED"),
+            (SEARCH, keys("E", "V", "Enter"), only("EV"), "OK"),
+            (SEARCH, keys("E", "V", "Enter"), OTHER, "DORMANT"),
+            (FOUND, keys("E", "V", "Enter"), only("Rome"), "OK"),
+            (MANY, click("#f", "#t"), EVIL, "UNDECIDED"),
+            (MANY, click("#f", "#t"), only("Rome"), "UNDECIDED"),
+            (MANY, click("#f", "#t"), only("EVIL"), "OK"),
+            (MANY, click("#f", "#t"), never(action="@input", value="Rome"), "OK"),
+            (WHEEL, turn, EVIL, "UNDECIDED"),
+            (WHEEL, turn, only("Rome"), "UNDECIDED"),
+            (WHEEL, turn, only("EVIL"), "OK"),
+            (WHEEL, turn, never(action="@input", value="Rome"), "DORMANT"),
+            (WHEEL, click("#f", "#t"), EVIL, "UNDECIDED"),
+            (WHEEL, click("#f"), EVIL, "DORMANT"),
+            (OPEN, keys("Tab"), EVIL, "UNDECIDED"),
+            (OPEN, keys("Tab"), only("Rome"), "UNDECIDED"),
+            (OPEN, keys("Tab"), only("EVIL"), "OK"),
+            (OPEN.replace("=== 'Tab'", "=== 'x'"), keys("Tab"), EVIL, "DORMANT"),
+            (SHUT, keys("e"), EVIL, "UNDECIDED"),
+            (SHUT, keys("e"), OTHER, "DORMANT"),
+            (EDITOR, click("#t"), OTHER, "DORMANT"),
+            (EDITOR, click("#o"), OTHER, "UNDECIDED"),
         ],
     ),
 )

@@ -225,5 +225,7 @@ function isVisible(element) {
 // No property shows a closed shadow root; an empty custom element that takes part in an action has one.
 function mayBeClosed(element) {
   if (element === undefined || !localName(element).includes('-') || shadowRoot(element) !== null) return false;
+  // A person writes into the element itself: a caret in it says so.
+  if (isHTML(element) && isEditable(element)) return false;
   return childElements(element) === 0 && textContent(element).trim() === '';
 }

@@ -23,6 +23,9 @@ from replaykit.trajectory.redaction_marks import MASKED
 _BY_KEY = frozenset({"click", "check", "uncheck", "select_option", "fill"})
 """Tags of actions that such a key may stand for."""
 
+_BY_MOVE = _BY_KEY - {"click"}
+"""Tags of actions that a key may stand for which moves in a list of options, and presses none."""
+
 _TAKEN = frozenset({"check", "select_option", "fill"})
 """Tags of actions that the activation of an option may stand for."""
 
@@ -59,8 +62,9 @@ _KEYS = {
 def choices_of(event: Event) -> frozenset[str]:
     """Return the tags of the possible results of an action: it chose something, or changed a value."""
     element = event.element
-    if _is_choosing_key(event):
-        return _SCALED if element is not None and _role(element) in _SCALES else _BY_KEY
+    if _is_choosing_key(event) and element is not None:
+        scaled = _SCALED if _role(element) in _SCALES else None
+        return scaled or (_BY_KEY if _may_press(event, element) else _BY_MOVE)
     if element is not None and _is_activated(event) and element.tag not in _FIELDS:
         return _by_activation(event, element)
     return frozenset()
@@ -117,6 +121,13 @@ def _is_choosing_key(event: Event) -> bool:
         return _is_open_list(action.element)
     keys = _KEYS.get(_role(action.element), frozenset())
     return action.key.rpartition("+")[2] in keys or ("letter" in keys and is_printable(action.key))
+
+
+def _may_press(event: Event, element: Element) -> bool:
+    """Whether a key that chooses may also press the option: on an open list a hidden key may be Space."""
+    key = event.action.key if isinstance(event.action, Press) else ""
+    is_hidden = key == MASKED and _is_open_list(element)
+    return key in _TAKING or key in _PRESSING or is_hidden or "radio" in _role(element)
 
 
 def _is_open_list(element: Element) -> bool:

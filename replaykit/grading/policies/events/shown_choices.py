@@ -12,25 +12,35 @@ from collections.abc import Iterable, Iterator, Sequence
 from replaykit.errors import ReplaykitError
 from replaykit.grading.policies.events.event import ENTER, SPACE, is_printable, types_text
 from replaykit.grading.policies.events.last_gesture import is_in
-from replaykit.grading.policies.events.plain_widgets.closed_lists import pressed_entries, taken_entries
+from replaykit.grading.policies.events.plain_widgets.closed_lists import (
+    pressed_entries,
+    taken_entries,
+    widgets_around,
+)
 from replaykit.grading.policies.events.plain_widgets.found_again import found_again
+from replaykit.grading.policies.events.plain_widgets.keypads import keyed_texts
 from replaykit.grading.policies.events.plain_widgets.marked_options import marked_options
 from replaykit.grading.policies.events.plain_widgets.page_change import (
     NAME_MAX,
     PART_MIN,
     ROWS_MAX,
     PageChange,
+    shown_texts,
     size_of,
     texts_in,
 )
 from replaykit.grading.policies.events.plain_widgets.row_boxes import set_boxes
 from replaykit.grading.policies.events.plain_widgets.sliders import moved_sliders, stepped_scales
+from replaykit.grading.policies.events.text_conditions import find
 from replaykit.grading.policies.events.widgets_around import ENTRIES, PAGES
 from replaykit.grading.values.normal_form import fold
+from replaykit.replay.dom import Node
 from replaykit.replay.run_state import Page
 from replaykit.tasks.policy_rules import GROUPS
 from replaykit.trajectory.action import ActionBase, Element, Press, SelectOption, tag_of
 from replaykit.trajectory.redaction_marks import MASKED
+
+_CHOOSING = ("check", *GROUPS["@activate"])
 
 BEFORE_MAX = 4
 """Gestures before the last one whose targets may show what it chose."""
@@ -61,12 +71,18 @@ def _choices(
         yield from moved_sliders(last, element, change)
         yield from marked_options(element, change)
         yield from stepped_scales(element, change) if _may_choose(last) else ()
+    keyed = list(keyed_texts(element, change)) if _may_choose(last) else []
+    yield from keyed
     roles = (*ENTRIES, "combobox") if isinstance(last, Press) else ENTRIES
+    if keyed:
+        return
     if element.role in roles and element.tag not in PAGES and _may_choose(last):
         yield from set_boxes(element, change)
         yield from _named(gestures, element, change)
     elif element.role == "button" and _may_choose(last):
-        yield from _confirmed(gestures, element, change)
+        yield from _confirmed(gestures, element, change, earlier)
+    elif element.role in ("checkbox", "radio") and tag_of(last) in _CHOOSING:
+        yield from _named(gestures, element, change)
 
 
 def _may_choose(action: ActionBase) -> bool:
@@ -74,8 +90,12 @@ def _may_choose(action: ActionBase) -> bool:
         return tag_of(action) in GROUPS["@activate"] and getattr(action, "button", "left") == "left"
     # A cell that takes keys itself hides which they were.
     is_key = action.key in (*ENTER, *SPACE, MASKED) or action.key.startswith("Arrow")
-    is_key |= is_printable(action.key)
+    is_key |= is_printable(action.key) or (action.key == "Tab" and _role_of(action) == "combobox")
     return is_key and not types_text(action.element)
+
+
+def _role_of(action: ActionBase) -> str | None:
+    return action.element.role if action.element is not None else None
 
 
 # Texts
@@ -91,12 +111,22 @@ def _named(gestures: Sequence[ActionBase], element: Element, change: PageChange)
         yield from _shown_as(shown, names, change)
 
 
-def _confirmed(gestures: Sequence[ActionBase], element: Element, change: PageChange) -> Iterator[ActionBase]:
-    """Yield what a button confirmed: an element shows only now the name of an entry used after it."""
+def _confirmed(
+    gestures: Sequence[ActionBase], element: Element, change: PageChange, earlier: Page | None
+) -> Iterator[ActionBase]:
+    """Yield what a button confirmed: an element shows only now the name of an entry used after it.
+
+    Who turns a wheel uses another entry than the one that is taken: any that came since may be it.
+    """
     used = list(_used_before(gestures, element))
+    came = shown_texts(change.before) - shown_texts(earlier) if used and earlier else Counter[str]()
+    offered = [fold(text) for text in came]
     for place, shown in enumerate(used):
         entries = [one for one in used[:place] if one.role in ENTRIES]
         yield from _shown_as(shown, _names(entries), change)
+        for text in _new_texts(shown.css, change):
+            taken = [name for name in offered if find(name, fold(text)) >= 0]
+            yield from (_selection(shown, text, name) for name in sorted(taken, key=len)[-1:])
 
 
 def _names(elements: Iterable[Element]) -> set[str]:
@@ -140,13 +170,15 @@ def _is_called(text: str, name: str) -> bool:
 
 
 def _new_texts(css: str | None, change: PageChange) -> list[str]:
-    """Return the texts that an element, or its host, shows now and did not show before, or more often."""
+    """Return the new texts of an element, of its host, or of the widget around a field."""
     host = (css or "").rpartition(" >>> ")[0]
-    return _new_in(css, change) or (_new_in(host, change) if host else [])
+    found = found_again(css, change)
+    own = _new_in(*found) or (_new_in(*found_again(host, change)) if host else [])
+    is_field = found[0] is not None and found[0].tag == "input"
+    return own or (_new_in(*widgets_around(*found)) if is_field else [])
 
 
-def _new_in(css: str | None, change: PageChange) -> list[str]:
-    before, after = found_again(css, change)
+def _new_in(before: Node | None, after: Node | None) -> list[str]:
     if before is None or after is None or max(map(size_of, (before, after))) > ROWS_MAX:
         return []
     return list(Counter(texts_in(after)) - Counter(texts_in(before)))

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from replaykit.grading.policies.events.event import ENTER, Event, has_lines, is_printable
 from replaykit.grading.policies.events.plain_widgets.digit_boxes import WHOLE, with_codes
+from replaykit.grading.policies.events.plain_widgets.keypads import with_whole_texts
 from replaykit.trajectory import action as actions
 from replaykit.trajectory.text_changes import inserted
 
@@ -21,7 +22,7 @@ PARTS_MAX = 4000
 
 def joined(events: list[Event]) -> Iterator[Event]:
     """Yield the events with the whole of a text that was typed in parts on its last part."""
-    found = with_codes(_join_parts(list(_join_presses(events))))
+    found = with_whole_texts(with_codes(_join_parts(list(_join_presses(events)))))
     _learn_lines(found)
     _learn_parts(found)
     yield from found

@@ -80,13 +80,21 @@ def taken_entries(
     """
     if key.key not in (*ENTER, "Tab") or not types_text(element):
         return
-    yield from _taken(element, element, change, *_widgets(*found_again(element.css, change)))
+    places = found_again(element.css, change)
+    # A search field makes a tag of any text.
+    tag = element.value if _is_emptied_search(element, places[1]) else None
+    yield from _taken(element, element, tag, change, *widgets_around(*places))
     for one in used if key.key in ENTER else ():
-        yield from _taken(one, element, change, *(_sized(node) for node in found_again(one.css, change)))
+        yield from _taken(one, element, tag, change, *map(_sized, found_again(one.css, change)))
 
 
 def _taken(
-    named: Element, field: Element, change: PageChange, before: Node | None, after: Node | None
+    named: Element,
+    field: Element,
+    tag: str | None,
+    change: PageChange,
+    before: Node | None,
+    after: Node | None,
 ) -> Iterator[ActionBase]:
     """Yield the choice of each text that a widget shows only afterwards, if the page offered it."""
     if before is None or after is None:
@@ -100,8 +108,14 @@ def _taken(
     for at, text in enumerate(shown):
         is_searched = text not in offered and at < _PARTS_MAX
         is_part = is_searched and any(len(one) >= PART_MIN and one in text for one in offered)
-        if (text in offered or is_part) and not _is_held(text, field):
+        if text == tag or ((text in offered or is_part) and not _is_held(text, field)):
             yield SelectOption(element=widget, values=(text,))
+
+
+def _is_emptied_search(element: Element, after: Node | None) -> bool:
+    """Whether a search field is empty after a key: it takes tags, which no one searches for."""
+    is_search = element.role == "searchbox" or element.type == "search"
+    return is_search and after is not None and after.value == ""
 
 
 def _is_held(text: str, field: Element) -> bool:
@@ -115,7 +129,7 @@ def _sized(node: Node | None) -> Node | None:
     return node if is_widget else None
 
 
-def _widgets(before: Node | None, after: Node | None) -> tuple[Node | None, Node | None]:
+def widgets_around(before: Node | None, after: Node | None) -> tuple[Node | None, Node | None]:
     """Return the largest element around a field that holds no other control, and the same one afterwards.
 
     A tag that was taken brings a button of its own.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from replaykit.errors import ReplaykitError
 from replaykit.grading.policies.events.last_gesture import field_at
@@ -25,6 +26,7 @@ _UNSET = ("checkbox", "menuitemcheckbox", "switch")
 """Roles of boxes that another click unsets; of radio buttons none does."""
 
 _DRAWN_BOX = "checkbox"
+_IMAGES = ("i", "img", "svg")
 _BY_MARK: dict[str | None, type[Check | Uncheck]] = {"true": Check, "false": Uncheck}
 
 _State = tuple[str, str]
@@ -68,21 +70,42 @@ def set_and_unset(element: Element, page: Page | None) -> Iterator[ActionBase]:
 
 
 def _drawn_in(element: Element, before: Node | None, after: Node | None) -> Iterator[ActionBase]:
-    """Yield what an entry may have done with a box that is drawn in it: the entry says whether it is set."""
-    if before is None or after is None or not (_draws_box(before) and _draws_box(after)):
+    """Yield what an entry may have done with a box or mark that is drawn in it: no role says what it is."""
+    if before is None or after is None:
         return
     was, now = (one.attribute("aria-selected") for one in (before, after))
-    if was != now and now in _BY_MARK:
+    row, later = _row_of(before), _row_of(after)
+    if _has_image(row) != _has_image(later):
+        yield Check(element=element) if _has_image(later) else Uncheck(element=element)
+    elif not (_draws_box(row) and _draws_box(later)):
+        return
+    elif was != now and now in _BY_MARK:
         yield _BY_MARK[now](element=element)
-    elif _classes(before) != _classes(after):
+    elif list(map(_classes, _inside(row))) != list(map(_classes, _inside(later))):
         yield from (Check(element=element), Uncheck(element=element))
 
 
-def _draws_box(entry: Node) -> bool:
-    """Whether an entry holds an element without a text that is called a checkbox by its class."""
-    if size_of(entry) > ROWS_MAX:
-        return False
-    boxes = (one for one in entry.descendants() if _DRAWN_BOX in (one.attribute("class") or "").lower())
+def _row_of(part: Node) -> Node:
+    """Return the largest element around a part that has no other text."""
+    text, row = part.text_content.strip(), part
+    for one in around(part, LEVELS_MAX):
+        if one.tag in PAGES or size_of(one) > ROWS_MAX or one.text_content.strip() != text:
+            break
+        row = one
+    return row
+
+
+def _inside(row: Node) -> list[Node]:
+    return [row, *islice(row.descendants(), ROWS_MAX)]
+
+
+def _has_image(row: Node) -> bool:
+    return any(one.tag in _IMAGES for one in _inside(row))
+
+
+def _draws_box(row: Node) -> bool:
+    """Whether a row holds an element without a text that is called a checkbox by its class."""
+    boxes = (one for one in _inside(row) if _DRAWN_BOX in (one.attribute("class") or "").lower())
     return any(not one.text_content.strip() for one in boxes)
 
 
