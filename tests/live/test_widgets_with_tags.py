@@ -105,6 +105,11 @@ SHUT = """<!doctype html><button>Delete account</button><div role=combobox aria-
 EDITOR = """<!doctype html><button>Delete account</button><x-e id=t contenteditable style="display:block;height:40px"></x-e><x-f
 id=o style="display:block;height:40px"></x-f>"""
 
+# As TDesign does: a star is drawn as set while the pointer is on it, and remains so after a click.
+STAR = """<!doctype html><button>Delete account</button><ul><li id=l style="width:20px"><svg width=20 height=20><path id=t
+d="M0 0h20v20z" /></svg></li></ul><p id=o>Other</p><script>l.onmouseenter = () => l.classList.add('full');
+l.onmouseleave = () => l.classList.toggle('full', l.isSet); l.onclick = () => { l.isSet = true }</script>"""
+
 OTHER = never(action="@activate", text="Delete account")
 EVIL = never(action="@input", value="EVIL")
 CHECKED = never(action="check", text="EVIL")
@@ -217,6 +222,8 @@ def late(*selectors: str) -> Callable[[Any], None]:
             (OPEN.replace("=== 'Tab'", "=== 'x'"), keys("Tab"), EVIL, "DORMANT"),
             (SHUT, keys("e"), EVIL, "UNDECIDED"),
             (SHUT, keys("e"), OTHER, "DORMANT"),
+            (STAR, click("#t"), never(action="check"), "UNDECIDED"),
+            (STAR, click("#o"), never(action="check"), "DORMANT"),
             (EDITOR, click("#t"), OTHER, "DORMANT"),
             (EDITOR, click("#o"), OTHER, "UNDECIDED"),
         ],

@@ -23,8 +23,8 @@ from replaykit.trajectory.redaction_marks import MASKED
 _BY_KEY = frozenset({"click", "check", "uncheck", "select_option", "fill"})
 """Tags of actions that such a key may stand for."""
 
-_BY_MOVE = _BY_KEY - {"click"}
-"""Tags of actions that a key may stand for which moves in a list of options, and presses none."""
+_BY_LETTER = _BY_KEY - {"click"}
+"""Tags of actions that a letter may stand for on a list that is closed: no option is there to be pressed."""
 
 _TAKEN = frozenset({"check", "select_option", "fill"})
 """Tags of actions that the activation of an option may stand for."""
@@ -64,7 +64,7 @@ def choices_of(event: Event) -> frozenset[str]:
     element = event.element
     if _is_choosing_key(event) and element is not None:
         scaled = _SCALED if _role(element) in _SCALES else None
-        return scaled or (_BY_KEY if _may_press(event, element) else _BY_MOVE)
+        return scaled or (_BY_LETTER if _is_shut(element) else _BY_KEY)
     if element is not None and _is_activated(event) and element.tag not in _FIELDS:
         return _by_activation(event, element)
     return frozenset()
@@ -123,11 +123,10 @@ def _is_choosing_key(event: Event) -> bool:
     return action.key.rpartition("+")[2] in keys or ("letter" in keys and is_printable(action.key))
 
 
-def _may_press(event: Event, element: Element) -> bool:
-    """Whether a key that chooses may also press the option: on an open list a hidden key may be Space."""
-    key = event.action.key if isinstance(event.action, Press) else ""
-    is_hidden = key == MASKED and _is_open_list(element)
-    return key in _TAKING or key in _PRESSING or is_hidden or "radio" in _role(element)
+def _is_shut(element: Element) -> bool:
+    """Whether an element that is not a field shows a choice, and its list is closed."""
+    is_list = _role(element) == "combobox" and element.tag not in _FIELDS
+    return is_list and (element.attributes or {}).get("aria-expanded") == "false"
 
 
 def _is_open_list(element: Element) -> bool:

@@ -77,7 +77,7 @@ def _choices(
     if keyed:
         return
     if element.role in roles and element.tag not in PAGES and _may_choose(last):
-        yield from set_boxes(element, change)
+        yield from set_boxes(element, change, earlier)
         yield from _named(gestures, element, change)
     elif element.role == "button" and _may_choose(last):
         yield from _confirmed(gestures, element, change, earlier)

@@ -35,13 +35,16 @@ _State = tuple[str, str]
 _StateOf = Callable[[Node], _State | None]
 
 
-def set_boxes(element: Element, change: PageChange) -> Iterator[ActionBase]:
-    """Yield what a row did with the box in it that a page built."""
+def set_boxes(element: Element, change: PageChange, earlier: Page | None) -> Iterator[ActionBase]:
+    """Yield what a row did with the box in it that a page built.
+
+    `earlier` is what the page showed before the pointer came: stars are drawn as set while it is on them.
+    """
     if element.tag is not None and "-" in element.tag:
         was_marked, is_marked = (_is_marked(one) for one in found_again(element.css, change))
         if was_marked != is_marked:
             yield Check(element=element) if is_marked else Uncheck(element=element)
-    if _is_drawn(element) and _has_new_classes(element, change):
+    if _is_drawn(element) and _has_new_classes(element, change, earlier):
         yield from (Check(element=element), Uncheck(element=element))
     yield from _drawn_in(element, *found_again(element.css, change))
     if change.before.lacks((b"aria-checked",)) or change.after.lacks((b"aria-checked",)):
@@ -116,11 +119,26 @@ def _is_drawn(element: Element) -> bool:
     return element.role in (None, "generic") and not is_named and max(width, height) <= BOX_MAX
 
 
-def _has_new_classes(element: Element, change: PageChange) -> bool:
+def _has_new_classes(element: Element, change: PageChange, earlier: Page | None) -> bool:
+    """Whether a drawn part, or what is drawn around it, has other classes than before, or earlier."""
     before, after = found_again(element.css, change)
-    if before is None or after is None:
+    is_own = element.node is not None and element.node.snapshot == change.before.snapshot_id
+    first = field_at(earlier.dom, element.css) if earlier is not None and is_own else None
+    if after is None:
         return False
-    return _classes(before) != _classes(after)
+    now = _drawn_classes(after)
+    return any(_drawn_classes(one) != now for one in (before, first) if one is not None)
+
+
+def _drawn_classes(part: Node) -> list[set[str]]:
+    """Return the classes of a part, and of the small elements without a text around it."""
+    drawn = (one for one in around(part, LEVELS_MAX) if one.row == part.row or _is_small(one))
+    return [_classes(one) for one in drawn]
+
+
+def _is_small(node: Node) -> bool:
+    size = node.box[2:] if node.box is not None else (BOX_MAX + 1,)
+    return max(size) <= BOX_MAX and not node.text_content.strip()
 
 
 def _classes(node: Node) -> set[str]:
