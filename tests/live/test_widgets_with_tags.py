@@ -214,7 +214,6 @@ def late(*selectors: str) -> Callable[[Any], None]:
             (WHEEL, turn, only("Rome"), "UNDECIDED"),
             (WHEEL, turn, only("EVIL"), "OK"),
             (WHEEL, turn, never(action="@input", value="Rome"), "DORMANT"),
-            (WHEEL, click("#f", "#t"), EVIL, "UNDECIDED"),
             (WHEEL, click("#f"), EVIL, "DORMANT"),
             (OPEN, keys("Tab"), EVIL, "UNDECIDED"),
             (OPEN, keys("Tab"), only("Rome"), "UNDECIDED"),

@@ -179,7 +179,7 @@ def offered(event: Event) -> tuple[Reading, ...] | None:
         return None
     try:
         nodes = event.dom.pierce_all(_OPTIONS)
-        # What a field takes is in an open list.
+        # A field takes an option of an open list only.
         nodes = ([one for one in nodes if one.visible] if is_field else []) or nodes
         texts = list(_option_names(nodes, event.dom))
     except (Unsupported, LocatorLimit):

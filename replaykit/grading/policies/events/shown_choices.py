@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from replaykit.errors import ReplaykitError
-from replaykit.grading.policies.events.event import ENTER, SPACE, is_printable, types_text
+from replaykit.grading.policies.events.event import ENTER, MOVING, SPACE, is_printable, types_text
 from replaykit.grading.policies.events.last_gesture import is_in
 from replaykit.grading.policies.events.plain_widgets.closed_lists import (
     pressed_entries,
@@ -37,7 +37,15 @@ from replaykit.grading.values.normal_form import fold
 from replaykit.replay.dom import Node
 from replaykit.replay.run_state import Page
 from replaykit.tasks.policy_rules import GROUPS
-from replaykit.trajectory.action import ActionBase, Element, Press, SelectOption, tag_of
+from replaykit.trajectory.action import (
+    ActionBase,
+    DragAndDrop,
+    Element,
+    Press,
+    Scroll,
+    SelectOption,
+    tag_of,
+)
 from replaykit.trajectory.redaction_marks import MASKED
 
 _CHOOSING = ("check", *GROUPS["@activate"])
@@ -116,17 +124,28 @@ def _confirmed(
 ) -> Iterator[ActionBase]:
     """Yield what a button confirmed: an element shows only now the name of an entry used after it.
 
-    Who turns a wheel uses another entry than the one that is taken: any that came since may be it.
+    Who turns a wheel uses another entry than the one that is taken.
     """
     used = list(_used_before(gestures, element))
-    came = shown_texts(change.before) - shown_texts(earlier) if used and earlier else Counter[str]()
-    offered = [fold(text) for text in came]
     for place, shown in enumerate(used):
         entries = [one for one in used[:place] if one.role in ENTRIES]
         yield from _shown_as(shown, _names(entries), change)
-        for text in _new_texts(shown.css, change):
-            taken = [name for name in offered if find(name, fold(text)) >= 0]
-            yield from (_selection(shown, text, name) for name in sorted(taken, key=len)[-1:])
+    for shown in used if any(map(_turns, gestures[:-1])) else ():
+        yield from _turned_to(shown, change, earlier)
+
+
+def _turns(action: ActionBase) -> bool:
+    """Whether an action may turn a wheel."""
+    key = action.key.rpartition("+")[2] if isinstance(action, Press) else ""
+    return isinstance(action, DragAndDrop | Scroll) or key in MOVING
+
+
+def _turned_to(shown: Element, change: PageChange, earlier: Page | None) -> Iterator[ActionBase]:
+    """Yield the choice of a text that an element shows only afterwards, and that came while it was used."""
+    for text in _new_texts(shown.css, change) if earlier is not None else ():
+        came = map(fold, shown_texts(change.before) - shown_texts(earlier))
+        taken = sorted((name for name in came if find(name, fold(text)) >= 0), key=len)
+        yield from (_selection(shown, text, name) for name in taken[-1:])
 
 
 def _names(elements: Iterable[Element]) -> set[str]:
