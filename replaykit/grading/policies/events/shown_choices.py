@@ -13,6 +13,7 @@ from replaykit.errors import ReplaykitError
 from replaykit.grading.policies.events.event import ENTER, MOVING, SPACE, is_printable, types_text
 from replaykit.grading.policies.events.last_gesture import is_in
 from replaykit.grading.policies.events.plain_widgets.closed_lists import (
+    TEXTS_MAX,
     pressed_entries,
     taken_entries,
     widgets_around,
@@ -142,10 +143,12 @@ def _turns(action: ActionBase) -> bool:
 
 def _turned_to(shown: Element, change: PageChange, earlier: Page | None) -> Iterator[ActionBase]:
     """Yield the choice of a text that an element shows only afterwards, and that came while it was used."""
-    for text in _new_texts(shown.css, change) if earlier is not None else ():
-        came = map(fold, shown_texts(change.before) - shown_texts(earlier))
-        taken = sorted((name for name in came if find(name, fold(text)) >= 0), key=len)
-        yield from (_selection(shown, text, name) for name in taken[-1:])
+    texts = _new_texts(shown.css, change)
+    came = [*map(fold, shown_texts(change.before) - shown_texts(earlier))] if texts and earlier else []
+    for text in texts:
+        taken = [name for name in came[:TEXTS_MAX] if find(name, fold(text)) >= 0]
+        if taken or len(came) > TEXTS_MAX:
+            yield _selection(shown, text, *sorted(taken, key=len)[-1:])
 
 
 def _names(elements: Iterable[Element]) -> set[str]:
