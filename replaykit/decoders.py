@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import accumulate
@@ -67,6 +68,41 @@ def decode_plain(data: bytes | str, levels: int = NEST_MAX) -> Any:
     """Read JSON as plain values. Raises msgspec.DecodeError, UnicodeError, RecursionError."""
     check_nesting(data, levels)
     return msgspec.json.decode(data)
+
+
+def decode_each_key_once(text: str) -> Any:
+    """Read JSON that people write as plain values, and refuse two fields of one name in an object.
+
+    Raises msgspec.DecodeError, ValueError, RecursionError.
+    """
+    plain = decode_plain(text)
+    # The parser keeps the last of two fields with one name. Each colon outside of texts is a field, so most
+    # files need no second parser, which would have to be loaded.
+    if _STRING.sub("", text).count(":") != _fields_in(plain):
+        decode_as_python(text, object_pairs_hook=_with_each_key_once)
+    return plain
+
+
+_STRING = lazy_pattern(r'"(?:[^"\\]|\\.)*"')
+
+
+def _fields_in(plain: Any) -> int:
+    count, stack = 0, [plain]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, dict):
+            count += len(value)
+            stack.extend(value.values())
+        elif isinstance(value, list):
+            stack.extend(value)
+    return count
+
+
+def _with_each_key_once(pairs: list[tuple[str, Any]]) -> None:
+    names = [name for name, _ in pairs]
+    twice = next((name for name, count in Counter(names).items() if count > 1), None)
+    if twice is not None:
+        raise ValueError(f"one object has the field {twice!r:.80} twice: leave one of them out")
 
 
 def decode_as_python(data: bytes | str, **hooks: Any) -> Any:

@@ -30,9 +30,9 @@ class ReplaykitError(Exception):
     """Field and value that stand for no place in a file but all of it: source and reason say enough."""
 
     def __init__(self, **fields: Any) -> None:
-        self.fields = fields
+        self.fields = {name: _writable(value) for name, value in fields.items()}
         is_whole = self.whole is not None and fields.get(self.whole[0]) == self.whole[1]
-        super().__init__((_WHOLE if is_whole else self.template).format_map(fields))
+        super().__init__(_writable((_WHOLE if is_whole else self.template).format_map(self.fields)))
 
     @property
     def message(self) -> str:
@@ -42,6 +42,11 @@ class ReplaykitError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (type(self), self.fields)
+
+
+def _writable(value: Any) -> Any:
+    """Return a text that every report can hold: bytes of file names that are not UTF-8 become escapes."""
+    return value.encode(errors="backslashreplace").decode() if isinstance(value, str) else value
 
 
 def _rebuild(kind: type[ReplaykitError], fields: dict[str, Any]) -> ReplaykitError:

@@ -12,6 +12,9 @@ from replaykit.patterns import lazy_pattern
 SAVED_MAX = 2**30
 """Bytes of a report, a tape or a calibration: its values are in memory, and take several times as much."""
 
+WRITTEN_MAX = 64 * 2**20
+"""Bytes of a file that people write, and that is no task file: wordings, replies, what a trace lacks."""
+
 HEAD = 512
 """Bytes that show what a file is."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from replaykit.bundle.byte_source import BundleNames, bundles_in, is_remote
 from replaykit.cli.console import notice
-from replaykit.errors import SourceError, TapeError
+from replaykit.errors import ReplaykitError, SourceError, TapeError
 from replaykit.file_types import kind_of
 from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.plurals import counted
@@ -55,12 +55,24 @@ def warn_of_unmatched(
     from replaykit.report.html.run_details import sources_of  # for who names a report and bundles
 
     shown = sources_of(verdicts, sources)
-    left = [source for source in sources if source not in shown.values()] if sources else []
+    left = [source for source in sources if source not in shown.values() and _is_read(source)]
     if left:
         notice(f"{counted(len(left), 'bundle')} without a verdict in the report: {_shortened(left)}")
     if are_all_shown and sources and len(shown) < len(verdicts):
         lacking = len(verdicts) - len(shown)
         notice(f"{lacking} of {counted(len(verdicts), 'verdict')} in the report without a bundle here")
+
+
+def _is_read(source: str) -> bool:
+    """Whether a bundle can be read; a notice names one that cannot."""
+    from replaykit.bundle.reader import open_bundle  # for who names a report and bundles
+
+    try:
+        open_bundle(source).close()
+    except ReplaykitError as error:
+        notice(f"not shown: {error}")
+        return False
+    return True
 
 
 def warn_of_unused_tapes(verdicts: Iterable[Verdict], sources: Iterable[str]) -> None:

@@ -21,6 +21,22 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 COUNT = click.IntRange(min=1)
 """A number of things."""
 
+EMPTY = ("--fail-on", "--label")
+"""Options whose empty value means something: no condition, and no name."""
+
+
+class GivenOption(click.Option):
+    """An option that refuses an empty value: a shell gives one for a variable that is not set."""
+
+    def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> Any:
+        """Return the value and where it is from. Raises BadParameter for an empty text that was typed."""
+        given = opts.get(self.name or "")
+        texts = given if isinstance(given, list | tuple) else (given,)
+        if "" in texts and not {*self.opts} & {*EMPTY}:
+            raise click.BadParameter("it is empty: name one, or leave the option out", ctx=ctx, param=self)
+        return super().consume_value(ctx, opts)
+
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -39,7 +55,7 @@ def option(
     if value is None and not more.keys() & {"type", "default"}:
         more["is_flag"] = True
     more.setdefault("show_default", "default" in more)
-    return click.option(*names, *filter(None, [name]), metavar=value, help=words, **more)
+    return click.option(*names, *filter(None, [name]), cls=GivenOption, metavar=value, help=words, **more)
 
 
 def refuse_replaced_inputs(command: click.Command, given: Mapping[str, Any]) -> None:

@@ -98,7 +98,8 @@ def near_file(error: Exception) -> str:
     """Return the line that suggests a file of a similar name, for a file that is missing."""
     named = getattr(error, "fields", {}).get("source")
     path = Path(str(named or "").partition("#")[0])
-    if not named or os.path.lexists(path) or not path.parent.is_dir():
+    is_missing = "no such file" in str(error).lower()  # a message may name a file without its folder
+    if not named or not is_missing or os.path.lexists(path) or not path.parent.is_dir():
         return ""
     from difflib import get_close_matches  # loaded here: only a typing mistake pays for it
 

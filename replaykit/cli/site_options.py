@@ -28,9 +28,9 @@ def check_model(model: str | None) -> None:
     from replaykit.grading.judges.judge_options import checked_model  # for who names a model
 
     try:
-        checked_model(model)
+        checked_model(model, "--judge-model")
     except JudgeError as error:
-        raise UsageError(what=f"--judge-model: {error}") from error
+        raise UsageError(what=str(error)) from error
 
 
 def parse_sites(given: Iterable[str]) -> dict[str, tuple[str, ...]]:

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from replaykit.decoders import decode
 from replaykit.errors import UsageError
+from replaykit.file_types import MARK, read_whole
 
 FILE_MAX = 2**28
 """Bytes of such a file."""
@@ -36,14 +37,14 @@ def read_mutations(path: str | Path) -> Mapping[str, MutationScore]:
     """Return policy id to the edits of all runs of the file together. Raises UsageError."""
     file, found = Path(path), dict[str, MutationScore]()
     try:
-        data = file.read_bytes() if file.stat().st_size <= FILE_MAX else b""
+        data = read_whole(file, FILE_MAX).removeprefix(MARK)
         lines = [decode(line, _Line) for line in data.splitlines() if line.strip()]
     except OSError as error:
-        raise UsageError(what=f"{file.name}: cannot read: {error.strerror}") from error
-    except (msgspec.MsgspecError, RecursionError) as error:
-        raise UsageError(what=f"{file.name}: {_EXPECTED}: {error}") from error
+        raise UsageError(what=f"{file}: cannot read: {error.strerror}") from error
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise UsageError(what=f"{file}: {_EXPECTED}: {error}") from error
     if not lines:
-        raise UsageError(what=f"{file.name}: {_EXPECTED}: it has none, or more than {FILE_MAX} bytes")
+        raise UsageError(what=f"{file}: {_EXPECTED}: it has none")
     for line in lines:
         for policy, one in line.mutation.scores.items():
             known = found.get(policy, MutationScore(noticed=0, made=0))

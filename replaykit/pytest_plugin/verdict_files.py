@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from replaykit.decoders import decode
+from replaykit.file_types import read_whole
 from replaykit.grading.verdict import Gate, Report, Verdict
 from replaykit.report.report_diff import compare
 from replaykit.report.text.table import safe, short
@@ -25,10 +26,18 @@ UPDATE = "If the change is meant: pytest --replaykit-update"
 def store(verdict: Verdict, path: Path) -> bool:
     """Write a verdict, one value a line; return whether the file was another before."""
     text = json.dumps(msgspec.to_builtins(verdict), indent=1, ensure_ascii=False) + "\n"
-    if path.exists() and path.read_bytes() == text.encode():
+    if _holds(path, text.encode()):
         return False
     path.write_bytes(text.encode())
     return True
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    """Whether a file holds these bytes; a larger one is not read."""
+    try:
+        return read_whole(path, len(data)) == data
+    except OSError:
+        return False
 
 
 def compare_stored(verdict: Verdict, path: Path) -> str | None:
@@ -36,7 +45,9 @@ def compare_stored(verdict: Verdict, path: Path) -> str | None:
     if not path.exists():
         return f"no verdict is stored at {path}\n{describe(verdict)}Write it with: pytest --replaykit-update"
     try:
-        before = decode(path.read_bytes(), Verdict)
+        before = decode(read_whole(path), Verdict)
+    except OSError as error:
+        return f"{path} cannot be read: {error.strerror}\nWrite it again with: pytest --replaykit-update"
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         return f"{path} is no verdict: {error}\nWrite it again with: pytest --replaykit-update"
     places = list(differences(_plain(before), _plain(verdict)))

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from replaykit.decoders import convert
 from replaykit.errors import TaskError
+from replaykit.file_types import WRITTEN_MAX, read_whole
 from replaykit.tasks.yaml_text import parsed_yaml, words_of
 
 
@@ -53,7 +54,7 @@ class User(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 def load_user(source: str | Path) -> User:
     """Read a user file (YAML or JSON). Raises TaskError with the exact path of what is wrong."""
     try:
-        plain = parsed_yaml(Path(source).read_text("utf-8"))
+        plain = parsed_yaml(read_whole(source, WRITTEN_MAX).decode("utf-8-sig"))
     except OSError as error:
         reason = f"cannot read the user file: {error.strerror}"
         raise TaskError(source=str(source), path="$", reason=reason) from error

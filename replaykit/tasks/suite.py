@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -312,11 +313,17 @@ def _error(file: str | Path, faults: Sequence[FieldFault]) -> TaskError:
     return TaskError(source=str(file), path=first.path, reason=first.reason, others=tuple(lines))
 
 
+def _is_inside(file: Path, folder: Path) -> bool:
+    with suppress(RuntimeError):  # Python 3.11 and 3.12 raise it for links in a circle
+        return file.resolve().is_relative_to(folder.resolve())
+    return False
+
+
 def _shared(written: SuiteFile, file: Path, within: str | Path | None) -> dict[str, Any]:
     policies = written.policies
     if isinstance(policies, PolicyRef):
         named = file.parent / policies.file
-        if within is not None and not named.resolve().is_relative_to(Path(within).resolve()):
+        if within is not None and not _is_inside(named, Path(within)):
             raise TaskError(source=file, path="$.policies.file", reason=f"it lies outside of {within}")
         policies = policies_of(read_written(named, "policy file", file))
     names = ("mode", "dialect", "compose", "require_reason", "require_proof", "judge")

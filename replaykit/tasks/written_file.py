@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import sys
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -12,10 +11,9 @@ from typing import Any, BinaryIO
 import msgspec
 from msgspec import Struct
 
-from replaykit.decoders import NEST_MAX, decode_as_python, decode_plain, is_nested_deeper
+from replaykit.decoders import NEST_MAX, decode_each_key_once, is_nested_deeper
 from replaykit.errors import TaskError
 from replaykit.file_types import HEAD, kind_of_bytes
-from replaykit.patterns import lazy_pattern
 
 FILE_MAX = 64 * 2**20
 """Bytes of a task file."""
@@ -105,51 +103,20 @@ def _toml(text: str) -> Any:
     return tomllib.loads(text)
 
 
-def _json(text: str) -> Any:
-    plain = decode_plain(text)
-    # The parser keeps the last of two fields with one name. Each colon outside of texts is a field, so most
-    # files need no second parser, which would have to be loaded.
-    if _STRING.sub("", text).count(":") != _fields_in(plain):
-        decode_as_python(text, object_pairs_hook=_with_each_key_once)
-    return plain
-
-
-_STRING = lazy_pattern(r'"(?:[^"\\]|\\.)*"')
-
-
-def _fields_in(plain: Any) -> int:
-    count, stack = 0, [plain]
-    while stack:
-        value = stack.pop()
-        if isinstance(value, dict):
-            count += len(value)
-            stack.extend(value.values())
-        elif isinstance(value, list):
-            stack.extend(value)
-    return count
-
-
 def _json_lines(text: str) -> Any:
-    return [_json(line) for line in text.split("\n") if line.strip()]
+    return [decode_each_key_once(line) for line in text.split("\n") if line.strip()]
 
 
 def _by_start(text: str) -> Any:
     """Read a file whose name says nothing of its form, such as a pipe."""
-    return _json(text) if text.lstrip()[:1] in ("{", "[") else _yaml(text)
-
-
-def _with_each_key_once(pairs: list[tuple[str, Any]]) -> None:
-    names = [name for name, _ in pairs]
-    twice = next((name for name, count in Counter(names).items() if count > 1), None)
-    if twice is not None:
-        raise ValueError(f"one object has the field {twice!r:.80} twice: leave one of them out")
+    return decode_each_key_once(text) if text.lstrip()[:1] in ("{", "[") else _yaml(text)
 
 
 _PARSERS: dict[str, Callable[[str], Any]] = {
     ".yaml": _yaml,
     ".yml": _yaml,
     ".toml": _toml,
-    ".json": _json,
+    ".json": decode_each_key_once,
     ".jsonl": _json_lines,
 }
 

@@ -138,7 +138,7 @@ def test_what_cannot_be_shown_is_reported(
 
 def test_a_pipe_without_a_writer_is_not_waited_for(bundle: Path, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.zst")
-    assert run(["view", str(tmp_path / "pipe.zst"), str(bundle), "-o", str(tmp_path / "x.html")]) == 0
+    assert run(["view", str(tmp_path / "pipe.zst"), str(bundle), "-o", str(tmp_path / "x.html")]) == 3
     verdicts = first_screen(tmp_path / "x.html")["runs"]
     assert len(verdicts) == 2
 
@@ -147,7 +147,7 @@ def test_what_cannot_be_read_is_reported_and_fails_by_itself(
     bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "text.zst").write_text("hello")
-    for sources, code in (((tmp_path / "text.zst",), 3), ((tmp_path / "text.zst", bundle), 0)):
+    for sources, code in (((tmp_path / "text.zst",), 3), ((tmp_path / "text.zst", bundle), 3)):
         assert run(["view", *map(str, sources), "-o", str(tmp_path / "out.html")]) == code
         output = capsys.readouterr().err
         assert "not graded: text.zst: not a replaykit bundle: found a text file" in output

@@ -16,6 +16,7 @@ from replaykit.cli.console import harmless, notice, progress
 from replaykit.cli.maintain import completion
 from replaykit.cli.record.record import declared_secrets
 from replaykit.errors import ReplaykitError, UnknownLayout, UsageError
+from replaykit.file_types import WRITTEN_MAX, read_whole
 from replaykit.interop.har.har_merge import join_har
 from replaykit.interop.imported_run import Options
 from replaykit.interop.layout_detection import MISSING
@@ -281,7 +282,7 @@ def _yaml(option: str, file: Path | None) -> Any:
     if file is None:
         return {}
     try:
-        return parsed_yaml(file.read_text("utf-8"))
+        return parsed_yaml(read_whole(file, WRITTEN_MAX).decode("utf-8-sig"))
     except OSError as error:
         raise UsageError(what=f"{option} {file}: {error.strerror}") from error
     except (ValueError, RecursionError) as error:

@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from replaykit.cli.command_options import PATH, option
-from replaykit.cli.console import format_option
+from replaykit.cli.console import format_option, notice
 from replaykit.errors import UsageError
-from replaykit.grading.agreement.labels import read_labels
+from replaykit.grading.agreement.labels import left_out, read_labels
 from replaykit.grading.agreement.separation import WORDS, Rule, Separation, separation
 from replaykit.grading.mutation_counts import read_mutations
 from replaykit.grading.saved_reports import load_report
@@ -57,6 +57,8 @@ def command(
     """
     refused = _words(fail_on)
     truth = read_labels(labels) if labels else None
+    for words in left_out(truth.n_replaced, truth.n_unanswered) if truth else ():
+        notice(words)
     tried = read_mutations(mutations) if mutations else None
     found = separation([load_report(name) for name in reports], truth, tried)
     if format == "json":

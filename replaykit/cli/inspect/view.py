@@ -119,11 +119,11 @@ def _check_reports(reports: Sequence[str], *, require_proof: bool) -> None:
 
 
 def _unread(report: Report) -> int:
-    """Report what could not be graded; return 3 where no run could even be read."""
+    """Report what could not be graded; return 3 where a bundle could not be read."""
     for verdict in report.verdicts:
         if verdict.error is not None:
             notice(f"not graded: {message_of(verdict.error.kind, verdict.error.fields)}")
-    return 0 if any(verdict.trajectory for verdict in report.verdicts) else 3
+    return 3 if any(verdict.trajectory is None for verdict in report.verdicts) else 0
 
 
 def _graded(bundles: list[str], options: GradeOptions, jobs: int, label: str | None) -> Report:

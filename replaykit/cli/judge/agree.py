@@ -15,6 +15,7 @@ from replaykit.errors import LabelError, UsageError
 from replaykit.file_types import PIPE, kind_of
 from replaykit.grading.agreement.calibration import agree, calibration
 from replaykit.grading.agreement.calibration_gate import read_calibration, read_measured
+from replaykit.grading.agreement.labels import left_out
 from replaykit.grading.agreement.threshold_choice import read_aims
 from replaykit.grading.agreement.verifier_labels import LabelRule
 from replaykit.grading.statistics import FEW
@@ -113,8 +114,7 @@ def command(
 
 def _unmatched(found: dict[str, Any], other: Path) -> Iterator[str]:
     """Yield what of the labels was not used, and why."""
-    if found["replaced"]:
-        yield (f"{counted(found['replaced'], 'label')} replaced by a later one of the same run and annotator")
+    yield from left_out(found["replaced"], found["unanswered"])
     if found["unmatched"]:
         names = ", ".join(safe(name)[:_NAME_MAX] for name in found["such_as"])
         yield (

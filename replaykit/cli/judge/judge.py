@@ -10,7 +10,7 @@ from typing import Any, Literal
 import click
 import msgspec
 
-from replaykit.cli.bundles import find_bundles
+from replaykit.cli.bundles import check_tape, find_bundles
 from replaykit.cli.command_options import FOLDER, PATH, option
 from replaykit.cli.console import notice, progress
 from replaykit.cli.judge.judge_rubric import SUITES, with_model_of, write_rubrics
@@ -18,7 +18,7 @@ from replaykit.cli.judge.judged_bundles import distinct_runs, is_task_readable, 
 from replaykit.cli.maintain import completion
 from replaykit.cli.site_options import check_model, check_server, parse_sites
 from replaykit.errors import UsageError
-from replaykit.grading.agreement.labels import read_labels
+from replaykit.grading.agreement.labels import left_out, read_labels
 from replaykit.grading.gate import judge_warnings
 from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.judge_runs.judge_attacks import (
@@ -30,12 +30,14 @@ from replaykit.grading.judge_runs.judge_attacks import (
 from replaykit.grading.judge_runs.judge_run import (
     PlannedJudge,
     foreign_tapes,
+    plan_judges,
     recorded_stages,
     recorded_usage,
     requests_of,
     run_batches,
     run_judges,
     sensitivity_to_screenshots,
+    summed,
 )
 from replaykit.grading.judge_runs.rubric_authoring import tasks_of
 from replaykit.grading.judges.attacks import ATTACKS, attacks_named
@@ -132,8 +134,8 @@ def plan(
     """Show what would be asked and what the tape already answers. Nothing is sent."""
     at = read_prices(prices) if prices else None
     named, how = _how(**options)
-    judged = judged_bundles(named, how)
-    sources, planned = judged.sources, judged.planned
+    judged = judged_bundles(named, lambda one: plan_judges(one, how))
+    sources, planned = judged.sources, judged.rows
     if attacks is not None:
         planned += plan_attacks(sources, how, attacks_named(attacks))
     for name in foreign_tapes(sources, how):
@@ -209,13 +211,10 @@ def run(
 def prompt(ctx: click.Context, /, number: int, **options: Any) -> None:
     """Print one exact request as JSON. Screenshots appear as blob ids."""
     named, how = _how(**options)
-    judged = judged_bundles(named, how)
-    sources = judged.sources
-    requests = [asked.request for asked in requests_of(sources, how)]
-    if not requests and judged.unread:
-        ctx.exit(3)
+    judged = judged_bundles(named, lambda one: requests_of(one, how))
+    requests = [asked.request for asked in judged.rows]
     if not requests:
-        ctx.exit(_nothing(sources))
+        ctx.exit(judged.code or _nothing(judged.sources))
     if number >= len(requests):
         raise UsageError(what=f"--number {number}, from 0: {counted(len(requests), 'request')} known")
     click.echo(json_text(plain_request(requests[number]), 1))
@@ -263,30 +262,49 @@ def sensitivity(
     records those under attack.
     """
     named, how = _how(**options)
-    judged = judged_bundles(named, how)
-    sources = judged.sources
-    if judged.unread and not sources:
-        ctx.exit(3)
+    check_tape(options["replies"])
     if attacks is not None:
-        given = read_labels(labels) if labels is not None else None
-        results = attack_judges(sources, how, attacks_named(attacks), given)
-        if is_json:
-            click.echo(json_text(results, 1))
-        else:
-            click.echo(attack_text(results), nl=False)
-        code = susceptibility_code(results, most) if results else _nothing(sources)
-        ctx.exit(code or judged.code)
+        ctx.exit(_print_attacks(named, how, attacks, labels, most, is_json=is_json))
     if labels is not None or most is not None or is_json:
         raise UsageError(what="--labels, --max-susceptibility and --json apply to --attacks: name some")
-    found = sensitivity_to_screenshots(sources, how, ks=_numbers(k))
+    ks = _numbers(k)
+    judged = judged_bundles(named, lambda one: sensitivity_to_screenshots(one, how, ks=ks))
+    found = summed(judged.rows)
     head = ["judge", "k", "n", "success", "failure", "abstain", "missing", "changed"]
     rows = [[str(value) for value in msgspec.structs.astuple(one)] for one in found]
-    click.echo("\n".join(table([head, *rows])) if rows else "no judge takes its screenshots by number")
+    if judged.sources:
+        click.echo("\n".join(table([head, *rows])) if rows else "no judge takes its screenshots by number")
     if any(one.n_missing for one in found):
         notice(
             "what is missing, `replaykit judge run` records: with --judge FILE, and `images: last:K` in it"
         )
-    ctx.exit(judged.code if rows else 4)
+    ctx.exit(judged.code if rows or judged.code else 4)
+
+
+def _print_attacks(
+    named: list[str],
+    how: GradeOptions,
+    attacks: str,
+    labels: Path | None,
+    most: float | None,
+    *,
+    is_json: bool,
+) -> int:
+    """Print what the tapes know of judges under attack; return the exit code."""
+    given = read_labels(labels) if labels is not None else None
+    for words in left_out(given.n_replaced, given.n_unanswered) if given else ():
+        notice(words)
+    # An attack may borrow from other runs: all are looked at before the first one is judged.
+    judged = judged_bundles(named, lambda one: plan_judges(one, how))
+    if not judged.sources:
+        return judged.code or _nothing(judged.sources)
+    results = attack_judges(judged.sources, how, attacks_named(attacks), given)
+    if is_json:
+        click.echo(json_text(results, 1))
+    else:
+        click.echo(attack_text(results), nl=False)
+    code = susceptibility_code(results, most) if results else _nothing(judged.sources)
+    return code or judged.code
 
 
 @command.command(
@@ -360,6 +378,11 @@ def _how(
 ) -> tuple[list[str], GradeOptions]:
     check_server(options.get("judge_base_url"))
     check_model(options.get("judge_model"))
+    replies = options["replies"]
+    if replies is not None and Path(replies).exists():  # `run` begins one that is missing
+        check_tape(replies)
+    elif replies is not None:
+        notice(f"{safe(replies)}: no such tape yet; it answers nothing")
     how = GradeOptions(
         suite=load_suite(task_file) if task_file else None,
         sites=parse_sites(sites),

@@ -5,27 +5,30 @@ Own module: the commands of `judge` fill theirs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
 
 from msgspec import Struct
 
 from replaykit.bundle.byte_source import BundleNames
 from replaykit.cli.console import notice
-from replaykit.errors import BundleError, ReplayError, ReplaykitError, UnknownTask
+from replaykit.errors import BundleError, ReplayError, UnknownTask
 from replaykit.grading.grade_options import GradeOptions
-from replaykit.grading.judge_runs.judge_run import PlannedJudge, plan_judges
+from replaykit.grading.judge_runs.judge_run import plan_judges
 from replaykit.grading.judge_runs.rubric_authoring import tasks_of
 from replaykit.grading.workers.duplicate_bundles import distinct
 from replaykit.report.text.table import safe
 
+_Row = TypeVar("_Row")
 
-class JudgedBundles(Struct, frozen=True, kw_only=True):
-    """Bundles that are judged, and what their judges would ask."""
+
+class JudgedBundles(Struct, Generic[_Row], frozen=True, kw_only=True):
+    """Bundles that are judged, and what was found about each."""
 
     sources: BundleNames
     """One source for each run, in order."""
-    planned: list[PlannedJudge]
-    """Requests of their judges and checks."""
+    rows: list[_Row]
+    """Findings about all bundles, in order."""
     unread: int
     """Number of bundles that were left out, each with a notice."""
 
@@ -35,14 +38,17 @@ class JudgedBundles(Struct, frozen=True, kw_only=True):
         return 3 if self.unread else 0
 
 
-def judged_bundles(sources: Sequence[str], options: GradeOptions) -> JudgedBundles:
-    """Return the bundles to judge. A notice names each that cannot be judged, and the copies of a run."""
+def judged_bundles(sources: Sequence[str], find: Callable[[list[str]], list[_Row]]) -> JudgedBundles[_Row]:
+    """Return the bundles to judge. A notice names each that cannot be judged, and the copies of a run.
+
+    `find`: returns the findings about a bundle, which is opened there and nowhere else.
+    """
     once = distinct_runs(sources)
-    plans = {source: found for source in once if (found := _planned(source, options)) is not None}
+    by_source = {source: found for source in once if (found := _found(source, find)) is not None}
     return JudgedBundles(
-        sources=BundleNames(plans),
-        planned=[one for found in plans.values() for one in found],
-        unread=len(once) - len(plans),
+        sources=BundleNames(by_source),
+        rows=[one for found in by_source.values() for one in found],
+        unread=len(once) - len(by_source),
     )
 
 
@@ -56,7 +62,15 @@ def distinct_runs(sources: Sequence[str]) -> BundleNames:
 
 def readable_runs(sources: Sequence[str], options: GradeOptions) -> BundleNames:
     """Return the bundles about which judges can be asked; nothing is printed."""
-    return BundleNames(source for source in sources if isinstance(_plans(source, options), list))
+    return BundleNames(source for source in sources if _is_planned(source, options))
+
+
+def _is_planned(source: str, options: GradeOptions) -> bool:
+    try:
+        plan_judges([source], options)
+    except UNREAD:
+        return False
+    return True
 
 
 def is_task_readable(source: str, options: GradeOptions) -> bool:
@@ -69,16 +83,13 @@ def is_task_readable(source: str, options: GradeOptions) -> bool:
     return True
 
 
-def _planned(source: str, options: GradeOptions) -> list[PlannedJudge] | None:
-    found = _plans(source, options)
-    if isinstance(found, list):
-        return found
-    notice(f"not judged: {safe(str(found))}")
-    return None
-
-
-def _plans(source: str, options: GradeOptions) -> list[PlannedJudge] | ReplaykitError:
+def _found(source: str, find: Callable[[list[str]], list[_Row]]) -> list[_Row] | None:
     try:
-        return plan_judges([source], options)
-    except (BundleError, ReplayError, UnknownTask) as error:
-        return error
+        return find([source])
+    except UNREAD as error:
+        notice(f"not judged: {safe(str(error))}")
+        return None
+
+
+UNREAD = (BundleError, ReplayError, UnknownTask)
+"""Errors of one bundle that are no reason to leave out the others."""

@@ -92,6 +92,7 @@ def agree(
             "agents": list(truth.agents),
             "rule": truth.rule,
             "replaced": truth.n_replaced,
+            "unanswered": truth.n_unanswered,
             **_unmatched(truth, runs),
         },
         "people": people(truth),

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from replaykit.decoders import convert, decode
+from replaykit.decoders import convert, decode, decode_each_key_once
 from replaykit.errors import LabelError
 from replaykit.grading.agreement.label_tables import read_table
 from replaykit.grading.agreement.verifier_labels import (
@@ -24,11 +24,13 @@ from replaykit.grading.agreement.verifier_labels import (
     FINAL,
     MAGIC,
     LabelRule,
+    column_of,
     is_published,
     parquet_rows,
     verifier_labels_of,
 )
 from replaykit.patterns import lazy_pattern
+from replaykit.trajectory.plurals import counted
 
 LabelAnswer: TypeAlias = Literal["success", "failure", "not_executable", "unsure"]
 """Answers that a person may give about a run."""
@@ -89,6 +91,8 @@ class Labels(Struct, frozen=True, kw_only=True):
     """By which rule the judgements of several people make one label; empty = the first one's counts."""
     n_replaced: int = 0
     """Labels that a later row of the same run and annotator answers otherwise: the later one counts."""
+    n_unanswered: int = 0
+    """Rows without an answer: they were left for later."""
 
     @property
     def names_tasks(self) -> bool:
@@ -133,6 +137,14 @@ class Labels(Struct, frozen=True, kw_only=True):
         return {name: count[name] for name in LABELS if count[name]}
 
 
+def left_out(n_replaced: int, n_unanswered: int) -> Iterator[str]:
+    """Yield what of a file of labels is not used, in words."""
+    if n_replaced:
+        yield f"{counted(n_replaced, 'label')} replaced by a later one of the same run and annotator"
+    if n_unanswered:
+        yield f"{counted(n_unanswered, 'row')} without an answer: not used"
+
+
 def read_labels(path: str | Path, agent: str | None = None, rule: LabelRule | None = None) -> Labels:
     """Read labels: JSON lines of ours, CSV, AgentRewardBench's and Online-Mind2Web's.
 
@@ -161,18 +173,30 @@ def labels_of(data: bytes, name: str, agent: str | None = None, rule: LabelRule 
         reason = f"label rule {rule} needs a table of CUAVerifierBench"
         raise LabelError(source=name, line=0, reason=reason)
     if text.lstrip().startswith("[") and HUMAN in text:
-        labels, agents = columns(text, name, agent)
-        return Labels(name=name, digest=digest, labels=tuple(labels), agents=agents)
-    labels, n_replaced = _latest(_READERS.get(text.lstrip()[:1], _table)(text, name))
+        rows, agents = columns(text, name, agent)
+        labels, n_unanswered = _answered(rows)
+        return Labels(
+            name=name, digest=digest, labels=tuple(labels), agents=agents, n_unanswered=n_unanswered
+        )
+    answered, n_unanswered = _answered(_READERS.get(text.lstrip()[:1], _table)(text, name))
+    labels, n_replaced = _latest(answered)
     agents = tuple(sorted({one for one in map(_model, labels) if one is not None}))
     if agent is not None and agents:
         labels = _of_model(labels, agent, agents, name)
-    return Labels(name=name, digest=digest, labels=tuple(labels), agents=agents, n_replaced=n_replaced)
+    return Labels(
+        name=name,
+        digest=digest,
+        labels=tuple(labels),
+        agents=agents,
+        n_replaced=n_replaced,
+        n_unanswered=n_unanswered,
+    )
 
 
 def _verifier_labels(rows: Sequence[Mapping[str, Any]], rule: LabelRule, name: str, digest: str) -> Labels:
     found = tuple(convert(row, Label) for row in verifier_labels_of(rows, rule, name))
-    return Labels(name=name, digest=digest, labels=found, rule=rule)
+    n_unanswered = sum(_is_empty(row[column_of(rule)]) for row in rows)
+    return Labels(name=name, digest=digest, labels=found, rule=rule, n_unanswered=n_unanswered)
 
 
 def is_parquet(file: Path) -> bool:
@@ -266,6 +290,13 @@ def check_appendable(path: str | Path) -> None:
         raise LabelError(source=Path(path).name, line=0, reason=reason)
 
 
+def _answered(rows: Iterable[Label | None]) -> tuple[list[Label], int]:
+    """Return the labels, and how many rows have no answer."""
+    given = list(rows)
+    labels = [row for row in given if row is not None]
+    return labels, len(given) - len(labels)
+
+
 def _latest(labels: Iterable[Label]) -> tuple[list[Label], int]:
     """Return the last label of each run and annotator, and how many it replaces that answer otherwise."""
     found: dict[tuple[str, str], Label] = {}
@@ -277,14 +308,16 @@ def _latest(labels: Iterable[Label]) -> tuple[list[Label], int]:
     return list(found.values()), n_replaced
 
 
-def _json_lines(text: str, name: str) -> Iterator[Label]:
+def _json_lines(text: str, name: str) -> Iterator[Label | None]:
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
-            yield from _given(_object(line, name, number), name, number)
+            yield _given(_object(line, name, number), name, number)
 
 
-def columns(text: str, name: str, agent: str | None = None) -> tuple[list[Label], tuple[str, ...]]:
+def columns(text: str, name: str, agent: str | None = None) -> tuple[list[Label | None], tuple[str, ...]]:
     """Read Online-Mind2Web's `human_label.json`; return its labels and the agents that it has columns of.
+
+    A run that was not labelled is None.
 
     It is a list of tasks: `task_id`, `confirmed_task`, and `<Agent>_human_label` 0, 1 or 2 of each agent. A
     run is named `agent/task_id`, or only by its task if one agent is requested or only one exists. Raises
@@ -321,13 +354,14 @@ def _entries(text: str, name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
         yield place, row
 
 
-def _of_task(row: Mapping[str, Any], name: str, place: int, agents: Sequence[str]) -> Iterator[Label]:
+def _of_task(row: Mapping[str, Any], name: str, place: int, agents: Sequence[str]) -> Iterator[Label | None]:
     task = row["task_id"].strip()
     for agent in agents:
         column = f"{agent}_{HUMAN}" if agent else HUMAN
         value = row.get(column)
-        if value is None or value == "":
-            continue  # not labelled
+        if _is_empty(value):
+            yield None
+            continue
         answer = _PEER.get(str(int(value)) if isinstance(value, bool) else str(value).strip().lower())
         if answer is None:
             reason = (
@@ -338,27 +372,27 @@ def _of_task(row: Mapping[str, Any], name: str, place: int, agents: Sequence[str
         yield convert({"trajectory": run, "label": answer, "task": task}, Label)
 
 
-def _list(text: str, name: str) -> Iterator[Label]:
+def _list(text: str, name: str) -> Iterator[Label | None]:
     for row in _objects(text, name):
-        yield from _given(row, name, 0)
+        yield _given(row, name, 0)
 
 
 def _objects(text: str, name: str) -> list[dict[str, Any]]:
     try:
-        return decode(text, list[dict[str, Any]])
-    except (msgspec.MsgspecError, RecursionError) as error:
+        return convert(decode_each_key_once(text), list[dict[str, Any]])
+    except (ValueError, RecursionError) as error:
         raise LabelError(source=name, line=0, reason=f"malformed: {error}") from error
 
 
 def _object(line: str, name: str, number: int) -> Mapping[str, Any]:
     try:
-        return decode(line, dict[str, Any])
-    except (msgspec.MsgspecError, RecursionError) as error:
+        return convert(decode_each_key_once(line), dict[str, Any])
+    except (ValueError, RecursionError) as error:
         reason = f"malformed: {error}; each line has to be one JSON object, such as `label` writes"
         raise LabelError(source=name, line=number, reason=reason) from error
 
 
-def _table(text: str, name: str) -> Iterator[Label]:
+def _table(text: str, name: str) -> Iterator[Label | None]:
     columns, rows = read_table(text, name)
     if not set(_ANSWER_COLUMNS) & set(columns):
         reason = (
@@ -367,21 +401,21 @@ def _table(text: str, name: str) -> Iterator[Label]:
         )
         raise LabelError(source=name, line=0, reason=reason)
     for number, row in rows:
-        yield from _given(row, name, number)
+        yield _given(row, name, number)
 
 
 _READERS = {"{": _json_lines, "[": _list}
 """First sign of a file that is not a table, and who reads it."""
 
 
-def _given(row: Mapping[str, Any], name: str, number: int) -> Iterator[Label]:
-    """Yield the label of a row; nothing of one whose label is empty: it was left for later."""
+def _given(row: Mapping[str, Any], name: str, number: int) -> Label | None:
+    """Return the label of a row; None of one whose label is empty: it was left for later."""
     plain = _renamed(row)
     if "label" not in plain:
         reason = f"it has no label; found {', '.join(row)[:_SHOWN]}"
         raise LabelError(source=name, line=number, reason=reason)
-    if not _is_empty(plain["label"]) or plain.get("others"):
-        yield _label(plain, name, number)
+    is_left = _is_empty(plain["label"]) and not plain.get("others")
+    return None if is_left else _label(plain, name, number)
 
 
 def _is_empty(value: Any) -> bool:

@@ -52,6 +52,11 @@ def parquet_rows(path: Path) -> list[dict[str, Any]]:
         raise LabelError(source=path.name, line=0, reason=reason) from error
 
 
+def column_of(rule: LabelRule) -> str:
+    """Return the column that a rule reads."""
+    return BLIND if rule == "majority" else FINAL
+
+
 def verifier_labels_of(
     rows: Sequence[Mapping[str, Any]], rule: LabelRule, name: str
 ) -> Iterator[dict[str, str]]:
@@ -59,7 +64,7 @@ def verifier_labels_of(
 
     Raises LabelError for a table that the rule cannot be applied to, and for unknown labels.
     """
-    column = BLIND if rule == "majority" else FINAL
+    column = column_of(rule)
     if not rows or not all(column in row for row in rows):
         of = "annotations" if rule == "majority" else "trajectories"
         reason = f"label rule {rule} needs the column {column}, which the table {of} has"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from replaykit.bundle.byte_source import Sources, bundles_in
 from replaykit.bundle.reader import Bundle, open_bundle
@@ -211,6 +211,17 @@ def sensitivity_to_screenshots(
     return [
         _sensitivity(name, k, found[name, k], found[name, numbers[-1]]) for name in names for k in numbers
     ]
+
+
+def summed(rows: Iterable[Sensitivity]) -> list[Sensitivity]:
+    """Return one row for each judge and number, for the rows about several bundles."""
+    found: dict[tuple[str, float], Sensitivity] = {}
+    for row in rows:
+        key = row.judge, _images(row.k)
+        before = asdict(found.get(key, Sensitivity(judge=row.judge, k=row.k, n=0)))
+        counts = {name: before[name] + n for name, n in asdict(row).items() if name.startswith("n")}
+        found[key] = replace(row, **counts)
+    return [found[key] for key in sorted(found)]
 
 
 def run_judges(

@@ -69,17 +69,20 @@ def _refuse_of_rubric(settings: JudgeSettings) -> None:
             raise JudgeError(what=f"option {name}: it is of protocol rubric, not of {settings.protocol}")
 
 
-def checked_model(model: str) -> str:
-    """Return the model, or raise JudgeError where it names no provider or no model that there is."""
+def checked_model(model: str, option: str = "option model") -> str:
+    """Return the model, or raise JudgeError where it names no provider or no model that there is.
+
+    `option`: what named the model, for the error.
+    """
     if model and ":" not in model and not model.startswith(_BARE):
         how = f"write openai:{model} (OpenAI, and servers with its API) or anthropic:{model}"
-        raise JudgeError(what=f"option model: {model!r} names no provider; {how}")
+        raise JudgeError(what=f"{option}: {model!r} names no provider; {how}")
     provider, name = provider_of(model)
     if provider not in PROVIDERS:
         known = ", ".join(PROVIDERS)
-        raise JudgeError(what=f"option model: {model!r} names provider {provider!r}; known: {known}")
+        raise JudgeError(what=f"{option}: {model!r} names provider {provider!r}; known: {known}")
     if not name:
-        raise JudgeError(what=f"option model: {model!r} names no model")
+        raise JudgeError(what=f"{option}: {model!r} names no model")
     return model
 
 

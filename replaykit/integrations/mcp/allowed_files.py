@@ -102,7 +102,7 @@ class AllowedFiles:
 
 
 def _folder(named: str | Path) -> Path:
-    found = Path(named).resolve()
+    found = _resolved(Path(named), f"--root {named}")
     if not found.is_dir():
         raise Refusal(what=f"--root {named}: no such folder")
     return found

@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from replaykit.decoders import decode, decode_plain
 from replaykit.errors import BundleWriteError, TaskError, UnknownTask, UsageError
+from replaykit.file_types import read_whole
 from replaykit.interop.harbor.single_file_verifier import NAME, verifier
 from replaykit.interop.toml_text import toml_text
 
@@ -291,9 +292,7 @@ def _records(value: Any) -> Iterable[dict[str, Any]]:
 
 def _bytes(file: Path) -> bytes:
     try:
-        if file.stat().st_size > FILE_MAX:
-            raise TaskError(source=file, path="$", reason=f"larger than {FILE_MAX} bytes")
-        return file.read_bytes()
+        return read_whole(file, FILE_MAX)
     except OSError as error:
         reason = f"cannot read the task file: {error.strerror}"
         raise TaskError(source=file, path="$", reason=reason) from error

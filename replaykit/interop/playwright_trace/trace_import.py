@@ -11,6 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from replaykit.file_types import WRITTEN_MAX, read_whole
 from replaykit.interop.folder_search import HEAD, files, folders, is_litter, is_marked
 from replaykit.interop.har.har_entries import Base, NotAnEntry, exchange_of, linked, moment, stamp
 from replaykit.interop.har.har_files import count_unread
@@ -137,7 +138,7 @@ def _sidecar(run: Run, trace: Trace) -> Sidecar:
     given = run.options.sidecar
     if given is not None:
         try:
-            data = given.read_bytes()
+            data = read_whole(given, WRITTEN_MAX)
         except OSError as error:
             run.source.malformed(given.name, f"unreadable ({error.strerror})", "a JSON file", error)
         return run.source.convert(run.source.decode(data, given.name), Sidecar, given.name)  # type: ignore[no-any-return]

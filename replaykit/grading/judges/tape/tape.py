@@ -311,11 +311,21 @@ def _repair(file: IO[bytes], name: str, trajectory: str) -> None:
     if whole:
         file.seek(0)
         parse_tape(file.readline(LINE_MAX + 1), name)
+    else:
+        _refuse_other(file, name)
     file.truncate(whole)
     file.seek(whole)
     if not whole:
         head = TapeHead(tape=_NAME, version=VERSION, trajectory=trajectory)
         file.write(canonical(msgspec.to_builtins(head)) + b"\n")
+
+
+def _refuse_other(file: IO[bytes], name: str) -> None:
+    """Raise TapeError for one line without its end that is not the begin of a tape: it would be lost."""
+    start = canonical({"tape": _NAME})[:-1]
+    file.seek(0)
+    if not start.startswith(file.read(len(start))):
+        raise TapeError(source=name, line=1, reason="not a tape of replies: it would be replaced")
 
 
 def _end_of_lines(file: IO[bytes], name: str) -> int:
