@@ -12,6 +12,7 @@ from typing import BinaryIO, Protocol, TypeAlias
 
 from replaykit.bundle.bundle_format import FILE_MAX, Place
 from replaykit.errors import SourceError
+from replaykit.file_types import kind_of
 from replaykit.patterns import lazy_pattern
 
 Sources: TypeAlias = str | Path | Iterable[str | Path]
@@ -153,29 +154,65 @@ SCRATCH = (".importing-", ".packing-", ".redacting-")
 def _named(source: str | Path) -> Iterator[str]:
     # An empty word is a variable that was not set, not this folder.
     if source and not is_remote(str(source)) and Path(source).is_dir():
-        yield from _below(str(Path(source)))
+        yield from _below(str(Path(source)), [])
     else:
         yield str(source)
 
 
-def _below(folder: str) -> Iterator[str]:
+def left_out(source: str | Path) -> list[str]:
+    """Return what of a folder is not looked at although bundles may be there, each with the reason."""
+    left: list[str] = []
+    if source and not is_remote(str(source)) and Path(source).is_dir():
+        for _ in _below(str(Path(source)), left, os.path.realpath(source)):
+            pass
+    return left
+
+
+def _below(folder: str, left: list[str], root: str = "") -> Iterator[str]:
     """Yield the *.zst in and below a folder, in the order of their paths; links to folders are not followed.
 
     Folder by folder, so that the first name is there before the last folder is read. Without `Path`, which
-    costs more than listing.
+    costs more than listing. `left`: takes what may hold bundles and is left out, if there is a root.
     """
     try:
         with os.scandir(folder) as listed:
             # Sorted: a file system lists a folder in any order.
             found = sorted((one.name, one.is_dir(follow_symlinks=False)) for one in listed)
-    except PermissionError:
+    except PermissionError as error:
+        left.append(f"{folder}: {error.strerror}")
         return
     for name, is_folder in found:
         path = name if folder == "." else f"{folder.rstrip(os.sep)}{os.sep}{name}"
         if is_folder and not name.startswith(SCRATCH):
-            yield from _below(path)
+            yield from _below(path, left, root)
         elif not is_folder and name.endswith(".zst"):
             yield path
+        elif root and not is_folder:
+            left += [f"{path}: {reason}" for reason in _reasons(path, name.lower(), root)]
+
+
+_PACKED = ("a bundle", "a gzip file", "a zip archive", "zstd data without our preamble")
+
+
+def _reasons(path: str, name: str, root: str) -> Iterator[str]:
+    """Yield why a file of a folder is left out that is a bundle, or a link to a folder of bundles."""
+    if ".zst" in name and kind_of(path) in _PACKED:
+        yield "its name does not end in .zst: rename it, or unpack it"
+    elif Path(path).is_symlink() and Path(path).is_dir() and _may_hold_bundles(os.path.realpath(path), root):
+        yield "a link to a folder is not followed: name that folder"
+
+
+_LOOKED_AT = 1000
+"""Folders behind a link that are searched for a bundle: it may lead anywhere."""
+
+
+def _may_hold_bundles(folder: str, root: str) -> bool:
+    if Path(folder).is_relative_to(root):
+        return False  # it is looked at where it is
+    for place, (_, _, names) in enumerate(os.walk(folder)):
+        if place == _LOOKED_AT or any(name.endswith(".zst") for name in names):
+            return True
+    return False
 
 
 def open_source(source: str | Path) -> ByteSource:

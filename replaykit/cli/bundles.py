@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from replaykit.bundle.byte_source import BundleNames, bundles_in, is_remote
+from replaykit.bundle.byte_source import BundleNames, bundles_in, is_remote, left_out
 from replaykit.cli.console import notice
 from replaykit.errors import ReplaykitError, SourceError, TapeError
 from replaykit.file_types import kind_of
@@ -29,6 +29,11 @@ def find_bundles(named: tuple[str, ...], what: str = "bundle") -> BundleNames:
 def without_bundles(named: tuple[str, ...]) -> tuple[str, ...]:
     """Return those of the folders named in which there is no bundle."""
     return tuple(dict.fromkeys(name for name in named if not is_remote(name) and not list(bundles_in(name))))
+
+
+def not_looked_at(named: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what of the folders named may hold bundles and is left out, each with the reason."""
+    return tuple(dict.fromkeys(words for name in named for words in left_out(name)))
 
 
 def check_tape(named: str | None) -> None:
@@ -118,6 +123,8 @@ def _expand(name: str, what: str) -> Iterable[str]:
         reason = "it stands for standard input: name a file" if name == "-" else "no such file or folder"
         raise SourceError(source=name, operation=f"read the {what}", reason=reason)
     found = list(bundles_in(name))
+    for words in left_out(name):
+        notice(f"left out: {words}")
     if not found:
         notice(
             f"{name}: no bundle (*.zst) in this folder or below; record one with `replaykit record`, or write"

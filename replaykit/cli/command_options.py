@@ -21,12 +21,18 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 COUNT = click.IntRange(min=1)
 """A number of things."""
 
+WRITTEN = ("-o", "--timings", "--salvage", "--reward-dir", "--resume")
+"""Options that name what a command writes."""
+
 EMPTY = ("--fail-on", "--label")
 """Options whose empty value means something: no condition, and no name."""
 
 
 class GivenOption(click.Option):
-    """An option that refuses an empty value: a shell gives one for a variable that is not set."""
+    """An option that refuses an empty value, which a shell gives for a variable that is not set.
+
+    One that names an output refuses `-`: a file of that name would be written.
+    """
 
     def consume_value(self, ctx: click.Context, opts: Mapping[str, Any]) -> Any:
         """Return the value and where it is from. Raises BadParameter for an empty text that was typed."""
@@ -34,6 +40,8 @@ class GivenOption(click.Option):
         texts = given if isinstance(given, list | tuple) else (given,)
         if "" in texts and not {*self.opts} & {*EMPTY}:
             raise click.BadParameter("it is empty: name one, or leave the option out", ctx=ctx, param=self)
+        if "-" in texts and {*self.opts} & {*WRITTEN}:
+            raise click.BadParameter("it stands for standard output: name a file", ctx=ctx, param=self)
         return super().consume_value(ctx, opts)
 
 
@@ -60,13 +68,13 @@ def option(
 
 def refuse_replaced_inputs(command: click.Command, given: Mapping[str, Any]) -> None:
     """Raise UsageError where the file that a command writes is one that it is given to read."""
-    writes = {one.name for one in command.params if "-o" in one.opts}
+    writes = {one.name for one in command.params if {*one.opts} & {*WRITTEN}}
     words = {one.name for one in command.params if one.metavar in ("TEXT", "NAME")}
     outputs = {place: path for name in writes for path, place in _files(given.get(name or ""))}
     for name, value in given.items():
         for path, place in _files(value) if name not in writes | words else ():
             if place in outputs:
-                reason = f"-o {outputs[place]} would replace {path}, which {command.name} reads"
+                reason = f"the output {outputs[place]} would replace {path}, which {command.name} reads"
                 raise UsageError(what=f"{reason}: name another file")
 
 

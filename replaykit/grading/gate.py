@@ -65,6 +65,8 @@ class GateOptions(Struct, frozen=True, kw_only=True):
     """Fingerprints of judges that were compared with people; None = any judge may decide."""
     without_bundles: tuple[str, ...] = ()
     """Folders that were to be graded and in which no bundle was found."""
+    left_out: tuple[str, ...] = ()
+    """What of these folders may hold bundles and was not looked at, each with the reason."""
 
     def __post_init__(self) -> None:
         checked_kinds(self.fail_on)
@@ -100,6 +102,7 @@ def decide(
             f"{name}: no bundle was found in it, so nothing of it was graded"
             for name in options.without_bundles
         ),
+        *(f"not graded: {words}" for words in options.left_out),
     ]
     if open_:
         status = "error" if _has_error(verdicts, summary, options) else "undecided"

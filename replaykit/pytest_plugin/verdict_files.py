@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import msgspec
 
 from replaykit.decoders import decode
-from replaykit.file_types import read_whole
+from replaykit.file_types import WRITTEN_MAX, is_device, read_whole
 from replaykit.grading.verdict import Gate, Report, Verdict
 from replaykit.report.report_diff import compare
 from replaykit.report.text.table import safe, short
@@ -32,10 +33,16 @@ def store(verdict: Verdict, path: Path) -> bool:
     return True
 
 
+def _bytes(path: Path) -> bytes:
+    if is_device(path):
+        raise OSError(errno.ENOTSUP, "it is a device or a pipe")
+    return read_whole(path, WRITTEN_MAX)
+
+
 def _holds(path: Path, data: bytes) -> bool:
-    """Whether a file holds these bytes; a larger one is not read."""
+    """Whether a file holds these bytes."""
     try:
-        return read_whole(path, len(data)) == data
+        return _bytes(path) == data
     except OSError:
         return False
 
@@ -45,7 +52,7 @@ def compare_stored(verdict: Verdict, path: Path) -> str | None:
     if not path.exists():
         return f"no verdict is stored at {path}\n{describe(verdict)}Write it with: pytest --replaykit-update"
     try:
-        before = decode(read_whole(path), Verdict)
+        before = decode(_bytes(path), Verdict)
     except OSError as error:
         return f"{path} cannot be read: {error.strerror}\nWrite it again with: pytest --replaykit-update"
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from replaykit.errors import UsageError
-from replaykit.file_types import DEVICE, is_device
+from replaykit.file_types import DEVICE, is_device, kind_of
 from replaykit.grading.verdict import Report
 from replaykit.report.report_formats import BY_EXTENSION, FORMATS, IN_PARTS, OnRun, UndecidedTag
 
@@ -106,8 +106,15 @@ def check_place(path: str | Path, format: str | None = None) -> None:
         _format_of(file)
     if not file.parent.is_dir():
         raise UsageError(what=f"cannot write {file}: there is no folder {file.parent}; make it first")
+    if (kept := _kept(file)) is not None:
+        raise UsageError(what=f"cannot write {file}: {kept}")
+
+
+def _kept(file: Path) -> str | None:
+    """Return why a report must not take a file's place."""
     if is_device(file):
-        raise UsageError(what=f"cannot write {file}: {DEVICE}")
+        return DEVICE
+    return "it is a bundle, which this would replace" if kind_of(file) == "a bundle" else None
 
 
 def write_html_file(
@@ -161,8 +168,8 @@ def replacing(file: Path) -> Iterator[IO[bytes]]:
     """Give a stream whose content takes the file's place at the end, whole or not at all."""
     import tempfile  # for reports in files
 
-    if is_device(file):
-        raise OSError(errno.ENOTSUP, DEVICE)
+    if (kept := _kept(file)) is not None:
+        raise OSError(errno.ENOTSUP, kept)
     handle, name = tempfile.mkstemp(prefix=f".{file.name[:_NAME_MAX]}.", dir=file.parent)
     try:
         with os.fdopen(handle, "wb") as stream:

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 from msgspec import Struct
 
-from replaykit.cli.bundles import check_tape, find_bundles, warn_of_unused_tapes, without_bundles
+from replaykit.cli.bundles import (
+    check_tape,
+    find_bundles,
+    not_looked_at,
+    warn_of_unused_tapes,
+    without_bundles,
+)
 from replaykit.cli.console import notice, progress
 from replaykit.cli.site_options import check_model, check_server, parse_sites, warn_of_sites
 from replaykit.errors import ReplaykitError, UsageError, message_of
@@ -245,6 +251,7 @@ def _gate(command: GradeCommand) -> GateOptions:
         pool_rubrics=command.pool_rubrics,
         calibrated=_calibrated(command.calibration, command.calibration_min),
         without_bundles=without_bundles(command.bundles),
+        left_out=not_looked_at(command.bundles),
     )
 
 

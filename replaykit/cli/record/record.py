@@ -262,7 +262,7 @@ def _record(actor: Actor, output: Path | None, task_file: str | None, **options:
     out = output or default_name(task, actor.url or actor.cdp)
     if out.is_dir():
         raise UsageError(what=f"-o {out} is a folder; name the file of the bundle")
-    if out.suffix.lower() != ".zst":
+    if out.suffix != ".zst":
         notice(f"{out} does not end in .zst: commands that take a folder will not find it there")
     if out.exists() and not options["force"]:  # reported before a browser starts
         raise OutputExists(source=str(out), operation="create the bundle")
