@@ -49,17 +49,15 @@ class FoundRun(NamedTuple):
     archive: str = ""
 
 
-class LeftArchive(NamedTuple):
-    """An archive of a folder without a run, and why: what failed, or a remark."""
+class LeftOut(NamedTuple):
+    """A part of a folder that is not imported, and why: what failed, or a remark."""
 
     path: str
     remark: str = ""
     error: InteropError | None = None
 
 
-def found_runs(
-    format: str, path: Path, options: Options, archives: Unpacking
-) -> list[FoundRun | LeftArchive]:
+def found_runs(format: str, path: Path, options: Options, archives: Unpacking) -> list[FoundRun | LeftOut]:
     """Return the runs under a path, or in an archive. Raises InteropError, UsageError."""
     try:
         is_folder = path.is_dir()
@@ -121,7 +119,7 @@ class _Folder:
         self._spent = UnpackedTotals()
         self._own: Importer | None = None
 
-    def found(self) -> list[FoundRun | LeftArchive]:
+    def found(self) -> list[FoundRun | LeftOut]:
         """Return the runs, and the archives without one. Raises InteropError, UsageError."""
         fault: UnknownLayout | None = None
         own: list[Candidate] = []
@@ -130,12 +128,12 @@ class _Folder:
         except UnknownLayout as error:
             fault = error
         runs = [FoundRun(self._own, each) for each in own if self._own]
-        found = [*runs, *self._pointers(own), *self._packed(own)]
+        found = [*runs, *self._pointers(own), *self._of_others(own), *self._packed(own)]
         if fault is not None and not any(isinstance(one, FoundRun) or one.error for one in found):
             raise self._without(fault, len(found))
         return found
 
-    def _pointers(self, own: list[Candidate]) -> Iterator[LeftArchive]:
+    def _pointers(self, own: list[Candidate]) -> Iterator[LeftOut]:
         """Yield the pointers in the places of runs: files that end as a run of the folder does."""
         runs = {one.root / one.file.partition("#")[0] for one in own}
         endings = tuple(sorted({one.suffix.lower() for one in runs if one.is_file() and one.suffix}))
@@ -146,7 +144,19 @@ class _Folder:
                     format=self._format, source=str(file), place="the file",
                     found=f"a pointer of Git LFS; {FETCH}", expected="the file itself",
                 )  # fmt: skip
-                yield LeftArchive(str(file), error=error)
+                yield LeftOut(str(file), error=error)
+
+    def _of_others(self, own: list[Candidate]) -> Iterator[LeftOut]:
+        """Yield the runs of other layouts that lie beside those of the one that `auto` chose."""
+        if self._format != "auto" or self._own is None:
+            return
+        for place in islice(_unclaimed(self._path, own), LOOK_MAX):
+            other = resembled(place)
+            if other is None or other.name in (self._own.name, _LOOSE):
+                continue
+            first = next(other.find(place))
+            if not is_archive(first.root / first.file):  # archives are looked at by themselves
+                yield LeftOut(str(place), _of_other(other))
 
     def _without(self, fault: UnknownLayout, archives: int) -> UnknownLayout:
         if not archives:
@@ -154,32 +164,33 @@ class _Folder:
         what = f"a folder with {counted(archives, 'archive')} without a run"
         return UnknownLayout(**{**fault.fields, "found": what})
 
-    def _packed(self, own: list[Candidate]) -> Iterator[FoundRun | LeftArchive]:
+    def _packed(self, own: list[Candidate]) -> Iterator[FoundRun | LeftOut]:
         found = list(islice(_others(self._path, own), ARCHIVES_MAX + 1))
         if len(found) > ARCHIVES_MAX:
             error = MalformedSource(
                 format=self._format, source=str(self._path), place="the folder",
                 found=f"more than {ARCHIVES_MAX} archives", expected="fewer; unpack them first",
             )  # fmt: skip
-            yield LeftArchive(str(self._path), error=error)
+            yield LeftOut(str(self._path), error=error)
             return
         twins = [one for one in found if one.with_name(archive_stem(one)).exists()]
-        yield from (LeftArchive(str(one), "unpacked already, beside itself: left out") for one in twins)
+        yield from (LeftOut(str(one), "unpacked already, beside itself: left out") for one in twins)
         for archive in found:
             if archive not in twins and not is_packed(archive):
                 yield from self._inside(archive)
         yield from self._unzipped([one for one in found if one not in twins and is_packed(one)])
 
-    def _inside(self, archive: Path) -> Iterator[FoundRun | LeftArchive]:
+    def _inside(self, archive: Path) -> Iterator[FoundRun | LeftOut]:
         """Yield the runs of one archive; an archive that fails does not stop the others."""
         try:
             folder = self._unpacking.unpacked(archive, self._spent)
             one, found = self._looked(folder)
         except UnknownLayout:
-            yield LeftArchive(str(archive), "an archive without a run: left out")
+            other = (resembled(archive) or resembled(folder)) if self._format == "auto" else None
+            yield LeftOut(str(archive), _of_other(other) if other else "an archive without a run: left out")
             return
         except InteropError as error:
-            yield LeftArchive(str(archive), error=error)
+            yield LeftOut(str(archive), error=error)
             return
         inner = archive.relative_to(self._path).with_name(archive_stem(archive)).as_posix()
         for each in found:
@@ -187,7 +198,7 @@ class _Folder:
             shown = _shown_inside(each, folder, str(archive))
             yield FoundRun(one, replace(each, name=name, shown=shown), str(archive))
 
-    def _unzipped(self, files_: list[Path]) -> Iterator[FoundRun | LeftArchive]:
+    def _unzipped(self, files_: list[Path]) -> Iterator[FoundRun | LeftOut]:
         """Yield the runs of files that are packed one by one: the rows of a run may stand in several."""
         if not files_:
             return
@@ -197,14 +208,14 @@ class _Folder:
             try:
                 self._unpacking.add(file, folder, self._spent, name)
             except InteropError as error:
-                yield LeftArchive(str(file), error=error)
+                yield LeftOut(str(file), error=error)
         with suppress(UnknownLayout):
             one, found = self._looked(folder)
             for each in found:
                 shown = _shown_inside(each, folder, str(self._path))
                 yield FoundRun(one, replace(each, shown=shown), str(self._path / each.file))
             return
-        yield from (LeftArchive(str(file), "a packed file without a run: left out") for file in files_)
+        yield from (LeftOut(str(file), "a packed file without a run: left out") for file in files_)
 
     def _looked(self, folder: Path) -> tuple[Importer, list[Candidate]]:
         if self._own is None:
@@ -220,6 +231,30 @@ def _others(path: Path, own: Iterable[Candidate]) -> Iterator[Path]:
     for archive in _archives(path):
         if archive not in runs and not any(parent in runs for parent in archive.parents):
             yield archive
+
+
+_LOOSE = "table"
+"""Layout that any rows of data may have; a run of it is looked for only where no other layout is."""
+
+
+def _of_other(one: Importer) -> str:
+    return f"of the format {one.name}, and a folder is read in one: import it by itself"
+
+
+def _unclaimed(path: Path, own: Iterable[Candidate]) -> Iterator[Path]:
+    """Yield the files of a folder, and the folders in it, that neither are a run nor hold or belong to one.
+
+    Archives and links are left to others.
+    """
+    runs = {one.root / one.file.partition("#")[0] for one in own}
+    above = {parent for run in runs for parent in run.parents}
+    left = [] if path in runs else [path]
+    while left:
+        for entry in sorted(left.pop().iterdir()):
+            if entry in above:
+                left.append(entry)
+            elif entry not in runs and not entry.is_symlink() and not is_archive(entry):
+                yield entry
 
 
 def _shown_inside(candidate: Candidate, folder: Path, archive: str) -> str:

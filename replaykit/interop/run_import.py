@@ -19,7 +19,7 @@ from replaykit.errors import BundleWriteError, InteropError, ReplaykitError, Unk
 from replaykit.grading.workers import fork_server
 from replaykit.interop.archives.unpacked_archives import Unpacking
 from replaykit.interop.imported_run import Options, Run
-from replaykit.interop.layout_detection import FoundRun, LeftArchive, found_runs
+from replaykit.interop.layout_detection import FoundRun, LeftOut, found_runs
 from replaykit.interop.registry import IMPORTERS, Candidate, Importer, importer
 from replaykit.interop.source_files import SourceFiles, open_source
 from replaykit.interop.written_bundles import write_run
@@ -47,7 +47,8 @@ class ImportResult(Struct, frozen=True, kw_only=True):
     digest: str = ""
     """Digest of the bundle's content, 64 hex digits; empty if nothing was written."""
     state: str = "imported"
-    """`imported`, `kept` (the bundle exists), `failed` or `left` (an archive of a folder, without a run)."""
+    """`imported`, `kept` (the bundle exists), `failed` or `left` (a part of a folder that is
+    not imported: an archive without a run, or a run of another format than the others)."""
     warnings: tuple[str, ...] = ()
     """Remarks about the source."""
     error: ReplaykitError | None = None
@@ -76,7 +77,7 @@ def import_run(
 
 def _only_run(format: str, path: Path, options: Options, archives: Unpacking) -> FoundRun:
     looked = found_runs(format, path, options, archives)
-    error = next((one.error for one in looked if isinstance(one, LeftArchive) and one.error), None)
+    error = next((one.error for one in looked if isinstance(one, LeftOut) and one.error), None)
     if error is not None:
         raise error
     found = [one for one in looked if isinstance(one, FoundRun)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,6 +18,7 @@ from replaykit.cli.maintain import completion
 from replaykit.cli.record.record import declared_secrets
 from replaykit.errors import ReplaykitError, UnknownLayout, UsageError
 from replaykit.file_types import WRITTEN_MAX, read_whole
+from replaykit.interop.archives.unpacked_archives import is_archive
 from replaykit.interop.har.har_merge import join_har
 from replaykit.interop.imported_run import Options
 from replaykit.interop.layout_detection import MISSING
@@ -239,11 +241,12 @@ def _exit(ctx: click.Context, done: list[ImportResult]) -> None:
 
 
 def _archives(done: list[ImportResult]) -> str:
-    """Return how many archives were unpacked, and how many held no run."""
+    """Return how many archives were unpacked, and what was left out."""
     read = len({one.archive for one in done if one.archive})
-    left = sum(one.state == "left" for one in done)
+    left = Counter(is_archive(Path(one.source)) for one in done if one.state == "left")
     text = f" ({counted(read, 'archive')} unpacked)" if read else ""
-    return text + (f", {counted(left, 'archive')} left out" if left else "")
+    text += f", {counted(left[True], 'archive')} left out" if left[True] else ""
+    return text + (f", {left[False]} of another format left out" if left[False] else "")
 
 
 def _listed(is_json: bool) -> str:
