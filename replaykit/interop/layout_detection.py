@@ -246,7 +246,7 @@ def _unclaimed(path: Path, own: Iterable[Candidate]) -> Iterator[Path]:
 
     Archives and links are left to others.
     """
-    runs = {one.root / one.file.partition("#")[0] for one in own}
+    runs = {one.root if one.root.is_file() else one.root / one.file.partition("#")[0] for one in own}
     above = {parent for run in runs for parent in run.parents}
     left = [] if path in runs else [path]
     while left:

@@ -203,6 +203,19 @@ def test_labels_that_match_nothing_are_named(report: Path, tmp_path: Path, capfd
     assert "2 labels of a task with several runs" in errors
 
 
+def test_rows_without_an_answer_are_counted(report: Path, tmp_path: Path, capfd: Any) -> None:
+    runs = [one["trajectory"] for one in json.loads(report.read_text())["verdicts"]]
+    labels = tmp_path / "l.csv"
+    labels.write_text(f"trajectory,label\n{runs[0]},1\n{runs[1]},\n{runs[2]},\n")
+    assert agree(labels, report)["labels"]["unanswered"] == 2
+    for words in (["agree", str(labels), str(report)], ["separates", str(report), "--labels", str(labels)]):
+        assert run_cli(words) == 0
+        assert "2 rows without an answer: not used" in capfd.readouterr().err
+    labels.write_text(f"trajectory,label\n{runs[0]},1\n")
+    assert run_cli(["agree", str(labels), str(report)]) == 0
+    assert "without an answer" not in capfd.readouterr().err
+
+
 @pytest.mark.parametrize("saved", ["sorted", "marked", "newer"])
 def test_a_report_is_known_however_it_was_saved(report: Path, tmp_path: Path, saved: str) -> None:
     plain = json.loads(report.read_text())

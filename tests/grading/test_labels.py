@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.errors import LabelError
-from replaykit.grading.agreement.labels import LABELS, Label, append_label, read_labels
+from replaykit.grading.agreement.labels import LABELS, Label, append_label, check_appendable, read_labels
 
 
 def write(folder, text, name="labels.jsonl"):
@@ -221,3 +222,46 @@ def test_a_task_labels_its_run_only_where_it_has_one(tmp_path):
     found = read_labels(write(tmp_path, "task_id,label\nt1,1\nt2,0\n", "l.csv"))
     named = found.of_runs({"r1": "t1", "r2": "t2", "r3": "t2", "r4": "t3"})
     assert {run: label.label for run, label in named.primary().items()} == {"r1": "success", "t2": "failure"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("l.csv", "trajectory,label\na,1\nb,\nc, \n"),
+        ("l.jsonl", '{"trajectory": "a", "label": 1}\n{"trajectory": "b", "label": ""}\n'
+         '{"trajectory": "c", "label": null}\n'),
+        ("l.json", '[{"trajectory": "a", "label": 1}, {"trajectory": "b", "label": null},'
+         ' {"trajectory": "c", "label": " "}]'),
+        ("human_label.json", '[{"task_id": "a", "A_human_label": 1}, {"task_id": "b", "A_human_label": ""},'
+         ' {"task_id": "c", "A_human_label": null}]'),
+        ("annotations.json", '[{"task_id": "a", "human_judgement_outcome": "correct"},'
+         ' {"task_id": "b", "human_judgement_outcome": ""},'
+         ' {"task_id": "c", "human_judgement_outcome": null}]'),
+    ],
+)  # fmt: skip
+def test_rows_without_an_answer_are_counted(tmp_path, name, text):
+    found = read_labels(write(tmp_path, text, name))
+    assert {one.trajectory for one in found.labels} == {"a"}
+    assert found.n_unanswered == 2
+
+
+@pytest.mark.parametrize("text", ["{}", "[{}]"])
+def test_a_field_that_stands_twice_is_refused(tmp_path, text):
+    row = '"trajectory": "a", "label": "success", "label": "failure"'
+    with pytest.raises(LabelError, match="the field 'label' twice"):
+        read_labels(write(tmp_path, text.replace("{}", "{" + row + "}")))
+    once = '"trajectory": "a", "label": "success", "note": "\\"label\\": 1, \\"label\\": 2"'
+    assert len(read_labels(write(tmp_path, text.replace("{}", "{" + once + "}"))).labels) == 1
+
+
+@given(st.lists(st.sampled_from(["1", "0", "", " ", "success"]), min_size=1))
+def test_each_row_is_a_label_or_counted(tmp_path_factory, answers):
+    rows = "".join(f"r{place},{answer}\n" for place, answer in enumerate(answers))
+    found = read_labels(write(tmp_path_factory.mktemp("labels"), f"trajectory,label\n{rows}", "l.csv"))
+    assert len(found.labels) + found.n_unanswered == len(answers)
+
+
+def test_labels_are_not_appended_to_a_pipe(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(LabelError, match="a device or a pipe"):
+        check_appendable(tmp_path / "pipe")

@@ -130,6 +130,13 @@ def test_a_stored_verdict_that_is_none_fails(tmp_path: Path) -> None:
     assert "is no verdict" in run(tmp_path, code=1)
 
 
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero")], ids=["pipe", "zero"])
+def test_a_stored_verdict_that_does_not_end_is_not_read(tmp_path: Path, make: Any) -> None:
+    put(tmp_path, GOOD, verdict=False)
+    make(tmp_path / f"{GOOD}.verdict.json")
+    assert "it is a device or a pipe" in run(tmp_path, code=1)
+
+
 def test_grade_bundle_fails_a_test_with_reason_and_evidence(tmp_path: Path) -> None:
     put(tmp_path, BAD, verdict=False)
     put(tmp_path, GOOD, verdict=False)

@@ -250,3 +250,22 @@ def test_other_misses(tape, reply):
     assert "but not sample 0, occurrence 1" in explain(REQUEST, (0, 1), read_tape(tape))
     assert "--judge-mode new" in explain(REQUEST, (0, 1), read_tape(tape))
     assert "--judge-mode new" in explain(REQUEST, (0, 0), None)
+
+
+@pytest.mark.parametrize("text", ['[{"trajectory": "a"}]', '{"schema": "replaykit.report/1"', "notes"])
+def test_a_line_that_is_no_tape_is_not_cut_away(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "mine.json"
+    file.write_text(text)
+    with pytest.raises(TapeError, match="not a tape of replies"):
+        append_reply(file, REQUEST, reply("SUCCESS"), trajectory=DIGEST)
+    assert file.read_text() == text
+
+
+@pytest.mark.parametrize("length", [0, 1, 9, 30, 60])
+def test_a_torn_head_is_written_again(tmp_path: Path, length: int) -> None:
+    tape = tmp_path / "run.replies.jsonl"
+    append_reply(tape, REQUEST, reply("SUCCESS"), trajectory=DIGEST)
+    whole = tape.read_bytes()
+    tape.write_bytes(whole[:length])
+    append_reply(tape, REQUEST, reply("SUCCESS"), trajectory=DIGEST)
+    assert tape.read_bytes() == whole

@@ -1,0 +1,107 @@
+"""Bundles of a folder that are not looked at: named, and the gate does not pass without them."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from replaykit.bundle import byte_source
+from replaykit.bundle.byte_source import left_out
+from replaykit.cli.main import run
+from replaykit.testing import trajectory
+
+Captured = pytest.CaptureFixture[str]
+
+
+def recorded(path: Path, answer: str = "tin") -> Path:
+    path.parent.mkdir(exist_ok=True)
+    task = {"id": path.stem, "intent": "Which mug?", "checks": [{"type": "string_match", "exact": "tin"}]}
+    return trajectory(task).goto("http://shop.test/", "<h1>Mugs</h1>").answer(answer).write(path)
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Path:
+    recorded(tmp_path / "runs" / "good.zst")
+    recorded(tmp_path / "elsewhere" / "bad.zst", "clay")
+    return tmp_path / "runs"
+
+
+def link(runs: Path) -> str:
+    (runs / "shard").symlink_to("../elsewhere")
+    return "shard: a link to a folder is not followed"
+
+
+def capitals(runs: Path) -> str:
+    shutil.copy(runs.parent / "elsewhere" / "bad.zst", runs / "BAD.ZST")
+    return "BAD.ZST: its name does not end in .zst"
+
+
+def packed(runs: Path) -> str:
+    data = (runs.parent / "elsewhere" / "bad.zst").read_bytes()
+    (runs / "bad.zst.gz").write_bytes(gzip.compress(data))
+    return "bad.zst.gz: its name does not end in .zst"
+
+
+def downloaded(runs: Path) -> str:
+    shutil.copy(runs.parent / "elsewhere" / "bad.zst", runs / "bad.zst (1)")
+    return "bad.zst (1): its name does not end in .zst"
+
+
+@pytest.mark.parametrize("make", [link, capitals, packed, downloaded])
+def test_what_a_folder_hides_leaves_the_gate_open(
+    make: Callable[[Path], str], runs: Path, capsys: Captured
+) -> None:
+    words = make(runs)
+    assert run(["grade", str(runs)]) == 3
+    printed = capsys.readouterr()
+    assert f"not graded: {runs}/{words}" in printed.out
+    assert f"left out: {runs}/{words}" in printed.err
+    assert run(["grade", str(runs), "--fail-on", "", "--fail-under", "CuP=1"]) == 3
+    assert run(["verify", str(runs)]) == 0
+    assert f"left out: {runs}/{words}" in capsys.readouterr().err
+
+
+def test_what_holds_no_other_run_leaves_the_gate_as_it_is(runs: Path, tmp_path: Path) -> None:
+    recorded(runs / "dated" / "two.zst")
+    (runs / "latest").symlink_to("dated")  # what it leads to is graded where it is
+    (runs / "round").symlink_to(".")
+    (tmp_path / "pictures").mkdir()
+    (runs / "pictures").symlink_to(tmp_path / "pictures")
+    (runs / "good.zst.sha256").write_text("00  good.zst\n")
+    (runs / "notes.txt").symlink_to("nowhere")
+    assert left_out(runs) == []
+    assert run(["grade", str(runs)]) == 0
+
+
+def test_a_link_that_is_named_is_followed(runs: Path) -> None:
+    link(runs)
+    assert run(["grade", str(runs / "shard")]) == 1
+
+
+def test_a_folder_that_cannot_be_listed_is_named(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recorded(runs / "closed" / "bad.zst", "clay")
+    listed = os.scandir
+
+    def scandir(folder: str) -> object:
+        if folder.endswith("closed"):
+            raise PermissionError(13, "Permission denied")
+        return listed(folder)
+
+    monkeypatch.setattr(byte_source.os, "scandir", scandir)
+    assert left_out(runs) == [f"{runs}/closed: Permission denied"]
+    assert run(["grade", str(runs)]) == 3
+
+
+def test_a_link_that_leads_far_away_is_not_searched_without_end(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(byte_source, "_LOOKED_AT", 3)
+    for name in "abcd":
+        (tmp_path / "far" / name).mkdir(parents=True)
+    (runs / "far").symlink_to(tmp_path / "far")
+    assert left_out(runs) == [f"{runs}/far: a link to a folder is not followed: name that folder"]
