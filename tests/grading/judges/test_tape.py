@@ -253,7 +253,7 @@ def test_other_misses(tape, reply):
 
 
 @pytest.mark.parametrize("text", ['[{"trajectory": "a"}]', '{"schema": "replaykit.report/1"', "notes"])
-def test_a_line_that_is_no_tape_is_not_cut_away(tmp_path: Path, text: str) -> None:
+def test_a_line_that_is_no_tape_is_not_cut_away(tmp_path, reply, text):
     file = tmp_path / "mine.json"
     file.write_text(text)
     with pytest.raises(TapeError, match="not a tape of replies"):
@@ -262,8 +262,7 @@ def test_a_line_that_is_no_tape_is_not_cut_away(tmp_path: Path, text: str) -> No
 
 
 @pytest.mark.parametrize("length", [0, 1, 9, 30, 60])
-def test_a_torn_head_is_written_again(tmp_path: Path, length: int) -> None:
-    tape = tmp_path / "run.replies.jsonl"
+def test_a_torn_head_is_written_again(tape, reply, length):
     append_reply(tape, REQUEST, reply("SUCCESS"), trajectory=DIGEST)
     whole = tape.read_bytes()
     tape.write_bytes(whole[:length])
