@@ -66,7 +66,7 @@ class GateOptions(Struct, frozen=True, kw_only=True):
     without_bundles: tuple[str, ...] = ()
     """Folders that were to be graded and in which no bundle was found."""
     left_out: tuple[str, ...] = ()
-    """What of these folders may hold bundles and was not looked at, each with the reason."""
+    """Places in these folders that may hold bundles and were not looked at, each with the reason."""
 
     def __post_init__(self) -> None:
         checked_kinds(self.fail_on)

@@ -147,16 +147,29 @@ class _Folder:
                 yield LeftOut(str(file), error=error)
 
     def _of_others(self, own: list[Candidate]) -> Iterator[LeftOut]:
-        """Yield the runs of other layouts that lie beside those of the one that `auto` chose."""
-        if self._format != "auto" or self._own is None:
+        """Yield what lies beside the runs: links to folders, and runs that `auto` does not read."""
+        if self._own is None:
             return
         for place in islice(_unclaimed(self._path, own), LOOK_MAX):
-            other = resembled(place)
-            if other is None or other.name in (self._own.name, _LOOSE):
-                continue
-            first = next(other.find(place))
-            if not is_archive(first.root / first.file):  # archives are looked at by themselves
-                yield LeftOut(str(place), _of_other(other))
+            if place.is_symlink():
+                yield from self._linked(place)
+            elif self._format == "auto":
+                yield from self._of_other(place, self._own)
+
+    def _linked(self, link: Path) -> Iterator[LeftOut]:
+        """Yield a link to a folder elsewhere; runs of this folder are read where they are."""
+        with suppress(OSError, RuntimeError):  # of a link in a circle
+            target = link.resolve()
+            if target.is_dir() and not target.is_relative_to(self._path.resolve()):
+                yield LeftOut(str(link), "a link to a folder is not followed: name that folder")
+
+    def _of_other(self, place: Path, own: Importer) -> Iterator[LeftOut]:
+        other = resembled(place)
+        if other is None or other.name in (own.name, _LOOSE):
+            return
+        first = next(other.find(place))
+        if not is_archive(first.root / first.file):  # archives are looked at by themselves
+            yield LeftOut(str(place), _of_other(other))
 
     def _without(self, fault: UnknownLayout, archives: int) -> UnknownLayout:
         if not archives:
@@ -244,7 +257,7 @@ def _of_other(one: Importer) -> str:
 def _unclaimed(path: Path, own: Iterable[Candidate]) -> Iterator[Path]:
     """Yield the files of a folder, and the folders in it, that neither are a run nor hold or belong to one.
 
-    Archives and links are left to others.
+    Archives are left to others.
     """
     runs = {one.root if one.root.is_file() else one.root / one.file.partition("#")[0] for one in own}
     above = {parent for run in runs for parent in run.parents}
@@ -253,7 +266,7 @@ def _unclaimed(path: Path, own: Iterable[Candidate]) -> Iterator[Path]:
         for entry in sorted(left.pop().iterdir()):
             if entry in above:
                 left.append(entry)
-            elif entry not in runs and not entry.is_symlink() and not is_archive(entry):
+            elif entry not in runs and not is_archive(entry):
                 yield entry
 
 

@@ -43,7 +43,7 @@ def test_a_file_beside_the_runs_is_named(tmp_path: Path) -> None:
     har(tmp_path / "in")
     done = imported("auto", tmp_path / "in", tmp_path / "out")
     assert "of the format har" in done.stderr
-    assert done.stderr.splitlines()[-1] == "1 imported, 0 failed, 1 of another format left out"
+    assert done.stderr.splitlines()[-1] == "1 imported, 0 failed, 1 other left out"
 
 
 def test_who_names_a_format_asks_for_no_other(mixed: Path, tmp_path: Path) -> None:
@@ -66,3 +66,17 @@ def test_many_other_files_are_looked_at_up_to_a_limit(
     har(tmp_path / "in" / "z")
     monkeypatch.setattr(layout_detection, "LOOK_MAX", 0)
     assert "of the format" not in imported("auto", tmp_path / "in", tmp_path / "out").stderr
+
+
+@pytest.mark.parametrize("format", ["auto", "har"])
+def test_a_link_to_a_folder_elsewhere_is_named(format: str, tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    har(folder / "one")
+    har(tmp_path / "two")
+    (folder / "shard").symlink_to(tmp_path / "two")
+    (folder / "latest").symlink_to("one")
+    (folder / "round").symlink_to("round")
+    done = imported(format, folder, tmp_path / "out")
+    assert f"{folder}/shard: a link to a folder is not followed" in done.stderr
+    assert done.stderr.splitlines()[-1] == "1 imported, 0 failed, 1 other left out"
+    assert imported(format, folder / "shard", tmp_path / "out").exit_code == 0

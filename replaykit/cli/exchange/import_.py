@@ -246,7 +246,7 @@ def _archives(done: list[ImportResult]) -> str:
     left = Counter(is_archive(Path(one.source)) for one in done if one.state == "left")
     text = f" ({counted(read, 'archive')} unpacked)" if read else ""
     text += f", {counted(left[True], 'archive')} left out" if left[True] else ""
-    return text + (f", {left[False]} of another format left out" if left[False] else "")
+    return text + (f", {counted(left[False], 'other')} left out" if left[False] else "")
 
 
 def _listed(is_json: bool) -> str:

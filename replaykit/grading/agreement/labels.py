@@ -320,7 +320,7 @@ def _json_lines(text: str, name: str) -> Iterator[Label | None]:
 def columns(text: str, name: str, agent: str | None = None) -> tuple[list[Label | None], tuple[str, ...]]:
     """Read Online-Mind2Web's `human_label.json`; return its labels and the agents that it has columns of.
 
-    A run that was not labelled is None.
+    A run that was not labelled gives None.
 
     It is a list of tasks: `task_id`, `confirmed_task`, and `<Agent>_human_label` 0, 1 or 2 of each agent. A
     run is named `agent/task_id`, or only by its task if one agent is requested or only one exists. Raises

@@ -49,7 +49,7 @@ def grade_verifier(check: StateVerifier, replay: Replay, terms: Terms) -> Graded
 
 
 def _beside(folder: Path, name: str) -> Path | None:
-    """Return a file of a folder; None where there is none, and where a link leads out of it."""
+    """Return a file of a folder; None if it is missing, or if a link leads out of the folder."""
     with suppress(RuntimeError):  # Python 3.11 and 3.12 raise it for links in a circle
         file = (folder / name).resolve()
         return file if file.is_relative_to(folder.resolve()) and file.is_file() else None
