@@ -174,29 +174,40 @@ def _below(folder: str, left: list[str], root: str = "") -> Iterator[str]:
     Folder by folder, so that the first name is there before the last folder is read. Without `Path`, which
     costs more than listing. `left`: takes what may hold bundles and is left out, if there is a root.
     """
+    waiting = [(folder, True)]  # and not by calls of calls: folders may be nested without end
+    while waiting:
+        path, is_folder = waiting.pop()
+        if is_folder:
+            waiting += reversed(_listed(path, left))
+        elif path.endswith(".zst"):
+            yield path
+        elif root:
+            left += [f"{path}: {reason}" for reason in _reasons(path, root)]
+
+
+def _listed(folder: str, left: list[str]) -> list[tuple[str, bool]]:
+    """Return the paths in a folder, in order, and whether each is a folder."""
     try:
         with os.scandir(folder) as listed:
             # Sorted: a file system lists a folder in any order.
             found = sorted((one.name, one.is_dir(follow_symlinks=False)) for one in listed)
-    except PermissionError as error:
+    except OSError as error:
         left.append(f"{folder}: {error.strerror}")
-        return
-    for name, is_folder in found:
-        path = name if folder == "." else f"{folder.rstrip(os.sep)}{os.sep}{name}"
-        if is_folder and not name.startswith(SCRATCH):
-            yield from _below(path, left, root)
-        elif not is_folder and name.endswith(".zst"):
-            yield path
-        elif root and not is_folder:
-            left += [f"{path}: {reason}" for reason in _reasons(path, name.lower(), root)]
+        return []
+    start = "" if folder == "." else f"{folder.rstrip(os.sep)}{os.sep}"
+    return [(start + name, is_folder) for name, is_folder in found if not _is_scratch(name, is_folder)]
+
+
+def _is_scratch(name: str, is_folder: bool) -> bool:
+    return is_folder and name.startswith(SCRATCH)
 
 
 _PACKED = ("a bundle", "a gzip file", "a zip archive", "zstd data without our preamble")
 
 
-def _reasons(path: str, name: str, root: str) -> Iterator[str]:
+def _reasons(path: str, root: str) -> Iterator[str]:
     """Yield why a file of a folder is left out that is a bundle, or a link to a folder of bundles."""
-    if ".zst" in name and kind_of(path) in _PACKED:
+    if ".zst" in os.path.basename(path).lower() and kind_of(path) in _PACKED:  # noqa: PTH119 - no Path here
         yield "its name does not end in .zst: rename it, or unpack it"
     elif Path(path).is_symlink() and Path(path).is_dir() and _may_hold_bundles(os.path.realpath(path), root):
         yield "a link to a folder is not followed: name that folder"

@@ -105,3 +105,26 @@ def test_a_link_that_leads_far_away_is_not_searched_without_end(
         (tmp_path / "far" / name).mkdir(parents=True)
     (runs / "far").symlink_to(tmp_path / "far")
     assert left_out(runs) == [f"{runs}/far: a link to a folder is not followed: name that folder"]
+
+
+def test_folders_nested_without_end_are_looked_at(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = (runs.parent / "elsewhere" / "bad.zst").read_bytes()
+    monkeypatch.chdir(runs)
+    for _ in range(1100):  # more than calls of calls go
+        Path("d").mkdir()
+        os.chdir("d")
+    Path("bad.zst").write_bytes(data)
+    assert run(["grade", str(runs)]) == 1
+    Path("bad.zst").unlink()
+    for _ in range(1100):  # here, because what empties temporary folders goes by calls of calls
+        os.chdir("..")
+        Path("d").rmdir()
+
+
+def test_bundles_come_in_the_order_of_their_paths(tmp_path: Path) -> None:
+    names = ["a/b/1.zst", "a/2.zst", "a.zst", "b.zst", "a-1/3.zst"]
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    found = [str(Path(path).relative_to(tmp_path)) for path in byte_source.bundles_in(tmp_path)]
+    assert found == ["a/2.zst", "a/b/1.zst", "a-1/3.zst", "a.zst", "b.zst"]
