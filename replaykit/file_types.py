@@ -21,8 +21,11 @@ HEAD = 512
 MARK = b"\xef\xbb\xbf"
 """Byte order mark that some editors and shells write before UTF-8."""
 
+REPORT = "a report of `replaykit grade`"
+"""Kind of a report, by the name in it."""
+
 _OURS = {
-    "report": "a report of `replaykit grade`",
+    "report": REPORT,
     "suite": "a task file",
     "policies": "a policy file",
     "calibration": "a calibration of `replaykit agree`",

@@ -8,7 +8,7 @@ import msgspec
 
 from replaykit.decoders import decode
 from replaykit.errors import SourceError, TaskError
-from replaykit.file_types import HEAD, MARK, kind_of_bytes, read_whole
+from replaykit.file_types import HEAD, MARK, REPORT, kind_of_bytes, read_whole
 from replaykit.grading.verdict import SCHEMA, Report
 
 _START = 64
@@ -60,11 +60,9 @@ def read_report(data: bytes, source: str) -> Report:
     try:
         found = decode(data.removeprefix(MARK), Report)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise TaskError(
-            source=source,
-            path="$",
-            reason=f"not a report, found {kind_of_bytes(data[:HEAD])} ({error}); {MADE_BY}",
-        ) from error
+        found_kind = kind_of_bytes(data[:HEAD])
+        what = "a report with a fault" if found_kind == REPORT else f"not a report, found {found_kind}"
+        raise TaskError(source=source, path="$", reason=f"{what} ({error}); {MADE_BY}") from error
     if found.schema != SCHEMA:
         reason = f"a report of another version, {found.schema!r:.80}; expected {SCHEMA!r}: {MADE_BY}"
         raise TaskError(source=source, path="$.schema", reason=reason)

@@ -104,6 +104,18 @@ def test_a_run_that_is_gone_is_no_success(runs: Path, capsys: Captured) -> None:
     assert run(["diff", before, graded(runs, "worse"), "--fail-on-regression"]) == 1
 
 
+def test_a_run_that_could_not_be_graded_is_no_success(runs: Path, capsys: Captured) -> None:
+    before = graded(runs, "before")
+    (runs / "two.zst").write_text("broken")
+    after = graded(runs, "after")
+    for first in (before, after):  # also where it could not be graded before
+        assert run(["diff", first, after, "--fail-on-regression"]) == 3
+    assert "1 run of the second report that could not be graded: two.zst" in capsys.readouterr().err
+    (runs / "two.zst").unlink()
+    recorded(runs / "two.zst", id="t2")
+    assert run(["diff", before, graded(runs, "mended"), "--fail-on-regression"]) == 0
+
+
 def test_a_report_of_another_version_is_refused(runs: Path, tmp_path: Path, capsys: Captured) -> None:
     before = graded(runs, "before")
     plain = json.loads(Path(before).read_text())

@@ -40,8 +40,8 @@ NAMES_MAX = 5
 @format_option
 @option(
     "--fail-on-regression",
-    "Reports only: exit 1 if a verdict got worse, 3 if a run of A is missing in B, 4 if they have no task in "
-    "common.",
+    "Reports only: exit 1 if a verdict got worse, 3 if a run of A is missing in B or a run of B could not be "
+    "graded, 4 if they have no task in common.",
 )
 @click.pass_context
 def command(
@@ -85,11 +85,11 @@ def command(
         _write_page(_named(ours, names[0]), _named(theirs, names[1]), runs, output)
     else:
         click.echo(comparison_text(found) if format == "text" else _json(found), nl=False)
-    ctx.exit(_exit_code(found) if fail_on_regression else 0)
+    ctx.exit(_exit_code(found, theirs) if fail_on_regression else 0)
 
 
-def _exit_code(found: Comparison) -> int:
-    """Return 1 for a regression, else 4 if no run was compared, 3 if a run of the first report is gone."""
+def _exit_code(found: Comparison, after: Report) -> int:
+    """Return 1 for a regression, else 4 if no run was compared, 3 if one is gone or was not graded."""
     if found.count("regressed"):
         return 1
     if not found.pairs and not found.same:
@@ -99,6 +99,13 @@ def _exit_code(found: Comparison) -> int:
         notice(
             f"not compared: {counted(len(found.removed), 'run')} of the first report, gone from the second: "
             + _shortened(found.removed)
+        )
+        return 3
+    ungraded = tuple(one.task_id for one in after.verdicts if one.error is not None)
+    if ungraded:
+        notice(
+            f"not compared: {counted(len(ungraded), 'run')} of the second report that could not be graded: "
+            + _shortened(ungraded)
         )
         return 3
     return 0
