@@ -95,8 +95,9 @@ def test_a_trace_of_the_session_names_its_log(tmp_path: Path) -> None:
     folder = playwright_mcp(tmp_path / "in")
     lines = "\n".join(json.dumps(one) for one in trace_events())
     write(folder, "traces/trace-1795595353400.trace", lines)
-    (done,) = import_runs("auto", [folder], tmp_path / "out")
+    done, log = import_runs("auto", [folder], tmp_path / "out")
     assert done.warnings[0] == "its session.md is a separate run: `replaykit import playwright-mcp` reads it"
+    assert (log.state, Path(log.source).parent) == ("left", folder)
 
 
 OLD = """
