@@ -35,7 +35,12 @@ LEGACY = (
 """Codecs of all charsets but UTF-8 and UTF-16 in which a page can be: no form is sent in UTF-16."""
 
 _CODECS = frozenset({*LEGACY, "utf-8", "utf-16", "utf-16-le", "utf-16-be"})
-_ENCODED = lazy_pattern(r"%[89A-Fa-f]|%1[Bb]")
+ENCODED = lazy_pattern(r"%[89A-Fa-f]|%1[Bb]")
+"""Percent-encoded bytes that may be text in another charset."""
+
+SHIFTS = ("\x1b$", "\x1b(")
+"""Escapes with which ISO-2022-JP changes its signs. Those of terminals differ."""
+
 _PARTS = lazy_pattern(r"^(?:x-)+|-[ie]$")
 """Parts of labels before and after names that Python knows."""
 
@@ -56,12 +61,12 @@ def codec_of(label: str) -> str | None:
 
 
 def utf8_text(data: bytes) -> str | None:
-    """Return the text of bytes that are UTF-8; ISO-2022-JP is not, whose signs begin with an escape."""
+    """Return the text of bytes that are UTF-8; ISO-2022-JP is not, which has its own escapes."""
     try:
         text = data.decode()
     except UnicodeDecodeError:
         return None
-    return None if "\x1b" in text else text
+    return None if any(shift in text for shift in SHIFTS) else text
 
 
 @lru_cache(maxsize=256)
@@ -86,7 +91,7 @@ def as_bytes(data: bytes) -> str:
 
 def in_bytes(text: str) -> tuple[str, ...]:
     """Return a text that holds percent-encoded bytes which are not UTF-8, as its bytes; else nothing."""
-    if _ENCODED.search(text) is None:
+    if ENCODED.search(text) is None:
         return ()
     data = unquote_to_bytes(text.replace("+", " "))
     return () if utf8_text(data) is not None else (as_bytes(data),)

@@ -6,14 +6,13 @@ from collections.abc import Callable
 from typing import TypeAlias
 from urllib.parse import quote_plus, unquote_to_bytes
 
-from replaykit.charsets import utf8_text
+from replaykit.charsets import ENCODED, SHIFTS, utf8_text
 from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.redaction_marks import UNREAD
 
 PageCodec: TypeAlias = Callable[[], str | None]
 """Returns the codec of the pages that are not in UTF-8; None = unknown. It is asked for other texts only."""
 
-_ENCODED = lazy_pattern(r"%[89A-Fa-f]|%1[Bb]")
 _TEXT = lazy_pattern(r"[^&=+#]+")
 
 
@@ -22,7 +21,7 @@ def form_in_utf8(text: str, codec: PageCodec) -> str:
 
     `UNREAD` stands for what cannot be read.
     """
-    if _ENCODED.search(text) is None:
+    if ENCODED.search(text) is None:
         return text
     return _TEXT.sub(lambda found: _in_utf8(found[0], codec), text)
 
@@ -38,7 +37,9 @@ def text_of(data: bytes, codec: PageCodec) -> str:
     text = utf8_text(data)
     if text is None:
         text = data.decode(codec() or "utf-8", "replace")
-    return text.replace("\ufffd", UNREAD).replace("\x1b", UNREAD)
+    for sign in ("\ufffd", *SHIFTS):
+        text = text.replace(sign, UNREAD)
+    return text
 
 
 def _in_utf8(text: str, codec: PageCodec) -> str:

@@ -85,3 +85,9 @@ def test_a_text_is_found_in_every_charset_that_has_its_letters(text: str, codec:
 def test_bytes_that_are_no_text_are_unread() -> None:
     assert text_of(b"a\xffb", nothing) == f"a{UNREAD}b"
     assert text_of(b"a\x81b", lambda: "cp1252") == f"a{UNREAD}b"
+
+
+def test_the_escapes_of_a_terminal_are_text() -> None:
+    shown = "\x1b[31mM\xfcller\x1b[0m"
+    assert text_of(shown.encode(), lambda: "cp1252") == shown
+    assert text_of(b"\x1b$B", nothing) == f"{UNREAD}B"

@@ -8,7 +8,7 @@ import stat
 import sys
 from collections.abc import Iterable, Iterator, Sized
 from pathlib import Path
-from typing import BinaryIO, Protocol, TypeAlias
+from typing import BinaryIO, NamedTuple, Protocol, TypeAlias
 
 from replaykit.bundle.bundle_format import FILE_MAX, Place
 from replaykit.errors import SourceError
@@ -159,13 +159,21 @@ def _named(source: str | Path) -> Iterator[str]:
         yield str(source)
 
 
-def left_out(source: str | Path) -> list[str]:
-    """Return what of a folder is not looked at although bundles may be there, each with the reason."""
+class NamedBundles(NamedTuple):
+    """Bundles that a source names."""
+
+    names: list[str]
+    """Their names, in order."""
+    left_out: list[str]
+    """Parts of a folder that are not looked at although bundles may be there, each with the reason."""
+
+
+def named_bundles(source: str) -> NamedBundles:
+    """Return the bundles that a source names, and what of a folder is left out."""
+    if not source or is_remote(source) or not Path(source).is_dir():
+        return NamedBundles([source], [])
     left: list[str] = []
-    if source and not is_remote(str(source)) and Path(source).is_dir():
-        for _ in _below(str(Path(source)), left, os.path.realpath(source)):
-            pass
-    return left
+    return NamedBundles(list(_below(str(Path(source)), left, os.path.realpath(source))), left)
 
 
 def _below(folder: str, left: list[str], root: str = "") -> Iterator[str]:
@@ -207,9 +215,10 @@ _PACKED = ("a bundle", "a gzip file", "a zip archive", "zstd data without our pr
 
 def _reasons(path: str, root: str) -> Iterator[str]:
     """Yield why a file of a folder is left out that is a bundle, or a link to a folder of bundles."""
-    if ".zst" in os.path.basename(path).lower() and kind_of(path) in _PACKED:  # noqa: PTH119 - no Path here
+    file = Path(path)
+    if ".zst" in file.name.lower() and kind_of(path) in _PACKED:
         yield "its name does not end in .zst: rename it, or unpack it"
-    elif Path(path).is_symlink() and Path(path).is_dir() and _may_hold_bundles(os.path.realpath(path), root):
+    elif file.is_symlink() and file.is_dir() and _may_hold_bundles(os.path.realpath(path), root):
         yield "a link to a folder is not followed: name that folder"
 
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from replaykit.bundle.byte_source import BundleNames, bundles_in, is_remote, left_out
+from replaykit.bundle.byte_source import BundleNames, is_remote, named_bundles
 from replaykit.cli.console import notice
 from replaykit.errors import ReplaykitError, SourceError, TapeError
 from replaykit.file_types import kind_of
@@ -26,14 +26,11 @@ def find_bundles(named: tuple[str, ...], what: str = "bundle") -> BundleNames:
     return BundleNames(dict.fromkeys(path for name in named for path in _expand(name, what)))
 
 
-def without_bundles(named: tuple[str, ...]) -> tuple[str, ...]:
-    """Return those of the folders named in which there is no bundle."""
-    return tuple(dict.fromkeys(name for name in named if not is_remote(name) and not list(bundles_in(name))))
-
-
-def not_looked_at(named: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what of the folders named may hold bundles and is left out, each with the reason."""
-    return tuple(dict.fromkeys(words for name in named for words in left_out(name)))
+def empty_or_left_out(named: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the folders named without a bundle, and what else of them is left out, each with the reason."""
+    found = {name: named_bundles(name) for name in named}
+    empty = tuple(name for name, one in found.items() if not one.names)
+    return empty, tuple(dict.fromkeys(words for one in found.values() for words in one.left_out))
 
 
 def check_tape(named: str | None) -> None:
@@ -122,8 +119,8 @@ def _expand(name: str, what: str) -> Iterable[str]:
     if not is_remote(name) and not (name and Path(name).exists()):
         reason = "it stands for standard input: name a file" if name == "-" else "no such file or folder"
         raise SourceError(source=name, operation=f"read the {what}", reason=reason)
-    found = list(bundles_in(name))
-    for words in left_out(name):
+    found, left_out = named_bundles(name)
+    for words in left_out:
         notice(f"left out: {words}")
     if not found:
         notice(

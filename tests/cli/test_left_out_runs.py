@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from replaykit.bundle import byte_source
-from replaykit.bundle.byte_source import left_out
+from replaykit.bundle.byte_source import named_bundles
 from replaykit.cli.main import run
 from replaykit.testing import trajectory
 
@@ -74,7 +74,7 @@ def test_what_holds_no_other_run_leaves_the_gate_as_it_is(runs: Path, tmp_path: 
     (runs / "pictures").symlink_to(tmp_path / "pictures")
     (runs / "good.zst.sha256").write_text("00  good.zst\n")
     (runs / "notes.txt").symlink_to("nowhere")
-    assert left_out(runs) == []
+    assert named_bundles(str(runs)).left_out == []
     assert run(["grade", str(runs)]) == 0
 
 
@@ -93,7 +93,7 @@ def test_a_folder_that_cannot_be_listed_is_named(runs: Path, monkeypatch: pytest
         return listed(folder)
 
     monkeypatch.setattr(byte_source.os, "scandir", scandir)
-    assert left_out(runs) == [f"{runs}/closed: Permission denied"]
+    assert named_bundles(str(runs)).left_out == [f"{runs}/closed: Permission denied"]
     assert run(["grade", str(runs)]) == 3
 
 
@@ -104,7 +104,9 @@ def test_a_link_that_leads_far_away_is_not_searched_without_end(
     for name in "abcd":
         (tmp_path / "far" / name).mkdir(parents=True)
     (runs / "far").symlink_to(tmp_path / "far")
-    assert left_out(runs) == [f"{runs}/far: a link to a folder is not followed: name that folder"]
+    assert named_bundles(str(runs)).left_out == [
+        f"{runs}/far: a link to a folder is not followed: name that folder"
+    ]
 
 
 def test_folders_nested_without_end_are_looked_at(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Error, Page, Playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Page, Playwright, sync_playwright
 
 from replaykit.recorder.page.page_script import (
     API,
@@ -37,6 +37,7 @@ from replaykit.recorder.page.page_script import (
 from replaykit.replay.offline_page.chromium import Chromium
 from replaykit.snapshot.codec import decode
 from replaykit.snapshot.snapshot_format import ElementState, Snapshot
+from tests.live.flags import LEAN
 from tests.live.kept_browser import KeptBrowser
 from tests.live.lent import Lent
 from tests.live.one_rule import OutcomeOn, outcome_of
@@ -77,6 +78,22 @@ def pytest_runtest_teardown(nextitem: pytest.Item | None) -> Generator[None]:
     yield
     if not KEPT.is_lent and "playwright" not in getattr(nextitem, "fixturenames", ()):
         KEPT.close()
+
+
+@contextmanager
+def browser_of_sites(browser_path: Path) -> Iterator[Browser]:
+    """A browser that gives every site a process of its own."""
+    arguments = ["--site-per-process", "--no-sandbox", "--disable-gpu", LEAN]
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=browser_path, args=arguments)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def isolated(browser_path: Path) -> Iterator[Browser]:
+    with browser_of_sites(browser_path) as browser:
+        yield browser
 
 
 @pytest.fixture

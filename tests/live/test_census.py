@@ -19,7 +19,8 @@ from replaykit.trajectory.completeness import state_of
 from replaykit.trajectory.completeness_proof import Proof
 from replaykit.trajectory.exchange import Exchange, Gap
 from replaykit.trajectory.step import Trajectory
-from tests.live.test_frames import browser_of_sites, context_of
+from tests.live.conftest import browser_of_sites
+from tests.live.test_frames import context_of
 from tests.thorough import one_in
 
 if TYPE_CHECKING:

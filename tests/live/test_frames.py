@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Page
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.errors import Unsupported
@@ -33,6 +33,7 @@ from replaykit.trajectory.action import Click, Fill, Press, SelectOption, Type, 
 from replaykit.trajectory.exchange import Exchange, Gap, Navigation
 from replaykit.trajectory.step import Trajectory
 from tests.live.agent_programs import outlived
+from tests.live.conftest import browser_of_sites
 from tests.live.flags import LEAN
 from tests.thorough import one_in
 
@@ -62,27 +63,11 @@ DEEP = "<!doctype html><title>Deep</title><input id=deep><p>Deep down</p>"
 
 
 @contextmanager
-def browser_of_sites(browser_path: Path) -> Iterator[Browser]:
-    """A browser that gives every site a process of its own."""
-    arguments = ["--site-per-process", "--no-sandbox", "--disable-gpu", LEAN]
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=browser_path, args=arguments)
-        yield started
-        started.close()
-
-
-@contextmanager
 def context_of(browser: Browser) -> Iterator[BrowserContext]:
     made = browser.new_context(viewport={"width": 800, "height": 600})
     made.set_default_timeout(60_000)
     yield made
     made.close()
-
-
-@pytest.fixture(scope="module")
-def isolated(browser_path: Path) -> Iterator[Browser]:
-    with browser_of_sites(browser_path) as browser:
-        yield browser
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from replaykit.grading.grader import grade
 from replaykit.recorder.recorder import Recorder
 from replaykit.trajectory.exchange import Exchange, Gap
 from replaykit.trajectory.step import Trajectory
-from tests.live.test_frames import browser_of_sites, context_of
+from tests.live.test_frames import context_of
 from tests.live.test_leave_listeners import until
 from tests.thorough import one_in
 
@@ -39,12 +39,6 @@ SHAPES = {
     "in turn": "<button id=pop onclick=\"window.open('/jump')\">pop</button>",
     "apart": "<button id=pop onclick=\"window.open('{url}?apart')\">pop</button>",
 }
-
-
-@pytest.fixture(scope="module")
-def isolated(browser_path: Path) -> Iterator[Browser]:
-    with browser_of_sites(browser_path) as browser:
-        yield browser
 
 
 @pytest.fixture

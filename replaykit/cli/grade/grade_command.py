@@ -14,10 +14,9 @@ from msgspec import Struct
 
 from replaykit.cli.bundles import (
     check_tape,
+    empty_or_left_out,
     find_bundles,
-    not_looked_at,
     warn_of_unused_tapes,
-    without_bundles,
 )
 from replaykit.cli.console import notice, progress
 from replaykit.cli.site_options import check_model, check_server, parse_sites, warn_of_sites
@@ -244,14 +243,15 @@ def _output(report: Report, rows: list[Row], command: GradeCommand, sources: lis
 
 
 def _gate(command: GradeCommand) -> GateOptions:
+    empty, left_out = empty_or_left_out(command.bundles)
     return GateOptions(
         fail_on=_kinds(command.fail_on),
         fail_under=_thresholds(command.fail_under),
         max_error_share=command.max_error_share,
         pool_rubrics=command.pool_rubrics,
         calibrated=_calibrated(command.calibration, command.calibration_min),
-        without_bundles=without_bundles(command.bundles),
-        left_out=not_looked_at(command.bundles),
+        without_bundles=empty,
+        left_out=left_out,
     )
 
 
