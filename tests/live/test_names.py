@@ -31,6 +31,8 @@ INSIDE = {
     "a drawing without a title": "<svg width=9 height=9><text>x</text></svg>Delete",
     "a drawing in a drawing": "<svg width=9 height=9><svg><title>Bin</title></svg></svg>Delete",
     "a picture": "Delete<img alt=' it '>now",
+    "a drawing whose title is its last part": "<svg width=9 height=9><g></g><title>Bin</title></svg>",
+    "a part of a drawing": "<svg width=9 height=9><g><title>Bin</title></g></svg>",
     "a tip beside words": "<i title='Delete it'>Delete</i>",
     "an image for show": "<img alt='' title=Tip width=9 height=9>Go",
     "a part with a label": "Go<span aria-label='home now'>x</span>or stay",
@@ -63,6 +65,25 @@ FIELDS = {
     "no prompt": "<input id=f2 type=checkbox placeholder=Town>",
     "tip": "<textarea id=f3 title=Tip placeholder=Town></textarea>",
     "prompt of an editor": "<span id=f4 role=textbox contenteditable style='padding:9px' aria-placeholder='Write it'></span>",
+}
+ROLES = {
+    "a word that is no role": "<button @ role=btn>x</button>",
+    "words before a role": "<div @ role='trash&#9; BUTTON link'>x</div>",
+    "a class of roles": "<button @ role=widget>x</button>",
+    "a control of no role": "<a @ href=# role=presentation>x</a>",
+    "what can be focused, of no role": "<h2 @ role=none tabindex=-1>x</h2>",
+    "what has a label, of no role": "<h2 @ role='none presentation' aria-label=y>x</h2>",
+    "a role of a module": "<p @ role=doc-abstract>x</p>",
+    "a link in a drawing": "<svg><a @ href=#><text y=9>x</text></a></svg>",
+    "a link in an old drawing": "<svg><a @ xlink:href=#><text y=9>x</text></a></svg>",
+    "a button in a drawing": "<svg><g @ role=button tabindex=0><text y=9>x</text></g></svg>",
+}
+"""Elements, each marked, whose roles are not the first words of their attributes."""
+
+DRAWN = {
+    "a link with a title": "<svg><a href=# id=n0><title>Bin</title><rect width=9 height=9 /></a></svg>",
+    "a link with a tip": "<svg><a href=# id=n1 xlink:title=Bin><rect width=9 height=9 /></a></svg>",
+    "a button with a title": "<svg><g role=button id=n2><rect width=9 height=9 /><title>Bin</title></g></svg>",
 }
 BY_PLAYWRIGHT = {
     "an icon's tip": ("button", "Delete it", "<button id=p0><i title='Delete it'></i></button>"),
@@ -109,6 +130,32 @@ def test_fields_are_called_as_in_the_accessibility_tree(watch: Callable[..., Any
     live = dict(zip(FIELDS, live_names(watched, "textbox", "checkbox"), strict=True))
     own = names(watched, *(f"#f{number}" for number in range(len(FIELDS))))
     assert dict(zip(live, own, strict=True)) == live
+
+
+def test_parts_of_drawings_are_called_as_in_the_accessibility_tree(watch: Callable[..., Any]) -> None:
+    watched = watch()
+    watched.page.set_content(f"<!doctype html>{'<p>'.join(DRAWN.values())}")
+    live = dict(zip(DRAWN, live_names(watched, "link", "button"), strict=True))
+    own = names(watched, *(f"#n{number}" for number in range(len(DRAWN))))
+    assert dict(zip(live, own, strict=True)) == live
+
+
+def live_role(watched: Any, css: str) -> str:
+    node = watched.cdp.send("Runtime.evaluate", {"expression": f"document.querySelector({css!r})"})
+    asked = {"objectId": node["result"]["objectId"], "fetchRelatives": False}
+    role: str = watched.cdp.send("Accessibility.getPartialAXTree", asked)["nodes"][0]["role"]["value"]
+    return role
+
+
+def test_roles_are_those_of_the_accessibility_tree(watch: Callable[..., Any]) -> None:
+    watched = watch()
+    marked = [body.replace("@", f"id=r{number}") for number, body in enumerate(ROLES.values())]
+    watched.page.set_content(f"<!doctype html>{'<p>'.join(marked)}")
+    watched.settle()
+    live = {kind: live_role(watched, f"#r{number}") for number, kind in enumerate(ROLES)}
+    watched.page.evaluate("document.querySelectorAll('[id^=r]').forEach((e) => e.dispatchEvent(new Event('click')))")
+    events = watched.until(lambda: watched.events("click")[len(ROLES) - 1 :] and watched.events("click"))
+    assert dict(zip(ROLES, (event.element.role for event in events), strict=True)) == live
 
 
 def test_names_that_only_playwright_finds(watch: Callable[..., Any]) -> None:

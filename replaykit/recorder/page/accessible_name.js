@@ -20,7 +20,7 @@ function namesOf(element, text, masked) {
     labelledby: limited(referencedText(element)),
     label: limited(labelText(element) || hostLabel(element) || hostName(element)),
     alt: limited(altText(element) ?? ''),
-    title: limited(safeAttribute(element, 'title') ?? ''),
+    title: limited(tipOf(element)),
     placeholder: limited(safeAttribute(element, 'placeholder') ?? safeAttribute(element, 'aria-placeholder') ?? ''),
   });
 }
@@ -89,7 +89,7 @@ function referencedName(element, left) {
   left.visits -= 1;
   const own = attributeText(element, 'aria-label') || imageName(element, left) || labelText(element, left);
   const text = own || (isHTML(element, 'input') ? inputName(element) : shownText(element, { isReferenced: true, left }));
-  return text || attributeText(element, 'title');
+  return text || collapsed(tipOf(element));
 }
 
 // In the tree of an element.
@@ -123,12 +123,13 @@ function altText(element) {
 }
 
 const attributeText = (element, name) => collapsed(safeAttribute(element, name) ?? '');
+const tipOf = (element) => safeAttribute(element, 'title') ?? safeAttribute(element, 'xlink:title') ?? '';
 
 // Source: Accessible Name and Description Computation, the steps that pages depend on, in its order.
 function accessibleName(element, role) {
   const own = referencedText(element) || attributeText(element, 'aria-label') || nativeName(element);
   const content = () => (NAMED_BY_CONTENT.has(role) || isHTML(element, 'summary') ? shownText(element) : '');
-  return own || content() || attributeText(element, 'title') || promptOf(element);
+  return own || content() || collapsed(tipOf(element)) || promptOf(element);
 }
 
 // Editors that are no fields give theirs in an attribute of ARIA.
@@ -143,14 +144,17 @@ function nativeName(element) {
   const tag = localName(element);
   if (tag === 'img' || tag === 'area') return attributeText(element, 'alt');
   if (tag === 'option') return attributeText(element, 'label');
-  if (tag === 'svg') return drawingTitle(element);
+  if (isDrawn(element)) return drawingTitle(element);
   const caption = OWN_CAPTION[tag] === undefined ? undefined : descendants(element, OWN_CAPTION[tag])[0];
   if (caption !== undefined) return shownText(caption);
   return labelText(element) || hostLabel(element) || (isHTML(element, 'input') ? inputName(element) : '');
 }
 
+const isDrawn = (element) => namespaceURI(element) === 'http://www.w3.org/2000/svg';
+
 function drawingTitle(element, left) {
-  const title = firstElement(element);
+  let title = firstElement(element);
+  for (let count = 1; title !== null && localName(title) !== 'title' && count < VISITS; count += 1) title = nextElement(title);
   return title !== null && localName(title) === 'title' ? shownText(title, { left }) : '';
 }
 
@@ -254,7 +258,7 @@ function partName(element, { isReferenced, isScreen, left }) {
 
 function imageName(element, left) {
   const tag = localName(element);
-  return tag === 'img' ? attributeText(element, 'alt') : tag === 'svg' ? drawingTitle(element, left) : '';
+  return tag === 'img' ? attributeText(element, 'alt') : isDrawn(element) ? drawingTitle(element, left) : '';
 }
 
 function gatherContent(element, way) {

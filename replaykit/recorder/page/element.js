@@ -10,7 +10,7 @@ const WIDGET_ROLES = [
   'option', 'radio', 'scrollbar', 'searchbox', 'slider', 'spinbutton', 'switch', 'tab', 'textbox', 'treeitem',
 ];
 const CONTROL = [
-  'button', 'a[href]', 'input', 'select', 'textarea', 'option', 'summary', 'label', '[onclick]:not(html, body)',
+  'button', 'a[*|href]', 'input', 'select', 'textarea', 'option', 'summary', 'label', '[onclick]:not(html, body)',
   '[contenteditable]:not([contenteditable="false" i])', ...WIDGET_ROLES.map((role) => `[role~="${role}" i]`),
 ].join(',');
 
@@ -109,14 +109,35 @@ const INPUT_ROLES = {
   text: 'textbox', url: 'textbox',
 };
 const LISTED = new Set(['text', 'search', 'tel', 'url', 'email']);
+// Source: WAI-ARIA 1.3, without its abstract roles. Those of its modules begin with a prefix.
+const ARIA_ROLES = new Set(`alert alertdialog application article banner blockquote button caption cell checkbox code
+  columnheader combobox comment complementary contentinfo definition deletion dialog directory document emphasis feed
+  figure form generic grid gridcell group heading image img insertion link list listbox listitem log main mark marquee
+  math menu menubar menuitem menuitemcheckbox menuitemradio meter navigation none note option paragraph presentation
+  progressbar radio radiogroup region row rowgroup rowheader scrollbar search searchbox sectionfooter sectionheader
+  separator slider spinbutton status strong subscript suggestion superscript switch tab table tablist tabpanel term
+  textbox time timer toolbar tooltip tree treegrid treeitem`.split(/\s+/));
+const isRole = (word) => ARIA_ROLES.has(word) || /^(?:doc|graphics)-/.test(word);
+const UNNAMED = new Set(['none', 'presentation']);
+// What takes the focus or has a label is what it is, whatever its author says.
+const NEVER_UNNAMED = `a[*|href],area[href],button,input,select,textarea,summary,iframe,[tabindex],[aria-label],[aria-labelledby],
+  [contenteditable]:not([contenteditable="false" i])`;
 
-// Source: HTML-AAM, without the rules that depend on ancestors.
+// Source: WAI-ARIA (the first word that is a role), HTML-AAM without the rules that depend on ancestors.
 function roleOf(element) {
-  const declared = attribute(element, 'role')?.trim().split(/\s+/)[0].toLowerCase();
-  if (declared) return declared;
-  if (!isHTML(element)) return localName(element) === 'svg' ? 'graphics-document' : null;
+  return declaredRole(element) ?? ownRole(element);
+}
+
+function declaredRole(element) {
+  const words = attribute(element, 'role')?.toLowerCase().split(/[\t\n\f\r ]+/) ?? [];
+  const declared = words.find(isRole) ?? null;
+  return UNNAMED.has(declared) && matches(element, NEVER_UNNAMED) ? null : declared;
+}
+
+function ownRole(element) {
   const tag = localName(element);
-  if (tag === 'a' || tag === 'area') return hasAttribute(element, 'href') ? 'link' : null;
+  if (tag === 'a' || tag === 'area') return matches(element, '[*|href]') ? 'link' : null;
+  if (!isHTML(element)) return tag === 'svg' ? 'graphics-document' : null;
   if (tag === 'input') return inputRole(element);
   if (tag === 'select') return element.multiple || element.size > 1 ? 'listbox' : 'combobox';
   return TAG_ROLES[tag] ?? null;

@@ -42,6 +42,22 @@ def test_ok_where_the_subject_was_met_otherwise_dormant(run, grade):
 
 
 @pytest.mark.parametrize(
+    ("recorded", "role", "outcome"),
+    [
+        ("img", "image", "VIOLATED"),
+        ("image", "Img", "VIOLATED"),
+        ("presentation", "none", "VIOLATED"),
+        ("directory", "list", "VIOLATED"),
+        ("list", "listbox", "DORMANT"),
+        ("image", "button", "DORMANT"),
+    ],
+)
+def test_roles_with_two_names_are_one(run, grade, recorded, role, outcome):
+    built = run().click("Delete", role=recorded).ended()
+    assert grade(built, never(action="click", role=role)).outcome == outcome
+
+
+@pytest.mark.parametrize(
     ("kind", "forbidden", "outcome"),
     [
         ("back", "go_back", "UNDECIDED"),

@@ -143,7 +143,7 @@ class Pattern:
     def _subject_tests(self, match: Match) -> Iterator[Test]:
         if match.role:
             listed = (match.role,) if isinstance(match.role, str) else match.role
-            roles = frozenset(role.lower() for role in listed)
+            roles = frozenset(map(_one_role, listed))
             yield lambda event: _role(event, roles)
         if match.text:
             names = self._texts("text", match.text)
@@ -305,9 +305,17 @@ def _reference(event: Event, references: TextTests) -> Truth:
     return references.truth((Reading(event.element.ref, event.step),))
 
 
+_SAME_ROLES = {"image": "img", "presentation": "none", "directory": "list"}
+"""Roles that WAI-ARIA has two names for."""
+
+
+def _one_role(role: str) -> str:
+    return _SAME_ROLES.get(role.lower(), role.lower())
+
+
 def _role(event: Event, roles: frozenset[str]) -> Truth:
     if event.role is not None:
-        return of(event.role.lower() in roles)
+        return of(_one_role(event.role) in roles)
     return unknown(f"target@{event.step or 0}") if event.has_target else FALSE
 
 
