@@ -153,7 +153,9 @@ def test_roles_are_those_of_the_accessibility_tree(watch: Callable[..., Any]) ->
     watched.page.set_content(f"<!doctype html>{'<p>'.join(marked)}")
     watched.settle()
     live = {kind: live_role(watched, f"#r{number}") for number, kind in enumerate(ROLES)}
-    watched.page.evaluate("document.querySelectorAll('[id^=r]').forEach((e) => e.dispatchEvent(new Event('click')))")
+    watched.page.evaluate(
+        "document.querySelectorAll('[id^=r]').forEach((e) => e.dispatchEvent(new Event('click')))"
+    )
     events = watched.until(lambda: watched.events("click")[len(ROLES) - 1 :] and watched.events("click"))
     assert dict(zip(ROLES, (event.element.role for event in events), strict=True)) == live
 

@@ -119,7 +119,7 @@ const ARIA_ROLES = new Set(`alert alertdialog application article banner blockqu
   textbox time timer toolbar tooltip tree treegrid treeitem`.split(/\s+/));
 const isRole = (word) => ARIA_ROLES.has(word) || /^(?:doc|graphics)-/.test(word);
 const UNNAMED = new Set(['none', 'presentation']);
-// What takes the focus or has a label is what it is, whatever its author says.
+// Elements that take the focus or have a label keep their own role.
 const NEVER_UNNAMED = `a[*|href],area[href],button,input,select,textarea,summary,iframe,[tabindex],[aria-label],[aria-labelledby],
   [contenteditable]:not([contenteditable="false" i])`;
 
