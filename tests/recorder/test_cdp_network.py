@@ -158,6 +158,46 @@ def test_hops_get_their_own_wire_headers() -> None:
     assert wires == {"1": (("Cookie", "a=1"),), "1#1": (("Cookie", "second"),)}
 
 
+def of_worker(event: tuple[str, dict[str, Any]]) -> tuple[str, dict[str, Any]]:
+    method, params = event
+    return method, {**params, "requestId": "F0D4B1"}
+
+
+def moved(location: str, status: int = 302) -> tuple[str, dict[str, Any]]:
+    params = {"requestId": "F0D4B1", "headers": {"Location": location}, "statusCode": status}
+    return "responseReceivedExtraInfo", params
+
+
+SCRIPT = of_worker(sent(type="Script"))
+
+
+@pytest.mark.parametrize("is_early", [False, True], ids=["after the start", "before the start"])
+def test_redirects_of_a_worker_s_script_are_those_on_the_wire(is_early: bool) -> None:
+    wire, back = of_worker(WIRE), of_worker(WIRE_BACK)
+    headers = [wire, moved("/b?c"), wire, moved("//else.test/d", 308), wire, back]
+    found = receive(tab(), *(headers + [SCRIPT] if is_early else [SCRIPT, *headers]))
+    requests = [item for item in found if isinstance(item, Requested)]
+    assert [(one.url, one.request, one.redirect_from) for one in requests] == [
+        (URL, "F0D4B1", None),
+        ("http://shop.test/b?c", "F0D4B1#1", "F0D4B1"),
+        ("http://else.test/d", "F0D4B1#2", "F0D4B1#1"),
+    ]
+    statuses = {item.request: item.status for item in found if isinstance(item, Responded)}
+    assert statuses == {"F0D4B1": 302, "F0D4B1#1": 308, "F0D4B1#2": 200}
+
+
+@pytest.mark.parametrize("answer", [of_worker(WIRE_BACK), moved("", 302), moved("/b", 304), moved("/b", 200)])
+def test_an_answer_that_leads_nowhere_is_no_redirect_of_a_script(answer: tuple[str, dict[str, Any]]) -> None:
+    found = receive(tab(), SCRIPT, of_worker(WIRE), answer, of_worker(WIRE))
+    assert [item.url for item in found if isinstance(item, Requested)] == [URL]
+
+
+def test_redirects_of_other_scripts_are_those_that_are_reported() -> None:
+    events = [sent(type="Script"), WIRE, moved("/b"), WIRE]
+    of_page = [(method, {**params, "requestId": "7.1"}) for method, params in events]
+    assert [item.url for item in receive(tab(), *of_page) if isinstance(item, Requested)] == [URL]
+
+
 def test_failure() -> None:
     _, last = receive(tab(), sent(), ABORTED)
     assert isinstance(last, Failed)

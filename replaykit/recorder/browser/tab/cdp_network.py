@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
+from urllib.parse import urljoin
 
 from msgspec.structs import replace
 
@@ -61,6 +62,9 @@ class _Hop:
         self.url: str = params["request"]["url"]
         # Only a document's own request has the id of its loader.
         self.is_document = params.get("type") == "Document" and params["requestId"] == params.get("loaderId")
+        # Made by the browser, whose ids have no number of a process before a dot.
+        self.is_worker = params.get("type") == "Script" and "." not in params["requestId"]
+        self.params = params if self.is_worker else {}
         self.wire: Headers | None = None
         self.wire_response: Headers | None = None
         self.wire_status: int | None = None
@@ -204,6 +208,7 @@ class TabNetwork:
         )
 
     def _request_extra(self, params: Params) -> Iterator[Input]:
+        yield from self._redirected_worker(params)
         hop = self._first(params, "Network.requestWillBeSentExtraInfo", lambda hop: hop.wire is None)
         if hop is not None:
             hop.wire = _pairs(params["headers"])
@@ -214,7 +219,30 @@ class TabNetwork:
         if hop is not None:
             hop.wire_response = _pairs(params["headers"])
             hop.wire_status = params.get("statusCode")
+            if hop.is_worker and hop.wire_status is not None:
+                hop.is_answered = True
+                hop.response = Responded(at=self._clock.arrived(), request=hop.name, status=hop.wire_status)
             yield from self._respond(hop)
+
+    def _redirected_worker(self, params: Params) -> Iterator[Input]:
+        """Report the hop to which the script of a worker was redirected.
+
+        Of such a script the protocol reports the start, and the headers of all hops as they go over the wire.
+        """
+        hops = self._hops.get(params["requestId"], [])
+        url = _location(hops[-1]) if hops and hops[-1].is_worker else None
+        if url is not None:
+            before = hops[-1].params
+            timestamp = params.get("connectTiming", {}).get("requestTime", before["timestamp"])
+            yield from self._requested(
+                {
+                    **before,
+                    "request": {**before["request"], "url": url},
+                    "redirectResponse": {"status": hops[-1].wire_status, "headers": {}},
+                    "timestamp": timestamp,
+                    "wallTime": before["wallTime"] + timestamp - before["timestamp"],
+                }
+            )
 
     def _first(self, params: Params, method: str, lacks: Callable[[_Hop], bool]) -> _Hop | None:
         # Extra events of one id come in the order of its hops.
@@ -394,10 +422,19 @@ def _posted(request: Params) -> bytes | None:
     return None if text is None else text.encode("utf-8", "surrogatepass")
 
 
+def _location(hop: _Hop) -> str | None:
+    """Return the address to which the answer on the wire leads, None where it is no redirect."""
+    headers = dict(reversed(hop.wire_response or ()))
+    found = next((value for name, value in headers.items() if name.lower() == "location"), None)
+    return urljoin(hop.url, found) if found and hop.wire_status in _REDIRECTS else None
+
+
 def _remote(response: Params) -> str | None:
     address = response.get("remoteIPAddress")
     return f"{address}:{response.get('remotePort', 0)}" if address else None
 
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 _LOCAL = ("data:", "blob:", "about:", "chrome")
 
