@@ -175,7 +175,7 @@ SCRIPT = of_worker(sent(type="Script"))
 def test_redirects_of_a_worker_s_script_are_those_on_the_wire(is_early: bool) -> None:
     wire, back = of_worker(WIRE), of_worker(WIRE_BACK)
     headers = [wire, moved("/b?c"), wire, moved("//else.test/d", 308), wire, back]
-    found = receive(tab(), *(headers + [SCRIPT] if is_early else [SCRIPT, *headers]))
+    found = receive(tab(), *([*headers, SCRIPT] if is_early else [SCRIPT, *headers]))
     requests = [item for item in found if isinstance(item, Requested)]
     assert [(one.url, one.request, one.redirect_from) for one in requests] == [
         (URL, "F0D4B1", None),
