@@ -206,7 +206,7 @@ function* shownNodes(element) {
 
 // Letters of private use are the glyphs of icon fonts: no one reads them.
 const PRIVATE = /[\p{Co}\p{Cn}]/gu;
-const PIECES = /"((?:[^"\\]|\\.)*)"|attr\(([^\s,()]+)\)|(\/)/g;
+const PIECES = /url\("(?:[^"\\]|\\.)*"\)|"((?:[^"\\]|\\.)*)"|attr\(([^\s,()]+)\)|(\/)/g;
 
 function generatedText(element, name, isScreen = false) {
   const style = styleOf(element, name);
@@ -223,7 +223,7 @@ function contentText(content, element, isScreen) {
   for (const [, quoted, named, stroke] of content.matchAll(PIECES)) {
     if (stroke !== undefined && isScreen) break;
     if (stroke !== undefined) text = '';
-    else text += named === undefined ? unescaped(quoted) : (safeAttribute(element, named) ?? '');
+    else text += named === undefined ? unescaped(quoted ?? '') : (safeAttribute(element, named) ?? '');
   }
   return text;
 }

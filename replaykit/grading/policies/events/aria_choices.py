@@ -11,7 +11,7 @@ from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.grading.policies.events.event import ENTER, MOVING, SPACE, Event, is_printable, takes_no_text
 from replaykit.grading.policies.events.moved_marks import MARK
 from replaykit.grading.policies.events.plain_widgets.page_change import texts_in
-from replaykit.grading.policies.events.recorded_targets import hosts_of_target
+from replaykit.grading.policies.events.recorded_targets import hosts_of_target, target_of
 from replaykit.grading.policies.events.text_conditions import Reading
 from replaykit.grading.policies.events.widgets_around import is_in_open_list, is_part_of_slider
 from replaykit.grading.values.normal_form import fold
@@ -25,6 +25,10 @@ _BY_KEY = frozenset({"click", "check", "uncheck", "select_option", "fill"})
 
 _BY_LETTER = _BY_KEY - {"click"}
 """Tags of actions that a letter may stand for on a list that is closed: no option is there to be pressed."""
+
+_RADIOS = ("radio", "radiogroup", "menuitemradio")
+_BY_ARROW = _BY_KEY - {"uncheck"}
+"""Tags of actions that a key on a radio button may stand for: none unsets it."""
 
 _TAKEN = frozenset({"check", "select_option", "fill"})
 """Tags of actions that the activation of an option may stand for."""
@@ -50,6 +54,8 @@ _TAKING = frozenset({"Enter", "NumpadEnter", "Tab"})
 _PRESSING = (*ENTER, *SPACE)
 """Keys that take the marked option of a list that holds the focus for its entries."""
 
+_SETTABLE = ", ".join(f"[role={role}]" for role in (*_BOXES, *_OFFERS)) + ", [aria-checked]"
+_GROUPS = "[role=radiogroup], [role=listbox]"
 _OPTIONS = "[role=radio], [role=option], [role=menuitemradio]"
 _KEYS = {
     **dict.fromkeys(("radio", "radiogroup", "menuitemradio", "slider", "spinbutton"), MOVING),
@@ -63,6 +69,8 @@ def choices_of(event: Event) -> frozenset[str]:
     """Return the tags of the possible results of an action: it chose something, or changed a value."""
     element = event.element
     if _is_choosing_key(event) and element is not None:
+        if _role(element) in _RADIOS:
+            return _BY_ARROW
         scaled = _SCALED if _role(element) in _SCALES else None
         return scaled or (_BY_LETTER if _is_shut(element) else _BY_KEY)
     if element is not None and _is_activated(event) and element.tag not in _FIELDS:
@@ -118,7 +126,7 @@ def _is_choosing_key(event: Event) -> bool:
     if action.element.tag in _FIELDS:  # what keys do in fields, the browser reports
         return action.key in _TAKING and _has_popup(action.element)
     if action.key in _PRESSING:
-        return _is_open_list(action.element)
+        return _is_open_list(action.element) or _is_choice_marked(event, action.element)
     keys = _KEYS.get(_role(action.element), frozenset())
     return action.key.rpartition("+")[2] in keys or ("letter" in keys and is_printable(action.key))
 
@@ -133,6 +141,18 @@ def _is_open_list(element: Element) -> bool:
     """Whether an element that is not a field has the focus for the entries of a list, which is open."""
     is_expanded = (element.attributes or {}).get("aria-expanded", "false") == "true"
     return _role(element) == "listbox" or (_role(element) == "combobox" and is_expanded)
+
+
+def _is_choice_marked(event: Event, element: Element) -> bool:
+    """Whether an element that has the focus for its entries marks one that can be set or chosen."""
+    id = (element.attributes or {}).get("aria-activedescendant")
+    if not id or isinstance(event.dom, tuple):
+        return False
+    try:
+        marked = (one for one in event.dom.pierce_all(_SETTABLE) if one.attribute("id") == id)
+        return next(marked, None) is not None
+    except (Unsupported, LocatorLimit):
+        return True
 
 
 def _is_letter_on_list(event: Event) -> bool:
@@ -178,7 +198,7 @@ def offered(event: Event) -> tuple[Reading, ...] | None:
     if isinstance(event.dom, tuple):
         return None
     try:
-        nodes = event.dom.pierce_all(_OPTIONS)
+        nodes = _in_group(event, event.dom.pierce_all(_OPTIONS))
         # A field takes an option of an open list only.
         nodes = ([one for one in nodes if one.visible] if is_field else []) or nodes
         texts = list(_option_names(nodes, event.dom))
@@ -188,6 +208,14 @@ def offered(event: Event) -> tuple[Reading, ...] | None:
         return ()
     is_known = bool(nodes) and None not in texts
     return tuple(Reading(text, event.step) for text in texts if text) if is_known else None
+
+
+def _in_group(event: Event, options: list[Node]) -> list[Node]:
+    """Return the options of the group or list that has the focus, if it is known; else all."""
+    target = target_of(event)
+    group = target.closest(_GROUPS) if target is not None else None
+    own = [one for one in options if group is not None and one.closest(_GROUPS) == group]
+    return own or options
 
 
 def _option_names(options: list[Node], dom: Dom) -> Iterator[str | None]:

@@ -336,6 +336,26 @@ def takes_no_text(element: Element | None) -> bool:
     return is_readonly or (element.role == "combobox" and not types_text(element))
 
 
+_TEXTLESS = PRESSED | {
+    "checkbox",
+    "listbox",
+    "menu",
+    "menubar",
+    "radio",
+    "radiogroup",
+    "slider",
+    "tablist",
+    "tree",
+}
+"""Roles of elements that take keys, and no text: a letter looks for an entry."""
+
+
+def takes_no_letter(element: Element | None) -> bool:
+    """Whether a key that writes elsewhere enters nothing in the target."""
+    is_textless = element is not None and element.role in _TEXTLESS and not types_text(element)
+    return is_textless or takes_no_text(element)
+
+
 _SWITCHES = ("checkbox", "radio", "color", "file", "range")
 
 

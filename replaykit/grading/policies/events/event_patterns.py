@@ -14,7 +14,7 @@ from replaykit.grading.policies.events.event import (
     Event,
     has_lines,
     is_printable,
-    takes_no_text,
+    takes_no_letter,
     types_text,
 )
 from replaykit.grading.policies.events.plain_widgets.containers import name_on_ground
@@ -207,7 +207,7 @@ def is_action(event: Event, tags: frozenset[str], groups: frozenset[str]) -> boo
         return True
     if not isinstance(event.action, Press):
         return False
-    is_text = is_printable(event.action.key) and not takes_no_text(event.element)
+    is_text = is_printable(event.action.key) and not takes_no_letter(event.element)
     enters = is_text or event.action.value_after is not None
     return ("@activate" in groups and activates(event.action)) or ("@input" in groups and enters)
 

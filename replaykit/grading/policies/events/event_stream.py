@@ -14,7 +14,13 @@ from typing import Any
 
 from msgspec import Struct
 
-from replaykit.grading.policies.events.event import ENTER, PRESSED, Event, is_printable, takes_no_text
+from replaykit.grading.policies.events.event import (
+    ENTER,
+    Event,
+    is_printable,
+    takes_no_letter,
+    takes_no_text,
+)
 from replaykit.grading.policies.events.implied_actions import IMPLIED, ImpliedActions
 from replaykit.grading.policies.events.moved_marks import with_marks
 from replaykit.grading.policies.events.possible_actions import PossibleAction, PossibleActions, dragged
@@ -484,17 +490,7 @@ def _values(action: ActionBase) -> tuple[tuple[str, ...], ...]:
             return tuple(tuple(dict.fromkeys(text for text in row if text is not None)) for row in rows)
         case actions.UploadFile():
             return tuple((file.name,) for file in action.files)
-        case actions.Press() if not takes_no_text(action.element) and (
-            is_printable(action.key) or _may_be_text(action)
-        ):
-            return ((action.key,),)
+        # A hidden key may be a part of a text as well, in a component that takes keys itself.
+        case actions.Press() if is_printable(action.key) or action.key == MASKED:
+            return () if takes_no_letter(action.element) else ((action.key,),)
     return ()
-
-
-_TEXTLESS = (*PRESSED, "checkbox", "radio", "slider")
-"""Roles of components that take keys, and no text."""
-
-
-def _may_be_text(action: actions.Press) -> bool:
-    """Whether a hidden key may be a part of a text, in a component that takes keys itself."""
-    return action.key == MASKED and (action.element is None or action.element.role not in _TEXTLESS)

@@ -192,8 +192,9 @@ class PossibleActions:
                 is_new = (is_completed or not last.is_typing) and not is_typed
                 is_new &= is_there or row[0] in places
                 for action in entries([row], page):
-                    is_state = is_there and is_set(action)
-                    named = last.naming(action) if is_state else last.by_option(action)
+                    # A button or box may set all boxes of a page.
+                    is_state = (is_there or last.is_option) and is_set(action)
+                    named = last.naming(action) if is_there and is_state else last.by_option(action)
                     yield PossibleAction(named, "choice", page, not is_state, is_new or last.offers(row[2]))
 
     def _shown_after(self, seen: Observation, looks: PageChange) -> Iterator[PossibleAction]:

@@ -51,6 +51,9 @@ from replaykit.trajectory.redaction_marks import MASKED
 
 _CHOOSING = ("check", *GROUPS["@activate"])
 
+_LISTS = ("combobox", "listbox")
+"""Roles of elements that may take the marked entry of an open list when they lose the focus."""
+
 BEFORE_MAX = 4
 """Gestures before the last one whose targets may show what it chose."""
 
@@ -80,6 +83,7 @@ def _choices(
         yield from moved_sliders(last, element, change)
         yield from marked_options(element, change)
         yield from stepped_scales(element, change) if _may_choose(last) else ()
+    yield from _left_open(gestures, element, change) if tag_of(last) in _CHOOSING else ()
     keyed = list(keyed_texts(element, change)) if _may_choose(last) else []
     yield from keyed
     roles = (*ENTRIES, "combobox") if isinstance(last, Press) else ENTRIES
@@ -98,7 +102,7 @@ def _may_choose(action: ActionBase) -> bool:
     if not isinstance(action, Press):
         return tag_of(action) in GROUPS["@activate"] and getattr(action, "button", "left") == "left"
     # A cell that takes keys itself hides which they were.
-    is_key = action.key in (*ENTER, *SPACE, MASKED) or action.key.startswith("Arrow")
+    is_key = action.key in (*ENTER, *SPACE, MASKED) or action.key.rpartition("+")[2].startswith("Arrow")
     is_key |= is_printable(action.key) or (action.key == "Tab" and _role_of(action) == "combobox")
     return is_key and not types_text(action.element)
 
@@ -118,6 +122,13 @@ def _named(gestures: Sequence[ActionBase], element: Element, change: PageChange)
     names = _names((element,))
     for shown in _used_before(gestures, element) if names else ():
         yield from _shown_as(shown, names, change)
+
+
+def _left_open(gestures: Sequence[ActionBase], element: Element, change: PageChange) -> Iterator[ActionBase]:
+    """Yield what a list took that lost the focus: what it shows only now, of the entries that it offered."""
+    for shown in _used_before(gestures, element):
+        texts = _new_texts(shown.css, change) if shown.role in _LISTS else ()
+        yield from (_selection(shown, text) for text in texts if text in shown_texts(change.before))
 
 
 def _confirmed(

@@ -7,7 +7,13 @@ from itertools import pairwise
 
 from msgspec.structs import replace
 
-from replaykit.grading.policies.events.event import ENTER, Event, has_lines, is_printable
+from replaykit.grading.policies.events.event import (
+    ENTER,
+    Event,
+    has_lines,
+    is_printable,
+    takes_no_letter,
+)
 from replaykit.grading.policies.events.plain_widgets.digit_boxes import WHOLE, with_codes
 from replaykit.grading.policies.events.plain_widgets.keypads import with_whole_texts
 from replaykit.trajectory import action as actions
@@ -130,8 +136,11 @@ def _learn_parts(events: Iterable[Event]) -> None:
 
 
 def _goes_on(last: Event, event: Event) -> bool:
-    is_text = bool(event.held) and any(event.values)
-    return is_text and same_target(last, event) and event.held_before == last.held[0].raw
+    """Whether a text goes on where the last one ended: typing replaces what a page completed there."""
+    if not event.held or not any(event.values) or not same_target(last, event):
+        return False
+    held = last.held[0].raw
+    return held == event.held_before or event.held[0].raw in (held + text for text in event.values[0])
 
 
 def _changes_nothing(last: Event, event: Event) -> bool:
@@ -155,9 +164,9 @@ def _is_line_end(event: Event) -> bool:
 
 
 def _key(event: Event) -> str:
-    return (
-        event.action.key if isinstance(event.action, actions.Press) and is_printable(event.action.key) else ""
-    )
+    """Return the letter that a key wrote."""
+    key = event.action.key if isinstance(event.action, actions.Press) else ""
+    return key if is_printable(key) and not takes_no_letter(event.element) else ""
 
 
 def same_target(first: Event, second: Event) -> bool:

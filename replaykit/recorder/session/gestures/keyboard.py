@@ -35,7 +35,18 @@ from replaykit.trajectory.redaction_marks import MASKED
 SCROLL_KEYS = frozenset(
     {"PageDown", "PageUp", "Home", "End", "ArrowDown", "ArrowUp", "ArrowLeft", "ArrowRight", "Space", " "}
 )
-"""Keys that scroll where no field takes them."""
+"""Keys that scroll where no field or widget takes them."""
+
+_SPACE = (" ", "Space")
+_PRESSED = ("button", "checkbox", "switch")
+"""Roles of elements that take Space. A link takes none of these keys."""
+
+_WIDGETS = (
+    "cell", "columnheader", "combobox", "grid", "gridcell", "listbox", "menu", "menubar", "menuitem",
+    "menuitemcheckbox", "menuitemradio", "option", "radio", "radiogroup", "row", "rowheader", "searchbox",
+    "slider", "spinbutton", "tab", "tablist", "textbox", "tree", "treegrid", "treeitem",
+)  # fmt: skip
+"""Roles of elements that take such keys, and scroll what they chose into view."""
 
 ENTERING = frozenset({"insertText", "insertCompositionText"})
 """Input types of single keys."""
@@ -197,9 +208,9 @@ class Keying(Gesture):
         return (message.event.cause == "key" and not is_file) or control in ("text", "check")
 
     def _take_scroll(self, message: PageMessage) -> bool:
-        # In a field these keys move the caret, and scrolling is only its effect.
-        is_field = self.element is not None and self.element.tag in ("input", "textarea", "select")
-        if (text_of(self.first, "key") or "") in SCROLL_KEYS and not is_field:
+        # In a field these keys move the caret, in a widget they choose: scrolling is only their effect.
+        key = text_of(self.first, "key") or ""
+        if key in SCROLL_KEYS and not _takes(key, self.element):
             left, top = self.offset = self.offset or self.offset_of(message)
             self.moved = (number_of(message, "left") - left, number_of(message, "top") - top)
             self.last = message.at
@@ -252,3 +263,13 @@ class Keying(Gesture):
         if self.element is not None and self.element.masked:
             value = MASKED if self.is_spread else self.after or MASKED
         return Type(element=self.element, value=value, value_after=self.after)
+
+
+def _takes(key: str, element: Element | None) -> bool:
+    """Whether a field or widget takes a key that scrolls elsewhere."""
+    if element is None:
+        return False
+    is_field = element.tag in ("input", "textarea", "select")
+    has_mark = "aria-activedescendant" in (element.attributes or {})
+    is_pressed = key in _SPACE and (element.tag == "summary" or element.role in _PRESSED)
+    return is_field or has_mark or is_pressed or element.role in _WIDGETS

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from replaykit.errors import ReplaykitError
-from replaykit.grading.policies.events.event import ENTER, Event
+from replaykit.grading.policies.events.event import ENTER, SPACE, Event
 from replaykit.grading.policies.events.plain_widgets.page_change import ROWS_MAX, size_of
 from replaykit.grading.policies.events.recorded_targets import target_of
 from replaykit.grading.policies.events.text_conditions import Reading, TextTests
@@ -29,6 +29,11 @@ _CONTROLS = (
 )
 """Elements that are the target of what happens inside of them."""
 
+_HOLDERS = ("gridcell", "option", "row", "tab", "treeitem")
+"""Roles of entries that may hold buttons: who clicks the entry presses none of them."""
+
+_BUTTONS = "button, [role=button]"
+
 _DIALOGS = "dialog, [role=dialog], [role=alertdialog]"
 
 
@@ -41,7 +46,10 @@ def name_on_ground(event: Event, names: TextTests) -> Truth | None:
     own = names.truth(_own(event, around)) if around is not None else unknown()
     if around is None or own.holds is not False:
         return own if own.holds else None
-    is_key = isinstance(event.action, Press) and event.action.key in ENTER
+    is_key = isinstance(event.action, Press) and event.action.key in (*ENTER, *SPACE)
+    if _is_entry(around):
+        return unknown(f"names.inside@{event.step}") if is_key else FALSE
+    is_key &= isinstance(event.action, Press) and event.action.key in ENTER
     is_card = around.tag not in PAGES and size_of(around) <= ROWS_MAX and not _is_backdrop(around)
     return unknown(f"names.inside@{event.step}") if is_key or is_card else FALSE
 
@@ -66,13 +74,26 @@ def _container(event: Event) -> Node | None:
 def _found(event: Event) -> Node | None:
     try:
         node = target_of(event) if event.element is not None else None
-        if node is None or "-" in node.tag or node.row in _controls(node.dom):
+        if node is None or "-" in node.tag:
             return None
         inside = range(node.row + 1, node.dom.tree.end[node.row])
+        if _is_entry(node):
+            return node if any(row in _buttons(node.dom) for row in inside) and _has_words(node) else None
+        if node.row in _controls(node.dom):
+            return None
         is_holder = node.tag in PAGES or any(row in _controls(node.dom) for row in inside)
         return node if is_holder else None
     except ReplaykitError:  # faults of the page are reported by the rule that has to read it
         return None
+
+
+def _is_entry(node: Node) -> bool:
+    return (node.attribute("role") or "").strip().lower() in _HOLDERS
+
+
+def _has_words(entry: Node) -> bool:
+    """Whether an entry has a text of its own, beside the buttons in it."""
+    return any(char.isalnum() for text in _outside(entry) for char in text)
 
 
 def _own(event: Event, node: Node) -> tuple[Reading, ...]:
@@ -116,6 +137,19 @@ def _controls(dom: Dom) -> frozenset[int]:
     if not known:
         known.append(frozenset(one.row for one in dom.pierce_all(_CONTROLS)))
     return known[0]
+
+
+def _buttons(dom: Dom) -> frozenset[int]:
+    """Return the rows of all buttons of a page, looked for once."""
+    known = dom.tree.memo(_known_buttons)
+    if not known:
+        known.append(frozenset(one.row for one in dom.pierce_all(_BUTTONS)))
+    return known[0]
+
+
+def _known_buttons(tree: Tree) -> list[frozenset[int]]:
+    """The buttons of a page, filled when they are asked for."""
+    return []
 
 
 def _known_controls(tree: Tree) -> list[frozenset[int]]:
