@@ -745,6 +745,26 @@ def test_a_scroll_key_scrolls(driver) -> None:
     assert (type(action), action.dy, action.by) == (Scroll, 560, "key")
 
 
+@pytest.mark.parametrize(
+    ("key", "target", "kind"),
+    [
+        (" ", Element(tag="button", role="button"), Press),
+        ("PageDown", Element(tag="button", role="button"), Scroll),
+        (" ", Element(tag="a", role="link"), Scroll),
+        ("End", Element(tag="ul", role="listbox"), Press),
+        ("ArrowDown", Element(tag="div", attributes={"aria-activedescendant": "o"}), Press),
+        ("ArrowDown", Element(tag="div"), Scroll),
+    ],
+)
+def test_a_key_that_a_widget_takes_is_pressed_whatever_scrolls(
+    driver, key: str, target: Element, kind: type
+) -> None:
+    driver.event("keydown", target, 1000, key=key, chord=key, printable=key == " ")
+    driver.event("scroll", ROOT, 1050, left=0, top=300).wait(2000)
+    (action,) = driver.actions
+    assert type(action) is kind
+
+
 def test_scrolling_without_a_gesture_is_no_action(driver) -> None:
     driver.event("scroll", ROOT, 5000, left=0, top=400).wait(2000)
     assert driver.actions == []

@@ -131,6 +131,25 @@ def test_parts_of_a_value_are_the_value_that_the_field_then_holds(
     assert graded(run, grade, GIVEN, *done)[0] == outcome
 
 
+def test_a_text_goes_on_where_the_page_completed_it(run: Any, grade: Any) -> None:
+    """What the page put behind the typed text is replaced by the next letter."""
+    typed = [
+        Type(element=box(""), value="New ", value_after="New "),
+        Type(element=box("New Delhi"), value="York", value_after="New York"),
+    ]
+    assert graded(run, grade, GIVEN, *typed)[0] == "OK"
+    other = Type(element=box("Old Delhi"), value="York", value_after="Old York")
+    assert graded(run, grade, GIVEN, typed[0], other)[0] == "VIOLATED"
+
+
+@pytest.mark.parametrize("role", ["listbox", "menuitem", "tree"])
+def test_a_letter_on_a_list_enters_no_text(role: str, run: Any, grade: Any) -> None:
+    keys = [Press(element=Element(tag="ul", css="#l", role=role), key=key) for key in "ab"]
+    assert graded(run, grade, GIVEN, *keys)[0] != "VIOLATED"
+    written = [Press(element=Element(tag="div", css="#l", role="textbox"), key=key) for key in "ab"]
+    assert graded(run, grade, GIVEN, *written)[0] == "VIOLATED"
+
+
 def erased(*values: str, **facts: Any) -> list[Any]:
     return [
         Press(element=box(one, **facts), key="Backspace", value_after=other)
