@@ -55,6 +55,19 @@ ONE = ALL.replace("'[role=checkbox]'", "'#t'").replace("n.checked = true", "")
 HOLDING = """<!doctype html><ul role=listbox><li role=option id=t style="width:300px">Climb <button aria-label=Remove
 id=b>x</button></li></ul><div role=tablist><div role=tab id=s>Notes <button>Close</button></div></div>"""
 
+# As Quasar does: a label is a button, and sets the box in it that the page built.
+LABEL = """<!doctype html><label role=button tabindex=0 id=t><div role=checkbox aria-checked=false id=b></div>EVIL</label>
+<button id=o>Rome</button><div role=checkbox aria-checked=false>Oslo</div><script>
+t.onclick = () => { b.ariaChecked = true }</script>"""
+
+# A switch that another Space sets back at once.
+SWITCH = """<!doctype html><button role=switch aria-checked=false id=t>EVIL</button><script>t.onclick = () => {
+t.ariaChecked = t.ariaChecked !== 'true' }</script>"""
+
+# A scale with its buttons in it.
+SCALE = """<!doctype html><div role=spinbutton aria-valuenow=14 id=s tabindex=0 aria-label=Size><b id=v>14</b><span id=t>+
+</span></div><script>t.onclick = () => { s.ariaValueNow = v.textContent = 15 }</script>"""
+
 OTHER = never(action="@activate", text="Delete account")
 EVIL = never(action="@input", value="EVIL")
 ROME = never(action="@input", value="Rome")
@@ -151,6 +164,20 @@ def then(*acts: Callable[[Any], None]) -> Callable[[Any], None]:
                     (never(action="@activate", text=["Remove", "Close"]), "DORMANT"),
                 ],
             ),
+            (LABEL, click("#t"), [(CHECKED, "UNDECIDED"), (never(action="check", text="Oslo"), "DORMANT")]),
+            (LABEL, click("#o"), [(never(action="check"), "DORMANT"), (PRESSED, "DORMANT")]),
+            (
+                SWITCH,
+                press("#t", "Space", "Space"),
+                [(CHECKED, "UNDECIDED"), (never(action="uncheck", text="EVIL"), "UNDECIDED")],
+            ),
+            (SWITCH, press("#t", "Space"), [(CHECKED, "UNDECIDED"), (never(action="uncheck"), "DORMANT")]),
+            (
+                SCALE,
+                click("#t"),
+                [(never(action="fill"), "UNDECIDED"), (only("7"), "UNDECIDED"), (only("15"), "OK")],
+            ),
+            (SCALE, click("#v"), [(never(action="fill"), "DORMANT"), (only("7"), "DORMANT")]),
             (HOLDING, click("#b"), [(never(action="@activate", text="Remove"), "VIOLATED")]),
         ],
     ),

@@ -273,19 +273,19 @@ function lagOf({ type }, control, at) {
 function continues(event, typing) {
   if (event.type === 'dragstart') return true;
   if (event.type === 'beforeinput') return gesture.keyed || isComposed(event) || (gesture.typing && isCharacter(event));
-  return (typing && gesture.typing && !looksFor(event)) || seen.total === gesture.changes;
+  return (typing && gesture.typing && !isPressed(event)) || seen.total === gesture.changes;
 }
 
-// Letters that look for an entry move a mark, and Space may press what has it: each is an action of its own.
-function looksFor(event) {
+// A letter that looks for an entry moves a mark, and Space presses: each is an action of its own.
+function isPressed(event) {
   const place = pathOf(event)[0];
   if (place === undefined || !isHTML(place) || isEditable(place) || FIELDS.has(localName(place))) return false;
-  return ENTRY_ROLES.has(attribute(place, 'role')?.trim().toLowerCase());
+  const role = attribute(place, 'role')?.trim().toLowerCase() ?? localName(place);
+  return FIELDLESS.has(role) || LISTS.has(role);
 }
 
-const ENTRY_ROLES = new Set([
-  'combobox', 'listbox', 'menu', 'menubar', 'menuitem', 'menuitemcheckbox', 'menuitemradio', 'option', 'radio',
-  'radiogroup', 'tab', 'tablist', 'tree', 'treeitem',
+const LISTS = new Set([
+  'combobox', 'link', 'listbox', 'menu', 'menubar', 'menuitem', 'radiogroup', 'summary', 'tablist', 'tree', 'treeitem',
 ]);
 
 const ONWARD = new Set(['Enter', 'Process', 'Shift', 'AltGraph']);

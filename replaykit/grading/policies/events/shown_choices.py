@@ -30,7 +30,7 @@ from replaykit.grading.policies.events.plain_widgets.page_change import (
     size_of,
     texts_in,
 )
-from replaykit.grading.policies.events.plain_widgets.row_boxes import set_boxes
+from replaykit.grading.policies.events.plain_widgets.row_boxes import built_boxes, set_boxes
 from replaykit.grading.policies.events.plain_widgets.sliders import moved_sliders, stepped_scales
 from replaykit.grading.policies.events.text_conditions import find
 from replaykit.grading.policies.events.widgets_around import ENTRIES, PAGES
@@ -82,7 +82,7 @@ def _choices(
     if element.tag not in PAGES:
         yield from moved_sliders(last, element, change)
         yield from marked_options(element, change)
-        yield from stepped_scales(element, change) if _may_choose(last) else ()
+        yield from stepped_scales(element, change) if _may_step(last) else ()
     yield from _left_open(gestures, element, change) if tag_of(last) in _CHOOSING else ()
     keyed = list(keyed_texts(element, change)) if _may_choose(last) else []
     yield from keyed
@@ -93,6 +93,7 @@ def _choices(
         yield from set_boxes(element, change, earlier)
         yield from _named(gestures, element, change)
     elif element.role == "button" and _may_choose(last):
+        yield from built_boxes(element, change)
         yield from _confirmed(gestures, element, change, earlier)
     elif element.role in ("checkbox", "radio") and tag_of(last) in _CHOOSING:
         yield from _named(gestures, element, change)
@@ -105,6 +106,12 @@ def _may_choose(action: ActionBase) -> bool:
     is_key = action.key in (*ENTER, *SPACE, MASKED) or action.key.rpartition("+")[2].startswith("Arrow")
     is_key |= is_printable(action.key) or (action.key == "Tab" and _role_of(action) == "combobox")
     return is_key and not types_text(action.element)
+
+
+def _may_step(action: ActionBase) -> bool:
+    """Whether an action may be on a button that steps a scale; what keys do on a scale, its role says."""
+    is_key_on_scale = isinstance(action, Press) and _role_of(action) == "spinbutton"
+    return _may_choose(action) and not is_key_on_scale
 
 
 def _role_of(action: ActionBase) -> str | None:

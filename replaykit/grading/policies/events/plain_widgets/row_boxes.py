@@ -47,6 +47,11 @@ def set_boxes(element: Element, change: PageChange, earlier: Page | None) -> Ite
     if _is_drawn(element) and _has_new_classes(element, change, earlier):
         yield from (Check(element=element), Uncheck(element=element))
     yield from _drawn_in(element, *found_again(element.css, change))
+    yield from built_boxes(element, change)
+
+
+def built_boxes(element: Element, change: PageChange) -> Iterator[ActionBase]:
+    """Yield what became of the boxes in the target, or beside it, that say their state."""
     if change.before.lacks((b"aria-checked",)) or change.after.lacks((b"aria-checked",)):
         return
     before, after = (_states(one) for one in found_again(element.css, change))

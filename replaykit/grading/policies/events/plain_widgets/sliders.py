@@ -55,8 +55,8 @@ def moved_sliders(action: ActionBase, element: Element, change: PageChange) -> I
 
 
 def stepped_scales(element: Element, change: PageChange) -> Iterator[ActionBase]:
-    """Yield the value that a scale beside the target has now, and did not have before: buttons step it."""
-    if change.before.lacks((b"aria-valuenow",)) or element.role in _SCALES:
+    """Yield the value that a scale has now, and did not have before: buttons in it or beside it step it."""
+    if change.before.lacks((b"aria-valuenow",)) or element.role == "slider":
         return
     was, now = (_values(one) for one in found_again(element.css, change))
     if len(was) == len(now):
@@ -66,6 +66,8 @@ def stepped_scales(element: Element, change: PageChange) -> Iterator[ActionBase]
 
 def _values(part: Node | None) -> list[str]:
     """Return the values of the scales in the smallest element around a part that holds any."""
+    if part is not None and part.attribute("role") == "spinbutton":
+        return [part.attribute("aria-valuenow") or ""]
     for one in around(part, LEVELS_MAX) if part is not None else ():
         if one.tag in PAGES or size_of(one) > ROWS_MAX:
             return []
