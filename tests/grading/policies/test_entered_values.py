@@ -132,7 +132,7 @@ def test_parts_of_a_value_are_the_value_that_the_field_then_holds(
 
 
 def test_a_text_goes_on_where_the_page_completed_it(run: Any, grade: Any) -> None:
-    """What the page put behind the typed text is replaced by the next letter."""
+    """The next letter replaces what the page put behind the typed text."""
     typed = [
         Type(element=box(""), value="New ", value_after="New "),
         Type(element=box("New Delhi"), value="York", value_after="New York"),
