@@ -68,6 +68,10 @@ t.ariaChecked = t.ariaChecked !== 'true' }</script>"""
 SCALE = """<!doctype html><div role=spinbutton aria-valuenow=14 id=s tabindex=0 aria-label=Size><b id=v>14</b><span id=t>+
 </span></div><script>t.onclick = () => { s.ariaValueNow = v.textContent = 15 }</script>"""
 
+# As Spectrum does: an arrow steps the number in a field that is not declared as one.
+NUMBER = """<!doctype html><input id=t inputmode=numeric value=3 aria-label=Count><script>t.onkeydown = ({key}) => {
+if (key === 'ArrowUp') t.value = +t.value + 1 }</script>"""
+
 OTHER = never(action="@activate", text="Delete account")
 EVIL = never(action="@input", value="EVIL")
 ROME = never(action="@input", value="Rome")
@@ -178,6 +182,12 @@ def then(*acts: Callable[[Any], None]) -> Callable[[Any], None]:
                 [(never(action="fill"), "UNDECIDED"), (only("7"), "UNDECIDED"), (only("15"), "OK")],
             ),
             (SCALE, click("#v"), [(never(action="fill"), "DORMANT"), (only("7"), "DORMANT")]),
+            (
+                NUMBER,
+                press("#t", "ArrowUp"),
+                [(never(action="fill"), "UNDECIDED"), (only("7"), "UNDECIDED"), (only("4"), "OK")],
+            ),
+            (NUMBER, press("#t", "ArrowDown"), [(never(action="fill"), "DORMANT"), (only("7"), "DORMANT")]),
             (HOLDING, click("#b"), [(never(action="@activate", text="Remove"), "VIOLATED")]),
         ],
     ),

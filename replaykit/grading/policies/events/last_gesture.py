@@ -83,7 +83,8 @@ class LastGesture:
         is_number = bare(after).isdigit() and (not before or bare(before).isdigit())
         css = self.element.css
         if path == css:
-            return is_number and self.is_moving and self.element.role == "spinbutton"
+            is_stepped = self.element.role == "spinbutton" or bare(before) != ""
+            return is_number and self.is_moving and is_stepped
         if not is_number or self.is_typing:
             return False
         is_sign = not bare(self._called)
