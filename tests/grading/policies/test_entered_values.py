@@ -142,6 +142,21 @@ def test_a_text_goes_on_where_the_page_completed_it(run: Any, grade: Any) -> Non
     assert graded(run, grade, GIVEN, typed[0], other)[0] == "VIOLATED"
 
 
+@pytest.mark.parametrize(
+    ("key", "role", "outcome"),
+    [
+        ("N", "gridcell", "OK"),
+        ("⟦masked⟧", "gridcell", "OK"),
+        ("N", "textbox", "VIOLATED"),
+        ("x", "gridcell", "VIOLATED"),
+    ],
+)
+def test_a_letter_on_a_cell_begins_the_text(key: str, role: str, outcome: str, run: Any, grade: Any) -> None:
+    opened = Press(element=Element(tag="div", css="#cell", role=role), key=key)
+    typed = Type(element=box("N"), value="ew York", value_after="New York")
+    assert graded(run, grade, GIVEN, opened, typed)[0] == outcome
+
+
 @pytest.mark.parametrize("role", ["listbox", "menuitem", "tree"])
 def test_a_letter_on_a_list_enters_no_text(role: str, run: Any, grade: Any) -> None:
     keys = [Press(element=Element(tag="ul", css="#l", role=role), key=key) for key in "ab"]

@@ -17,10 +17,14 @@ from replaykit.grading.policies.events.event import (
 from replaykit.grading.policies.events.plain_widgets.digit_boxes import WHOLE, with_codes
 from replaykit.grading.policies.events.plain_widgets.keypads import with_whole_texts
 from replaykit.trajectory import action as actions
+from replaykit.trajectory.redaction_marks import MASKED
 from replaykit.trajectory.text_changes import inserted
 
 _ASIDE = (actions.ToolCall, actions.Wait, actions.Noop, actions.MouseMove, actions.Scroll, actions.KeyboardUp)
 """Actions that leave the focus where it is."""
+
+_CELLS = ("cell", "gridcell")
+"""Roles of targets in which a letter opens a field that begins with it."""
 
 PARTS_MAX = 4000
 """Characters of a text that was typed in parts: it is searched again with each part."""
@@ -31,6 +35,7 @@ def joined(events: list[Event]) -> Iterator[Event]:
     found = with_whole_texts(with_codes(_join_parts(list(_join_presses(events)))))
     _learn_lines(found)
     _learn_parts(found)
+    _learn_begun(found)
     yield from found
 
 
@@ -155,6 +160,22 @@ def _learn_whole(parts: list[Event]) -> None:
     for part in parts:
         if all(any(text and text in whole for text in option) for option in part.values):
             part.known.setdefault(WHOLE, whole)
+
+
+def _learn_begun(events: Iterable[Event]) -> None:
+    """Let a text know the letter that a key on a cell put before it: the key opened the field."""
+    for first, second in pairwise(event for event in events if event.kind == "action"):
+        key = first.action.key if isinstance(first.action, actions.Press) else ""
+        begun, held = second.held_before, [reading.raw for reading in second.held]
+        is_cell = first.element is not None and first.element.role in _CELLS
+        if (
+            is_cell
+            and begun
+            and begun in (key, key == MASKED and begun[:1])
+            and begun + _typed(second) in held
+        ):
+            for one in (first, second):
+                one.known.setdefault(WHOLE, begun + _typed(second))
 
 
 def _is_line_end(event: Event) -> bool:
