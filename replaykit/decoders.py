@@ -78,7 +78,7 @@ def decode_each_key_once(text: str) -> Any:
     plain = decode_plain(text)
     # The parser keeps the last of two fields with one name. Each colon outside of texts is a field, so most
     # files need no second parser, which would have to be loaded.
-    if _STRING.sub("", text).count(":") != _fields_in(plain):
+    if _STRING.sub("", text).count(":") != fields_in(plain):
         decode_as_python(text, object_pairs_hook=_with_each_key_once)
     return plain
 
@@ -86,7 +86,8 @@ def decode_each_key_once(text: str) -> Any:
 _STRING = lazy_pattern(r'"(?:[^"\\]|\\.)*"')
 
 
-def _fields_in(plain: Any) -> int:
+def fields_in(plain: Any) -> int:
+    """Return how many fields the objects of a plain value have together."""
     count, stack = 0, [plain]
     while stack:
         value = stack.pop()

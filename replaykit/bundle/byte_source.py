@@ -147,7 +147,7 @@ def bundles_in(sources: Sources) -> Iterable[str]:
     return list(names) if isinstance(many, Sized) else names
 
 
-SCRATCH = (".importing-", ".packing-", ".redacting-")
+SCRATCH = (".exporting-", ".importing-", ".packing-", ".redacting-")
 """Starts of the names of folders in which commands work. A killed one leaves half a copy of a run there."""
 
 
@@ -174,6 +174,30 @@ def named_bundles(source: str) -> NamedBundles:
         return NamedBundles([source], [])
     left: list[str] = []
     return NamedBundles(list(_below(str(Path(source)), left, os.path.realpath(source))), left)
+
+
+class FoundBundles(NamedTuple):
+    """Bundles that sources name, and what a gate has to know of their folders."""
+
+    names: BundleNames
+    """Names of all of them, in order."""
+    empty: tuple[str, ...]
+    """Folders without a bundle."""
+    left_out: tuple[str, ...]
+    """Parts of folders that may hold bundles and are not looked at, each with the reason."""
+
+
+def found_in(sources: Sources) -> FoundBundles:
+    """Return the bundles that sources name, with the folders that hold none and what is left out of them."""
+    if isinstance(sources, BundleNames):
+        return FoundBundles(sources, (), ())
+    many = [sources] if isinstance(sources, str | Path) else list(sources)
+    found = {str(source): named_bundles(str(source)) for source in many}
+    return FoundBundles(
+        BundleNames(name for source in many for name in found[str(source)].names),
+        tuple(name for name, one in found.items() if not one.names),
+        tuple(dict.fromkeys(words for one in found.values() for words in one.left_out)),
+    )
 
 
 def _below(folder: str, left: list[str], root: str = "") -> Iterator[str]:

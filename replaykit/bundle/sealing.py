@@ -6,7 +6,7 @@ import os
 import shutil
 import tempfile
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -109,13 +109,15 @@ class _Writing:
         self._offset += len(frame)
 
 
-def seal_into(container: Container, target: Path, mode: int, *, is_passing: bool = False) -> int:
+def seal_into(
+    container: Container, target: Path, mode: int, *, is_new: bool = False, is_passing: bool = False
+) -> int:
     """Write a container as the sealed file `target`, at once or not at all; return its size in bytes.
 
     A temporary file in the same folder is read back at level `full` first. On any failure it is removed
     and `target` stays as it was; one that a killed process left behind is removed by the next seal of
-    `target`. Raises BundleError. `is_passing`: `target` is moved elsewhere at once, so that its folder is
-    neither searched nor synced.
+    `target`. Raises BundleError. `is_new`: no file may have that name. `is_passing`: `target` is moved
+    elsewhere at once, so that its folder is neither searched nor synced.
     """
     prefix = f".{target.name[:_NAME_MAX]}.sealing-"
     if not is_passing:
@@ -130,11 +132,11 @@ def seal_into(container: Container, target: Path, mode: int, *, is_passing: bool
             size = _write(container, file, mode)
             _read_back(container, temporary)
             if is_locked:
-                Path(temporary).replace(target)
+                put(Path(temporary), target, "seal", is_forced=not is_new)
         if not is_locked:
             # Windows has no such locks, and replaces no file that is open.
             container.close()
-            Path(temporary).replace(target)
+            put(Path(temporary), target, "seal", is_forced=not is_new)
     except OSError as error:
         _remove(temporary)
         raise write_error(str(target), "seal", error) from error
@@ -189,6 +191,58 @@ def _sync_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def put(written: Path, target: Path, operation: str, *, is_forced: bool) -> None:
+    """Give a finished file its name; unless it is forced, only if no file has it.
+
+    Of two writers of one name, the second is refused, even if it looked before the first was ready. Raises
+    BundleWriteError.
+    """
+    try:
+        if is_forced:
+            written.replace(target)
+        else:
+            _put_new(written, target)
+    except FileExistsError as error:
+        raise OutputExists(source=str(target), operation=operation) from error
+    except OSError as error:
+        raise write_error(str(target), operation, error) from error
+
+
+def _put_new(written: Path, target: Path) -> None:
+    try:
+        os.link(written, target)
+    except FileExistsError:
+        raise
+    except OSError:
+        # Not every file system has hard links: an empty file holds the name until the content is there.
+        os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        written.replace(target)
+    else:
+        written.unlink()
+
+
+def put_copy(
+    written: Path, target: Path, beside: Mapping[Path, bytes | None], word: str, *, is_forced: bool
+) -> None:
+    """Put a copy and the files beside it in place, all or none; None: there is no such file.
+
+    `word`: `redacted packed`. Raises OutputExists, OSError.
+    """
+    operation = f"write the {word} bundle"
+    with ExitStack() as undone:
+        for path, data in beside.items():
+            if data is not None:
+                part = written.with_name("beside")
+                part.write_bytes(data)
+                put(part, path, operation, is_forced=is_forced)
+                undone.callback(path.unlink, missing_ok=True)
+            elif is_forced:
+                path.unlink(missing_ok=True)  # it belongs to the bundle that is replaced
+        # The bundle comes last: with it in place, the files beside it must be right.
+        put(written, target, operation, is_forced=is_forced)
+        undone.pop_all()
 
 
 def check_copy(source: Path, targets: Sequence[Path], word: str, *, is_forced: bool) -> None:

@@ -344,7 +344,7 @@ def salvage(path: str | Path, target: str | Path) -> SealResult:
     source = open_source(path)
     try:
         container = recover(source, Limits())
-        size = seal_into(container, Path(target).absolute(), _mode(path))
+        size = seal_into(container, Path(target).absolute(), _mode(path), is_new=True)
     finally:
         source.close()
     return _result(container, str(target), size, 0, container.lost)

@@ -26,13 +26,6 @@ def find_bundles(named: tuple[str, ...], what: str = "bundle") -> BundleNames:
     return BundleNames(dict.fromkeys(path for name in named for path in _expand(name, what)))
 
 
-def empty_or_left_out(named: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the folders named without a bundle, and what else of them is left out, each with the reason."""
-    found = {name: named_bundles(name) for name in named}
-    empty = tuple(name for name, one in found.items() if not one.names)
-    return empty, tuple(dict.fromkeys(words for one in found.values() for words in one.left_out))
-
-
 def check_tape(named: str | None) -> None:
     """Raise TapeError for a named tape, or folder of tapes, that is missing or of another kind."""
     if named is not None and not Path(named).exists():

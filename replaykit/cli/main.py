@@ -5,8 +5,10 @@ from __future__ import annotations
 import gc
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
+from types import FrameType
 from typing import Any, TextIO
 
 import click
@@ -124,6 +126,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its documented code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     gc.set_threshold(GARBAGE)
+    _hear_signals()
     _open_closed_outputs()
     try:
         code = run(arguments)
@@ -136,6 +139,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = 3
     gc.freeze()  # what is left goes with the process: Python need not search it for garbage first
     sys.exit(code)
+
+
+def _hear_signals() -> None:
+    """Let whatever asks the program to end do so as Ctrl-C does: nothing half done is left behind."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows has no SIGHUP
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, _interrupt)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    if not callable(signal.getsignal(signal.SIGINT)):  # ignored, as in a background job of a script
+        raise KeyboardInterrupt
+    signal.raise_signal(signal.SIGINT)
 
 
 def _open_closed_outputs() -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
-from contextlib import closing, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from msgspec.structs import replace
 
-from replaykit.bundle.byte_source import Sources, bundles_in
+from replaykit.bundle.byte_source import FoundBundles, Sources, bundles_in, found_in
 from replaykit.errors import EngineError, UsageError
 from replaykit.grading.gate import GateOptions, decide
 from replaykit.grading.grade_options import GradeOptions, TaskExecutor
@@ -62,7 +62,8 @@ def grade_many(
     and verdict of each bundle. `gate`, `label` and `runs`: as in `build_report`. Other arguments: as in
     `iter_grades`.
 
-    A bundle that cannot be read or graded gets a verdict with an `error`; the others are graded. Tasks of the
+    A bundle that cannot be read or graded gets a verdict with an `error`; the others are graded. A folder
+    without bundles, or with bundles that are not looked at, leaves the gate undecided. Tasks of the
     suite without a bundle count as not done. Raises EngineError, NondeterministicVerdict.
 
     Example:
@@ -70,9 +71,9 @@ def grade_many(
         print(report.summary["metrics"]["CuP"]["value"])
         replaykit.write_report(report, "report.json")
     """
-    rows = []
+    rows, found = [], found_in(sources)
     for row in iter_grades(
-        sources,
+        found.names,
         options,
         jobs=jobs,
         executor=executor,
@@ -85,7 +86,17 @@ def grade_many(
         if on_progress:
             on_progress(row.source, row.verdict)
     tasks = options.suite.tasks if options is not None and options.suite is not None else ()
-    return report_of(rows, gate=gate, label=label, tasks=tasks, runs=runs)
+    return report_of(rows, gate=_seeing(gate, found), label=label, tasks=tasks, runs=runs)
+
+
+def _seeing(gate: GateOptions | None, found: FoundBundles) -> GateOptions:
+    """Return the conditions of a gate that also sees what was not graded of the folders."""
+    gate = gate or GateOptions()
+    return replace(
+        gate,
+        without_bundles=(*gate.without_bundles, *found.empty),
+        left_out=(*gate.left_out, *found.left_out),
+    )
 
 
 def iter_grades(
@@ -281,8 +292,13 @@ def _in_parallel(
         foreign: Workers = Foreign(executor, options)
         yield from run(foreign, chunks, in_flight)
         return
-    with closing(Processes(jobs, options, limit_seconds)) as workers:
+    workers = Processes(jobs, options, limit_seconds)
+    try:
         yield from run(workers, chunks, in_flight)
+    except BaseException:  # Ctrl-C, or a caller that wants no more: no one waits for what has begun
+        workers.end()
+        raise
+    workers.close()
 
 
 def _stored(results: Sequence[Result], shards: Shards | None) -> Iterator[Row]:

@@ -6,7 +6,6 @@ import importlib
 import io
 import os
 import re
-import tempfile
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby, pairwise
@@ -18,6 +17,7 @@ from msgspec import Struct
 from replaykit.bundle.blobs import png
 from replaykit.bundle.bundle_format import PIXMAP
 from replaykit.bundle.reader import Bundle, open_bundle
+from replaykit.bundle.sealing import put, scratch_folder, write_error
 from replaykit.errors import BundleWriteError, CannotExport, OutputExists, UsageError
 from replaykit.file_types import DEVICE, is_device
 from replaykit.grading.verdict import Verdict
@@ -129,7 +129,7 @@ def export_run(
     with open_bundle(bundle) as opened:
         found = one.make(opened, choices)
     for name, data in found.items():
-        write_file(place if one.ending else place / name, data)
+        write_file(place if one.ending else place / name, data, is_forced=force)
     if not one.ending:
         _remove_stale(place, found)
     return place
@@ -227,25 +227,20 @@ def thought_of_answer(run: Trajectory) -> str | None:
     return last.thought if last is not None and isinstance(last.action, Answer) else None
 
 
-_NAME_MAX = 50
-"""Characters of a name that the file beside it takes: a long name has no room for more."""
+def write_file(file: Path, data: bytes, *, is_forced: bool) -> None:
+    """Write a file whole or not at all, its folders with it. Raises BundleWriteError.
 
-
-def write_file(file: Path, data: bytes) -> None:
-    """Write a file whole or not at all, its folders with it. Raises BundleWriteError."""
-    name = None
+    `is_forced`: it replaces one that is there, else that is OutputExists.
+    """
+    operation = "write the export"
     if is_device(file):
-        raise BundleWriteError(source=str(file), operation="write the export", reason=DEVICE)
+        raise BundleWriteError(source=str(file), operation=operation, reason=DEVICE)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{file.name[:_NAME_MAX]}.", dir=file.parent)
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-        Path(name).chmod(0o644)
-        Path(name).replace(file)
+        with scratch_folder(file.parent, "exporting") as place:
+            part = place / "part"
+            part.write_bytes(data)
+            part.chmod(0o644)
+            put(part, file, operation, is_forced=is_forced)
     except OSError as error:
-        if name is not None:
-            Path(name).unlink(missing_ok=True)
-        raise BundleWriteError(
-            source=str(file), operation="write the export", reason=error.strerror or str(error)
-        ) from error
+        raise write_error(str(file), operation, error) from error

@@ -15,7 +15,14 @@ from msgspec.structs import replace
 
 from replaykit.bundle.sealing import remove_abandoned_folders
 from replaykit.bundle.writer import SealResult
-from replaykit.errors import BundleWriteError, InteropError, ReplaykitError, UnknownLayout, with_clean_fields
+from replaykit.errors import (
+    BundleWriteError,
+    InteropError,
+    OutputExists,
+    ReplaykitError,
+    UnknownLayout,
+    with_clean_fields,
+)
 from replaykit.grading.workers import fork_server
 from replaykit.interop.archives.unpacked_archives import Unpacking
 from replaykit.interop.imported_run import Options, Run
@@ -174,10 +181,13 @@ def _carried_out(
     )
     try:
         # Four chunks a worker: large runs are spread, and few messages are sent.
-        yield from workers.map(carry_out, found, chunksize=max(1, min(CHUNK, len(found) // (4 * jobs))))
-    finally:
-        # Ctrl-C must not wait for every run that was planned.
-        workers.shutdown(cancel_futures=True)
+        with fork_server.undisturbed():
+            results = workers.map(carry_out, found, chunksize=max(1, min(CHUNK, len(found) // (4 * jobs))))
+        yield from results
+    except BaseException:  # Ctrl-C must not wait for what has begun; the caller removes what is left of it
+        fork_server.end(workers)
+        raise
+    workers.shutdown()
 
 
 def _loaded(formats: Iterable[str]) -> list[str]:
@@ -226,7 +236,9 @@ def _import(
     # Of many files in a folder, errors name this one.
     source = open_source(one.name, candidate.root, options.limits, _shown(candidate))
     try:
-        run, sealed = _written(one, candidate, source, options, target)
+        run, sealed = _written(one, candidate, source, options, target, is_forced=force)
+    except OutputExists:  # another import was faster
+        return ImportResult(source=_shown(candidate), path=str(target), state="kept")
     finally:
         source.close()
     return ImportResult(
@@ -235,7 +247,13 @@ def _import(
 
 
 def _written(
-    one: Importer, candidate: Candidate, source: SourceFiles, options: Options, target: Path
+    one: Importer,
+    candidate: Candidate,
+    source: SourceFiles,
+    options: Options,
+    target: Path,
+    *,
+    is_forced: bool,
 ) -> tuple[Run, SealResult]:
     """Read a run and write it; read it again where it named a password, which may stand in other places."""
     passwords: set[str] = set()
@@ -245,7 +263,7 @@ def _written(
             _count_unread(run, candidate)
             # A password is known once its field was read, and its text may stand before that.
             if options.keeps_secrets or run.passwords == passwords:
-                return run, write_run(run, target)
+                return run, write_run(run, target, is_forced=is_forced)
             passwords = run.passwords
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from replaykit.decoders import NEST_MAX, decode_plain
+from replaykit.decoders import NEST_MAX, decode_plain, fields_in
 from replaykit.interop.unreadable.wide_text import WIDE, is_wide
 
 SOURCE_NEST_MAX = 2 * NEST_MAX
@@ -41,11 +41,36 @@ def decode_json(data: bytes, depth: int = SOURCE_NEST_MAX) -> Any:
         raise JsonFault("of more objects and lists than can be kept", f"at most {CONTAINERS_MAX}")
     levels = min(depth, SOURCE_NEST_MAX)
     try:
-        return decode_plain(data, levels)
+        plain = decode_plain(data, levels)
     except RecursionError as error:
         raise JsonFault("nested deeper", f"at most {levels} levels") from error
     except (msgspec.DecodeError, UnicodeError):
         return _tolerant(data)
+    # The parser keeps the last of two fields with one name. This counts the fields of every usual notation.
+    if data.count(b'":') - data.count(b'\\":') != fields_in(plain):
+        _parsed(data, object_pairs_hook=_unambiguous)
+    return plain
+
+
+def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object. Raises JsonFault for a key with two values: none of them is the one that counts."""
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found and not _is_same(found[name], value):
+            raise JsonFault(f"an object with the key {name!r:.80} twice, and two values", "each key once")
+        found[name] = value
+    return found
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def _parsed(data: bytes, **hooks: Any) -> Any:
+    return json.loads(
+        data.decode("utf-8"), parse_constant=lambda _: None, parse_float=_finite, parse_int=_whole_number,
+        **hooks,
+    )  # fmt: skip
 
 
 def _tolerant(data: bytes) -> Any:
@@ -55,9 +80,7 @@ def _tolerant(data: bytes) -> Any:
     if is_wide(data):
         raise JsonFault(WIDE, "JSON in UTF-8")
     try:
-        found = json.loads(
-            data.decode("utf-8"), parse_constant=lambda _: None, parse_float=_finite, parse_int=_whole_number
-        )
+        found = _parsed(data, object_pairs_hook=_unambiguous)
         return json.loads(whole_text(json.dumps(found, ensure_ascii=False)))
     except UnicodeError as error:
         raise JsonFault("not UTF-8") from error

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from replaykit.bundle.blobs import blob_id
-from replaykit.bundle.sealing import scratch_folder
+from replaykit.bundle.sealing import put, scratch_folder
 from replaykit.bundle.verification import references
 from replaykit.bundle.writer import Journal, SealResult, seal_passing
 from replaykit.errors import BundleError, BundleWriteError, EventInvalid
@@ -18,19 +18,20 @@ BATCH = 8
 """Events of one commit: the largest ones fit into one frame."""
 
 
-def write_run(run: Run, target: Path) -> SealResult:
+def write_run(run: Run, target: Path, *, is_forced: bool = False) -> SealResult:
     """Write a run as a sealed bundle; the file is there whole or not at all.
 
-    Raises BundleError, and MalformedSource where a value fits in no bundle, such as a number over 2^53.
+    `is_forced`: it replaces one that is there, else that is OutputExists. Raises BundleError, and
+    MalformedSource where a value fits in no bundle, such as a number over 2^53.
     """
     try:
-        return write_sealed(target, lambda path: _journal(run, path))
+        return write_sealed(target, lambda path: _journal(run, path), is_forced=is_forced)
     except EventInvalid as error:
         what = f"event {error.fields['number']} at {error.fields['path']}"
         run.source.malformed(what, str(error.fields["reason"]), "values that a bundle can hold", error)
 
 
-def write_sealed(target: Path, journal: Callable[[Path], None]) -> SealResult:
+def write_sealed(target: Path, journal: Callable[[Path], None], *, is_forced: bool) -> SealResult:
     """Have a journal written beside the target, seal it, and put it in its place. Raises BundleError."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -38,7 +39,7 @@ def write_sealed(target: Path, journal: Callable[[Path], None]) -> SealResult:
             path = place / "run"
             journal(path)
             sealed = seal_passing(path)
-            path.replace(target)
+            put(path, target, "write the bundle", is_forced=is_forced)
     except OSError as error:
         raise BundleWriteError(
             source=str(target), operation="write the bundle", reason=error.strerror or str(error)

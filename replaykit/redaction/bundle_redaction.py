@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from replaykit.bundle.reader import Bundle, open_bundle
-from replaykit.bundle.sealing import check_copy, folder_beside
+from replaykit.bundle.sealing import check_copy, folder_beside, put_copy
 from replaykit.bundle.story_lines import Line
 from replaykit.bundle.verification import references
 from replaykit.bundle.writer import Journal, NewBlob, seal
@@ -84,7 +84,7 @@ def redact(
         )
         rewriting = Rewriting(source, redactor, is_strict=bool(settings.secrets or looks))
         with folder_beside(target, "redacting") as folder:
-            return _write(source, rewriting, redactor, settings.secrets, folder, target)
+            return _write(source, rewriting, redactor, settings.secrets, folder, target, is_forced=force)
 
 
 def _write(
@@ -94,9 +94,11 @@ def _write(
     secrets: Iterable[str],
     folder: Path,
     target: Path,
+    *,
+    is_forced: bool,
 ) -> Redaction:
     # Written aside and scanned first: a bundle with a secret never gets its final name.
-    written, replies = folder / "run.zst", folder / "replies.jsonl"
+    written = folder / "run.zst"
     _write_journal(source, rewriting, secrets, written)
     written.chmod(stat.S_IMODE(Path(source.name).stat().st_mode))
     sealed = seal(written)
@@ -106,14 +108,7 @@ def _write(
     tapes = list(zip(tapes_beside(target), (own[0], under_attack[0]), strict=True))
     # Reads the file as it is on the disk, not what was meant to be written.
     left = tuple(_left(written, tapes, redactor, str(target)))
-    for path, data in tapes:
-        # A file at this path belongs to the bundle that is replaced.
-        path.unlink(missing_ok=True)
-        if data is not None:
-            replies.write_bytes(data)
-            replies.replace(path)
-    # The bundle comes last: with it in place, its tapes must be right.
-    written.replace(target)
+    put_copy(written, target, dict(tapes), "redacted", is_forced=is_forced)
     return Redaction(
         path=str(target),
         digest=sealed.digest,

@@ -453,20 +453,41 @@ def test_a_killed_seal_leaves_a_readable_file_and_the_next_one_tidies_up(
     assert path.read_bytes() == sealed
 
 
-def test_ctrl_c_while_sealing(long_run: tuple[bytes, bytes], tmp_path: Path) -> None:
+AWAKE = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+"""A shell that starts the tests in the background has them ignore Ctrl-C."""
+DEAF = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+"""As in a background job of a script."""
+
+
+@pytest.mark.parametrize(
+    ("hearing", "number"),
+    [(AWAKE, signal.SIGINT), (AWAKE, signal.SIGTERM), (AWAKE, signal.SIGHUP), (DEAF, signal.SIGTERM)],
+)
+def test_an_interrupt_while_sealing(
+    hearing: str, number: signal.Signals, long_run: tuple[bytes, bytes], tmp_path: Path
+) -> None:
     whole, sealed = long_run
     path = tmp_path / "run.zst"
     path.write_bytes(whole)
-    # A shell that starts the tests in the background has them ignore Ctrl-C.
-    awake = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    script = awake + "import sys; from replaykit.cli.main import main; main(sys.argv[1:])"
+    script = hearing + "import sys; from replaykit.cli.main import main; main(sys.argv[1:])"
     with start(script, "seal", path) as process:
         wait_for_temporary(path, len(sealed) // 2, process)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err.strip()) == (130, "", "interrupted")
     assert path.read_bytes() == whole
     assert names(tmp_path) == ["run.zst"]
+
+
+def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
+    script = (
+        "import signal, os; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
+        "from replaykit.cli import main\n"
+        "main.run = lambda _: os.kill(os.getpid(), signal.SIGHUP) or 7\n"
+        "main.main([])\n"
+    )
+    with start(script) as process:
+        assert process.wait(60) == 7  # as `nohup` has it
 
 
 def test_a_seal_at_work_keeps_its_temporary_file(journal: Path, tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ import pytest
 from replaykit.bundle import byte_source
 from replaykit.bundle.byte_source import named_bundles
 from replaykit.cli.main import run
+from replaykit.grading.engine import grade_many
+from replaykit.grading.gate import GateOptions
 from replaykit.testing import trajectory
 
 Captured = pytest.CaptureFixture[str]
@@ -130,3 +132,15 @@ def test_bundles_come_in_the_order_of_their_paths(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     found = [str(Path(path).relative_to(tmp_path)) for path in byte_source.bundles_in(tmp_path)]
     assert found == ["a/2.zst", "a/b/1.zst", "a-1/3.zst", "a.zst", "b.zst"]
+
+
+def test_a_program_sees_what_a_folder_hides(runs: Path) -> None:
+    assert grade_many(runs).gate.status == "passed"
+    words = capitals(runs)
+    (runs / "none").mkdir()
+    gate = grade_many([runs, runs / "none"], gate=GateOptions(left_out=("mine",))).gate
+    assert gate.status == "undecided"
+    assert [words in reason for reason in gate.reasons].count(True) == 1
+    assert any("none: no bundle was found in it" in reason for reason in gate.reasons)
+    assert "not graded: mine" in gate.reasons
+    assert grade_many([runs / "good.zst"]).gate.status == "passed"

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.bundle.reader import Bundle
+from replaykit.errors import MalformedSource
 from replaykit.grading.grader import grade
 from replaykit.interop.har.har_gaps import plain_url
 from replaykit.interop.run_import import import_run
@@ -307,6 +308,42 @@ def test_a_whole_file_stays_decided(shape: str, tmp_path: Path, imported: Import
     bundle = imported("har", saved(tmp_path, *entries, **rest))
     assert bundle.trajectory.channel("network") == "recorded"
     assert outcome(bundle, forbids=True) == "PASS"
+
+
+TWICE = [
+    ('"status": 200', '"status": 200, "status": 500'),
+    ('"method": "POST"', '"method" : "POST", "method" : "GET"'),
+    ('"startedDateTime"', '"request": {"method": "GET", "url": "http://shop.test/"}, "startedDateTime"'),
+    ('"entries"', '"entries": [], "entries"'),
+    ('"size": 2', '"size": 2, "size": 2.0'),
+    ('"status": 200', '"status": NaN, "status": 200'),
+]
+
+
+@pytest.mark.parametrize(("one", "two"), TWICE)
+def test_a_key_with_two_values_is_refused(one: str, two: str, tmp_path: Path) -> None:
+    file = saved(tmp_path, sent())
+    text = file.read_text()
+    assert one in text
+    file.write_text(text.replace(one, two, 1))
+    with pytest.raises(
+        MalformedSource, match=r"is an object with the key '\w+' twice, and two values; expected"
+    ):
+        import_run("har", file, tmp_path / "run.zst")
+
+
+SAME = [
+    ('"status": 200', '"status": 200, "status": 200'),
+    ('"text": "{}"', '"text": "{\\"a\\":1, \\"a\\" : 2}"'),
+]
+
+
+@pytest.mark.parametrize(("one", "two"), SAME)
+def test_a_key_with_one_value_decides(one: str, two: str, tmp_path: Path, imported: Importing) -> None:
+    file = saved(tmp_path, sent())
+    assert one in file.read_text()
+    file.write_text(file.read_text().replace(one, two, 1))
+    assert only(imported("har", file)).status == 200
 
 
 def test_blanks_around_method_and_url_mean_nothing(tmp_path: Path, imported: Importing) -> None:

@@ -222,13 +222,14 @@ def _export_submission(
         metadata=_metadata(metadata), benchmark=benchmark, date=date, run_id=run_id, fail_closed=fail_closed
     )
     made = build_submission(bundles, load_suite(suite), options)
-    beside.unlink(missing_ok=True)
+    if force:
+        beside.unlink(missing_ok=True)
     if made.closed:
-        write_file(beside, "".join(f"{name}\n" for name in made.closed).encode())
+        write_file(beside, "".join(f"{name}\n" for name in made.closed).encode(), is_forced=force)
         notice(
             f"warning: exported as violated: {counted(len(made.closed), 'undecided policy')}, see {beside}"
         )
-    write_file(place, msgspec.json.format(msgspec.json.encode(made.plain), indent=1) + b"\n")
+    write_file(place, msgspec.json.format(msgspec.json.encode(made.plain), indent=1) + b"\n", is_forced=force)
     click.echo(safe(str(place)))
     tasks = counted(len(made.plain["task_evidence"]), "task")
     notice(f"{counted(len(bundles), 'run')} of {tasks} exported")

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 from msgspec import Struct
 
+from replaykit.bundle.byte_source import found_in
 from replaykit.cli.bundles import (
     check_tape,
-    empty_or_left_out,
     find_bundles,
     warn_of_unused_tapes,
 )
@@ -243,15 +243,15 @@ def _output(report: Report, rows: list[Row], command: GradeCommand, sources: lis
 
 
 def _gate(command: GradeCommand) -> GateOptions:
-    empty, left_out = empty_or_left_out(command.bundles)
+    found = found_in(command.bundles)
     return GateOptions(
         fail_on=_kinds(command.fail_on),
         fail_under=_thresholds(command.fail_under),
         max_error_share=command.max_error_share,
         pool_rubrics=command.pool_rubrics,
         calibrated=_calibrated(command.calibration, command.calibration_min),
-        without_bundles=empty,
-        left_out=left_out,
+        without_bundles=found.empty,
+        left_out=found.left_out,
     )
 
 

@@ -112,10 +112,16 @@ class Processes:
             yield self._alone(item)
 
     def close(self) -> None:
-        """End the workers; what they still do is dropped."""
+        """Let the workers end, which have nothing left to do."""
         for pool in (self._pool, self._single):
             if pool is not None:
                 pool.shutdown(wait=True, cancel_futures=True)
+
+    def end(self) -> None:
+        """End the workers; what they still do is dropped."""
+        for pool in (self._pool, self._single):
+            if pool is not None:
+                fork_server.end(pool)
 
     def _begin(self, chunk: list[WorkItem]) -> Future[bytes]:
         if self._pool is None:
@@ -145,10 +151,7 @@ class Processes:
 
     def _end_single(self) -> None:
         if self._single is not None:
-            # A pool has no public way to end a worker that does not answer.
-            for process in list(self._single._processes.values()):
-                process.kill()
-            self._single.shutdown(wait=True, cancel_futures=True)
+            fork_server.end(self._single)
             self._single = None
 
 
@@ -189,7 +192,8 @@ def _submit(
 ) -> Future[bytes]:
     """Begin items in a pool. Raises BrokenProcessPool."""
     try:
-        return pool.submit(work, msgspec.json.encode(items), options, limit)
+        with fork_server.undisturbed():
+            return pool.submit(work, msgspec.json.encode(items), options, limit)
     except OSError as error:
         # A pool that breaks during the call has closed the pipe by which it is woken.
         raise BrokenProcessPool(str(error)) from error

@@ -68,7 +68,7 @@ def join_har(
         with open_bundle(bundle) as opened, Run(source, candidate.name, options) as run:
             name = candidate.file or next((one for one in source.names() if is_har_name(one)), "har.har")
             found = _exchanges(run, name, opened)
-            sealed = _written(run, opened, found, target)
+            sealed = _written(run, opened, found, target, is_forced=force)
     finally:
         source.close()
     return ImportResult(
@@ -140,7 +140,9 @@ def _placed(exchange: Exchange, first: int, begun: Sequence[tuple[int, int]]) ->
     return replace(exchange, id=exchange.id + first, step=step, **moved)
 
 
-def _written(run: Run, bundle: Bundle, found: Sequence[Exchange], target: Path) -> SealResult:
+def _written(
+    run: Run, bundle: Bundle, found: Sequence[Exchange], target: Path, *, is_forced: bool
+) -> SealResult:
     header = _header(run, bundle)
     events = list(_merged(bundle.trajectory.events, found))
 
@@ -151,7 +153,7 @@ def _written(run: Run, bundle: Bundle, found: Sequence[Exchange], target: Path) 
                 batch = events[at : at + BATCH]
                 written.commit(batch, _blobs(batch, bundle, run, written))
 
-    return write_sealed(target, journal)
+    return write_sealed(target, journal, is_forced=is_forced)
 
 
 def _header(run: Run, bundle: Bundle) -> Header:

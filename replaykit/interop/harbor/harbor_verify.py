@@ -259,7 +259,7 @@ def _recorded(order: Order, task: Task) -> tuple[str, int]:
         run.origin["alignment"] = "unaligned"
         run.end("answered" if answer else "unknown", answer=answer or None)
         count = run.image_count
-        write_run(run, order.out / BUNDLE)
+        write_run(run, order.out / BUNDLE, is_forced=True)
     return answer, count
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from replaykit.bundle.reader import Bundle, open_bundle
+from replaykit.bundle.sealing import put
 from replaykit.bundle.storable_values import repair_text
 from replaykit.errors import BundleWriteError, MissingExtra, OutputExists, UsageError
 from replaykit.grading.verdict import Outcome, PolicyOutcome, Verdict
@@ -81,7 +82,9 @@ def write_tables(
             for path in taken:
                 # Fewer files may be new than old: a stale one would be read as data.
                 path.unlink()
-            return [path.replace(folder / path.name) for path in made]
+            for path in made:
+                put(path, folder / path.name, "write the export", is_forced=force)
+            return [folder / path.name for path in made]
     except OSError as error:
         raise BundleWriteError(
             source=str(folder), operation="write the export", reason=error.strerror or str(error)
@@ -93,7 +96,7 @@ def _written(bundles: Mapping[str, str], place: Path, verdicts: tuple[Verdict, .
     files = _write_steps(_steps(bundles, verdicts, runs), place)
     with _writer(place / RUN_FILE, RUNS) as writer:
         _write(writer, runs, RUNS)
-    write_file(place / CARD, _card(len(runs), sum(row["steps"] or 0 for row in runs)))
+    write_file(place / CARD, _card(len(runs), sum(row["steps"] or 0 for row in runs)), is_forced=False)
     return [*files, place / RUN_FILE, place / CARD]
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -15,10 +18,14 @@ import pytest
 
 from replaykit.errors import EngineError
 from replaykit.grading.grade_options import GradeOptions
+from replaykit.grading.workers import fork_server
 from replaykit.grading.workers.executors import NO_WORKERS, Foreign, Processes
+from replaykit.grading.workers.worker_messages import WorkItem
 from tests.grading.workers.dying_work import outcomes, stand_in
 
 LIMIT_S = 3.0
+
+ROOT = Path(__file__).parents[3]
 
 
 def test_a_bundle_that_ends_its_worker_is_one_error() -> None:
@@ -108,6 +115,7 @@ def test_workers_are_forked_from_what_has_all_they_need_and_no_garbage_to_search
 
 WAITING = """
 import threading
+from replaykit.grading.workers import fork_server
 from replaykit.grading.workers.executors import Processes
 from replaykit.grading.grade_options import GradeOptions
 
@@ -125,3 +133,59 @@ def test_no_worker_outlives_a_killed_run() -> None:
         process.kill()
         # Its workers hold the same pipe: it ends with the last of them.
         assert process.communicate(timeout=60)[0] == b""
+
+
+SLOW = """
+import time
+from pathlib import Path
+Path("begun").touch()
+while not Path("go").exists():
+    time.sleep(0.01)
+import replaykit.grading.workers.preloaded
+"""
+"""What the server of workers loads in the tests below."""
+
+DRIVEN = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from replaykit.grading.workers import fork_server
+fork_server.LOADED = ("slow",)
+from replaykit.cli.main import main
+main(["grade", *sys.argv[1:], "--jobs", "2"])
+"""
+
+
+def test_ctrl_c_while_workers_start_prints_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(SLOW)
+    environ = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"}
+    with subprocess.Popen(
+        [sys.executable, "-c", DRIVEN, ROOT / "recordings/conformance"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ, text=True, cwd=tmp_path,
+        start_new_session=True,
+    ) as command:  # fmt: skip
+        while not (tmp_path / "begun").exists():
+            assert command.poll() is None
+        os.killpg(command.pid, signal.SIGINT)  # as a terminal does
+        (tmp_path / "go").touch()
+        _, said = command.communicate(timeout=60)
+    assert (command.returncode, said.strip()) == (130, "interrupted")
+
+
+def test_workers_are_ended_whatever_they_do() -> None:
+    workers = Processes(1, GradeOptions(), None, work=stand_in)
+    begun = workers.submit([WorkItem(source="hangs")])
+    workers.end()
+    with pytest.raises(BrokenProcessPool):
+        begun.result()
+
+
+def test_ctrl_c_waits_while_a_worker_is_started() -> None:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    done = False
+    try:
+        with pytest.raises(KeyboardInterrupt), fork_server.undisturbed():
+            signal.raise_signal(signal.SIGINT)
+            done = True
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert done

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from replaykit.bundle.blobs import blob_id
 from replaykit.bundle.reader import Bundle, open_bundle
-from replaykit.bundle.sealing import check_copy, folder_beside
+from replaykit.bundle.sealing import check_copy, folder_beside, put_copy
 from replaykit.bundle.story_lines import Line
 from replaykit.bundle.verification import references
 from replaykit.bundle.writer import Journal, NewBlob, SealResult, seal
@@ -49,8 +49,9 @@ def pack(
         _write(opened, tape, written)
         written.chmod(stat.S_IMODE(source.stat().st_mode))
         sealed = seal(written)
-        _copy_attacks(Path(replies or tape_beside(source)), target, folder)
-        written.replace(target)
+        attacks = attacks_tape(Path(replies or tape_beside(source)))
+        beside = {attacks_tape(tape_beside(target)): _tape(attacks) if attacks.exists() else None}
+        put_copy(written, target, beside, "packed", is_forced=force)
     return replace(sealed, path=str(target))
 
 
@@ -65,16 +66,6 @@ def _tape(path: Path) -> bytes:
     if not parse_tape(whole, str(path)).entries:
         raise TapeError(source=path, line=0, reason="there is no reply to pack")
     return whole
-
-
-def _copy_attacks(tape: Path, target: Path, folder: Path) -> None:
-    """Copy the replies to attacks beside the new bundle. Raises TapeError for what is no tape."""
-    path, copied = attacks_tape(tape), attacks_tape(tape_beside(target))
-    data = _tape(path) if path.exists() else None
-    copied.unlink(missing_ok=True)
-    if data is not None:
-        (folder / "attacks.jsonl").write_bytes(data)
-        (folder / "attacks.jsonl").replace(copied)
 
 
 def _write(source: Bundle, tape: bytes, path: Path) -> None:
