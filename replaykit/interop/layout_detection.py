@@ -27,7 +27,7 @@ from replaykit.interop.folder_search import fault_of, files, peek
 from replaykit.interop.imported_run import Options
 from replaykit.interop.registry import IMPORTERS, Candidate, Importer, check_options, importer
 from replaykit.interop.unreadable.lfs_pointers import FETCH, is_pointer_file
-from replaykit.interop.unreadable.partial_exports import partial_export
+from replaykit.interop.unreadable.other_files import known_file, known_folder, known_json
 from replaykit.interop.unreadable.wide_text import CONVERT, WIDE, is_wide_file
 from replaykit.trajectory.plurals import counted
 
@@ -331,6 +331,8 @@ def kind_of_path(path: Path) -> str:
         return f"a pointer of Git LFS; {FETCH}"
     if is_wide_file(path):
         return f"a file that is {WIDE}; {CONVERT}"
+    if (known := known_file(path)) is not None:
+        return known
     if path.suffix.lower() == ".zip":
         return "a zip archive" if zipfile.is_zipfile(path) else "no whole zip archive"
     return _kind_of_json(path) if path.suffix.lower() in (".json", ".har") else "a file"
@@ -340,7 +342,8 @@ def _kind_of_folder(path: Path) -> str:
     pointers = sum(is_pointer_file(file) for file in islice(files(path, ""), LOOK_MAX))
     if pointers:
         return f"a folder with {counted(pointers, 'pointer')} of Git LFS; {FETCH}"
-    return "a folder of other files" if any(path.iterdir()) else "an empty folder"
+    known = known_folder(path)
+    return known or ("a folder of other files" if any(path.iterdir()) else "an empty folder")
 
 
 def _kind_of_json(path: Path) -> str:
@@ -350,4 +353,4 @@ def _kind_of_json(path: Path) -> str:
         return f"unreadable ({error.strerror})"
     if fault is not None:
         return f"a file that is {fault}"
-    return partial_export(peek(path)) or "JSON of another layout"
+    return known_json(peek(path)) or "JSON of another layout"

@@ -409,7 +409,7 @@ def test_nothing_is_left_of_a_file_that_could_not_be_written(
 
     monkeypatch.setattr(Path, "replace", refuse)
     with pytest.raises(BundleWriteError, match="No space left"):
-        write_file(tmp_path / f"{'x' * 240}.har", b"{}")
+        write_file(tmp_path / f"{'x' * 240}.har", b"{}", is_forced=True)
     assert not list(tmp_path.iterdir())
 
 

@@ -238,6 +238,7 @@ GAPS: dict[str, tuple[list[Any], dict[str, Any]]] = {
     "failed and open ones are dropped": ([sent("GET")], {"creator": "WebKit Web Inspector"}),
     "open ones are dropped": ([sent("GET")], {"creator": "mitmproxy"}),
     "sessions that were not done are dropped": ([sent("GET")], {"creator": "Fiddler"}),
+    "failed requests and preflights are dropped": ([sent("GET")], {"creator": "Selenium Wire HAR dump"}),
     "a filter kept a page out": (
         [sent("GET", "http://shop.test/a")],
         {"creator": "WebInspector", "pages": [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from replaykit.errors import MalformedSource, UnknownLayout, WideSource
 from replaykit.interop.run_import import import_run, import_runs
-from replaykit.interop.unreadable.partial_exports import partial_export
+from replaykit.interop.unreadable.other_files import known_json
 from replaykit.interop.unreadable.wide_text import is_wide
 from tests.interop.samples import har, log, rr_page, write
 
@@ -81,7 +82,54 @@ def test_a_list_of_what_a_model_asked_for_is_refused_with_what_to_give(
 
 @pytest.mark.parametrize("plain", [[], {}, None, [1], [[]], [{"click": 1}], [[{"click": 1}]]])
 def test_other_json_is_no_part_of_a_run(plain: Any) -> None:
-    assert partial_export(plain) is None
+    assert known_json(plain) is None
+
+
+STRANGE: dict[str, tuple[Any, str]] = {
+    "a.chlsj": ([{"status": "COMPLETE"}], "a session of Charles; save the requests there as HAR"),
+    "a.saz": (b"PK", "a session of Fiddler; save the requests there as HAR"),
+    "a.MITM": (b"9:websocket", "flows of mitmproxy; write them as HAR: `mitmdump -nr FILE --set hardump=net.har`"),
+    "a.side": ({"id": "1", "url": "http://shop.test", "tests": []}, "a script of Selenium IDE"),
+    "a.mp4": (b"....ftyp", "a video, which shows no actions"),
+    "collection.json": ({"info": {"name": "Shop"}, "item": []}, "a collection of Postman"),
+    "export.json": ({"_type": "export", "__export_format": 4, "resources": []}, "an export of Insomnia"),
+    "flow.json": ({"title": "Pay", "steps": [{"type": "click"}]}, "a flow of Chrome's Recorder"),
+    "profile.json": ({"traceEvents": [], "metadata": {}}, "a performance profile of Chrome"),
+    "net-log.json": ({"constants": {}, "events": []}, "a net log of Chrome"),
+    "report.json": ({"config": {}, "suites": [], "errors": [], "stats": {}}, "a report of Playwright's test runner"),
+    "events.json": ([{"id": 0, "source": "user", "action": "message", "args": {}}], "events of OpenHands"),
+    "a_auto_eval_results.json": (
+        {"task_id": "a", "predicted_label": 1, "evaluation_details": {}}, "judgements of WebJudge",
+    ),
+    "wa/render_12.html": (b"<html></html>", "renders of WebArena; import the traces"),
+    "os/traj.jsonl": (b'{"step_num": 1, "action": "DONE"}', "a run of OSWorld"),
+    "tac/traj_pm-task.json": ([{"x": 1}], "results of TheAgentCompany"),
+    "blob/report.jsonl": (b'{"method": "onConfigure"}', "a blob report of Playwright without a trace"),
+}  # fmt: skip
+"""Name of a file that no layout reads to its content and what it is called."""
+
+
+@pytest.mark.parametrize("name", STRANGE)
+def test_a_file_of_another_tool_is_named_with_what_is_possible(name: str, tmp_path: Path) -> None:
+    content, words = STRANGE[name]
+    path = write(tmp_path / "in", name, content)
+    given = path if "/" not in name else path.parent
+    for format in ("auto", "har", "webvoyager"):
+        with pytest.raises(UnknownLayout) as refused:
+            import_run(format, given, tmp_path / "x.zst")
+        assert f"it is {words}" in str(refused.value)
+
+
+def test_a_blob_report_without_a_trace_is_named(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "report-2.zip", "w") as blob:
+        blob.writestr("report.jsonl", '{"method": "onConfigure"}')
+    with pytest.raises(UnknownLayout, match="an archive with a blob report of Playwright without a trace"):
+        import_run("auto", tmp_path / "report-2.zip", tmp_path / "x.zst")
+
+
+@pytest.mark.parametrize("plain", [{"title": "x"}, {"info": {}}, {"events": []}, [{"id": 1, "action": "x"}]])
+def test_other_keys_are_of_no_tool(plain: Any) -> None:
+    assert known_json(plain) is None
 
 
 def test_a_har_file_that_is_cut_off_is_refused(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ _FAILED, _OPEN = "requests that failed or had not ended", "requests and sockets 
 _DROPS = {
     "chrome-har": _FAILED, "browsertime": _FAILED, "sitespeed.io": _FAILED, "webkit web inspector": _FAILED,
     "mitmproxy": _OPEN, "fiddler": _OPEN,
+    "selenium wire": "requests that failed or had not ended, and preflights",
     "insomnia": "requests that were not saved in it",
 }  # fmt: skip
 """How the name of a writer begins, and what it leaves out."""

@@ -1,0 +1,123 @@
+"""Files of other tools that no layout reads: what each is, and what of the same tool can be imported.
+
+An error then says more than that nothing was found. A file is known by its name, its first bytes or its keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from replaykit.interop.folder_search import files
+from replaykit.patterns import lazy_pattern
+
+LOOK_MAX = 1000
+"""Files of a folder whose names are looked at."""
+
+_HAR = "save the requests there as HAR"
+_SCRIPT = "which says what to do and not what happened: record its run with `replaykit record`"
+_SAVED = "which holds requests that someone saved and not those that were sent"
+_PICTURES = "which shows no actions: import a trace of Playwright instead"
+
+_ENDINGS = {
+    ".saz": f"a session of Fiddler; {_HAR}: File > Export Sessions > HTTPArchive",
+    ".chls": f"a session of Charles; {_HAR}: File > Export Session",
+    ".chlsj": f"a session of Charles; {_HAR}: File > Export Session",
+    ".mitm": "flows of mitmproxy; write them as HAR: `mitmdump -nr FILE --set hardump=net.har`",
+    ".flow": "flows of mitmproxy; write them as HAR: `mitmdump -nr FILE --set hardump=net.har`",
+    ".pcap": f"captured packets; {_HAR}, in the browser",
+    ".pcapng": f"captured packets; {_HAR}, in the browser",
+    ".side": f"a script of Selenium IDE, {_SCRIPT}",
+    ".mhtml": f"one saved page, {_PICTURES}",
+    ".webarchive": f"one saved page, {_PICTURES}",
+    ".webm": f"a video, {_PICTURES}",
+    ".mp4": f"a video, {_PICTURES}",
+}
+"""End of a name to what the file is."""
+
+_KEYS: tuple[tuple[frozenset[str], str], ...] = (
+    (frozenset({"info", "item"}), f"a collection of Postman, {_SAVED}"),
+    (frozenset({"__export_format", "resources"}), f"an export of Insomnia, {_SAVED}; its HAR holds replies"),
+    (frozenset({"title", "steps"}), f"a flow of Chrome's Recorder, {_SCRIPT}"),
+    (frozenset({"tests", "url", "id"}), f"a script of Selenium IDE, {_SCRIPT}"),
+    (frozenset({"traceEvents"}), f"a performance profile of Chrome; {_HAR}, in the panel Network"),
+    (frozenset({"constants", "events"}), f"a net log of Chrome; {_HAR}, in the panel Network"),
+    (
+        frozenset({"config", "suites", "stats"}),
+        "a report of Playwright's test runner; import its traces: `use: { trace: 'on' }` writes them",
+    ),
+    (
+        frozenset({"status", "scheme", "host", "path", "durations"}),
+        f"a session of Charles; {_HAR}: File > Export Session",
+    ),
+    (
+        frozenset({"id", "source", "action", "args"}),
+        "events of OpenHands; no layout reads them, and rows with a column `action` are a `table`",
+    ),
+    (
+        frozenset({"task_id", "predicted_label", "evaluation_details"}),
+        "judgements of WebJudge; import the runs that it judged, as online-mind2web",
+    ),
+    (frozenset({"resourceSpans"}), "spans of OpenTelemetry, which hold no pages"),
+)
+"""Keys of an object, or of the first one of a list, to what the JSON is; the first that fit."""
+
+_NAMES: tuple[tuple[Any, str], ...] = (
+    (
+        lazy_pattern(r"render_[\w-]+\.html"),
+        "renders of WebArena; import the traces that `run.py --save_trace_enabled` writes: playwright-trace",
+    ),
+    (lazy_pattern(r"traj\.jsonl"), "a run of OSWorld; import its traj.jsonl as a `table`"),
+    (
+        lazy_pattern(r"traj_[\w.-]+\.json"),
+        "results of TheAgentCompany, with events of OpenHands, which no layout reads",
+    ),
+    (
+        lazy_pattern(r"report(-[\w-]+)?\.jsonl"),
+        "a blob report of Playwright without a trace: `use: { trace: 'on' }` adds them",
+    ),
+)
+"""Name of a file to what its folder is."""
+
+_ELEMENT = "interacted_element"
+"""Stands beside each action in lists that browser-use makes of a history."""
+
+
+def known_file(path: Path) -> str | None:
+    """Return what a file of another tool is, by its name; else None."""
+    return _ENDINGS.get(path.suffix.lower())
+
+
+def known_folder(path: Path) -> str | None:
+    """Return what a folder of another tool is, by the names in it; else None."""
+    names = [file.name for file in islice(files(path, ".html", ".json", ".jsonl"), LOOK_MAX)]
+    return next((words for form, words in _NAMES if any(map(form.fullmatch, names))), None)
+
+
+def known_json(plain: Any) -> str | None:
+    """Return what a JSON value of another tool is, by its keys; else None."""
+    return _partial_export(plain) or _by_keys(_first(plain if isinstance(plain, list) else [plain]))
+
+
+def _by_keys(first: Any) -> str | None:
+    keys = first.keys() if isinstance(first, dict) else frozenset()
+    return next((words for wanted, words in _KEYS if wanted <= keys), None)
+
+
+def _first(rows: Iterable[Any]) -> Any:
+    return next((one for row in rows for one in (row if isinstance(row, list) else [row])), None)
+
+
+def _partial_export(plain: Any) -> str | None:
+    """Return what a list of browser-use is that holds a part of a run only; else None."""
+    rows = plain if isinstance(plain, list) else []
+    first = _first(rows)
+    if not isinstance(first, dict) or _ELEMENT not in first:
+        return None
+    call = "action_history()" if isinstance(rows[0], list) else "model_actions()"
+    return (
+        f"the result of browser-use's {call}, which does not show what became of each action; give the whole"
+        " history instead: `history.save_to_file(PATH)`"
+    )
