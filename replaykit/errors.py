@@ -7,6 +7,7 @@ shows them all, with the class above each.
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, ClassVar
@@ -169,6 +170,20 @@ class OutputExists(BundleWriteError):
 
     template = "{source}: cannot {operation}: it exists"
     hint = "Name another file. Most commands replace it with --force (`force=True` in a program)."
+
+
+_WRONG_PLACE = (
+    errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTSUP,
+)  # fmt: skip
+"""Errors of a place that no file can have; all others come from a disk or its permissions."""
+
+
+def write_refused(place: object, operation: str, error: OSError) -> ReplaykitError:
+    """Return the error of a file that could not be written: wrong usage if its place is wrong."""
+    reason = error.strerror or str(error)
+    if error.errno in _WRONG_PLACE:
+        return UsageError(what=f"cannot {operation} {place}: {reason}")
+    return BundleWriteError(source=str(place), operation=operation, reason=reason)
 
 
 class TaskError(ReplaykitError):

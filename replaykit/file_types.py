@@ -95,6 +95,20 @@ DEVICE = "it is a device or a pipe, which a file would replace"
 """Why nothing is written there."""
 
 
+READ_ONLY = "it, or its folder, can only be read"
+"""Why nothing is written there, by rights or because the file system is only read."""
+
+
+def is_writable(path: str | Path) -> bool:
+    """Whether a file may be written there, as far as rights show: a disk may still be full."""
+    return os.access(Path(path).absolute().parent, os.W_OK)
+
+
+def is_appendable(path: str | Path) -> bool:
+    """Whether something may be added to a file, or a new one written there, as far as rights show."""
+    return os.access(path, os.W_OK) if Path(path).exists() else is_writable(path)
+
+
 def _text_kind(head: bytes) -> str:
     if b"\x00" in head:
         return "a file of another kind"

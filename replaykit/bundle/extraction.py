@@ -92,7 +92,9 @@ def extract(bundle: Bundle | str | Path, folder: str | Path, *, force: bool = Fa
         _prepare(folder, force=force)
         return _extract(bundle, folder)
     except OSError as error:
-        what = f"cannot extract: {error.strerror or error}; the existing content has no {MANIFEST}"
+        is_begun = folder.is_dir() and any(folder.iterdir())
+        left = f"; the existing content has no {MANIFEST}" if is_begun else ""
+        what = f"cannot extract: {error.strerror or error}{left}"
         raise BundleError(source=str(error.filename or folder), what=what) from error
 
 

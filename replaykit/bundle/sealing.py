@@ -270,7 +270,21 @@ def folder_beside(target: Path, work: str) -> Iterator[Path]:
         except OSError as error:
             raise write_error(str(target), "write", error) from error
         remove_abandoned_folders(parent, work)
-        yield place
+        with named_as(target):
+            yield place
+
+
+@contextmanager
+def named_as(target: Path) -> Iterator[None]:
+    """Let an error of a file that is written aside name the file that it was to become."""
+    try:
+        yield
+    except OutputExists:
+        raise
+    except BundleWriteError as error:
+        if error.fields["source"] == str(target) or not isinstance(error.__cause__, OSError):
+            raise
+        raise write_error(str(target), "write", error.__cause__) from error
 
 
 LOCK = ".lock"

@@ -7,7 +7,7 @@ from importlib import resources
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from replaykit.errors import OutputExists, UsageError
+from replaykit.errors import OutputExists, UsageError, write_refused
 from replaykit.report.json_text import json_text
 from replaykit.report.report_output import write_file
 from replaykit.tasks.policies_schema import policies_schema
@@ -52,8 +52,8 @@ def _checked(url: str) -> str:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder where none is. Raises UsageError."""
+    """Make a folder where none is. Raises UsageError for a wrong place, BundleWriteError."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(what=f"cannot make the folder {folder}: {error.strerror}") from error
+        raise write_refused(folder, "make the folder", error) from error

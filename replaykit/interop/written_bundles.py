@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from replaykit.bundle.blobs import blob_id
-from replaykit.bundle.sealing import put, scratch_folder
+from replaykit.bundle.sealing import named_as, put, scratch_folder
 from replaykit.bundle.verification import references
 from replaykit.bundle.writer import Journal, SealResult, seal_passing
 from replaykit.errors import BundleError, BundleWriteError, EventInvalid
@@ -35,7 +35,7 @@ def write_sealed(target: Path, journal: Callable[[Path], None], *, is_forced: bo
     """Have a journal written beside the target, seal it, and put it in its place. Raises BundleError."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with scratch_folder(target.parent, "importing") as place:
+        with named_as(target), scratch_folder(target.parent, "importing") as place:
             path = place / "run"
             journal(path)
             sealed = seal_passing(path)

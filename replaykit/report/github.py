@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from pathlib import Path
 
-from replaykit.errors import UsageError, message_of
+from replaykit.errors import message_of, write_refused
 from replaykit.grading.gate import in_words
 from replaykit.grading.verdict import Judgement, Outcome, Report, Verdict
 from replaykit.report.judge_quotes import quoted
@@ -107,7 +107,10 @@ def _place(tasks: TaskFile, verdict: Verdict, kind: str, id: str) -> str:
 
 
 def write_github(report: Report, environ: Mapping[str, str], tasks: TaskFile | None = None) -> str:
-    """Append the summary to the step's own file; return what belongs on stdout. Raises UsageError."""
+    """Append the summary to the step's own file; return what belongs on stdout.
+
+    Raises UsageError, BundleWriteError.
+    """
     lines = "".join(line + "\n" for line in error_lines(report, tasks))
     target = environ.get(SUMMARY)
     if not target:
@@ -116,7 +119,7 @@ def write_github(report: Report, environ: Mapping[str, str], tasks: TaskFile | N
         with Path(target).open("ab") as stream:
             stream.write(as_github(report))
     except OSError as error:
-        raise UsageError(what=f"cannot write the summary to {target}: {error.strerror}") from error
+        raise write_refused(target, "write the summary to", error) from error
     return lines
 
 

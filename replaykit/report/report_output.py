@@ -11,8 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from replaykit.errors import UsageError
-from replaykit.file_types import DEVICE, is_device, kind_of
+from replaykit.errors import BundleWriteError, UsageError, write_refused
+from replaykit.file_types import DEVICE, READ_ONLY, is_device, is_writable, kind_of
 from replaykit.grading.verdict import Report
 from replaykit.report.report_formats import BY_EXTENSION, FORMATS, IN_PARTS, OnRun, UndecidedTag
 
@@ -100,7 +100,7 @@ def write_report(
 
 
 def check_place(path: str | Path, format: str | None = None) -> None:
-    """Raise UsageError where a report cannot be written there: unknown format, no such folder."""
+    """Raise where a report cannot be written: UsageError for its place, BundleWriteError for its rights."""
     file = Path(path)
     if format is None:
         _format_of(file)
@@ -108,6 +108,8 @@ def check_place(path: str | Path, format: str | None = None) -> None:
         raise UsageError(what=f"cannot write {file}: there is no folder {file.parent}; make it first")
     if (kept := _kept(file)) is not None:
         raise UsageError(what=f"cannot write {file}: {kept}")
+    if not is_writable(file):
+        raise BundleWriteError(source=str(file), operation="write", reason=READ_ONLY)
 
 
 def _kept(file: Path) -> str | None:
@@ -140,17 +142,17 @@ def write_parting_file(before: Bundle, after: Bundle, names: tuple[str, str], fi
 
 
 def write_file(file: Path, data: bytes) -> None:
-    """Write a file whole or not at all; raises UsageError where its place does not take it."""
+    """Write a file whole or not at all. Raises UsageError for a wrong place, BundleWriteError."""
     write_parts(file, [data])
 
 
 def write_parts(file: Path, parts: Iterable[bytes]) -> None:
-    """Write a file whole or not at all, part by part; raises UsageError where its place does not take it."""
+    """Write a file whole or not at all, part by part; raises as `write_file` does."""
     try:
         with replacing(file) as stream:
             stream.writelines(parts)
     except OSError as error:
-        raise _refused(file, error) from error
+        raise write_refused(file, "write", error) from error
 
 
 def replace_file(file: Path, data: bytes) -> None:
@@ -191,11 +193,7 @@ def _page(file: Path) -> Iterator[IO[str]]:
             yield text
             text.detach()
     except OSError as error:
-        raise _refused(file, error) from error
-
-
-def _refused(file: Path, error: OSError) -> UsageError:
-    return UsageError(what=f"cannot write {file}: {error.strerror or error}")
+        raise write_refused(file, "write", error) from error
 
 
 def _umask() -> int:

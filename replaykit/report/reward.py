@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from replaykit.errors import UsageError
+from replaykit.errors import write_refused
 from replaykit.grading.verdict import Report, Verdict
 from replaykit.report.report_output import replace_file
 
@@ -21,7 +21,7 @@ def write_reward(report: Report, folder: Path) -> None:
         replace_file(folder / "reward.json", msgspec.json.encode(_numbers(verdict, report)) + b"\n")
         replace_file(folder / "grading_details.json", msgspec.json.encode(_details(verdict, report)) + b"\n")
     except OSError as error:
-        raise UsageError(what=f"cannot write the reward to {folder}: {error.strerror}") from error
+        raise write_refused(folder, "write the reward to", error) from error
 
 
 def _numbers(verdict: Verdict, report: Report) -> dict[str, float]:

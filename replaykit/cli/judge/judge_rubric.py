@@ -9,6 +9,7 @@ import click
 from msgspec.structs import replace
 
 from replaykit.cli.console import notice
+from replaykit.demo.starter_files import make_folder
 from replaykit.errors import UsageError
 from replaykit.grading.judge_runs.rubric_authoring import Authored, author_rubrics
 from replaykit.grading.judges.clients.transports import client_or_own
@@ -34,7 +35,7 @@ def write_rubrics(tasks: Sequence[Task], settings: JudgeSettings, folder: Path, 
     repeated = next((name for name in files if files.count(name) > 1), None)
     if repeated is not None:
         raise UsageError(what=f"two tasks would have the rubric file {repeated}: ask for them in two folders")
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     left = [task for task in tasks if not (folder / file_name(task.id)).exists()]
     with client_or_own(None, base_url) as client:
         found = [_written(one, folder) for one in author_rubrics(left, settings, client)]

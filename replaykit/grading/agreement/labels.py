@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from replaykit.decoders import convert, decode, decode_each_key_once
 from replaykit.errors import LabelError
-from replaykit.file_types import DEVICE, is_device
+from replaykit.file_types import DEVICE, READ_ONLY, is_appendable, is_device
 from replaykit.grading.agreement.label_tables import read_table
 from replaykit.grading.agreement.verifier_labels import (
     BLIND,
@@ -285,6 +285,8 @@ def check_appendable(path: str | Path) -> None:
         raise LabelError(source=str(path), line=0, reason=reason)
     if is_device(path):
         raise LabelError(source=str(path), line=0, reason=DEVICE)
+    if not is_appendable(path):
+        raise LabelError(source=str(path), line=0, reason=f"no labels can be added: {READ_ONLY}")
     if not Path(path).exists():
         return
     head = _bytes(Path(path)).decode("utf-8-sig", "replace").lstrip()

@@ -12,6 +12,7 @@ import tarfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import ExitStack
+from io import FileIO
 from pathlib import Path, PurePosixPath
 from types import TracebackType
 from typing import IO, NamedTuple, NoReturn, Self, cast
@@ -151,7 +152,7 @@ class Unpacking:
             if name is None:
                 continue
             target = root / name
-            target.parent.mkdir(parents=True, exist_ok=True)
+            self._make_folder(target.parent)
             first = self._plain(archive, member.same_as) if member.same_as else None
             if member.data is None:
                 # The second name of a file has no bytes of its own.
@@ -166,13 +167,34 @@ class Unpacking:
     def _copy(self, archive: Path, data: IO[bytes], target: Path, name: str, spent: UnpackedTotals) -> None:
         """Copy a member: its size is counted while it is unpacked, as its header may lie."""
         size = 0
-        with target.open("wb") as file:
+        with self._opened(target) as file:
             while chunk := data.read(CHUNK_BYTES):
                 size += len(chunk)
                 spent.bytes += len(chunk)
                 self._check(archive, "member", size, name, "bytes")
                 self._check(archive, "source", spent.bytes, name, "bytes")
-                file.write(chunk)
+                self._append(file, chunk)
+
+    # A full disk is no fault of the archive.
+
+    def _make_folder(self, folder: Path) -> None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def _opened(self, target: Path) -> FileIO:
+        try:
+            return target.open("wb", buffering=0)
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def _append(self, file: FileIO, data: bytes) -> None:
+        try:
+            while data:
+                data = data[file.write(data) or 0 :]
+        except OSError as error:
+            raise self._unwritable(error) from error
 
     def _plain(self, archive: Path, name: str) -> str | None:
         """Return the name of a member as a path below the root; None for what systems add."""

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.decoders import convert
-from replaykit.errors import InteropError, JudgeError, MalformedSource, ReplaykitError, UsageError
+from replaykit.errors import InteropError, JudgeError, MalformedSource, ReplaykitError, write_refused
 from replaykit.grading.judges.clients.client import Client
 from replaykit.grading.judges.replies.verdict_token import unfinished
 from replaykit.grading.judges.settings_file import named_judge
@@ -99,7 +99,7 @@ class VerifierResult(Struct, frozen=True, kw_only=True):
 def verify_trial(order: Order, client: Callable[[], Client]) -> VerifierResult:
     """Write the reward of a trial and return it; `client` makes what asks a model, where one is asked.
 
-    Raises UsageError where nothing can be written at all.
+    Raises UsageError or BundleWriteError where nothing can be written at all.
     """
     # Before anything can fail: Harbor counts a missing reward as an error of its own.
     _begin(order.out)
@@ -118,7 +118,7 @@ def _begin(out: Path) -> None:
         _replace(out / TEXT, b"0.0\n")
         _replace(out / NUMBERS, b'{"reward": 0.0}\n')
     except OSError as error:
-        raise UsageError(what=f"cannot write the reward to {out}: {error.strerror}") from error
+        raise write_refused(out, "write the reward to", error) from error
     # Details are for people, and a full disk must not cost the reward.
     with contextlib.suppress(OSError):
         _replace(out / DETAILS, b'{"state": "unfinished", "reward": 0.0, "error": null}\n')
@@ -140,7 +140,7 @@ def _finish(out: Path, found: VerifierResult) -> None:
         _replace(out / NUMBERS, msgspec.json.encode(numbers) + b"\n")
         _replace(out / TEXT, f"{found.reward}\n".encode())
     except OSError as error:
-        raise UsageError(what=f"cannot write the reward to {out}: {error.strerror}") from error
+        raise write_refused(out, "write the reward to", error) from error
     with contextlib.suppress(OSError):
         _replace(out / DETAILS, msgspec.json.format(msgspec.json.encode(written), indent=2) + b"\n")
 

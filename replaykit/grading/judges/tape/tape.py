@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from replaykit.decoders import decode
 from replaykit.errors import TapeError
-from replaykit.file_types import read_whole
+from replaykit.file_types import READ_ONLY, is_appendable, read_whole
 from replaykit.grading.judges.judge_options import canonical, provider_of
 from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest, Usage
 
@@ -199,6 +199,12 @@ def append_reply(
         file.flush()
         os.fsync(file.fileno())
     return entry
+
+
+def check_appendable(path: Path) -> None:
+    """Raise TapeError where rights show that no reply can be recorded."""
+    if not is_appendable(path):
+        raise TapeError(source=str(path), line=0, reason=f"cannot write the tape: {READ_ONLY}")
 
 
 def entry_of(

@@ -18,7 +18,15 @@ from replaykit.grading.judges.judge_evidence import JudgeEvidence
 from replaykit.grading.judges.judge_interface import Judge
 from replaykit.grading.judges.judge_loop import Asked, Deliberation
 from replaykit.grading.judges.judge_panel import folded, members_of
-from replaykit.grading.judges.tape.tape import REPLY_MAX, Ordinal, Tape, append_reply, read_tape, request_key
+from replaykit.grading.judges.tape.tape import (
+    REPLY_MAX,
+    Ordinal,
+    Tape,
+    append_reply,
+    check_appendable,
+    read_tape,
+    request_key,
+)
 from replaykit.grading.judges.tape.tape_player import judge_by, prepared
 from replaykit.grading.judges.votes import voted
 from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest, ReplyFailure
@@ -106,6 +114,7 @@ class TapeRecorder:
         """Ask the client and record its reply; safe to be called by several threads."""
         if isinstance(sent, ReplyFailure):
             return sent
+        check_appendable(self._path)  # before it is asked: a reply costs, and would be lost
         try:
             answered = self._client.ask(sent.request, sent.images)
         except Exception as error:  # noqa: BLE001  # somebody else's client: its fault is a failure like others
