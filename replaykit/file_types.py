@@ -32,13 +32,14 @@ _OURS = {
     "replies": "a tape of `replaykit judge run`",
     "judge": "settings of a judge",
 }
+_WIDE = "a text file in UTF-16 (convert it: `iconv -f UTF-16 -t UTF-8 FILE > COPY`)"
 _MAGIC = (
     (b"\x50\x2a\x4d\x18\x10\x00\x00\x00replaykit", "a bundle"),
     (b"\x28\xb5\x2f\xfd", "zstd data without our preamble"),
     (b"\x1f\x8b", "a gzip file"),
     (b"PK", "a zip archive"),
-    (b"\xff\xfe", "a text file in UTF-16"),
-    (b"\xfe\xff", "a text file in UTF-16"),
+    (b"\xff\xfe", _WIDE),
+    (b"\xfe\xff", _WIDE),
     (b"PAR1", "a Parquet file"),
     (b"\x89PNG", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
@@ -80,6 +81,16 @@ def kind_of(path: str | Path) -> str:
             return kind_of_bytes(file.read(HEAD))
     except OSError:
         return "a file that cannot be read"
+
+
+URL = "a URL, and is not fetched: download the file, and name the copy"
+"""Kind of an address where a path belongs."""
+
+
+def is_url(path: str | Path) -> bool:
+    """Whether a path is a URL: as a path it has one slash behind its scheme."""
+    scheme, mark, _ = str(path).partition(":/")
+    return bool(mark) and scheme.lower() in ("http", "https", "ftp", "file", "s3", "gs")
 
 
 def is_device(path: str | Path) -> bool:

@@ -16,6 +16,7 @@ from typing import Any
 import click
 
 from replaykit.cli.command_options import option
+from replaykit.file_types import URL, is_url
 from replaykit.report.text.table import safe
 
 format_option = option("--format", "Format on stdout.", choices=["text", "json"], default="text")
@@ -99,7 +100,11 @@ def near_file(error: Exception) -> str:
     named = getattr(error, "fields", {}).get("source")
     path = Path(str(named or "").partition("#")[0])
     is_missing = "no such file" in str(error).lower()  # a message may name a file without its folder
-    if not named or not is_missing or os.path.lexists(path) or not path.parent.is_dir():
+    if not named or not is_missing or os.path.lexists(path):
+        return ""
+    if is_url(path):
+        return f"\nit is {URL}"
+    if not path.parent.is_dir():
         return ""
     from difflib import get_close_matches  # loaded here: only a typing mistake pays for it
 

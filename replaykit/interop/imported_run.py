@@ -27,6 +27,7 @@ from replaykit.interop.screen_grid import on_screen
 from replaykit.interop.source_files import Folder, SourceFiles, SourceLimits
 from replaykit.interop.text_actions import Wordings
 from replaykit.interop.unreadable.lfs_pointers import FETCH, is_pointer
+from replaykit.interop.unreadable.wide_text import CONVERT, WIDE, is_wide
 from replaykit.patterns import lazy_pattern
 from replaykit.secrets.redactor import Redactor
 from replaykit.secrets.secret_spellings import secret_pattern
@@ -177,11 +178,16 @@ class Run:
             return None
 
     def text_beside(self, name: str) -> str | None:
-        """Return the text of a file beside the run; None if absent. A pointer is a flaw."""
+        """Return the text of a file beside the run; None if absent. A pointer, or no UTF-8, is a flaw."""
         data = self.source.read_any(name) if name in self.source else None
-        if data is None or not is_pointer(data):
-            return None if data is None else data.decode("utf-8-sig", "replace").replace("\r\n", "\n")
-        self.flaw(f"a pointer of Git LFS, left out: {FETCH}", name)
+        if data is None:
+            return None
+        try:
+            if not is_pointer(data):
+                return data.decode("utf-8-sig").replace("\r\n", "\n")
+            self.flaw(f"a pointer of Git LFS, left out: {FETCH}", name)
+        except UnicodeDecodeError:
+            self.flaw(f"{WIDE if is_wide(data) else 'not UTF-8'}, left out: {CONVERT}", name)
         return None
 
     def lines(self, name: str) -> Iterator[tuple[int, Any]]:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from replaykit.errors import InteropError, MalformedSource, UnknownLayout
+from replaykit.file_types import URL, is_url
 from replaykit.interop.archives.unpacked_archives import (
     ARCHIVES,
     UnpackedTotals,
@@ -313,14 +314,14 @@ def _found(one: Importer, path: Path, options: Options, *, is_asked: bool) -> It
 
 
 def _unknown(format: str, path: Path, found: str, expected: str) -> UnknownLayout:
-    wanted = "a file or folder" if found == MISSING else expected
+    wanted = "a file or folder" if found in (MISSING, URL) else expected
     return UnknownLayout(format=format, source=str(path), found=found, expected=wanted)
 
 
 def kind_of_path(path: Path) -> str:
     """Return what there is at a path, so that a person sees what was meant."""
     if not path.exists():
-        return MISSING
+        return URL if is_url(path) else MISSING
     if path.is_dir():
         return _kind_of_folder(path)
     if not path.is_file():

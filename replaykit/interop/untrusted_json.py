@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from replaykit.decoders import NEST_MAX, decode_plain, fields_in
+from replaykit.file_types import HEAD, kind_of_bytes
 from replaykit.interop.unreadable.wide_text import WIDE, is_wide
 
 SOURCE_NEST_MAX = 2 * NEST_MAX
@@ -19,6 +20,9 @@ CONTAINERS_MAX = 20_000_000
 
 DIGITS_MAX = 4000
 """Digits of a whole number that is read as one; longer ones stay texts."""
+
+_TEXTS = ("a JSON file", "a text file", "a file of another kind")
+"""Kinds of files that say nothing of why they are not UTF-8."""
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -83,7 +87,8 @@ def _tolerant(data: bytes) -> Any:
         found = _parsed(data, object_pairs_hook=_unambiguous)
         return json.loads(whole_text(json.dumps(found, ensure_ascii=False)))
     except UnicodeError as error:
-        raise JsonFault("not UTF-8") from error
+        kind = kind_of_bytes(data[:HEAD])
+        raise JsonFault("not UTF-8" if kind in _TEXTS else kind, "JSON in UTF-8") from error
     except ValueError as error:
         raise JsonFault(f"not JSON ({error})") from error
 

@@ -119,7 +119,7 @@ def test_a_missing_file_names_the_nearest(folder: Path, capfd: pytest.CaptureFix
         (b"<!DOCTYPE html><html>", "an HTML page"),
         ("é".encode()[:1], "a text file"),
         (b"\xff\x00", "a file of another kind"),
-        (b"\xff\xfea\x00", "a text file in UTF-16"),
+        (b"\xff\xfea\x00", "a text file in UTF-16 (convert it: `iconv -f UTF-16 -t UTF-8 FILE > COPY`)"),
         (b'{"tape":"replaykit.replies"', "a tape of `replaykit judge run`"),
         (b'[{"id": 1}]', "a JSON file"),
     ],

@@ -11,6 +11,7 @@ import msgspec
 
 from replaykit.decoders import convert, decode_plain
 from replaykit.errors import JudgeError
+from replaykit.file_types import HEAD, kind_of_bytes
 from replaykit.grading.judges.bounded_file import file_bytes
 from replaykit.grading.judges.check_comparisons import CHECKS
 from replaykit.grading.judges.judge_options import PROTOCOLS, judge_settings
@@ -108,7 +109,15 @@ def _mapping(value: Any, file: Path) -> Mapping[str, Any]:
 
 
 def _text(path: Path) -> str:
-    return file_bytes(path, FILE_MAX).decode("utf-8", "replace")
+    data = file_bytes(path, FILE_MAX)
+    try:
+        if b"\0" not in data:  # there is one in every text in UTF-16
+            return data.decode("utf-8-sig")
+        reason = f"found {kind_of_bytes(data[:HEAD])}"
+    except UnicodeDecodeError as error:
+        kind = kind_of_bytes(data[:HEAD])
+        reason = words_of(error) if kind in ("a text file", "a file of another kind") else f"found {kind}"
+    raise JudgeError(what=f"{path.name}: not a text in UTF-8: {reason}")
 
 
 def _parsed(file: Path) -> Any:
