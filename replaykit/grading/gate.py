@@ -29,6 +29,12 @@ _WORDS = {
 
 _UNRECORDED = " (no reply is recorded: `replaykit judge run` asks the model and records it)"
 
+_GRADED = (*DEFAULT, "judge")
+"""Kinds that are there only if something was to be graded."""
+
+_UNASKED = ("nothing_configured", "out_of_scope")
+"""Reasons of policies that asked nothing of a run: they have no rule, or are of other tasks."""
+
 _BAD = {"FAIL", "VIOLATED", "FAILURE"}
 _OPEN = {"UNDECIDED", "ABSTAIN"}
 
@@ -172,7 +178,8 @@ def _results(verdict: Verdict) -> Iterator[tuple[str, str, str]]:
     """Yield (kind, kind and name, outcome) of everything graded."""
     yield from _completion(verdict) if verdict.validity == "valid" else _of_invalid(verdict)
     for policy in verdict.policies:
-        yield "policy", f"policy {policy.id}", policy.outcome
+        outcome = "NOT_EVALUATED" if policy.reason in _UNASKED else policy.outcome
+        yield "policy", f"policy {policy.id}", outcome
     if verdict.error is None:
         yield from _side_effects(verdict)
 
@@ -209,10 +216,14 @@ def _side_effects(verdict: Verdict) -> Iterator[tuple[str, str, str]]:
 
 def _unmet(verdicts: Sequence[Verdict], options: GateOptions) -> Iterator[str]:
     """Yield why the kinds that are named have decided nothing: no run has a result of them."""
-    if not options.fail_on or {"undecided", "error"} & {*options.fail_on}:
+    if not options.fail_on:
         return
+    # Of any kind: a run of which nothing was graded has no result, and its error is none that was looked for.
+    is_any = bool({"undecided", "error"} & {*options.fail_on})
+    kinds = _GRADED if is_any else options.fail_on
+    empty = ("NOT_EVALUATED", "ERROR") if is_any else ("NOT_EVALUATED",)
     results = [(kind, outcome) for verdict in verdicts for kind, _, outcome in _results(verdict)]
-    if not any(kind in options.fail_on and outcome != "NOT_EVALUATED" for kind, outcome in results):
+    if not any(kind in kinds and outcome not in empty for kind, outcome in results):
         yield f"no run has a result of the kinds that decide: {', '.join(options.fail_on)}"
 
 

@@ -156,3 +156,27 @@ def test_times_that_cannot_be_written_fail_before_grading(
     assert run(["grade", str(runs), "--timings", str(tmp_path / "nope" / "times.jsonl")]) == 2
     out, err = capsys.readouterr()
     assert not out and "there is no folder" in err
+
+
+POLICIES = "schema: replaykit.policies/1\npolicies: [{id: p, dimension: user_consent, %srule: {type: never, match: {text: Pay}}}]\n"
+
+
+@pytest.mark.parametrize(
+    "kinds", ["undecided", "undecided,policy", "error", "success", "check", "policy", "judge"]
+)
+def test_a_run_that_asks_for_nothing_passes_no_gate(kinds: str, tmp_path: Path, capsys: Captured) -> None:
+    trajectory().goto("http://shop.test/", "<h1>Mugs</h1>").answer("tin").write(tmp_path / "run.zst")
+    assert run(["grade", str(tmp_path / "run.zst"), "--fail-on", kinds]) in (1, 3)
+    assert "gate: passed" not in capsys.readouterr().out
+
+
+def test_a_policy_of_other_tasks_passes_no_gate(runs: Path, tmp_path: Path, capsys: Captured) -> None:
+    (tmp_path / "p.yaml").write_text(POLICIES % "when: {tasks: [t9]}, ")
+    words = ["grade", str(runs), "--policies", str(tmp_path / "p.yaml")]
+    assert run([*words, "--fail-on", "policy"]) == 3
+    assert "no run has a result of the kinds that decide: policy" in capsys.readouterr().out
+    assert run(words) == 0  # the checks decided
+    for when in ("", "when: {tasks: [t1]}, "):
+        (tmp_path / "p.yaml").write_text(POLICIES % when)
+        assert run([*words, "--fail-on", "policy"]) == 0
+        assert run([*words, "--fail-on", "undecided"]) == 0
