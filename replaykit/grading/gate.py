@@ -218,13 +218,19 @@ def _unmet(verdicts: Sequence[Verdict], options: GateOptions) -> Iterator[str]:
     """Yield why the kinds that are named have decided nothing: no run has a result of them."""
     if not options.fail_on:
         return
-    # Of any kind: a run of which nothing was graded has no result, and its error is none that was looked for.
-    is_any = bool({"undecided", "error"} & {*options.fail_on})
-    kinds = _GRADED if is_any else options.fail_on
-    empty = ("NOT_EVALUATED", "ERROR") if is_any else ("NOT_EVALUATED",)
-    results = [(kind, outcome) for verdict in verdicts for kind, _, outcome in _results(verdict)]
-    if not any(kind in kinds and outcome not in empty for kind, outcome in results):
+    if {"undecided", "error"} & {*options.fail_on}:
+        is_met = any(map(is_graded, verdicts))
+    else:
+        results = [(kind, outcome) for verdict in verdicts for kind, _, outcome in _results(verdict)]
+        is_met = any(kind in options.fail_on and outcome != "NOT_EVALUATED" for kind, outcome in results)
+    if not is_met:
         yield f"no run has a result of the kinds that decide: {', '.join(options.fail_on)}"
+
+
+def is_graded(verdict: Verdict) -> bool:
+    """Whether anything of a run was graded: a task without checks, judges and policies ends in an error."""
+    results = _results(verdict)
+    return any(kind in _GRADED and outcome not in ("NOT_EVALUATED", "ERROR") for kind, _, outcome in results)
 
 
 def _failures(verdicts: Sequence[Verdict], options: GateOptions) -> Iterator[str]:

@@ -170,6 +170,15 @@ def test_a_run_that_asks_for_nothing_passes_no_gate(kinds: str, tmp_path: Path, 
     assert "gate: passed" not in capsys.readouterr().out
 
 
+def test_reports_of_runs_that_ask_for_nothing_are_not_compared(tmp_path: Path, capsys: Captured) -> None:
+    trajectory().goto("http://shop.test/", "<h1>Mugs</h1>").answer("tin").write(tmp_path / "run.zst")
+    report = str(tmp_path / "report.json")
+    assert run(["grade", str(tmp_path / "run.zst"), "-o", report]) == 3
+    assert run(["diff", report, report, "--fail-on-regression"]) == 3
+    assert "1 run of the second report that could not be graded" in capsys.readouterr().err
+    assert run(["diff", report, report]) == 0
+
+
 def test_a_policy_of_other_tasks_passes_no_gate(runs: Path, tmp_path: Path, capsys: Captured) -> None:
     (tmp_path / "p.yaml").write_text(POLICIES % "when: {tasks: [t9]}, ")
     words = ["grade", str(runs), "--policies", str(tmp_path / "p.yaml")]

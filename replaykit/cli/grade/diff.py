@@ -14,6 +14,7 @@ from replaykit.cli.command_options import option
 from replaykit.cli.console import format_option, notice
 from replaykit.errors import SourceError, UsageError
 from replaykit.file_types import kind_of
+from replaykit.grading.gate import is_graded
 from replaykit.grading.saved_reports import is_report, load_report
 from replaykit.grading.verdict import Report
 from replaykit.report.html.report_file import HtmlOptions
@@ -101,7 +102,7 @@ def _exit_code(found: Comparison, after: Report) -> int:
             + _shortened(found.removed)
         )
         return 3
-    ungraded = tuple(one.task_id for one in after.verdicts if one.error is not None)
+    ungraded = tuple(one.task_id for one in after.verdicts if not is_graded(one))
     if ungraded:
         notice(
             f"not compared: {counted(len(ungraded), 'run')} of the second report that could not be graded: "
