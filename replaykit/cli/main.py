@@ -126,7 +126,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its documented code."""
     arguments = list(sys.argv[1:] if arguments is None else arguments)
     gc.set_threshold(GARBAGE)
-    _hear_signals()
+    _install_handlers()
     _open_closed_outputs()
     try:
         code = run(arguments)
@@ -141,7 +141,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(code)
 
 
-def _hear_signals() -> None:
+def _install_handlers() -> None:
     """Let whatever asks the program to end do so as Ctrl-C does: nothing half done is left behind."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)

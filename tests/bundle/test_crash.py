@@ -460,16 +460,16 @@ DEAF = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
 
 
 @pytest.mark.parametrize(
-    ("hearing", "number"),
+    ("setup", "number"),
     [(AWAKE, signal.SIGINT), (AWAKE, signal.SIGTERM), (AWAKE, signal.SIGHUP), (DEAF, signal.SIGTERM)],
 )
 def test_an_interrupt_while_sealing(
-    hearing: str, number: signal.Signals, long_run: tuple[bytes, bytes], tmp_path: Path
+    setup: str, number: signal.Signals, long_run: tuple[bytes, bytes], tmp_path: Path
 ) -> None:
     whole, sealed = long_run
     path = tmp_path / "run.zst"
     path.write_bytes(whole)
-    script = hearing + "import sys; from replaykit.cli.main import main; main(sys.argv[1:])"
+    script = setup + "import sys; from replaykit.cli.main import main; main(sys.argv[1:])"
     with start(script, "seal", path) as process:
         wait_for_temporary(path, len(sealed) // 2, process)
         process.send_signal(number)

@@ -19,7 +19,7 @@ LOOK_MAX = 1000
 _HAR = "save the requests there as HAR"
 _SCRIPT = "which says what to do and not what happened: record its run with `replaykit record`"
 _SAVED = "which holds requests that someone saved and not those that were sent"
-_PICTURES = "which shows no actions: import a trace of Playwright instead"
+_PAGES_ONLY = "which shows no actions: import a trace of Playwright instead"
 
 _ENDINGS = {
     ".saz": f"a session of Fiddler; {_HAR}: File > Export Sessions > HTTPArchive",
@@ -30,10 +30,10 @@ _ENDINGS = {
     ".pcap": f"captured packets; {_HAR}, in the browser",
     ".pcapng": f"captured packets; {_HAR}, in the browser",
     ".side": f"a script of Selenium IDE, {_SCRIPT}",
-    ".mhtml": f"one saved page, {_PICTURES}",
-    ".webarchive": f"one saved page, {_PICTURES}",
-    ".webm": f"a video, {_PICTURES}",
-    ".mp4": f"a video, {_PICTURES}",
+    ".mhtml": f"one saved page, {_PAGES_ONLY}",
+    ".webarchive": f"one saved page, {_PAGES_ONLY}",
+    ".webm": f"a video, {_PAGES_ONLY}",
+    ".mp4": f"a video, {_PAGES_ONLY}",
 }
 """End of a name to what the file is."""
 

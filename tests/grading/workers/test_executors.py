@@ -143,7 +143,7 @@ while not Path("go").exists():
     time.sleep(0.01)
 import replaykit.grading.workers.preloaded
 """
-"""What the server of workers loads in the tests below."""
+"""Module that the server of workers loads in the tests below."""
 
 DRIVEN = """
 import signal, sys
