@@ -6,6 +6,7 @@ Progress and notices go to stderr, only where somebody looks.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -93,6 +94,17 @@ def _settings() -> dict[str, bool]:
 
 NEAR_MAX = 1000
 """Names of a folder that are compared with that of a missing file."""
+
+
+def end_at_once() -> None:
+    """Let SIGTERM and SIGHUP end a recording at once, as a crash does: its file is whole at every moment.
+
+    Only a person ends a run with Ctrl-C. Whoever sends another signal is no person, and its end is unknown.
+    """
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows has no SIGHUP
+        if number is not None and callable(signal.getsignal(number)):
+            signal.signal(number, signal.SIG_DFL)
 
 
 def near_file(error: Exception) -> str:

@@ -490,6 +490,20 @@ def test_a_signal_that_is_ignored_stays_ignored(tmp_path: Path) -> None:
         assert process.wait(60) == 7  # as `nohup` has it
 
 
+@pytest.mark.parametrize("command", ["record", "rerun"])
+def test_a_signal_ends_a_recording_at_once(command: str) -> None:
+    script = (
+        "import signal, os\n"
+        f"from replaykit.cli.record import {command} as module\n"
+        "def killed(*_, **__): os.kill(os.getpid(), signal.SIGTERM)\n"
+        "module._url_or_command = module._kinds = killed\n"
+        "from replaykit.cli.main import main\n"
+        f"main(['{command}', 'x'])\n"
+    )
+    with start(script) as process:
+        assert process.wait(60) == -signal.SIGTERM
+
+
 def test_a_seal_at_work_keeps_its_temporary_file(journal: Path, tmp_path: Path) -> None:
     working = tmp_path / ".run.zst.sealing-working"
     with working.open("wb") as file:

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from replaykit.cli.command_groups import SectionedCommand
 from replaykit.cli.command_options import COUNT, PATH, option
-from replaykit.cli.console import browser_options, harmless, is_debugging, notice, progress
+from replaykit.cli.console import browser_options, end_at_once, harmless, is_debugging, notice, progress
 from replaykit.cli.maintain import completion
 from replaykit.cli.site_options import parse_sites
 from replaykit.errors import OutputExists, UsageError
@@ -185,6 +185,7 @@ def command(ctx: click.Context, /, url: str | None, argv: tuple[str, ...], **opt
     that fails is reported and skipped (exit 3). Without a matching task the exit code is 4. Ctrl-C ends the
     run, which is kept, and the suite (exit 130).
     """
+    end_at_once()
     url, argv = _url_or_command(url, argv)
     wanted = SuiteOptions(**{name: options.pop(name) for name in SuiteOptions.__struct_fields__})
     actor = Actor(url=url, argv=argv, agent=options.pop("agent"), cdp=options.pop("cdp"))

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from replaykit.cli.command_options import PATH, option
-from replaykit.cli.console import browser_options, format_option, notice
+from replaykit.cli.console import browser_options, end_at_once, format_option, notice
 from replaykit.cli.maintain import completion
 from replaykit.cli.record.record import declared_secrets
 from replaykit.cli.site_options import parse_sites
@@ -112,6 +112,7 @@ def command(
     because later actions would no longer be those of the recording. The exit code is 1 if the runs diverge,
     and 3 if a step could not be attempted or the new run broke off.
     """
+    end_at_once()
     kinds = _kinds(fail_on)
     found, recorded = rerun(
         bundle,

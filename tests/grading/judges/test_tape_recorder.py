@@ -365,3 +365,16 @@ def test_a_place_where_no_tape_can_be_written(recorded, task, tmp_path):
             Replay(run),
             recorder(run, tmp_path / "no" / "tape.jsonl"),
         )
+
+
+def test_no_model_is_asked_where_no_tape_can_be_written(recorded, task, tmp_path):
+    asked: list[str] = []
+    client = CallableClient(lambda request, images: asked.append(request.stage) or "SUCCESS")
+    run, place = recorded(1), tmp_path / "no"
+    settings = JudgeSettings(protocol="webvoyager")
+    with pytest.raises(TapeError, match="cannot write the tape"):
+        judge_sync(settings, task, Replay(run), recorder(run, place / "tape.jsonl", client))
+    assert not asked
+    place.mkdir()
+    judge_sync(settings, task, Replay(run), recorder(run, place / "tape.jsonl", client))
+    assert asked
