@@ -142,7 +142,7 @@ def test_numbers_and_texts_that_no_file_can_hold() -> None:
     ("data", "found", "expected"),
     [
         ('{"a": 1}'.encode("utf-16"), "in UTF-16", "JSON in UTF-8"),
-        (b"\xff{}", "not UTF-8", "JSON"),
+        (b"\xff{}", "not UTF-8", "JSON in UTF-8"),
         (b" \n", "empty", "JSON"),
         (b'{"a": 1', "not JSON (Expecting ',' delimiter: line 1 column 8 (char 7))", "JSON"),
     ],
