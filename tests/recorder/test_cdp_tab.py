@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from replaykit.recorder.browser.tab.cdp_frames import TARGETS_MAX
+from replaykit.recorder.browser.tab.cdp_frames import TARGETS_MAX, TargetFacts
 from replaykit.recorder.browser.tab.cdp_network import _initiator
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.page.page_script import BINDING, WORLD, PageNode
@@ -437,6 +437,18 @@ def test_frame_that_the_agent_can_not_have_reached_has_missed_no_action(
     assert [gap[:3] for gap in tab.gaps] == gaps
 
 
+@pytest.mark.parametrize("kind", ["worker", "service_worker"])
+@pytest.mark.parametrize("is_doubled", [False, True])
+def test_worker_that_goes_soon_and_opened_no_socket_was_heard_by_the_driver(
+    kind: str, is_doubled: bool
+) -> None:
+    tab = seated(is_doubled=is_doubled)
+    receive(tab, ("Target.attachedToTarget", {"sessionId": "S", "targetInfo": {**ABOUT, "type": kind}}))
+    tab.targets["S",].is_armed = tab.targets["S",].is_socketless = True
+    receive(tab, ("Target.detachedFromTarget", {"sessionId": "S"}))
+    assert [gap[:3] for gap in tab.gaps] == ([] if is_doubled else [LATE])
+
+
 @pytest.mark.parametrize(
     ("url", "after", "gaps"), [("about:srcdoc", 10, [LATE]), ("about:srcdoc", 2000, []), ("", 10, [])]
 )
@@ -619,3 +631,20 @@ def test_unknown_event_means_nothing() -> None:
 def test_a_request_that_a_script_of_the_agent_has_the_page_make(calls: list[str], word: str) -> None:
     frames = [{"functionName": "", "url": url, "lineNumber": 0, "columnNumber": 0} for url in calls]
     assert _initiator({"type": "script", "stack": {"callFrames": frames}}) == word
+
+
+@pytest.mark.parametrize("is_apart", [False, True])
+@pytest.mark.parametrize(("waits", "gaps"), [(False, [LATE]), (True, [])])
+def test_worker_that_a_worker_makes_may_have_been_heard_by_no_one(
+    waits: bool, gaps: list[Any], is_apart: bool
+) -> None:
+    tab = seated(is_doubled=True)
+    tab.is_watched = True
+    about = {"type": "worker", "targetId": "W", "parentFrameId": "M", "url": "http://a.test/w.js"}
+    receive(tab, ("Target.attachedToTarget", {"sessionId": "W", "targetInfo": about}))
+    inner = {"targetInfo": {**about, "targetId": "N", "parentId": "W"}, "waitingForDebugger": waits}
+    # The browser's own session has attached to it, or that of the worker above.
+    below(tab, ("Target.attachedToTarget", {"sessionId": "N", **inner}), via=() if is_apart else ("W",))
+    for target in tab.targets.values():
+        tab.looked_into(target, TargetFacts())
+    assert [gap[:3] for gap in tab.gaps] == gaps

@@ -55,6 +55,17 @@ def requests() -> DriverRequests:
     return DriverRequests(Clock(wall=lambda: 1.0, ticks=lambda: 0.0))
 
 
+@pytest.mark.parametrize("is_deaf", [False, True])
+def test_driver_that_is_to_leave_service_workers_out_reports_not_every_target(
+    requests: DriverRequests, is_deaf: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not requests.is_whole_source
+    requests.listen(Context())
+    if is_deaf:
+        monkeypatch.setenv("PLAYWRIGHT_DISABLE_SERVICE_WORKER_NETWORK", "1")
+    assert requests.is_whole_source is not is_deaf
+
+
 def test_requests_of_the_agent_s_pages_are_kept_with_their_bodies(requests: DriverRequests) -> None:
     context = Context()
     assert not requests.is_listening

@@ -157,6 +157,23 @@ def test_worker_is_only_listened_to() -> None:
     assert methods(asked)[:2] == ["Runtime.enable", "Target.setAutoAttach"]
 
 
+@pytest.mark.parametrize(
+    ("waits", "is_existing", "gaps"), [(False, False, ["socket.late"]), (True, False, []), (False, True, [])]
+)
+def test_worker_that_ran_at_once_has_to_prove_that_it_opened_no_socket(
+    waits: bool, is_existing: bool, gaps: list[str]
+) -> None:
+    tab = page()
+    about = {"type": "service_worker", "targetId": "T"}
+    event = {"sessionId": "W", "targetInfo": about, "waitingForDebugger": waits}
+    receive(tab, "Target.attachedToTarget", event)
+    target = tab.targets["W",]
+    target.is_existing = is_existing
+    carry(arm_target(tab, target, "script", CLOCK, has_network=True), plain)
+    assert [gap.why for gap in tab.gaps] == gaps
+    assert (target.is_armed, target.is_socketless) == (True, False)
+
+
 def test_target_that_refuses_is_known_to_have() -> None:
     def refuses(effect: CallMethod) -> Any:
         raise CommandRefused("failed")

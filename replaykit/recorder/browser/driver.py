@@ -239,7 +239,7 @@ class Driver(Relaying):
         tab = self.tabs[page] = CdpTab(
             page, self.clock, actor=actor, names=self.names, holds=self._holds, census=census
         )
-        tab.is_doubled = self.requests.is_listening
+        tab.is_doubled = self.requests.is_whole_source
         tab.is_searched = self.is_searching
         tab.is_following = not self.is_searching
         tab.leave_listeners.is_on = self.has_network

@@ -21,6 +21,7 @@ from replaykit.recorder.browser.command_effects import (
     evaluate,
 )
 from replaykit.recorder.browser.instrumentation import BUFFER_MAX, CLOCK_SAMPLES, POST_MAX, following
+from replaykit.recorder.browser.opened_sockets import may_have_sockets
 from replaykit.recorder.browser.tab.cdp_documents import Place
 from replaykit.recorder.browser.tab.cdp_frames import PAGES, Target, TargetFacts
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
@@ -93,9 +94,12 @@ def arm_target(
     if target.via in tab.targets and not target.is_refused:
         tab.census.armed += 1
         tab.census.held += target.is_held
-    target.is_armed = True
+    target.is_armed = target.is_refused or target.kind in PAGES
     if not target.is_refused:
         yield from _look_into(tab, target, clock)
+    if not target.is_armed:
+        yield from _look_for_sockets(tab, target, has_network=has_network)
+        target.is_armed = True
 
 
 def own(tab: CdpTab, frame: str) -> Generator[Effect, Any, None]:
@@ -260,6 +264,14 @@ def _look_into(tab: CdpTab, target: Target, clock: Clock) -> Generator[Effect, A
     if is_scripted and not target.is_held:
         unlisted = max(0, (yield from _resources(tab, target)) - len(urls))
     tab.looked_into(target, TargetFacts(urls=urls, is_loaded=is_loaded, unlisted=unlisted))
+
+
+def _look_for_sockets(tab: CdpTab, target: Target, *, has_network: bool) -> Generator[Effect, Any, None]:
+    if target.is_held or target.is_existing or not has_network:
+        return
+    target.is_socketless = not (yield from may_have_sockets(tab, target))
+    if not target.is_socketless and tab.actor == "agent":
+        tab.gaps.append(Missed("network", "socket.late"))
 
 
 def _resources(tab: CdpTab, target: Target) -> Generator[Effect, Any, int]:

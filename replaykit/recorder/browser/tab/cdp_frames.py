@@ -42,6 +42,8 @@ class Target(Struct, kw_only=True, eq=False):
     """As the protocol says."""
     id: str
     """Target id; of a frame also its frame id."""
+    url: str = ""
+    """Address when it was seen."""
     frame: str = ""
     """Of a worker: the frame that holds it."""
     ahead: float | None = None
@@ -64,6 +66,8 @@ class Target(Struct, kw_only=True, eq=False):
     """It waits for the recorder before it runs."""
     waits: bool = False
     """It waits for every client that asks for it, the driver among them."""
+    is_socketless: bool = False
+    """Of a worker: it had opened no socket before the recorder listened."""
     met_at: float = 0.0
     """When it was seen, ms since recording start."""
 
@@ -205,9 +209,10 @@ def target_of(via: Via, params: dict[str, Any]) -> Target:
         via=(*via, params["sessionId"]),
         kind=about["type"],
         id=about["targetId"],
+        url=about.get("url", ""),
         frame=about.get("parentFrameId", ""),
         above=about.get("parentId", ""),
         is_held=params.get("waitingForDebugger", False),
         # A frame that runs already has an address.
-        waits=about["type"] == "worker" or (about["type"] in PAGES and about.get("url") == ""),
+        waits=about["type"] in WORKERS or (about["type"] in PAGES and about.get("url") == ""),
     )

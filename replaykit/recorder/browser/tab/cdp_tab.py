@@ -92,15 +92,16 @@ class CdpTab(TabState):
 
     def looked_into(self, target: Target, facts: TargetFacts) -> None:
         """Record a target's report about itself, and the part of it that no one has recorded."""
-        late = max(self.network.late(target.via, facts.urls), facts.unlisted)
+        unheard = int(target.kind in WORKERS and not (target.waits or target.is_held))
+        late = max(self.network.late(target.via, facts.urls), facts.unlisted, unheard)
         if facts.is_loaded:
             self.found += self._loaded({}, target.via)
         if late and not target.is_existing:
             self.miss_requests(target, late)
 
     def _miss_all(self, target: Target) -> None:
-        # The driver reports no WebSocket of a worker.
-        if target.kind in WORKERS:
+        # The driver reports no WebTransport of a worker, and no WebSocket of a service worker.
+        if target.kind in WORKERS and not target.is_socketless:
             self.gaps.append(Missed("network", LATE))
         else:
             self.miss_requests(target, 1)
@@ -176,6 +177,9 @@ class CdpTab(TabState):
         is_below = above is not None and above.is_existing and not above.is_armed
         is_before = self.is_existing and self.is_following and not self.is_watched
         target.is_existing = is_below or is_before or target.id in self.predecessors
+        holder = above or self.target(target.above)
+        # The driver lets a worker go on before it asks for those that this one makes.
+        target.waits &= holder is None or holder.kind not in WORKERS
         self.targets[target.via] = target
         target.met_at = self._clock.now()
         self.census.seen += 1

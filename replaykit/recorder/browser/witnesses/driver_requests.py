@@ -6,6 +6,7 @@ comes later, and may miss the first ones; what only the driver has seen is compa
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
@@ -20,6 +21,9 @@ FOREIGN_PAGE = -1
 
 REQUESTS_MAX = 50_000
 """Requests kept of one run."""
+
+_DEAF = "PLAYWRIGHT_DISABLE_SERVICE_WORKER_NETWORK"
+"""A variable with which Playwright reports no request of a service worker."""
 
 
 class DriverRequests:
@@ -39,6 +43,11 @@ class DriverRequests:
     def is_listening(self) -> bool:
         """Whether it listens to any context."""
         return bool(self._contexts)
+
+    @property
+    def is_whole_source(self) -> bool:
+        """Whether it reports the requests of every target that waits for the driver."""
+        return self.is_listening and _DEAF not in os.environ
 
     def listen(self, context: Any) -> None:
         """Listen to the requests of a context."""
