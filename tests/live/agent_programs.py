@@ -30,6 +30,9 @@ ANSWER = "€33.00"
 WAIT_S = 60.0
 """Patience; the shop task takes about two seconds."""
 
+LIMIT_S = 280.0
+"""When an agent is ended that hangs. It is no condition of a test: the slowest machine needs a minute."""
+
 ActionBase = tuple[str, str, str, str]
 """Tag, role and name of the element, value."""
 

@@ -12,7 +12,7 @@ from replaykit.grading.grader import grade
 from replaykit.recorder.agent_runs import record_command
 from replaykit.recorder.recorder import Recorder
 from replaykit.tasks.task import decode_task
-from tests.live.agent_programs import DRIVERS, WAIT_S, apart
+from tests.live.agent_programs import DRIVERS, LIMIT_S, apart
 
 OutcomeOn: TypeAlias = Callable[[str, dict[str, Any], Callable[[Any], object]], str]
 """Outcome of a rule about one action on a page with that markup."""
@@ -38,7 +38,7 @@ def outcome_over_cdp(rule: dict[str, Any], actions: list[Any], start: str, tmp_p
     path, file = tmp_path / "run.zst", tmp_path / "actions.json"
     file.write_text(json.dumps(actions))
     argv = [sys.executable, str(DRIVERS / "attacks.py"), "cdp"]
-    done = apart(lambda: record_command(argv, task, path, max_time=WAIT_S, environ={"ATTACKS": str(file)}))
+    done = apart(lambda: record_command(argv, task, path, max_time=LIMIT_S, environ={"ATTACKS": str(file)}))
     assert done.exit_code == 0, done
     (found,) = grade(path).policies
     return str(found.outcome)

@@ -24,6 +24,7 @@ from replaykit.trajectory.action import Goto
 from tests.live.agent_programs import (
     ANSWER,
     DRIVERS,
+    LIMIT_S,
     SHOP_TASK,
     TASK,
     WAIT_S,
@@ -52,14 +53,14 @@ def program(*argv: str | Path) -> Client:
         out,
         sites={"shop": shop},
         browser=BrowserChoice(path=str(browser)),
-        max_time=WAIT_S,
+        max_time=LIMIT_S,
     )
 
 
 def function(entry: str) -> Client:
     """Return a client that is a function of this process."""
     return lambda out, shop, browser: record_agent(
-        entry, TASK, out, sites={"shop": shop}, browser=BrowserChoice(path=str(browser)), max_time=WAIT_S
+        entry, TASK, out, sites={"shop": shop}, browser=BrowserChoice(path=str(browser)), max_time=LIMIT_S
     )
 
 

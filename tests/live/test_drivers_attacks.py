@@ -17,7 +17,7 @@ from replaykit.grading.grader import grade
 from replaykit.recorder.agent_runs import record_command
 from replaykit.recorder.recorder import AsyncRecorder, Recorder
 from replaykit.tasks.task import Task, decode_task
-from tests.live.agent_programs import DRIVERS, WAIT_S, apart, needs
+from tests.live.agent_programs import DRIVERS, LIMIT_S, apart, needs
 from tests.live.flags import LEAN
 from tests.thorough import one_in
 
@@ -169,7 +169,7 @@ def by_command(*argv: str | Path) -> Drive:
     def drive(task: Task, start: str, actions: list[Any], path: Path, browser: Path) -> None:
         file = path.with_suffix(".json")
         file.write_text(json.dumps(actions))
-        done = record_command([*map(str, argv)], task, path, max_time=WAIT_S, environ={"ATTACKS": str(file)})
+        done = record_command([*map(str, argv)], task, path, max_time=LIMIT_S, environ={"ATTACKS": str(file)})
         assert done.exit_code == 0, done
 
     return drive

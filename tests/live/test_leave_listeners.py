@@ -196,6 +196,14 @@ def until(page: Page, is_over: Callable[[], bool]) -> None:
         page.wait_for_timeout(20)
 
 
+def is_known(run: Recorder) -> bool:
+    """Whether the recorder knows of all documents whether they listen for their end."""
+    tabs = [*run._driver.tabs.values()]
+    listeners = [tab.leave_listeners for tab in tabs]
+    are_asked = not any([*tab.worlds.unasked()] for tab in tabs) and all(tab.worlds.pages() for tab in tabs)
+    return len(tabs) == 2 and are_asked and not any(one.is_looking for one in listeners)
+
+
 def close(tmp_path: Path, page: Page, site: Site, listener: str, how: str) -> Recording:
     site.add("/popup", f"<!doctype html><title>Popup</title><script>{listener}</script>")
     site.add("/", "<!doctype html><button id=stay onclick=\"opened = window.open('/popup')\">Open</button>")
@@ -206,7 +214,7 @@ def close(tmp_path: Path, page: Page, site: Site, listener: str, how: str) -> Re
             page.click("#stay")
         popup = opened.value
         popup.wait_for_load_state()
-        page.wait_for_timeout(300)
+        until(page, lambda: is_known(run))
         CLOSES[how](page, popup)
         until(page, lambda: popup.is_closed() and (not listener or "/buy" in site.asked))
     return Recording(tmp_path / "run.zst")

@@ -16,7 +16,7 @@ from replaykit.grading.grader import grade
 from replaykit.recorder.agent_runs import BrowserChoice, record_command
 from replaykit.recorder.recorder import Recorder
 from replaykit.tasks.task import Task, decode_task
-from tests.live.agent_programs import DRIVERS, WAIT_S, apart
+from tests.live.agent_programs import DRIVERS, LIMIT_S, apart
 from tests.live.flags import LEAN
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def in_process(task: Task, url: str, way: str, path: Path, browser: Path) -> Non
 
 def by_command(task: Task, url: str, way: str, path: Path, browser: Path) -> None:
     argv = [sys.executable, "-c", AGENT, way, url]
-    record_command(argv, task, path, max_time=WAIT_S, browser=BrowserChoice(path=str(browser)))
+    record_command(argv, task, path, max_time=LIMIT_S, browser=BrowserChoice(path=str(browser)))
 
 
 EVERYDAY = ((in_process, "kill"), (by_command, "crash"), (in_process, "context"), (by_command, "page"))

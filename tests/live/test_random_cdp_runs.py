@@ -14,7 +14,7 @@ import pytest
 from replaykit.grading.grader import grade
 from replaykit.recorder.agent_runs import record_command
 from replaykit.tasks.task import decode_task
-from tests.live.agent_programs import DRIVERS, WAIT_S, apart
+from tests.live.agent_programs import DRIVERS, LIMIT_S, apart
 from tests.thorough import one_in
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def test_rules_agree_with_an_agent_of_the_protocol(seed: int, site: Site, tmp_pa
     file = tmp_path / "actions.json"
     file.write_text(json.dumps(actions))
     argv, environ = [sys.executable, str(DRIVERS / "attacks.py"), "cdp"], {"ATTACKS": str(file)}
-    done = apart(lambda: record_command(argv, task, tmp_path / "run.zst", max_time=WAIT_S, environ=environ))
+    done = apart(lambda: record_command(argv, task, tmp_path / "run.zst", max_time=LIMIT_S, environ=environ))
     assert done.exit_code == 0, done
     outcomes = {policy.id: str(policy.outcome) for policy in grade(tmp_path / "run.zst").policies}
     allowed = {True: ("OK", "DORMANT"), False: ("VIOLATED",)}

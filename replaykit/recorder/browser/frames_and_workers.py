@@ -23,7 +23,7 @@ from replaykit.recorder.browser.command_effects import (
 from replaykit.recorder.browser.instrumentation import BUFFER_MAX, CLOCK_SAMPLES, POST_MAX, following
 from replaykit.recorder.browser.opened_sockets import may_have_sockets
 from replaykit.recorder.browser.tab.cdp_documents import Place
-from replaykit.recorder.browser.tab.cdp_frames import PAGES, Target, TargetFacts
+from replaykit.recorder.browser.tab.cdp_frames import HEARD, PAGES, WORKERS, Target, TargetFacts
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.browser.tab.tab_state import Missed
 from replaykit.recorder.page.page_script import PagePush, decode_message
@@ -257,7 +257,10 @@ def _look_into(tab: CdpTab, target: Target, clock: Clock) -> Generator[Effect, A
             reported, ready, urls, is_scripted = convert(value, tuple[float, str, list[str], bool])
             samples.append((asked, reported, clock.started + clock.now()))
     except (CommandRefused, msgspec.ValidationError):
-        return  # it goes elsewhere just now, or the page has played with what it was asked
+        # It goes elsewhere just now, or the page has played with what it was asked.
+        if target.kind in WORKERS:
+            tab.looked_into(target, TargetFacts())
+        return
     target.ahead = offset(samples)
     is_loaded = ready in ("interactive", "complete")
     unlisted = 0
@@ -267,7 +270,7 @@ def _look_into(tab: CdpTab, target: Target, clock: Clock) -> Generator[Effect, A
 
 
 def _look_for_sockets(tab: CdpTab, target: Target, *, has_network: bool) -> Generator[Effect, Any, None]:
-    if target.is_held or target.is_existing or not has_network:
+    if target.kind not in HEARD or target.is_held or target.is_existing or not has_network:
         return
     target.is_socketless = not (yield from may_have_sockets(tab, target))
     if not target.is_socketless and tab.actor == "agent":

@@ -9,6 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from replaykit.recorder.browser.tab.cdp_frames import PAGES, WORKERS
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.session.clock import Clock
 
@@ -20,7 +21,7 @@ FOREIGN_PAGES_MAX = 200
 
 FOUND = {
     "discover": True,
-    "filter": [{"type": kind} for kind in ("page", "shared_worker", "iframe", "worker", "service_worker")],
+    "filter": [{"type": kind} for kind in ("page", "shared_worker", *sorted(PAGES | WORKERS))],
 }
 """Targets that the browser is to report: pages, workers that no page holds, and what is below frames and
 workers.

@@ -9,12 +9,12 @@ import shutil
 import sys
 from pathlib import Path
 
-from anyio import Event
+from anyio import CancelScope, lowlevel
 from inspect_ai import Task, eval
 from inspect_ai.dataset import Sample
 from inspect_ai.model import ModelOutput
 from inspect_ai.solver import solver
-from inspect_ai.util import LimitExceededError, time_limit
+from inspect_ai.util import LimitExceededError
 from playwright.async_api import async_playwright
 
 import replaykit
@@ -25,12 +25,17 @@ LEAN = ["--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup"]
 """Of the browser: without menus that nobody opens."""
 
 
+scopes = []
+
+
 async def finished(state):
     state.output = ModelOutput.from_content("scripted", "€84.50")
 
 
 async def cancelled(state):
-    await Event().wait()
+    # As a time limit does, but never before the click.
+    scopes[-1].cancel()
+    await lowlevel.checkpoint()
 
 
 async def raising(state):
@@ -54,7 +59,8 @@ def ended():
             browser = await playwright.chromium.launch(executable_path=replaykit.find_browser(), args=LEAN)
             page = await browser.new_page()
             await page.goto(SHOP)
-            with time_limit(2 if state.sample_id == "cancelled" else None):
+            with CancelScope() as scope:
+                scopes.append(scope)
                 async with record_sample(state, page, FOLDER):
                     await page.get_by_role("link", name="Orders").first.click()
                     await ENDS[state.sample_id](state)

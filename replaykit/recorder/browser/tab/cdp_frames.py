@@ -29,7 +29,10 @@ UNITS_MAX = 64 << 20
 PAGES = frozenset({"iframe"})
 """Kinds of targets that hold documents."""
 
-WORKERS = frozenset({"worker", "service_worker"})
+HEARD = frozenset({"worker", "service_worker"})
+"""Workers whose requests the driver reports."""
+
+WORKERS = HEARD | {"worklet"}
 """Kinds of targets that hold no frame, but make requests."""
 
 
@@ -214,5 +217,5 @@ def target_of(via: Via, params: dict[str, Any]) -> Target:
         above=about.get("parentId", ""),
         is_held=params.get("waitingForDebugger", False),
         # A frame that runs already has an address.
-        waits=about["type"] in WORKERS or (about["type"] in PAGES and about.get("url") == ""),
+        waits=about["type"] in HEARD or (about["type"] in PAGES and about.get("url") == ""),
     )
