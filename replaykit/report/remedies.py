@@ -86,6 +86,8 @@ REMEDIES: dict[str, str] = {
     "proof": _WATCH + "; without --require-proof, a channel that is only recorded is enough",
     "replies": _SPEECH,
     "reply": "ask the model with `replaykit judge run BUNDLE`, or grade with --judge-mode new",
+    "report.unseen": "the browser sent a report for a page, such as one of its content security policy:"
+    " record with `replaykit record`, whose log of requests has it",
     "request": "the verifier asked what the run never requested: let the run request it too",
     "requests.leaving": "a page that listens for its end was left, and what it sent then is unknown: record"
     " with `replaykit record`, whose log of requests has it",
@@ -104,7 +106,7 @@ REMEDIES: dict[str, str] = {
     "state.before": "record with --pre-probes on, so that the state before the run is known",
     "target": _NAMES,
     "scripts.disabled": "the agent turned off scripts, which record its actions: let it leave them on",
-    "socket.late": "a WebSocket was open before the recorder was in its page: " + _WATCH,
+    "socket.late": "a page or worker may have opened a WebSocket before the recorder was in it: " + _WATCH,
     "target.late": "a page or worker ran before the recorder was in it: " + _WATCH,
     "handler.by_script": "the agent may have written a handler into what it clicked: record an agent that"
     " reads pages and changes none",

@@ -159,5 +159,19 @@ def test_worker_without_a_socket_leaves_no_gap(way: str, page: Page, site: Site,
 
 @pytest.mark.parametrize("way", one_in(2, [*HONEST]))
 def test_worker_that_a_worker_makes_is_a_gap(way: str, page: Page, site: Site, tmp_path: Path) -> None:
-    # The driver does not always make it wait: one in three of its requests was heard by no one.
+    # The driver does not always make it wait, and then no one hears its first request.
     assert "target.late" in follow(way, "nested", page, site, tmp_path / "run.zst").gaps
+
+
+def test_module_of_an_audio_worklet_is_a_gap(page: Page, site: Site, tmp_path: Path) -> None:
+    site.add("/first", "1", "text/javascript")
+    load = "new AudioContext().audioWorklet.addModule('/first')"
+    start = site.add("/", f'<!doctype html><button onclick="{load}">Buy</button>')
+    with Recorder(tmp_path / "run.zst", screenshots="off") as run:
+        run.attach(page)
+        page.goto(start)
+        page.click("button")
+        until(page, lambda: "/first" in site.asked)
+        run.answer("done")
+    found = Run(tmp_path / "run.zst")
+    assert "target.late" in found.gaps or f"{site.origin}/first" in found.urls

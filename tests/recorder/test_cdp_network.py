@@ -381,3 +381,26 @@ def test_what_began_before_anybody_listened_is_a_gap() -> None:
         assert [gap[:3] for gap in page.gaps] == [("network", "target.late", 1)]
     late = page.network.late(("S",), ["http://a.test/seen", "http://a.test/lost", "data:,x"])
     assert late == 1
+
+
+@pytest.mark.parametrize(
+    ("group", "statuses", "gaps"),
+    [
+        ("d", ["Queued", "Pending", "Success"], 1),
+        ("d", ["Queued", "Pending", "Queued", "Pending"], 2),
+        # It has no endpoint, and the browser tries it in vain.
+        ("other", ["Queued", "Pending", "Queued", "Pending"], 0),
+        # Its endpoint was there before the recorder.
+        ("other", ["Pending", "Success"], 1),
+    ],
+)
+def test_report_that_the_browser_sends_by_itself_is_a_gap(group: str, statuses: list[str], gaps: int) -> None:
+    page = tab()
+    endpoints = [{"url": "https://evil.test/collect", "groupName": "d"}]
+    receive(
+        page, ("reportingApiEndpointsChangedForOrigin", {"origin": "https://a.test", "endpoints": endpoints})
+    )
+    for status in statuses:
+        report = {"initiatorUrl": "https://a.test/x?y", "destination": group, "status": status}
+        receive(page, ("reportingApiReportUpdated", {"report": report}))
+    assert [gap[:2] for gap in page.gaps] == [("network", "report.unseen")] * gaps

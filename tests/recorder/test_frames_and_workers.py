@@ -88,8 +88,9 @@ def methods(asked: list[tuple[tuple[str, ...], str]]) -> list[str]:
 
 
 FRAME_CALLS = [
-    "Network.enable", "Runtime.enable", "Runtime.addBinding", "Page.enable", "Page.getFrameTree",
-    "Page.addScriptToEvaluateOnNewDocument", "Target.setAutoAttach",
+    "Network.enable", "Runtime.enable", "Runtime.addBinding", "Page.enable",
+    "Network.enableReportingApi", "Page.getFrameTree", "Page.addScriptToEvaluateOnNewDocument",
+    "Target.setAutoAttach",
 ]  # fmt: skip
 
 
@@ -99,7 +100,7 @@ def test_requests_are_listened_to_first_and_nothing_is_held_up() -> None:
     target = tab.targets["S",]
     job, asked = carry(arm_target(tab, target, "script", CLOCK, has_network=True), plain)
     assert job.error is None
-    assert methods(asked)[:7] == FRAME_CALLS
+    assert methods(asked)[: len(FRAME_CALLS)] == FRAME_CALLS
     assert {via for via, _ in asked} == {("S",)}
     assert (target.is_armed, target.is_known, target.is_refused, target.loader) == (True, True, False, "L1")
 
@@ -117,7 +118,7 @@ def test_target_that_waits_runs_once_the_recorder_listens_or_cannot(fails: str |
 
     _, asked = carry(arm_target(tab, target, "script", CLOCK, has_network=True), answer)
     done = methods(asked)
-    assert done[:8] == [*FRAME_CALLS, "Runtime.runIfWaitingForDebugger"]
+    assert done[:9] == [*FRAME_CALLS, "Runtime.runIfWaitingForDebugger"]
     assert target.is_refused is (fails is not None)
     assert target.loader == ("L1" if fails is None else "")
 

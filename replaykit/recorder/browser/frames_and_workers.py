@@ -20,7 +20,14 @@ from replaykit.recorder.browser.command_effects import (
     ask,
     evaluate,
 )
-from replaykit.recorder.browser.instrumentation import BUFFER_MAX, CLOCK_SAMPLES, POST_MAX, following
+from replaykit.recorder.browser.instrumentation import (
+    BUFFER_MAX,
+    CLOCK_SAMPLES,
+    OPTIONAL,
+    POST_MAX,
+    REPORTS,
+    following,
+)
 from replaykit.recorder.browser.opened_sockets import may_have_sockets
 from replaykit.recorder.browser.tab.cdp_documents import Place
 from replaykit.recorder.browser.tab.cdp_frames import HEARD, PAGES, WORKERS, Target, TargetFacts
@@ -221,6 +228,7 @@ def _calls(tab: CdpTab, target: Target, script: str, *, has_network: bool) -> li
     frame: list[tuple[str, dict[str, Any]]] = [
         ("Runtime.addBinding", binding),
         ("Page.enable", {}),
+        *([REPORTS] if has_network else []),
         (TREE, {}),
         ("Page.addScriptToEvaluateOnNewDocument", source),
     ]
@@ -235,7 +243,8 @@ def _calls(tab: CdpTab, target: Target, script: str, *, has_network: bool) -> li
 
 
 def _call(tab: CdpTab, target: Target, method: str, params: dict[str, Any] | None = None) -> CallMethod:
-    return CallMethod(tab=tab, method=method, params=params or {}, via=target.via)
+    is_optional = method in OPTIONAL
+    return CallMethod(tab=tab, method=method, params=params or {}, via=target.via, is_optional=is_optional)
 
 
 def _seat(tab: CdpTab, target: Target, answers: dict[str, Any]) -> None:

@@ -22,6 +22,12 @@ BUFFER_MAX = 64 << 20
 
 HISTORY = "Page.getNavigationHistory"
 
+REPORTS: tuple[str, dict[str, Any]] = ("Network.enableReportingApi", {"enable": True})
+"""Asks for news of reports, such as those of a content security policy, which are no requests of a page."""
+
+OPTIONAL = frozenset({HISTORY, REPORTS[0]})
+"""Calls that may be refused."""
+
 CLOCK_SAMPLES = 5
 """Round trips at most by which a page's clock is compared with ours."""
 
@@ -101,7 +107,7 @@ def _first_calls(tab: CdpTab, script: str, *, has_network: bool) -> tuple[CallMe
         # listener.
         *([] if tab.holds else [("Page.addScriptToEvaluateOnNewDocument", witness)]),
         ("Page.addScriptToEvaluateOnNewDocument", source),
-        *([("Network.enable", limits)] if has_network else []),
+        *([("Network.enable", limits), REPORTS] if has_network else []),
         ("Page.getFrameTree", {}),
         (HISTORY, {}),
         # Frames in processes of their own and workers come as targets. Where a frame waits for its first
@@ -109,7 +115,7 @@ def _first_calls(tab: CdpTab, script: str, *, has_network: bool) -> tuple[CallMe
         *([("Target.setAutoAttach", following(tab))] if tab.is_following else []),
     ]
     return tuple(
-        CallMethod(tab=tab, method=method, params=params, is_optional=method == HISTORY)
+        CallMethod(tab=tab, method=method, params=params, is_optional=method in OPTIONAL)
         for method, params in calls
     )
 

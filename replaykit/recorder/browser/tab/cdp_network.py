@@ -10,7 +10,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 from msgspec.structs import replace
 
@@ -36,6 +36,9 @@ STATUSES_MAX = 1000
 
 OWNED_MAX = 20_000
 """Requests whose body can still be asked for, per tab."""
+
+ENDPOINTS_MAX = 1000
+"""Groups of endpoints for reports that are remembered, per tab."""
 
 _RESOURCES = {
     "Document": "document",
@@ -86,6 +89,7 @@ class TabNetwork:
         self._hops: dict[str, list[_Hop]] = {}
         self._early: dict[str, list[tuple[str, Params]]] = {}
         self._owned: dict[str, Via] = {}
+        self._endpoints: set[tuple[str, str]] = set()
         self._urls: dict[Via, set[str]] = {(): set()}
         self._teller: Via = ()
         self._monotonic = 0.0
@@ -381,6 +385,19 @@ class TabNetwork:
             hop.messages += 1
         return iter(())
 
+    def _endpoints_changed(self, params: Params) -> Iterator[Input]:
+        for one in params["endpoints"][: ENDPOINTS_MAX - len(self._endpoints)]:
+            self._endpoints.add((params["origin"], one["groupName"]))
+        return iter(())
+
+    def _report_updated(self, params: Params) -> Iterator[Input]:
+        # The browser sends it by itself, and reports no request. One without an endpoint is tried, too.
+        report, place = params["report"], urlsplit(params["report"]["initiatorUrl"])
+        is_sent = (f"{place.scheme}://{place.netloc}", report["destination"]) in self._endpoints
+        if report["status"] == ("Pending" if is_sent else "Success"):
+            self._tab.gaps.append(Missed("network", "report.unseen"))
+        return iter(())
+
     def _frame_received(self, params: Params) -> Iterator[Input]:
         return self._framed(params, is_sent=False)
 
@@ -455,6 +472,8 @@ _HANDLERS: dict[str, Callable[[TabNetwork, Params], Iterator[Input]]] = {
     "Network.webSocketFrameSent": TabNetwork._frame_sent,
     "Network.webSocketClosed": TabNetwork._finished,
     "Network.eventSourceMessageReceived": TabNetwork._message_received,
+    "Network.reportingApiEndpointsChangedForOrigin": TabNetwork._endpoints_changed,
+    "Network.reportingApiReportUpdated": TabNetwork._report_updated,
     "Network.webTransportCreated": TabNetwork._transport_created,
     "Network.webTransportConnectionEstablished": TabNetwork._transport_opened,
     "Network.webTransportClosed": TabNetwork._transport_closed,
