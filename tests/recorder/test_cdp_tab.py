@@ -439,9 +439,7 @@ def test_frame_that_the_agent_can_not_have_reached_has_missed_no_action(
 
 @pytest.mark.parametrize("kind", ["worker", "service_worker"])
 @pytest.mark.parametrize("is_doubled", [False, True])
-def test_worker_that_goes_soon_and_opened_no_socket_was_heard_by_the_driver(
-    kind: str, is_doubled: bool
-) -> None:
+def test_short_worker_that_opened_no_socket_is_covered_by_the_driver(kind: str, is_doubled: bool) -> None:
     tab = seated(is_doubled=is_doubled)
     receive(tab, ("Target.attachedToTarget", {"sessionId": "S", "targetInfo": {**ABOUT, "type": kind}}))
     tab.targets["S",].is_armed = tab.targets["S",].is_socketless = True
@@ -635,7 +633,7 @@ def test_a_request_that_a_script_of_the_agent_has_the_page_make(calls: list[str]
 
 @pytest.mark.parametrize("is_apart", [False, True])
 @pytest.mark.parametrize(("waits", "gaps"), [(False, [LATE]), (True, [])])
-def test_worker_that_a_worker_makes_may_have_been_heard_by_no_one(
+def test_worker_that_a_worker_makes_may_have_sent_unseen_requests(
     waits: bool, gaps: list[Any], is_apart: bool
 ) -> None:
     tab = seated(is_doubled=True)

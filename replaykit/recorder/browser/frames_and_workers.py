@@ -30,7 +30,7 @@ from replaykit.recorder.browser.instrumentation import (
 )
 from replaykit.recorder.browser.opened_sockets import may_have_sockets
 from replaykit.recorder.browser.tab.cdp_documents import Place
-from replaykit.recorder.browser.tab.cdp_frames import HEARD, PAGES, WORKERS, Target, TargetFacts
+from replaykit.recorder.browser.tab.cdp_frames import DOUBLED, PAGES, WORKERS, Target, TargetFacts
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.browser.tab.tab_state import Missed
 from replaykit.recorder.page.page_script import PagePush, decode_message
@@ -279,7 +279,7 @@ def _look_into(tab: CdpTab, target: Target, clock: Clock) -> Generator[Effect, A
 
 
 def _look_for_sockets(tab: CdpTab, target: Target, *, has_network: bool) -> Generator[Effect, Any, None]:
-    if target.kind not in HEARD or target.is_held or target.is_existing or not has_network:
+    if target.kind not in DOUBLED or target.is_held or target.is_existing or not has_network:
         return
     target.is_socketless = not (yield from may_have_sockets(tab, target))
     if not target.is_socketless and tab.actor == "agent":

@@ -1,4 +1,4 @@
-"""Whether a worker that ran before the recorder listened may have opened a socket by then.
+"""Whether a worker that ran before the recorder listened may have opened a socket before.
 
 No driver reports the sockets of a service worker, or any WebTransport, and no list of the worker has them.
 But the browser makes the constructor of an interface when a script first asks for it, and keeps it. One that
@@ -21,7 +21,7 @@ SOCKETS = ("WebSocket", "WebSocketStream", "WebTransport")
 """Constructors of connections that are no requests."""
 
 _EVERYWHERE = "WebSocket"
-"""The one that pages without TLS have, too."""
+"""The one that pages without TLS also have."""
 
 _GROUP = "sockets"
 
@@ -88,7 +88,7 @@ def _prototype(about: dict[str, Any]) -> str:
 
 
 def _is_plain(found: dict[str, Any], name: str, target: Target) -> bool:
-    """Whether this is the browser's own constructor, or one that there is not in this worker."""
+    """Whether this is the browser's own constructor, or one that this worker lacks."""
     if "exceptionDetails" in found:
         return name != _EVERYWHERE and _is_without_tls(target.url)
     return bool(found["result"].get("description") == f"function {name}() {{ [native code] }}")

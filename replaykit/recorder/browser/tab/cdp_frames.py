@@ -29,10 +29,10 @@ UNITS_MAX = 64 << 20
 PAGES = frozenset({"iframe"})
 """Kinds of targets that hold documents."""
 
-HEARD = frozenset({"worker", "service_worker"})
-"""Workers whose requests the driver reports."""
+DOUBLED = frozenset({"worker", "service_worker"})
+"""Workers whose requests the driver also reports."""
 
-WORKERS = HEARD | {"worklet"}
+WORKERS = DOUBLED | {"worklet"}
 """Kinds of targets that hold no frame, but make requests."""
 
 
@@ -217,5 +217,5 @@ def target_of(via: Via, params: dict[str, Any]) -> Target:
         above=about.get("parentId", ""),
         is_held=params.get("waitingForDebugger", False),
         # A frame that runs already has an address.
-        waits=about["type"] in HEARD or (about["type"] in PAGES and about.get("url") == ""),
+        waits=about["type"] in DOUBLED or (about["type"] in PAGES and about.get("url") == ""),
     )

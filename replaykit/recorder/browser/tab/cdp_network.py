@@ -391,7 +391,7 @@ class TabNetwork:
         return iter(())
 
     def _report_updated(self, params: Params) -> Iterator[Input]:
-        # The browser sends it by itself, and reports no request. One without an endpoint is tried, too.
+        # The browser sends it by itself, and reports no request. It also tries one without an endpoint.
         report, place = params["report"], urlsplit(params["report"]["initiatorUrl"])
         is_sent = (f"{place.scheme}://{place.netloc}", report["destination"]) in self._endpoints
         if report["status"] == ("Pending" if is_sent else "Success"):

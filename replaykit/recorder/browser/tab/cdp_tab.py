@@ -92,8 +92,8 @@ class CdpTab(TabState):
 
     def looked_into(self, target: Target, facts: TargetFacts) -> None:
         """Record a target's report about itself, and the part of it that no one has recorded."""
-        unheard = int(target.kind in WORKERS and not (target.waits or target.is_held))
-        late = max(self.network.late(target.via, facts.urls), facts.unlisted, unheard)
+        unseen = int(target.kind in WORKERS and not (target.waits or target.is_held))
+        late = max(self.network.late(target.via, facts.urls), facts.unlisted, unseen)
         if facts.is_loaded:
             self.found += self._loaded({}, target.via)
         if late and not target.is_existing:
