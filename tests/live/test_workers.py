@@ -12,9 +12,11 @@ from playwright.sync_api import Page
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.recorder.recorder import Recorder
+from replaykit.trajectory.completeness import lacking
 from replaykit.trajectory.exchange import Exchange, Gap
 from tests.live.conftest import WAIT_S
 from tests.live.test_leave_listeners import until
+from tests.live.test_proxy import recorded
 from tests.thorough import one_in
 
 if TYPE_CHECKING:
@@ -175,3 +177,18 @@ def test_module_of_an_audio_worklet_is_a_gap(page: Page, site: Site, tmp_path: P
         run.answer("done")
     found = Run(tmp_path / "run.zst")
     assert "target.late" in found.gaps or f"{site.origin}/first" in found.urls
+
+
+@pytest.mark.thorough
+def test_module_of_an_audio_worklet_loads_behind_the_proxy(
+    browser_path: Path, site: Site, tmp_path: Path
+) -> None:
+    site.add("/first", "1", "text/javascript")
+    script = """
+page.evaluate("new AudioContext().audioWorklet.addModule('/first').then(() => 1)")
+found["loaded"] = True
+"""
+    run, found = recorded(site, tmp_path, script, screenshots="off")
+    assert found == {"loaded": True}
+    assert f"{site.origin}/first" in {one.url for one in run.of_type(Exchange)}
+    assert lacking(run, "network") == ()
