@@ -165,6 +165,22 @@ def test_worker_that_a_worker_makes_is_a_gap(way: str, page: Page, site: Site, t
     assert "target.late" in follow(way, "nested", page, site, tmp_path / "run.zst").gaps
 
 
+def test_redirects_of_a_worker_s_script_are_recorded(page: Page, site: Site, tmp_path: Path) -> None:
+    site.answers["/worker.js"] = (302, {"Location": "/again"})
+    site.answers["/again"] = (307, {"Location": "/first?x"})
+    site.add("/first", "onmessage = () => 0", "text/javascript")
+    start = site.add("/", f'<!doctype html><button onclick="{WORKERS["dedicated"]}">Buy</button>')
+    with Recorder(tmp_path / "run.zst", screenshots="off") as run:
+        run.attach(page)
+        page.goto(start)
+        page.click("button")
+        until(page, lambda: "/first?x" in site.asked)
+        run.answer("done")
+    found = Run(tmp_path / "run.zst")
+    assert found.urls == {site.origin + path for path in ("/", "/worker.js", "/again", "/first?x")}
+    assert found.gaps == set()
+
+
 def test_module_of_an_audio_worklet_is_a_gap(page: Page, site: Site, tmp_path: Path) -> None:
     site.add("/first", "1", "text/javascript")
     load = "new AudioContext().audioWorklet.addModule('/first')"
