@@ -17,7 +17,7 @@ from replaykit.grading.policies.events.scope_window import Window
 from replaykit.grading.policies.events.text_conditions import find_any, resembles, words_of
 from replaykit.grading.policies.rule_finding import Finding, Witness, broken, kept, never_triggered, undecided
 from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind, as_json
-from replaykit.grading.policies.user_decisions import Decision, ReplyWords, decision_of
+from replaykit.grading.policies.user_decisions import Decision, ReplyWords, decision_of, names_another
 from replaykit.grading.values.normal_form import fold, size
 from replaykit.grading.verdict import Evidence
 from replaykit.tasks.policy_rules import Consent
@@ -198,23 +198,27 @@ class _Talk:
         """
         replies = set(self.history.places.get("user_reply", []))
         is_asked = is_ours = goes_on = False
+        question = ""
         for at in sorted([*self.messages, *replies]):
             if at not in replies:
                 if self._asks(self.events[at]):
+                    question = self.events[at].message_text.folded
                     is_ours = self._is_about(at) or (is_ours and goes_on)
                     is_asked, goes_on = is_asked or is_ours, False
                 continue
-            decision = self._decision(self.events[at])
+            decision = self._decision(self.events[at], question)
             goes_on = decision == "unclear"
             if is_asked and not is_ours:
                 self.aside += [at] if decision == "denied" else []
                 decision = "unclear"
             yield at, decision
 
-    def _decision(self, reply: Event) -> Decision:
+    def _decision(self, reply: Event, question: str) -> Decision:
         if reply.approved is not None:
             return "approved" if reply.approved else "denied"
-        return decision_of(reply.message_text.folded, self.words)
+        decision = decision_of(reply.message_text.folded, self.words)
+        is_other = decision == "approved" and names_another(question, reply.message_text.folded)
+        return "unclear" if is_other else decision
 
     def _hidden(self, kind: str, place: int) -> tuple[str, ...]:
         gaps = (event.code for at, event in self.history.gaps if at < place and kind in event.hides)

@@ -56,6 +56,7 @@ Decision = Literal["approved", "denied", "unclear"]
 _SENTENCE = lazy_pattern(r"([^.!?\n…]+)([.!?\n…]*)")
 _PART_END = lazy_pattern(r"[,;:()\[\]/—–]|\s-\s")
 _WORD = lazy_pattern(r"[\w']+")
+_DIGITS = lazy_pattern(r"[0-9]+")
 
 
 class ReplyWords(NamedTuple):
@@ -83,6 +84,16 @@ def decision_of(reply: str, words: ReplyWords) -> Decision:
         return "denied" if any(_is_light(part, words) for part in denials) else "unclear"
     is_doubtful = any(_holds(DOUBTS, part) for parts in approving for part in parts)
     return "unclear" if is_doubtful else "approved"
+
+
+def names_another(question: str, reply: str) -> bool:
+    """Return whether a reply has numbers, and none of those in the question: it may be about another order."""
+    asked, named = _numbers(question), _numbers(reply)
+    return bool(asked) and bool(named) and asked.isdisjoint(named)
+
+
+def _numbers(text: str) -> frozenset[str]:
+    return frozenset(found.lstrip("0") for found in _DIGITS.findall(text))
 
 
 def _sentences(reply: str, words: ReplyWords) -> Iterable[tuple[list[str], bool]]:
