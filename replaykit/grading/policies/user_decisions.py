@@ -87,7 +87,7 @@ def decision_of(reply: str, words: ReplyWords) -> Decision:
 
 
 def names_another(question: str, reply: str) -> bool:
-    """Return whether a reply has numbers, and none of those in the question: it may be about another thing."""
+    """Return whether a reply has numbers, and none of those in the question: it may mean another thing."""
     asked, named = _numbers(question), _numbers(reply)
     return bool(asked) and bool(named) and asked.isdisjoint(named)
 
