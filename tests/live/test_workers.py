@@ -161,7 +161,7 @@ def test_worker_without_a_socket_leaves_no_gap(way: str, page: Page, site: Site,
 
 @pytest.mark.parametrize("way", one_in(2, [*HONEST]))
 def test_worker_that_a_worker_makes_is_a_gap(way: str, page: Page, site: Site, tmp_path: Path) -> None:
-    # The driver does not always make it wait, and then no one hears its first request.
+    # The driver does not always make it wait, and then no one reports its first request.
     assert "target.late" in follow(way, "nested", page, site, tmp_path / "run.zst").gaps
 
 
