@@ -106,7 +106,7 @@ REMEDIES: dict[str, str] = {
     "state.before": "record with --pre-probes on, so that the state before the run is known",
     "target": _NAMES,
     "scripts.disabled": "the agent turned off scripts, which record its actions: let it leave them on",
-    "socket.late": "a page or worker may have opened a WebSocket before the recorder was in it: " + _WATCH,
+    "socket.late": "a WebSocket was open before the recorder was in its page: " + _WATCH,
     "target.late": "a page or worker ran before the recorder was in it: " + _WATCH,
     "handler.by_script": "the agent may have written a handler into what it clicked: record an agent that"
     " reads pages and changes none",

@@ -110,7 +110,7 @@ def test_socket_that_a_worker_opens_while_the_agent_thinks_is_recorded_or_a_gap(
         think(site, "/socket")
         run.answer("done")
     found = Run(tmp_path / "run.zst")
-    assert "socket.late" in found.gaps or f"ws://{address}/socket?x" in found.urls
+    assert "target.late" in found.gaps or f"ws://{address}/socket?x" in found.urls
 
 
 TRANSPORT = "new WebTransport('https://127.0.0.1:9/x').closed.catch(() => 0); fetch('/first')"

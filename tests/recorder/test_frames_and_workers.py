@@ -159,7 +159,7 @@ def test_worker_is_only_listened_to() -> None:
 
 
 @pytest.mark.parametrize(
-    ("waits", "is_existing", "gaps"), [(False, False, ["socket.late"]), (True, False, []), (False, True, [])]
+    ("waits", "is_existing", "gaps"), [(False, False, ["target.late"]), (True, False, []), (False, True, [])]
 )
 def test_worker_that_ran_at_once_has_to_prove_that_it_opened_no_socket(
     waits: bool, is_existing: bool, gaps: list[str]

@@ -150,6 +150,12 @@ def test_a_request_found_only_in_the_net_log_is_an_exchange(new_driver: Any) -> 
     assert (proof.closed, proof.counts) == (True, {"recorded": 1, "unrecorded": 2, "internal": 0})
 
 
+def test_what_went_over_a_socket_of_the_net_log_is_not_known(new_driver: Any) -> None:
+    sent = [Sent(at=20, method="GET", url="wss://shop.test/live")]
+    (socket,) = logged_only(compared(new_driver, sent))
+    assert (socket.url, socket.post) == ("wss://shop.test/live", Omitted(why="unreported"))
+
+
 def test_what_the_browser_and_others_ask_for_is_no_request_of_the_run(new_driver: Any) -> None:
     sent = [
         Sent(at=20, method="POST", url="http://vendor.test/", is_internal=True),

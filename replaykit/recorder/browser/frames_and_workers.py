@@ -33,6 +33,7 @@ from replaykit.recorder.browser.tab.cdp_documents import Place
 from replaykit.recorder.browser.tab.cdp_frames import DOUBLED, PAGES, WORKERS, Target, TargetFacts
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.browser.tab.tab_state import Missed
+from replaykit.recorder.browser.witnesses.target_census import LATE
 from replaykit.recorder.page.page_script import PagePush, decode_message
 from replaykit.recorder.session.clock import Clock, offset
 
@@ -98,15 +99,22 @@ def arm_target(
         # One that went away meanwhile leaves nothing to say.
         target.is_refused = target.via in tab.targets and not tab.is_gone
     tab.meet(target)
-    if target.via in tab.targets and not target.is_refused:
-        tab.census.armed += 1
-        tab.census.held += target.is_held
     target.is_armed = target.is_refused or target.kind in PAGES
+    if target.is_armed:
+        _count(tab, target)
     if not target.is_refused:
         yield from _look_into(tab, target, clock)
     if not target.is_armed:
         yield from _look_for_sockets(tab, target, has_network=has_network)
         target.is_armed = True
+        _count(tab, target)
+
+
+def _count(tab: CdpTab, target: Target) -> None:
+    """Count a target that was reached; one that is gone by now counts as late."""
+    if target.via in tab.targets and not target.is_refused:
+        tab.census.armed += 1
+        tab.census.held += target.is_held
 
 
 def own(tab: CdpTab, frame: str) -> Generator[Effect, Any, None]:
@@ -283,7 +291,7 @@ def _look_for_sockets(tab: CdpTab, target: Target, *, has_network: bool) -> Gene
         return
     target.is_socketless = not (yield from may_have_sockets(tab, target))
     if not target.is_socketless and tab.actor == "agent":
-        tab.gaps.append(Missed("network", "socket.late"))
+        tab.gaps.append(Missed("network", LATE))
 
 
 def _resources(tab: CdpTab, target: Target) -> Generator[Effect, Any, int]:

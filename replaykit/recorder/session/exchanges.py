@@ -211,6 +211,7 @@ class Network:
         return dict(counts)
 
     def _write_unrecorded(self, sent: Sent) -> None:
+        is_empty = sent.method in _WITHOUT_BODY and sent.url.startswith("http")
         exchange = Exchange(
             t=ms(sent.at),
             id=self._count,
@@ -220,7 +221,7 @@ class Network:
             initiator=sent.initiator,
             source="netlog",
             resource="document" if sent.is_document else "other",
-            post=None if sent.method in _WITHOUT_BODY else Omitted(why="unreported"),
+            post=None if is_empty else Omitted(why="unreported"),
             body=Omitted(why="unreported"),
         )
         self._count += 1
