@@ -187,7 +187,7 @@ class FoundBundles(NamedTuple):
     """Parts of folders that may hold bundles and are not looked at, each with the reason."""
 
 
-def found_in(sources: Sources) -> FoundBundles:
+def all_named_bundles(sources: Sources) -> FoundBundles:
     """Return the bundles that sources name, with the folders that hold none and what is left out of them."""
     if isinstance(sources, BundleNames):
         return FoundBundles(sources, (), ())

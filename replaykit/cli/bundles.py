@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from replaykit.bundle.byte_source import BundleNames, is_remote, named_bundles
+from replaykit.bundle.byte_source import BundleNames, FoundBundles, all_named_bundles, is_remote
 from replaykit.cli.console import notice
 from replaykit.errors import ReplaykitError, SourceError, TapeError
 from replaykit.file_types import kind_of
@@ -23,7 +23,22 @@ def find_bundles(named: tuple[str, ...], what: str = "bundle") -> BundleNames:
 
     `what`: what the command accepts, for the error of a missing file.
     """
-    return BundleNames(dict.fromkeys(path for name in named for path in _expand(name, what)))
+    return found_bundles(named, what).names
+
+
+def found_bundles(named: tuple[str, ...], what: str = "bundle") -> FoundBundles:
+    """Return what `find_bundles` does, with the folders that hold no bundle and what is left out of them."""
+    for name in named:
+        _check_there(name, what)
+    found = all_named_bundles(named)
+    for words in found.left_out:
+        notice(f"left out: {words}")
+    for name in found.empty:
+        notice(
+            f"{name}: no bundle (*.zst) in this folder or below; record one with `replaykit record`, or write"
+            " one from another tool's runs with `replaykit import`"
+        )
+    return found._replace(names=BundleNames(dict.fromkeys(found.names)))
 
 
 def check_tape(named: str | None) -> None:
@@ -108,16 +123,7 @@ def _shortened(names: Sequence[str]) -> str:
     return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def _expand(name: str, what: str) -> Iterable[str]:
+def _check_there(name: str, what: str) -> None:
     if not is_remote(name) and not (name and Path(name).exists()):
         reason = "it stands for standard input: name a file" if name == "-" else "no such file or folder"
         raise SourceError(source=name, operation=f"read the {what}", reason=reason)
-    found, left_out = named_bundles(name)
-    for words in left_out:
-        notice(f"left out: {words}")
-    if not found:
-        notice(
-            f"{name}: no bundle (*.zst) in this folder or below; record one with `replaykit record`, or write"
-            " one from another tool's runs with `replaykit import`"
-        )
-    return found

@@ -96,14 +96,18 @@ NEAR_MAX = 1000
 """Names of a folder that are compared with that of a missing file."""
 
 
+# Windows has no SIGHUP.
+ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""Signals by which others ask the program to end."""
+
+
 def end_at_once() -> None:
     """Let SIGTERM and SIGHUP end a recording at once, as a crash does: its file is whole at every moment.
 
     Only a person ends a run with Ctrl-C. Whoever sends another signal is no person, and its end is unknown.
     """
-    for name in ("SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)  # Windows has no SIGHUP
-        if number is not None and callable(signal.getsignal(number)):
+    for number in ENDING:
+        if callable(signal.getsignal(number)):
             signal.signal(number, signal.SIG_DFL)
 
 

@@ -22,7 +22,7 @@ from replaykit.cli.command_groups import (
     write_commands,
 )
 from replaykit.cli.command_options import refuse_replaced_inputs
-from replaykit.cli.console import harmless, near_file
+from replaykit.cli.console import ENDING, harmless, near_file
 from replaykit.errors import ReplaykitError
 
 SWITCHES = {
@@ -145,9 +145,8 @@ def _install_handlers() -> None:
     """Let whatever asks the program to end do so as Ctrl-C does: nothing half done is left behind."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    for name in ("SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)  # Windows has no SIGHUP
-        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+    for number in ENDING:
+        if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, _interrupt)
 
 

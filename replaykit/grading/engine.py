@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from msgspec.structs import replace
 
-from replaykit.bundle.byte_source import FoundBundles, Sources, bundles_in, found_in
+from replaykit.bundle.byte_source import FoundBundles, Sources, all_named_bundles, bundles_in
 from replaykit.errors import EngineError, UsageError
 from replaykit.grading.gate import GateOptions, decide
 from replaykit.grading.grade_options import GradeOptions, TaskExecutor
@@ -71,7 +71,7 @@ def grade_many(
         print(report.summary["metrics"]["CuP"]["value"])
         replaykit.write_report(report, "report.json")
     """
-    rows, found = [], found_in(sources)
+    rows, found = [], all_named_bundles(sources)
     for row in iter_grades(
         found.names,
         options,

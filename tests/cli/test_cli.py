@@ -463,7 +463,7 @@ def test_a_defect_is_no_failed_gate(bundle: Path) -> None:
 from replaykit.cli import main
 from replaykit.cli.grade import grade_command
 def broken(*_, **__): raise LookupError("a defect")
-grade_command.find_bundles = broken
+grade_command.found_bundles = broken
 main.main(["grade", {str(bundle)!r}])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -478,7 +478,7 @@ import sys
 from replaykit.cli import main
 from replaykit.cli.grade import grade_command
 def leaves(*_, **__): sys.exit({code})
-grade_command.find_bundles = leaves
+grade_command.found_bundles = leaves
 main.main(["grade", {str(bundle)!r}])
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

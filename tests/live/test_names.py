@@ -124,19 +124,18 @@ def test_buttons_are_called_as_in_the_accessibility_tree(watch: Callable[..., An
     assert dict(zip(live, own, strict=True)) == live
 
 
-def test_fields_are_called_as_in_the_accessibility_tree(watch: Callable[..., Any]) -> None:
+@pytest.mark.parametrize(
+    ("bodies", "prefix", "roles"),
+    [(FIELDS, "#f", ("textbox", "checkbox")), (DRAWN, "#n", ("link", "button"))],
+    ids=["fields", "parts of drawings"],
+)
+def test_elements_are_called_as_in_the_accessibility_tree(
+    bodies: dict[str, str], prefix: str, roles: tuple[str, ...], watch: Callable[..., Any]
+) -> None:
     watched = watch()
-    watched.page.set_content(f"<!doctype html>{'<p>'.join(FIELDS.values())}")
-    live = dict(zip(FIELDS, live_names(watched, "textbox", "checkbox"), strict=True))
-    own = names(watched, *(f"#f{number}" for number in range(len(FIELDS))))
-    assert dict(zip(live, own, strict=True)) == live
-
-
-def test_parts_of_drawings_are_called_as_in_the_accessibility_tree(watch: Callable[..., Any]) -> None:
-    watched = watch()
-    watched.page.set_content(f"<!doctype html>{'<p>'.join(DRAWN.values())}")
-    live = dict(zip(DRAWN, live_names(watched, "link", "button"), strict=True))
-    own = names(watched, *(f"#n{number}" for number in range(len(DRAWN))))
+    watched.page.set_content(f"<!doctype html>{'<p>'.join(bodies.values())}")
+    live = dict(zip(bodies, live_names(watched, *roles), strict=True))
+    own = names(watched, *(f"{prefix}{number}" for number in range(len(bodies))))
     assert dict(zip(live, own, strict=True)) == live
 
 

@@ -39,10 +39,14 @@ class Quiet(SimpleHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def checkout() -> Path:
+def checkout(browser_path: Path) -> Path:
+    """Return the checkout. The browser is asked for first: where it is missing, CI fails with or without one."""
     path = os.environ.get("REPLAYKIT_WPT", "")
     if not path:
-        pytest.skip("REPLAYKIT_WPT names no checkout of web-platform-tests")
+        # Pages of another project, of which no copy is kept or fetched: only who has them can read them.
+        pytest.skip(
+            "REPLAYKIT_WPT names no checkout of github.com/web-platform-tests/wpt: clone it, and name it there"
+        )
     return Path(path)
 
 

@@ -92,6 +92,21 @@ SOCKETS = {
 }
 
 
+def think_until(asked: str, kind: str, page: Page, site: Site, path: Path) -> Run:
+    """Record an agent that thinks while the page makes its worker, until that has asked for an address."""
+    site.add("/nest.js", "new Worker('/worker.js')", "text/javascript")
+    start = site.add(
+        "/", f'<!doctype html><button onclick="setTimeout(() => {WORKERS[kind]}, 50)">Buy</button>'
+    )
+    with Recorder(path, screenshots="off") as run:
+        run.attach(page)
+        page.goto(start)
+        page.click("button")
+        think(site, asked)
+        run.answer("done")
+    return Run(path)
+
+
 @pytest.mark.parametrize("way", one_in(5, [*SOCKETS]))
 @pytest.mark.parametrize("kind", one_in(3, [*WORKERS]))
 def test_socket_that_a_worker_opens_while_the_agent_thinks_is_recorded_or_a_gap(
@@ -99,17 +114,7 @@ def test_socket_that_a_worker_opens_while_the_agent_thinks_is_recorded_or_a_gap(
 ) -> None:
     address = site.origin.removeprefix("http://")
     site.add("/worker.js", SOCKETS[way].replace("@", address), "text/javascript")
-    site.add("/nest.js", "new Worker('/worker.js')", "text/javascript")
-    start = site.add(
-        "/", f'<!doctype html><button onclick="setTimeout(() => {WORKERS[kind]}, 50)">Buy</button>'
-    )
-    with Recorder(tmp_path / "run.zst", screenshots="off") as run:
-        run.attach(page)
-        page.goto(start)
-        page.click("button")
-        think(site, "/socket")
-        run.answer("done")
-    found = Run(tmp_path / "run.zst")
+    found = think_until("/socket", kind, page, site, tmp_path / "run.zst")
     assert "target.late" in found.gaps or f"ws://{address}/socket?x" in found.urls
 
 
@@ -121,18 +126,8 @@ def test_transport_that_a_worker_opens_while_the_agent_thinks_is_recorded_or_a_g
     kind: str, page: Page, site: Site, tmp_path: Path
 ) -> None:
     site.add("/worker.js", TRANSPORT, "text/javascript")
-    site.add("/nest.js", "new Worker('/worker.js')", "text/javascript")
     site.add("/first", "ok", "text/plain")
-    start = site.add(
-        "/", f'<!doctype html><button onclick="setTimeout(() => {WORKERS[kind]}, 50)">Buy</button>'
-    )
-    with Recorder(tmp_path / "run.zst", screenshots="off") as run:
-        run.attach(page)
-        page.goto(start)
-        page.click("button")
-        think(site, "/first")
-        run.answer("done")
-    found = Run(tmp_path / "run.zst")
+    found = think_until("/first", kind, page, site, tmp_path / "run.zst")
     assert found.gaps or "https://127.0.0.1:9/x" in found.urls
 
 

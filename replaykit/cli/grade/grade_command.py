@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 from msgspec import Struct
 
-from replaykit.bundle.byte_source import found_in
+from replaykit.bundle.byte_source import FoundBundles
 from replaykit.cli.bundles import (
     check_tape,
     find_bundles,
+    found_bundles,
     warn_of_unused_tapes,
 )
 from replaykit.cli.console import notice, progress
@@ -158,14 +159,15 @@ class _Job(Struct, frozen=True, kw_only=True):
 
 def _grade(command: GradeCommand, *, is_single_needed: bool) -> Report:
     _check_places(command)
-    sources = find_bundles(command.bundles)
+    found = found_bundles(command.bundles)
+    sources = found.names
     if is_single_needed and len(sources) != 1:
         raise UsageError(what=f"--reward-dir takes one bundle, got {len(sources)}")
     if command.options["judge_mode"] == "none":
         check_tape(command.options["replies"])
     check_server(command.options["judge_base_url"])
     check_model(command.options["judge_model"])
-    gate, options = _gate(command), _grade_options(command)
+    gate, options = _gate(command, found), _grade_options(command)
     warn_of_sites(options.sites, options.suite, sources)
     report = _graded(
         _Job(command=command, sources=sources, gate=gate, options=options), is_single_needed=is_single_needed
@@ -242,8 +244,7 @@ def _output(report: Report, rows: list[Row], command: GradeCommand, sources: lis
         write_timings(rows, command.timings)
 
 
-def _gate(command: GradeCommand) -> GateOptions:
-    found = found_in(command.bundles)
+def _gate(command: GradeCommand, found: FoundBundles) -> GateOptions:
     return GateOptions(
         fail_on=_kinds(command.fail_on),
         fail_under=_thresholds(command.fail_under),

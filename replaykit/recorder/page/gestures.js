@@ -280,7 +280,7 @@ function continues(event, typing) {
 function isPressed(event) {
   const place = pathOf(event)[0];
   if (place === undefined || !isHTML(place) || isEditable(place) || FIELDS.has(localName(place))) return false;
-  const role = attribute(place, 'role')?.trim().toLowerCase() ?? localName(place);
+  const role = roleOf(place) ?? localName(place);
   return FIELDLESS.has(role) || LISTS.has(role);
 }
 
