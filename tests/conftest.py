@@ -40,6 +40,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return is_without.get(asked) or None
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Name bytes by their argument: compressed ones hold the time, and all workers must collect one list."""
+    return argname if isinstance(val, bytes) else None
+
+
 def pytest_collection_finish() -> None:
     """Leave thousands of collected tests out of every later search for garbage, which took half a second."""
     gc.collect()

@@ -28,7 +28,7 @@ JUDGE = "protocol: custom\nmodel: anthropic:claude-sonnet-5-5\nuser_file: prompt
         ),
         ("Is it done?".encode("utf-16-le"), "prompt.txt: not a text in UTF-8: found a file of another kind"),
         ("Déjà?".encode("latin-1"), "prompt.txt: not a text in UTF-8: it is not UTF-8: byte 0xe9 at 1"),
-        (gzip.compress(b"Is it done?"), "prompt.txt: not a text in UTF-8: found a gzip file"),
+        (gzip.compress(b"Is it done?", mtime=0), "prompt.txt: not a text in UTF-8: found a gzip file"),
     ],
 )
 def test_a_prompt_that_is_not_utf_8_is_not_sent(
