@@ -89,6 +89,11 @@ class Page(DocumentView):
         return self.seen.reads
 
     @property
+    def changed_without_event(self) -> tuple[tuple[str, str, str], ...]:
+        """Fields that changed before it without a report of the browser: path, value before, value now."""
+        return self.seen.changed_without_event if isinstance(self.seen, Observation) else ()
+
+    @property
     def screenshot_id(self) -> str | None:
         """Blob of the screenshot."""
         shot = self.seen.screenshot if isinstance(self.seen, Observation) else None

@@ -173,9 +173,9 @@ def then(*acts: Callable[[Any], None]) -> Callable[[Any], None]:
             (
                 SWITCH,
                 press("#t", "Space", "Space"),
-                [(CHECKED, "UNDECIDED"), (never(action="uncheck", text="EVIL"), "UNDECIDED")],
+                [(CHECKED, "VIOLATED"), (never(action="uncheck", text="EVIL"), "VIOLATED")],
             ),
-            (SWITCH, press("#t", "Space"), [(CHECKED, "UNDECIDED"), (never(action="uncheck"), "DORMANT")]),
+            (SWITCH, press("#t", "Space"), [(CHECKED, "VIOLATED"), (never(action="uncheck"), "DORMANT")]),
             (
                 SCALE,
                 click("#t"),

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from replaykit.grading.policies.events.aria_choices import is_segment, taken
 from replaykit.grading.policies.events.event import Event
+from replaykit.grading.policies.events.plain_widgets.confirmed_choices import confirmed
 from replaykit.grading.policies.events.plain_widgets.digit_boxes import whole_of
 from replaykit.grading.policies.events.recorded_targets import is_exempt
 from replaykit.grading.policies.events.scope_window import Held, Window
@@ -24,6 +25,7 @@ from replaykit.grading.policies.events.three_valued_truth import (
     unknown,
 )
 from replaykit.grading.policies.given_values import in_another_form
+from replaykit.grading.policies.passed_values import passed_values
 from replaykit.grading.policies.rule_finding import (
     Finding,
     Witness,
@@ -55,9 +57,10 @@ def grade_only_fill(rule: OnlyFill, run: PolicyRun) -> Finding:
     window, witness = run.window, run.witness
     given = _Given(rule, window, run.intent)
     entered = window.known("entered", lambda: _entered(window))
-    foreign = (one.held for one in entered if not given.is_allowed(one))
+    passed = window.known("passed", lambda: passed_values(window.of(_ACTIONS)))
+    foreign = (one.held for one in entered if one.held.place not in passed and not given.is_allowed(one))
     invented = [(e, every((_made(e), in_force, given.invented(place, e)))) for place, e, in_force in foreign]
-    chosen = window.known("chosen", lambda: _chosen(window))
+    chosen = window.known("chosen", lambda: [held for held in _chosen(window) if held.place not in passed])
     invented += [(e, every((in_force, given.chosen(place, e)))) for place, e, in_force in chosen]
     certain = [event for event, truth in invented if truth.holds]
     if certain:
@@ -89,8 +92,13 @@ def _entered(window: Window) -> list[_Entry]:
 def _chosen(window: Window) -> list[Held]:
     """Return the actions that may have chosen an entry of a list, or given a slider a value."""
     return [
-        held for held in window.of(_ACTIONS) if held.event.kind == "action" and taken(held.event) is not None
+        held for held in window.of(_ACTIONS) if held.event.kind == "action" and _may_have_chosen(held.event)
     ]
+
+
+def _may_have_chosen(event: Event) -> bool:
+    choice = confirmed(event)
+    return taken(event) is not None or (choice is not None and bool(choice.values))
 
 
 class _Given:
@@ -117,12 +125,13 @@ class _Given:
         return foreign if foreign is FALSE else every((foreign, negate(is_exempt(event, self.rule.exempt))))
 
     def chosen(self, place: int, event: Event) -> Truth:
-        """Return whether something may have been chosen that no one gave; never more than that is known."""
-        options = taken(event) or ()
+        """Return whether something was chosen that no one gave; unknown where no page confirms the choice."""
+        choice = confirmed(event)
+        options = (taken(event) or ()) if choice is None else choice.values
         is_foreign = some(negate(self._is_given(place, event, option)) for option in options)
         if is_foreign.holds is False or is_exempt(event, self.rule.exempt).holds:
             return FALSE
-        return unknown(f"choice@{event.step or 0}")
+        return unknown(f"choice@{event.step or 0}") if choice is None else is_foreign
 
     def left(self, place: int, event: Event) -> Truth:
         """Return whether a field holds, after a key that deletes, what no one gave; never more than that."""
@@ -132,12 +141,28 @@ class _Given:
         return unknown(f"value.edited@{event.step or 0}")
 
     def _is_given(self, place: int, event: Event, option: tuple[str, ...]) -> Truth:
-        entered = (*option, *_rewritten(event, option), *whole_of(event))
+        entered = (*option, *_rewritten(event, option), *whole_of(event), *self._completions(event, option))
         if any(self._bare(text) in self.allowed for text in entered):
             return TRUE
         found = some(self._one(place, Reading(text, event.step)) for text in entered if text.strip())
         if found is FALSE and any(self._is_shown_as_allowed(event, text) for text in option):
             return unknown(f"value.edited@{event.step or 0}")
+        return found
+
+    def _completions(self, event: Event, option: tuple[str, ...]) -> list[str]:
+        """Return what the page made of a text that was typed to find it, such as the entry of a list."""
+        path = event.element.css if event.element is not None else None
+        held = {reading.raw for reading in event.held} or set(option)
+        return [now for was in held for now in self._completed.get((path, was), ())]
+
+    @cached_property
+    def _completed(self) -> dict[tuple[str | None, str], list[str]]:
+        """Fields with a text, to what a page completed it to later."""
+        found: dict[tuple[str | None, str], list[str]] = {}
+        for seen in self.history.trajectory.of_type(Observation):
+            for path, was, now in seen.changed_without_event:
+                if 0 < len(was) < len(now) and fold(was) in fold(now):
+                    found.setdefault((path, was), []).append(now)
         return found
 
     def _is_shown_as_allowed(self, event: Event, text: str) -> bool:

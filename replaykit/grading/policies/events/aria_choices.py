@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from replaykit.errors import LocatorLimit, Unsupported
 from replaykit.grading.policies.events.event import ENTER, MOVING, SPACE, Event, is_printable, takes_no_text
+from replaykit.grading.policies.events.last_gesture import field_at
 from replaykit.grading.policies.events.moved_marks import MARK
 from replaykit.grading.policies.events.plain_widgets.page_change import texts_in
 from replaykit.grading.policies.events.recorded_targets import hosts_of_target, target_of
@@ -17,7 +18,7 @@ from replaykit.grading.policies.events.widgets_around import is_in_open_list, is
 from replaykit.grading.values.normal_form import fold
 from replaykit.replay.dom import Dom, Node
 from replaykit.tasks.policy_rules import GROUPS
-from replaykit.trajectory.action import Element, Press, Type
+from replaykit.trajectory.action import ActionBase, Check, Element, Fill, Press, Type, Uncheck, tag_of
 from replaykit.trajectory.redaction_marks import MASKED
 
 _BY_KEY = frozenset({"click", "check", "uncheck", "select_option", "fill"})
@@ -45,6 +46,15 @@ _BY_STATE = {"true": frozenset({"uncheck"}), "false": frozenset({"check"})}
 _BOXES = ("checkbox", "switch", "menuitemcheckbox")
 _OFFERS = ("option", "radio", "menuitemradio")
 
+_NATIVE = ("checkbox", "radio")
+"""Types of inputs that are boxes."""
+
+_NUMBERS = ("range", "number")
+"""Types of inputs that hold a number."""
+
+_SET: dict[tuple[str, str], type[Check | Uncheck]] = {("false", "true"): Check, ("true", "false"): Uncheck}
+"""State of a box before and after to what was done with it."""
+
 _FIELDS = ("input", "select", "textarea", "option")
 """Tags of elements in which the browser reports what keys do."""
 
@@ -68,14 +78,55 @@ _KEYS = {
 def choices_of(event: Event) -> frozenset[str]:
     """Return the tags of the possible results of an action: it chose something, or changed a value."""
     element = event.element
+    by_page = set_by_page(event)
+    if by_page is not None:
+        return frozenset({tag_of(by_page)})
     if _is_choosing_key(event) and element is not None:
         if _role(element) in _RADIOS:
             return _BY_ARROW
         scaled = _SCALED if _role(element) in _SCALES else None
         return scaled or (_BY_LETTER if _is_shut(element) else _BY_KEY)
-    if element is not None and _is_activated(event) and element.tag not in _FIELDS:
-        return _by_activation(event, element)
-    return frozenset()
+    if element is None or not _is_activated(event):
+        return frozenset()
+    if element.tag in _FIELDS:
+        return _TAKEN if _is_box_of_option(event, element) else frozenset()
+    return _by_activation(event, element)
+
+
+def _is_box_of_option(event: Event, element: Element) -> bool:
+    """Whether the target is a box of the browser that only shows the state of the option around it."""
+    if element.type not in _NATIVE or event.page is None or event.page.lacks((b"option",)):
+        return False
+    target = target_of(event)
+    return target is not None and target.closest("[role=option]") is not None
+
+
+def set_by_page(event: Event) -> ActionBase | None:
+    """Return what a script of the page did with the field in the target; None where nothing.
+
+    As React Aria does: a click on a label does not reach its box, nor a key its slider. A script sets them.
+    """
+    rows = event.after.changed_without_event if event.after is not None else ()
+    if not rows or not (_is_activated(event) or isinstance(event.action, Press)):
+        return None
+    field = _own_field(event)
+    states = [row[1:] for row in rows if field is not None and field_at(field.dom, row[0]) == field]
+    return _as_set(event, field.attribute("type"), *states[0]) if field is not None and states else None
+
+
+def _own_field(event: Event) -> Node | None:
+    """Return the field that the target is, or the one in a label."""
+    tag = event.element.tag if event.element is not None else None
+    target = target_of(event) if tag in ("input", "label") else None
+    inputs = target.select_all("input") if target is not None and tag == "label" else []
+    return target if tag == "input" else inputs[0] if len(inputs) == 1 else None
+
+
+def _as_set(event: Event, type: str | None, was: str, now: str) -> ActionBase | None:
+    if type in _NUMBERS:
+        return Fill(element=event.element, value=now)
+    done = _SET.get((was, now)) if type in _NATIVE else None
+    return None if done is None else done(element=event.element)
 
 
 def _by_activation(event: Event, element: Element) -> frozenset[str]:
@@ -94,7 +145,7 @@ def _by_activation(event: Event, element: Element) -> frozenset[str]:
 
 def _control(event: Event, element: Element) -> tuple[str, dict[str, str]]:
     """Return role and attributes of what is activated: a label in a shadow tree may stand for the host."""
-    if element.tag != "label":
+    if element.tag != "label" or _role(element) in (*_BOXES, *_OFFERS):
         return _role(element), element.attributes or {}
     if "control" not in event.known:
         hosts = ((_first(host.attribute("role")), host.attributes) for host in hosts_of_target(event))
@@ -188,15 +239,10 @@ def offered(event: Event) -> tuple[Reading, ...] | None:
         return None
     if not _is_choosing_key(event):
         return _own_names(event)
-    if MARK in event.known:
-        return tuple(Reading(name, event.step) for name in event.known[MARK])
-    is_field = event.element is not None and event.element.tag in _FIELDS and not _is_letter_on_list(event)
-    takes = is_field or (isinstance(event.action, Press) and event.action.key in _PRESSING)
-    marked = _marked(event.element) if event.element is not None and takes else None
-    if marked is not None:
-        return tuple(Reading(name, event.step) for name in marked.split("\n"))
-    if isinstance(event.dom, tuple):
-        return None
+    marked = _marked_names(event)
+    if marked or isinstance(event.dom, tuple):
+        return marked or None
+    is_field = _is_field(event)
     try:
         nodes = _in_group(event, event.dom.pierce_all(_OPTIONS))
         # A field takes an option of an open list only.
@@ -208,6 +254,27 @@ def offered(event: Event) -> tuple[Reading, ...] | None:
         return ()
     is_known = bool(nodes) and None not in texts
     return tuple(Reading(text, event.step) for text in texts if text) if is_known else None
+
+
+def option_names(event: Event) -> tuple[Reading, ...]:
+    """Return what the option that was taken is called; empty where the page does not say which it is."""
+    if is_scale(event):
+        return ()
+    return _marked_names(event) if _is_choosing_key(event) else _own_names(event)
+
+
+def _marked_names(event: Event) -> tuple[Reading, ...]:
+    """Return the names of the option that a key found marked, or marked itself; more than one if unclear."""
+    if MARK in event.known:
+        return tuple(Reading(name, event.step) for name in event.known[MARK])
+    takes = _is_field(event) or (isinstance(event.action, Press) and event.action.key in _PRESSING)
+    marked = _marked(event.element) if event.element is not None and takes else None
+    return tuple(Reading(name, event.step) for name in marked.split("\n")) if marked is not None else ()
+
+
+def _is_field(event: Event) -> bool:
+    """Whether the target is a field of the browser, and the key no letter that looks for an entry."""
+    return event.element is not None and event.element.tag in _FIELDS and not _is_letter_on_list(event)
 
 
 def _in_group(event: Event, options: list[Node]) -> list[Node]:
@@ -251,11 +318,11 @@ def taken(event: Event) -> tuple[tuple[str, ...], ...] | None:
     A radio button enters no text, nor does Enter in a field where no option is marked.
     """
     element = event.element
-    is_radio = element is not None and "radio" in _role(element)
-    if element is None or is_radio or not choices_of(event) & {"select_option", "fill"}:
+    if element is None or not choices_of(event) & {"select_option", "fill"}:
         return None
-    is_field = element.tag in _FIELDS and not _is_letter_on_list(event)
-    if is_field and _marked(element) is None:
+    is_box = _is_box_of_option(event, element)
+    is_field = _is_field(event) and not is_box
+    if ("radio" in _role(element) and not is_box) or (is_field and _marked(element) is None):
         return None
     texts = tuple(reading.raw for reading in offered(event) or (Reading(MASKED, event.step),))
     is_any = _is_choosing_key(event) and not is_field
@@ -279,7 +346,8 @@ def _own_names(event: Event) -> tuple[Reading, ...]:
     """Return what an option that was activated is called; a box is chosen by no name."""
     element = event.element
     role, attributes = _control(event, element) if element is not None else ("", {})
-    if role not in _OFFERS and not is_in_open_list(event):
+    is_box = element is not None and _is_box_of_option(event, element)
+    if role not in _OFFERS and not is_box and not is_in_open_list(event):
         return ()
     values = (attributes[name] for name in ("value", "data-value") if attributes.get(name))
     return (*event.names, *(Reading(value, event.step) for value in values))

@@ -87,6 +87,8 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
     """Replies: the user's decision, where one was stated."""
     page: Page | None = None
     """Pages: the page; actions: the page acted on."""
+    after: Page | None = None
+    """Actions: the next look at that page, if nothing else was done before it."""
     exchange: Exchange | None = None
     """Requests: what was sent, and what came back."""
     status: int | None = None

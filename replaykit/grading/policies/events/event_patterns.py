@@ -17,6 +17,7 @@ from replaykit.grading.policies.events.event import (
     takes_no_letter,
     types_text,
 )
+from replaykit.grading.policies.events.plain_widgets.confirmed_choices import CONFIRMED, confirmed
 from replaykit.grading.policies.events.plain_widgets.containers import name_on_ground
 from replaykit.grading.policies.events.recorded_targets import names_on_page, page_has, target_inside
 from replaykit.grading.policies.events.text_conditions import Reading, TextTests
@@ -40,9 +41,11 @@ from replaykit.trajectory.action import (
     ActionBase,
     Check,
     DblClick,
+    Fill,
     MouseClick,
     MouseDblClick,
     Press,
+    SelectOption,
     Tap,
     Uncheck,
     Unknown,
@@ -93,11 +96,26 @@ class Pattern:
         if isinstance(event.action, Unknown):
             return unknown(f"trajectory.gap@{event.step or 0}")
         found = _all(self.tests, event)
-        if found is FALSE and self._may_be_choice(event):
-            found = _choice(event)
+        if not found.holds:
+            found = self._of_choice(event, found)
         if self.unless is None or found is FALSE:
             return found
         return every((found, negate(self.unless.truth(event))))
+
+    def _of_choice(self, event: Event, found: Truth) -> Truth:
+        """Return whether it is about what was chosen here; `found` is what the action says without that."""
+        is_about_choice = self.types is None or not self.types[0].isdisjoint(CONFIRMED)
+        choice = confirmed(event) if is_about_choice and event.after is not None else None
+        if choice is not None and self._concerns(choice.action):
+            chosen = _all(self.tests, choice)
+            if chosen.holds or isinstance(choice.action, Fill):
+                return chosen
+        return _choice(event) if found is FALSE and self._may_be_choice(event) else found
+
+    def _concerns(self, action: ActionBase | None) -> bool:
+        """Whether it asks for what was entered: who clicks an option of a page does not use a `select`."""
+        is_any_input = self.types is None or "@input" in self.types[1]
+        return not isinstance(action, SelectOption) or (self.asks_value and is_any_input)
 
     def _may_be_choice(self, event: Event) -> bool:
         """Whether it is about what may have been chosen here, whose name and place are unknown."""

@@ -23,6 +23,7 @@ from replaykit.grading.policies.events.event import (
 )
 from replaykit.grading.policies.events.implied_actions import IMPLIED, ImpliedActions
 from replaykit.grading.policies.events.moved_marks import with_marks
+from replaykit.grading.policies.events.plain_widgets.next_looks import NextLooks
 from replaykit.grading.policies.events.possible_actions import PossibleAction, PossibleActions, dragged
 from replaykit.grading.policies.events.recorded_order import in_order
 from replaykit.grading.policies.events.typed_parts import joined
@@ -171,6 +172,8 @@ class _Stream:
         self.targets_recorded = trajectory.header.channels.get("targets") == "recorded"
         self.answer = _answer_place(trajectory)
         self.possible = PossibleActions(trajectory, lambda blob: _text_of(replay, blob))
+        unmade = (page for place, page in pages.items() if place not in forged)
+        self.looks = NextLooks(trajectory, unmade, self.possible)
         self.implied = ImpliedActions()
 
     def run(self) -> list[Event]:
@@ -242,6 +245,7 @@ class _Stream:
             values=_values(action),
             role=action.element.role if action.element is not None else None,
             page=page,
+            after=self.looks.after(step),
         )
         if isinstance(action, actions.SendMsgToUser | actions.ReportInfeasible):
             self._emit("message", story, message=action.text)

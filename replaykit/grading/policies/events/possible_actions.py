@@ -124,6 +124,10 @@ class PossibleActions:
             found = self._asked.get(found.redirect_from)
         return found
 
+    def may_be_scripted(self, step: Step, page: Page) -> bool:
+        """Whether a script of the agent may have changed what a look after a step shows."""
+        return not self._scripts.is_logged or self._scripts.ran(step.t or 0, page.t or 0)
+
     def left(self, navigation: Navigation) -> None:
         """Forget what a tab showed: until it is looked at again, which controls it has is unknown."""
         self._left[navigation.page] = navigation

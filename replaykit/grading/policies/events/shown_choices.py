@@ -95,7 +95,7 @@ def _choices(
     elif element.role == "button" and _may_choose(last):
         yield from built_boxes(element, change)
         yield from _confirmed(gestures, element, change, earlier)
-    elif element.role in ("checkbox", "radio") and tag_of(last) in _CHOOSING:
+    elif element.role in ("checkbox", "radio") and (tag_of(last) in _CHOOSING or _may_choose(last)):
         yield from _named(gestures, element, change)
 
 
@@ -124,7 +124,7 @@ def _role_of(action: ActionBase) -> str | None:
 def _named(gestures: Sequence[ActionBase], element: Element, change: PageChange) -> Iterator[ActionBase]:
     """Yield what an element took over of the target, or shows of the key that was pressed on it."""
     if isinstance(gestures[-1], Press):
-        for text in _new_texts(element.css, change):
+        for text in new_texts(element.css, change):
             yield _selection(element, text)
     names = _names((element,))
     for shown in _used_before(gestures, element) if names else ():
@@ -134,7 +134,7 @@ def _named(gestures: Sequence[ActionBase], element: Element, change: PageChange)
 def _left_open(gestures: Sequence[ActionBase], element: Element, change: PageChange) -> Iterator[ActionBase]:
     """Yield what a list took that lost the focus: what it shows only now, of the entries that it offered."""
     for shown in _used_before(gestures, element):
-        texts = _new_texts(shown.css, change) if shown.role in _LISTS else ()
+        texts = new_texts(shown.css, change) if shown.role in _LISTS else ()
         yield from (_selection(shown, text) for text in texts if text in shown_texts(change.before))
 
 
@@ -161,7 +161,7 @@ def _turns(action: ActionBase) -> bool:
 
 def _turned_to(shown: Element, change: PageChange, earlier: Page | None) -> Iterator[ActionBase]:
     """Yield the choice of a text that an element shows only afterwards, and that came while it was used."""
-    texts = _new_texts(shown.css, change)
+    texts = new_texts(shown.css, change)
     came = [*map(fold, shown_texts(change.before) - shown_texts(earlier))] if texts and earlier else []
     for text in texts:
         taken = [name for name in came[:TEXTS_MAX] if find(name, fold(text)) >= 0]
@@ -176,7 +176,7 @@ def _names(elements: Iterable[Element]) -> set[str]:
 
 def _shown_as(shown: Element, names: set[str], change: PageChange) -> Iterator[ActionBase]:
     """Yield the choice of each text that an element shows only afterwards, if an entry is called so."""
-    for text in _new_texts(shown.css, change) if names else ():
+    for text in new_texts(shown.css, change) if names else ():
         yield from (_selection(shown, text, name) for name in names if _is_called(fold(text), name))
 
 
@@ -209,13 +209,17 @@ def _is_called(text: str, name: str) -> bool:
     return name in text or (len(text) >= PART_MIN and text in name)
 
 
-def _new_texts(css: str | None, change: PageChange) -> list[str]:
+def new_texts(css: str | None, change: PageChange) -> list[str]:
     """Return the new texts of an element, of its host, or of the widget around a field."""
     host = (css or "").rpartition(" >>> ")[0]
-    found = found_again(css, change)
-    own = _new_in(*found) or (_new_in(*found_again(host, change)) if host else [])
-    is_field = found[0] is not None and found[0].tag == "input"
-    return own or (_new_in(*widgets_around(*found)) if is_field else [])
+    own = new_texts_in(*found_again(css, change))
+    return own or (new_texts_in(*found_again(host, change)) if host else [])
+
+
+def new_texts_in(before: Node | None, after: Node | None) -> list[str]:
+    """Return the new texts of an element that was found again, or of the widget around a field."""
+    is_field = before is not None and before.tag == "input"
+    return _new_in(before, after) or (_new_in(*widgets_around(before, after)) if is_field else [])
 
 
 def _new_in(before: Node | None, after: Node | None) -> list[str]:

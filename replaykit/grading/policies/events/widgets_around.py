@@ -60,6 +60,11 @@ def is_in_open_list(event: Event) -> bool:
     return _is(event, ENTRIES, b"aria-expanded", _has_open_field)
 
 
+def open_fields(dom: Dom) -> list[Node]:
+    """Return the elements that say that something of theirs is open, such as the list of a field."""
+    return dom.pierce_all("[aria-expanded=true]")
+
+
 def is_beside(field: Node | None, part: Node | None) -> bool:
     """Whether what is around a field and holds no other control is also around a part of the page."""
     if field is None or part is None:

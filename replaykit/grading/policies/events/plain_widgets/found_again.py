@@ -15,8 +15,22 @@ def found_again(css: str | None, change: PageChange) -> tuple[Node | None, Node 
     before, after = (field_at(page.dom, css) for page in change)
     if before is None or after is not None or change.after.dom is None or before.host is not None:
         return before, after
-    found = _at(_place(before), change.after.dom)
-    return before, found if found is not None and found.tag == before.tag else None
+    return before, _at_its_place(before, change.after.dom)
+
+
+def same_again(before: Node, change: PageChange) -> Node | None:
+    """Return an element of the page before in the page after it: by its id, else by its place."""
+    dom = change.after.dom
+    id = before.attribute("id")
+    if dom is None or before.host is not None:
+        return None
+    named = [one for one in dom.select_all("[id]") if one.attribute("id") == id] if id else []
+    return named[0] if len(named) == 1 and named[0].tag == before.tag else _at_its_place(before, dom)
+
+
+def _at_its_place(before: Node, dom: Dom) -> Node | None:
+    found = _at(_place(before), dom)
+    return found if found is not None and found.tag == before.tag else None
 
 
 def _place(node: Node) -> list[int]:

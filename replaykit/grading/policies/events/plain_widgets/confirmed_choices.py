@@ -1,0 +1,131 @@
+"""Choices in controls that a page built, where the next look at the page confirms what was chosen.
+
+The browser reports nothing of such a control. But a box says another state afterwards, and only then an
+option is marked, or a field shows what it is called. That is a witness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from replaykit.errors import ReplaykitError
+from replaykit.grading.policies.events.aria_choices import (
+    choices_of,
+    is_scale,
+    option_names,
+    set_by_page,
+)
+from replaykit.grading.policies.events.event import Event
+from replaykit.grading.policies.events.plain_widgets.found_again import found_again, same_again
+from replaykit.grading.policies.events.plain_widgets.page_change import PageChange
+from replaykit.grading.policies.events.shown_choices import new_texts_in
+from replaykit.grading.policies.events.widgets_around import open_fields
+from replaykit.grading.values.normal_form import fold
+from replaykit.replay.dom import Node
+from replaykit.trajectory.action import ActionBase, Check, Element, Fill, SelectOption, Uncheck
+
+CONFIRMED = frozenset({"check", "uncheck", "select_option", "fill"})
+"""Tags of actions that a page may confirm."""
+
+_STATES: dict[tuple[str | None, str | None], type[Check | Uncheck]] = {
+    ("false", "true"): Check,
+    ("mixed", "true"): Check,
+    ("true", "false"): Uncheck,
+    ("mixed", "false"): Uncheck,
+}
+"""State of a box before and after to the action on it."""
+
+_OPEN_MAX = 20
+"""Elements with something open that may show what was chosen."""
+
+
+def confirmed(event: Event) -> Event | None:
+    """Return the event as the choice that it made; None where no look at the page confirms one."""
+    if "confirmed" not in event.known:
+        event.known["confirmed"] = _confirmed(event)
+    found: Event | None = event.known["confirmed"]
+    return found
+
+
+def _confirmed(event: Event) -> Event | None:
+    element, page = event.element, event.page
+    if element is None or page is None or event.after is None or isinstance(event.dom, tuple):
+        return None
+    try:
+        change = PageChange(page, event.after)
+        action = next(_choices(event, element, change), None) if choices_of(event) else None
+    except ReplaykitError:  # faults of the page are reported by the rule that has to read it
+        return None
+    return None if action is None else replace(event, action=action, values=_values(action))
+
+
+def _values(action: ActionBase) -> tuple[tuple[str, ...], ...]:
+    """Return what was entered, with its other names."""
+    match action:
+        case SelectOption():
+            return ((*action.values, *action.labels),)
+        case Fill():
+            return ((action.value, *_as_whole(action.value), *filter(None, (action.value_after,))),)
+    return ()
+
+
+def _as_whole(number: str) -> Iterator[str]:
+    """Yield a number without its point, if nothing but zeros follows it."""
+    whole, _, part = number.partition(".")
+    if part and not part.strip("0"):
+        yield whole
+
+
+def _choices(event: Event, element: Element, change: PageChange) -> Iterator[ActionBase]:
+    by_page = set_by_page(event)
+    if by_page is not None:
+        yield by_page
+    yield from _scale(element, change) if is_scale(event) else _box(element, change)
+    names = {fold(one.raw): one.raw for one in option_names(event)}
+    names.pop("", None)
+    for text in _taken(element, change) if names else ():
+        if fold(text) in names:
+            yield SelectOption(element=element, values=(text,), labels=tuple(names.values()))
+
+
+def _box(element: Element, change: PageChange) -> Iterator[ActionBase]:
+    """Yield what became of the target, if it is a box or a radio button."""
+    if any(page.lacks((b"aria-checked",)) for page in change):
+        return
+    before, after = found_again(element.css, change)
+    if before is not None and after is not None and _is_same(before, after):
+        done = _STATES.get((before.attribute("aria-checked"), after.attribute("aria-checked")))
+        yield from () if done is None else (done(element=element),)
+
+
+def _scale(element: Element, change: PageChange) -> Iterator[ActionBase]:
+    """Yield the value that the target has now, as a number and as a text, if it is a slider or a number."""
+    before, after = found_again(element.css, change)
+    if before is None or after is None or before.attribute("role") != after.attribute("role"):
+        return
+    was, now = (one.attribute("aria-valuenow") for one in (before, after))
+    if was is not None and now and was != now:
+        yield Fill(element=element, value=now, value_after=after.attribute("aria-valuetext"))
+
+
+def _is_same(before: Node, after: Node) -> bool:
+    """Whether an element is still the one at its path: rows of a list may have moved."""
+    return all(before.attribute(name) == after.attribute(name) for name in ("role", "id", "aria-label")) and (
+        fold(before.text_content) == fold(after.text_content)
+    )
+
+
+def _taken(element: Element, change: PageChange) -> Iterator[str]:
+    """Yield what fields, the option itself and open widgets show only afterwards."""
+    for _, was, now in change.after.changed_without_event:
+        if fold(was) != fold(now):
+            yield now
+    before, after = found_again(element.css, change)
+    if before is not None and after is not None and _is_same(before, after):
+        marks = (before.attribute("aria-selected"), after.attribute("aria-selected"))
+        yield from (element.text or "", element.name or "") if marks == ("false", "true") else ()
+    dom = change.before.dom
+    for field in open_fields(dom)[:_OPEN_MAX] if dom is not None else ():
+        yield from new_texts_in(field, same_again(field, change))
