@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from replaykit.interop.untrusted_json import JsonFault, decode_json
+from replaykit.interop.untrusted_json import JsonFault, glance_at_json
 
 ENTRIES_MAX = 1_000_000
 """Files and folders that are looked at under one path."""
@@ -94,7 +94,7 @@ def json_files(path: Path, is_one: Callable[[Any], bool], *marks: bytes) -> Iter
 def peek(file: Path) -> Any:
     """Return the JSON value of a file; None if it is not JSON, or too large for a layout."""
     try:
-        return decode_json(file.read_bytes()) if file.stat().st_size <= PEEK_MAX else None
+        return glance_at_json(file.read_bytes()) if file.stat().st_size <= PEEK_MAX else None
     except (OSError, JsonFault):
         return None
 
@@ -103,7 +103,7 @@ def fault_of(file: Path) -> str | None:
     """Return why a file is no JSON, None where it is or where it is too large to look. Raises OSError."""
     try:
         if file.stat().st_size <= PEEK_MAX:
-            decode_json(file.read_bytes())
+            glance_at_json(file.read_bytes())
     except JsonFault as fault:
         return str(fault)
     return None

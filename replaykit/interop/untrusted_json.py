@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from replaykit.decoders import NEST_MAX, decode_plain, fields_in
+from replaykit.decoders import NEST_MAX, decode_plain
 from replaykit.file_types import HEAD, kind_of_bytes
 from replaykit.interop.unreadable.wide_text import WIDE, is_wide
 
@@ -38,22 +38,60 @@ class JsonFault(Exception):
 def decode_json(data: bytes, depth: int = SOURCE_NEST_MAX) -> Any:
     """Return a JSON value; a byte order mark is skipped, NaN and infinities become null.
 
-    Lone surrogates become U+FFFD, because no file can hold them. Raises JsonFault.
+    Lone surrogates become U+FFFD, because no file can hold them. Raises JsonFault, also for a key with two
+    values in one object.
     """
-    data = data.removeprefix(_BOM)
-    if len(data) > CONTAINERS_MAX and data.count(b"[") + data.count(b"{") > CONTAINERS_MAX:
-        raise JsonFault("of more objects and lists than can be kept", f"at most {CONTAINERS_MAX}")
+    data = _countable(data)
+    # Before the value is built: the garbage collector would look through it again and again.
+    is_repeating = _repeats_a_key(data)
+    plain = glance_at_json(data, depth)
+    if is_repeating:
+        _parsed(data, object_pairs_hook=_unambiguous)
+    return plain
+
+
+def glance_at_json(data: bytes, depth: int = SOURCE_NEST_MAX) -> Any:
+    """Return a JSON value to see what it is, with the last of two fields of one name. Raises JsonFault."""
+    data = _countable(data)
     levels = min(depth, SOURCE_NEST_MAX)
     try:
-        plain = decode_plain(data, levels)
+        return decode_plain(data, levels)
     except RecursionError as error:
         raise JsonFault("nested deeper", f"at most {levels} levels") from error
     except (msgspec.DecodeError, UnicodeError):
         return _tolerant(data)
-    # The parser keeps the last of two fields with one name. This counts the fields of every usual notation.
-    if data.count(b'":') - data.count(b'\\":') != fields_in(plain):
-        _parsed(data, object_pairs_hook=_unambiguous)
-    return plain
+
+
+def _countable(data: bytes) -> bytes:
+    """Return JSON without its byte order mark. Raises JsonFault where memory would not hold its parts."""
+    data = data.removeprefix(_BOM)
+    if len(data) > CONTAINERS_MAX and data.count(b"[") + data.count(b"{") > CONTAINERS_MAX:
+        raise JsonFault("of more objects and lists than can be kept", f"at most {CONTAINERS_MAX}")
+    return data
+
+
+def _repeats_a_key(data: bytes) -> bool:
+    """Whether an object has a key twice, in whatever notation; false of what is no JSON."""
+    try:
+        _KEYS.decode(data.decode("utf-8", "replace"))
+    except _Repeated:
+        return True
+    except (ValueError, RecursionError):  # reading it raises the fault that names the place
+        return False
+    return False
+
+
+class _Repeated(Exception):
+    """An object has a key twice."""
+
+
+def _each_key_once(pairs: list[tuple[str, Any]]) -> None:
+    if len(dict(pairs)) < len(pairs):
+        raise _Repeated
+
+
+_KEYS = json.JSONDecoder(object_pairs_hook=_each_key_once, parse_int=len, parse_float=len, strict=False)
+"""Reads the keys of objects and forgets their values, which takes less time than to count what was read."""
 
 
 def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -187,3 +187,30 @@ def test_lines_have_a_limit(tmp_path: Path) -> None:
 
 def test_numbers_in_names() -> None:
     assert [numbered(name) for name in ("a/step_012.png", "3x4.png", "x.png", "7")] == [12, 3, -1, 7]
+
+
+BLANKS = st.sampled_from(["", " ", "\t", "\n", " \r\n"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a":1,"b" :2,"b":3}',
+        '{"a" : 1, "a":2}',
+        '{"a\\\\":1,"b":1,"b":2}',
+        '{"":[{"b":{"\\u0062":1,"b":2}}]}',
+        '{"a": NaN, "b": 1, "b": 2}',
+    ],
+)
+def test_a_repeated_key_is_seen_in_every_notation(text: str) -> None:
+    with pytest.raises(JsonFault, match="twice, and two values"):
+        decode_json(text.encode())
+
+
+@given(st.dictionaries(st.text(), st.text(), min_size=1), st.data())
+def test_blanks_hide_no_repeated_key(fields: dict[str, str], data: st.DataObject) -> None:
+    rows = [*fields.items(), data.draw(st.sampled_from(sorted(fields.items())))]
+    text = ",".join(f"{json.dumps(key)}{data.draw(BLANKS)}:{json.dumps(value)}" for key, value in rows)
+    assert decode_json(f"{{{text}}}".encode()) == fields
+    with pytest.raises(JsonFault, match="twice, and two values"):
+        decode_json(f"{{{text}, {json.dumps(rows[-1][0])} : 1}}".encode())
