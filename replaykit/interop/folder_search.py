@@ -79,6 +79,10 @@ def _files_under(path: Path, endings: tuple[str, ...]) -> Iterator[Path]:
             yield entry
 
 
+LINE_MAX = 1 << 20
+"""Bytes of a first line that is looked at to say what a file is."""
+
+
 def json_files(path: Path, is_one: Callable[[Any], bool], *marks: bytes) -> Iterator[Path]:
     """Yield the JSON files under a path that are of a layout; files over 64 MiB are skipped.
 
@@ -95,6 +99,15 @@ def peek(file: Path) -> Any:
     """Return the JSON value of a file; None if it is not JSON, or too large for a layout."""
     try:
         return glance_at_json(file.read_bytes()) if file.stat().st_size <= PEEK_MAX else None
+    except (OSError, JsonFault):
+        return None
+
+
+def first_line(file: Path) -> Any:
+    """Return the JSON value of a file's first line; None if it is not JSON, or too long."""
+    try:
+        with file.open("rb") as stream:
+            return glance_at_json(stream.readline(LINE_MAX))
     except (OSError, JsonFault):
         return None
 

@@ -24,7 +24,7 @@ from replaykit.interop.archives.unpacked_archives import (
     is_archive,
     is_packed,
 )
-from replaykit.interop.folder_search import fault_of, files, peek
+from replaykit.interop.folder_search import fault_of, files, first_line, peek
 from replaykit.interop.imported_run import Options
 from replaykit.interop.registry import IMPORTERS, Candidate, Importer, check_options, importer
 from replaykit.interop.unreadable.lfs_pointers import FETCH, is_pointer_file
@@ -336,6 +336,8 @@ def kind_of_path(path: Path) -> str:
         return known
     if path.suffix.lower() == ".zip":
         return "a zip archive" if zipfile.is_zipfile(path) else "no whole zip archive"
+    if path.suffix.lower() in (".jsonl", ".ndjson"):
+        return known_json(first_line(path)) or "a file of JSON lines of another layout"
     return _kind_of_json(path) if path.suffix.lower() in (".json", ".har") else "a file"
 
 

@@ -67,6 +67,26 @@ def plain_line(text: str) -> str:
 _TYPING = ("type", "enter", "input", "write", "fill")
 
 
+_EFFECTS = (
+    "add(?:ed)?|appl(?:y|ied)|approved?|book(?:ed)?|buy|bought|cancel(?:l?ed)?|confirm(?:ed)?|deleted?|"
+    "download(?:ed)?|log(?:ged)?|order(?:ed)?|pay|paid|placed?|post(?:ed)?|publish(?:ed)?|purchased?|"
+    "removed?|saved?|search(?:ed)?|send|sent|sign(?:ed)?|submit(?:s|ted|ting)?"
+)
+_ANY_VERB = "|".join([*sorted({*_VERBS, *_LEMMAS}), _EFFECTS])
+_ALSO = r"(?:(?:and|then|also|next|finally|I|we|it|to)\s+){0,3}(?:(?:double|triple|right|middle|left)[ _-])?"
+_MORE = lazy_pattern(
+    rf"(?:[,:&]|\b(?:and|but|before|after))\s*{_ALSO}(?:{_ANY_VERB})\b"
+    rf"|(?i:(?:[;.\n]\s*|\bthen\s+){_ALSO}(?:{_ANY_VERB})\b)"
+)
+"""Begin of a second action. A name has a capital, `Save and Close`, if no more than `and` stands before it."""
+_NAMED = lazy_pattern(QUOTED, re.DOTALL)
+
+
+def states_more(line: str) -> bool:
+    """Whether a line goes on with a second action, outside of what it quotes: `... and clicked Delete`."""
+    return _MORE.search(_NAMED.sub("''", line)) is not None
+
+
 def unquoted(text: str) -> str:
     """Take off quotation marks around a whole text; marks inside of it lose their backslashes."""
     text = text.strip()

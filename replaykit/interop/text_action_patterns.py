@@ -30,6 +30,9 @@ _FIELD = lazy_pattern(
 )
 """Words that name a field: by its kind, quoted, or with a capital."""
 
+ENDING = lazy_pattern(rf"{_ENTER[:-1]}\s*[.!]?\Z|(?<=\btab)\s+and\s+(?:navigate|go)\s+to\b", re.IGNORECASE)
+"""Words for a second action that belong to the first: a text is sent with Enter, a new tab has a URL."""
+
 Make = Callable[["re.Match[str]"], actions.Action | None]
 
 

@@ -17,8 +17,8 @@ from msgspec.structs import replace
 from replaykit.decoders import convert, decode_plain
 from replaykit.errors import UsageError
 from replaykit.interop.key_names import key_name
-from replaykit.interop.text_action_parts import plain_line
-from replaykit.interop.text_action_patterns import FORMS, Make
+from replaykit.interop.text_action_parts import plain_line, states_more
+from replaykit.interop.text_action_patterns import ENDING, FORMS, Make
 from replaykit.interop.tool_actions import computer_action
 from replaykit.interop.tools.literal_arguments import tool_arguments
 from replaykit.patterns import lazy_pattern
@@ -47,8 +47,11 @@ def words_action(text: str) -> actions.Action | None:
         return called
     line = plain_line(line)
     fits = ((make, form.fullmatch(line)) for form, make in _compiled())
-    made = (_made(make, found) for make, found in fits if found is not None)
-    return next((action for action in made if action is not None), None)
+    made = (_made(make, fit) for make, fit in fits if fit is not None)
+    found = next((action for action in made if action is not None), None)
+    # An answer may tell of anything. Of two actions in one line, the second must not be lost.
+    is_one = isinstance(found, actions.Answer) or not states_more(ENDING.sub("", line))
+    return found if is_one else None
 
 
 def _made(make: Make, found: re.Match[str]) -> actions.Action | None:

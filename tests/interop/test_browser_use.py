@@ -146,8 +146,12 @@ def test_a_history_may_be_saved_as_its_list_or_beside_other_data(tmp_path: Path,
 
 
 @pytest.mark.parametrize(
-    "plain", [[], [{"state": {}}], [*[turn([], [])], 5], {"history": {"history": 5}}, {"history": {}}]
-)
+    "plain",
+    [
+        [], [{"state": {}}], [*[turn([], [])], 5], {"history": {"history": 5}}, {"history": {}},
+        {"history": [{"state": {"url": "http://x.test"}, "result": []}]}, {"history": [], "instance_id": "a"},
+    ],
+)  # fmt: skip
 def test_other_json_is_no_history(plain: Any, tmp_path: Path) -> None:
     (done,) = import_runs("browser-use", [write(tmp_path, "x.json", json.dumps(plain))], tmp_path / "out")
     assert "JSON of another layout" in str(done.error)

@@ -25,6 +25,7 @@ from replaykit.trajectory.action import (
     Goto,
     Hover,
     KeyboardType,
+    MouseClick,
     Noop,
     Press,
     Scroll,
@@ -33,7 +34,7 @@ from replaykit.trajectory.action import (
     tag_of,
 )
 from replaykit.trajectory.action_rendering import render_action
-from replaykit.trajectory.exchange import Imported
+from replaykit.trajectory.exchange import Imported, Rest
 from replaykit.trajectory.observation import Observation
 from tests.interop.conftest import Importing
 from tests.interop.samples import mind2web, mind2web_second, png, wabe, write
@@ -357,3 +358,41 @@ def test_thoughts_are_recorded_where_they_are(
 ) -> None:
     folder = mind2web(tmp_path, action_history=["page -> GO_BACK", "page -> RELOAD"], thoughts=thoughts)
     assert imported("online-mind2web", folder).trajectory.channel("thoughts") == state
+
+
+@pytest.mark.parametrize(
+    ("line", "action"),
+    [
+        ("<Delete the order button> -> CLICK", Click(element=Element(text="Delete the order"))),
+        ("<e5> -> TYPE: tea", Fill(element=Element(ref="e5"), value="tea")),
+        ("<h1> -> CLICK", Click(element=Element(tag="h1"))),
+        ("<button> -> CLICK", Click(element=Element(tag="button"))),
+        (
+            "<input type=text> -> TYPE: tea",
+            Fill(element=Element(tag="input", attributes={"type": "text"}), value="tea"),
+        ),
+        ("<unknown> -> CLICK", Click()),
+        ("<unknown> -> TYPE: ", Unknown(name="type", raw="<unknown> -> TYPE: ")),
+    ],
+)
+def test_a_description_in_the_place_of_a_tag_is_no_tag(line: str, action: Action) -> None:
+    assert read_action(line) == action
+
+
+def test_a_result_of_browser_use_without_an_id_and_with_joined_thoughts(
+    tmp_path: Path, imported: Importing
+) -> None:
+    """Some harnesses write neither the id, which is the name of the folder, nor thoughts one by one."""
+    path = mind2web(tmp_path, thoughts="First.\n---\nThen.")
+    plain = json.loads((path / "result.json").read_text())
+    write(path, "result.json", {key: part for key, part in plain.items() if key != "task_id"})
+    run = imported("online-mind2web", path).trajectory
+    assert [type(step.action) for step in run.steps] == [Click, Fill]
+    assert run.header.task is not None and run.header.task["id"] == path.name
+    assert [rest.value for rest in run.of_type(Rest)] == [{"thoughts": "First.\n---\nThen."}]
+
+
+def test_actions_that_are_calls_of_a_tool(tmp_path: Path, imported: Importing) -> None:
+    calls = [{"action": "click", "x": 10, "y": 20}, {"type": "type", "text": "tea"}]
+    run = imported("online-mind2web", mind2web(tmp_path, action_history=calls, thoughts=[])).trajectory
+    assert [step.action for step in run.steps] == [MouseClick(point=(10, 20)), KeyboardType(value="tea")]

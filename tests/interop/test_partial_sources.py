@@ -101,6 +101,32 @@ STRANGE: dict[str, tuple[Any, str]] = {
     "a_auto_eval_results.json": (
         {"task_id": "a", "predicted_label": 1, "evaluation_details": {}}, "judgements of WebJudge",
     ),
+    "stream.jsonl": (
+        b'{"type": "system", "subtype": "init", "session_id": "s"}\n{"type": "result"}', "a log of Claude Code",
+    ),
+    "session.jsonl": (b'{"type": "user", "message": {}, "sessionId": "s"}', "a session of Claude Code"),
+    "items.json": (
+        [{"type": "reasoning", "id": "r"}, {"type": "computer_call", "call_id": "c", "action": {"type": "click"}}],
+        "items of OpenAI's Responses",
+    ),
+    "responses.jsonl": (b'{"id": "r", "object": "response", "output": []}', "a response of OpenAI"),
+    "chat.json": ({"messages": [{"role": "user", "content": "x"}]}, "messages of a model"),
+    "trajectory.json": (
+        {"trajectory": [{"id": 0, "source": "environment", "observation": "x", "extras": {}}]}, "events of OpenHands",
+    ),
+    "sdk/event-00000-a.json": (
+        {"id": "a", "timestamp": "2026", "source": "agent", "kind": "SystemPromptEvent"}, "events of OpenHands",
+    ),
+    "runs.jsonl": (b'{"id": "r", "run_type": "tool", "inputs": {}, "outputs": {}}', "runs of LangSmith"),
+    "traces.jsonl": (b'{"resourceSpans": []}', "spans of OpenTelemetry"),
+    "observations.json": (
+        [{"id": "o", "traceId": "t", "type": "TOOL", "startTime": "2026", "level": "DEFAULT"}], "observations of Langfuse",
+    ),
+    "steps.json": ([{"task_id": "t", "step_id": "s", "organization_id": "o"}], "steps of Skyvern"),
+    "nano.json": (
+        {"history": [{"modelOutput": "{}", "result": [], "state": {}}]}, "a history of Nanobrowser",
+    ),
+    "test.raw.json": ([{"sites": [], "intent": "x", "start_url": "u", "eval": {}}], "tasks of WebArena"),
     "wa/render_12.html": (b"<html></html>", "renders of WebArena; import the traces"),
     "os/traj.jsonl": (b'{"step_num": 1, "action": "DONE"}', "a run of OSWorld"),
     "tac/traj_pm-task.json": ([{"x": 1}], "results of TheAgentCompany"),

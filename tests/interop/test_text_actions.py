@@ -157,3 +157,36 @@ def test_a_password_in_words_is_known_by_its_field(tmp_path: Path, imported: Imp
     action = bundle.trajectory.steps[0].action
     assert isinstance(action, Filled | Type) and action.value == MASKED
     assert "tulip-4711" not in b"".join(bundle.lines).decode()
+
+
+BEGINS = (
+    "Waited for the page", "Wait 2 seconds", "Scrolled down", "Scroll down to the list", "Went back to the results",
+    "Hover over the menu", 'Type "tea" into the search field', "Clicked on Save", 'Select "Red" from the dropdown',
+    "Take a screenshot of the page", "Clear the field", "Upload a.txt to the form", "Drag A to B",
+)  # fmt: skip
+JOINS = (" and ", ", then ", "; then ", ". Then I ", ", and then ", "\n", ", ", " but ")
+
+
+@pytest.mark.parametrize("begin", BEGINS)
+@pytest.mark.parametrize("join", JOINS)
+@pytest.mark.parametrize("second", ["clicked Delete", 'type "x" in Name', "submitted the order"])
+def test_a_second_action_in_a_line_is_not_lost(begin: str, join: str, second: str) -> None:
+    assert words_action(begin + join + second) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        ('Click "Save, then click here"', Click),
+        ("Click on Save and Close", Click),
+        ("Click the Terms and Conditions link", Click),
+        ("Type tea and press Enter", Type),
+        ('Type "tea" into the search field, then hit Return', Type),
+        ("Open a new tab and go to https://shop.test", NewTab),
+        ("Wait for the page and its results", Wait),
+        ("Go back to Terms and Conditions", GoBack),
+        ("Answer: I scrolled down and clicked Delete", Answer),
+    ],
+)
+def test_one_action_in_many_words_is_one(line: str, kind: type[Action]) -> None:
+    assert isinstance(words_action(line), kind)

@@ -284,20 +284,23 @@ def _text(value: Any) -> str | None:
 
 def _history_in(plain: Any) -> Any:
     """Return the history of a file: people also save its list, or keep it beside data of their own."""
-    if isinstance(plain, list) and plain and all(_is_item(one) and "model_output" in one for one in plain):
+    if isinstance(plain, list) and plain and all(_is_item(one) for one in plain):
         return {"history": plain}
     inner = plain.get("history") if isinstance(plain, dict) else None
     return inner if isinstance(inner, dict) else plain
 
 
 def _is_item(value: Any) -> bool:
-    return isinstance(value, dict) and "state" in value
+    return isinstance(value, dict) and {"state", "model_output"} <= value.keys()
 
 
 def _is_one(plain: Any) -> bool:
     inner = _history_in(plain)
     history = inner.get("history") if isinstance(inner, dict) else None
-    return isinstance(history, list) and (not history or any(_is_item(one) for one in history))
+    if not isinstance(history, list):
+        return False
+    # Other tools have lists of that name too: an empty one is a history only where nothing stands beside it.
+    return any(_is_item(one) for one in history) or (not history and inner.keys() <= {"history", "usage"})
 
 
 def find(path: Path) -> Iterator[Candidate]:

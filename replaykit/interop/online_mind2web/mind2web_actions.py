@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from html.parser import HTMLParser
 
+from replaykit.interop.text_action_parts import named
 from replaykit.interop.text_actions import Wordings
 from replaykit.patterns import lazy_pattern
 from replaykit.trajectory import action as actions
@@ -25,6 +26,11 @@ ANSWER = "TASK_COMPLETE -> ANSWER: "
 
 _PLAIN = Wordings({})
 _HEAD = lazy_pattern(r"<([A-Za-z][\w-]*)((?=[\s>/])(?:[^<>\"']|\"[^\"]*\"|'[^']*')*)>\s*(.*)", re.DOTALL)
+_TAG = lazy_pattern(
+    r"(?!(?!h[1-6]\b)[A-Za-z]{1,3}\d+\Z)[A-Za-z][\w-]*(?:\s+[\w:.-]+=(?:\"[^\"]*\"|'[^']*'|[^\s\"'=]+))*\s*/?"
+)
+"""Inside of a start tag; neither words, `Delete the order`, nor the reference of an element, `e5`."""
+
 _BRACKETS = lazy_pattern(r"\[([A-Za-z][\w-]*)((?:[^\[\]\"']|\"[^\"]*\"|'[^']*')*)\]\s*(.*)", re.DOTALL)
 _OPERATION = lazy_pattern(r"([A-Za-z_ ]+?)\s*(?::\s*(.*)|(['\"])(.*)\3)?", re.DOTALL)
 _ENTER = " [ENTER]"
@@ -85,9 +91,11 @@ def has_failed(line: str) -> bool:
 
 def _element(head: str) -> actions.Element | None:
     head = head.strip()
+    if head in ("", "page", "<unknown>", "<navigation>"):
+        return None
     found = _HEAD.fullmatch(head)
-    if found is None:
-        return None if head in ("page", "") else _in_brackets(head)
+    if found is None or not (found[3].strip() or _TAG.fullmatch(f"{found[1]}{found[2]}")):
+        return _in_brackets(head)
     tag, name = found[1].lower(), found[3].strip()
     return actions.Element(
         tag=None if tag == "element" else tag, attributes=_attributes(found[2]), name=name or None
@@ -97,8 +105,8 @@ def _element(head: str) -> actions.Element | None:
 def _in_brackets(head: str) -> actions.Element:
     found = _BRACKETS.fullmatch(head)
     if found is None:
-        is_selector = head.startswith("<") and head.endswith(">")
-        return actions.Element(ref=head[1:-1]) if is_selector else actions.Element(text=head)
+        is_wrapped = head.startswith("<") and head.endswith(">")
+        return _described(head[1:-1]) if is_wrapped else actions.Element(text=head)
     word, text = found[1].lower(), found[3].strip()
     is_role, is_own = word in _ROLES, bool(text) and not text.startswith(_PARENT)
     return actions.Element(
@@ -107,6 +115,11 @@ def _in_brackets(head: str) -> actions.Element:
         attributes=_attributes(found[2]),
         text=text if is_own else None,
     )
+
+
+def _described(words: str) -> actions.Element:
+    """Return the element that a harness describes in the place of a tag: words, a reference or a selector."""
+    return named(words) if " " in words and words[0].isalpha() else actions.Element(ref=words)
 
 
 def _attributes(text: str) -> dict[str, str] | None:
@@ -132,7 +145,9 @@ def _unknown(line: str) -> actions.Unknown:
     return actions.Unknown(name=name.lower() if re.fullmatch(r"[A-Za-z_]{1,64}", name) else "text", raw=line)
 
 
-def _fill(element: actions.Element | None, value: str) -> actions.Action:
+def _fill(element: actions.Element | None, value: str) -> actions.Action | None:
+    if element is None and not value:
+        return None  # of a form with several fields, some harnesses write neither fields nor values
     if element is None:
         return actions.KeyboardType(value=value)
     text = value.removesuffix(_ENTER)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import Any
 
+import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from replaykit.errors import UnsupportedVersion
@@ -113,8 +114,28 @@ def _of_seeact(run: Run, plain: Mapping[str, Any]) -> dict[str, Any]:
     return {**renamed, "task": plain[_SEEACT]}
 
 
+def _with_texts(run: Run, plain: dict[str, Any]) -> dict[str, Any]:
+    """Return a result of version 1 with its folder as a missing id, and with its actions as texts."""
+    rows, thoughts = plain.get("action_history"), plain.get("thoughts")
+    own = {"task_id": PurePath(run.source.name).name, **plain}
+    if isinstance(rows, list):
+        own["action_history"] = [_as_line(one) for one in rows]
+    if isinstance(thoughts, str):  # joined: which belongs to which action is not known
+        run.keep(RESULT, {"thoughts": own.pop("thoughts")})
+    return own
+
+
+def _as_line(row: Any) -> Any:
+    """Return an action of a tool, `{"action": "click", ...}`, as its JSON; anything else as it is."""
+    is_call = isinstance(row, dict) and any(
+        isinstance(row.get(key), str) for key in ("action", "type", "name")
+    )
+    return msgspec.json.encode(row).decode() if is_call else row
+
+
 def read_first(run: Run, plain: Mapping[str, Any]) -> None:
     """Read version 1; `wabe` reads its own folders with it."""
+    plain = _with_texts(run, plain)
     result = run.source.convert(run.fitted(plain, First, RESULT), First, RESULT)
     known = set(First.__struct_fields__)
     run.extra.update({key: value for key, value in plain.items() if key not in known and value is not None})

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from replaykit.interop.folder_search import files
+from replaykit.interop.folder_search import files, first_line, peek
 from replaykit.patterns import lazy_pattern
 
 LOOK_MAX = 1000
@@ -20,6 +20,15 @@ _HAR = "save the requests there as HAR"
 _SCRIPT = "which says what to do and not what happened: record its run with `replaykit record`"
 _SAVED = "which holds requests that someone saved and not those that were sent"
 _PAGES_ONLY = "which shows no actions: import a trace of Playwright instead"
+
+_NO_LAYOUT = "which no layout reads; rows with a column `action` are a `table`"
+_OPENHANDS = f"events of OpenHands, {_NO_LAYOUT}"
+_MESSAGES = (
+    "which no layout reads as it is; rows with the message of each turn in a column `action` are a `table`"
+)
+_SPANS = "which hold no pages: export the runs of the agent's own tool"
+_SKYVERN = f"{_NO_LAYOUT}; record the next run with `replaykit record`"
+_TASKS = "which say what to do and not what happened: give them as `--task FILE` to an import of runs"
 
 _ENDINGS = {
     ".saz": f"a session of Fiddler; {_HAR}: File > Export Sessions > HTTPArchive",
@@ -52,9 +61,36 @@ _KEYS: tuple[tuple[frozenset[str], str], ...] = (
         frozenset({"status", "scheme", "host", "path", "durations"}),
         f"a session of Charles; {_HAR}: File > Export Session",
     ),
+    (frozenset({"id", "source", "action", "args"}), _OPENHANDS),
+    (frozenset({"id", "source", "observation", "extras"}), _OPENHANDS),
+    (frozenset({"id", "timestamp", "source", "kind"}), _OPENHANDS),
+    (frozenset({"type", "subtype", "session_id"}), f"a log of Claude Code, {_MESSAGES}"),
+    (frozenset({"type", "message", "session_id"}), f"a log of Claude Code, {_MESSAGES}"),
+    (frozenset({"type", "message", "sessionId"}), f"a session of Claude Code, {_MESSAGES}"),
+    (frozenset({"type", "summary", "leafUuid"}), f"a session of Claude Code, {_MESSAGES}"),
+    (frozenset({"object", "output"}), f"a response of OpenAI, {_MESSAGES}"),
+    (frozenset({"type", "call_id", "arguments"}), f"items of OpenAI's Responses, {_MESSAGES}"),
+    (frozenset({"type", "call_id", "action"}), f"items of OpenAI's Responses, {_MESSAGES}"),
+    (frozenset({"role", "content"}), f"messages of a model, {_MESSAGES}"),
+    (frozenset({"role", "parts"}), f"messages of Gemini, {_MESSAGES}"),
+    (frozenset({"run_type", "inputs"}), f"runs of LangSmith, {_SPANS}"),
+    (frozenset({"traceId", "type", "startTime", "level"}), f"observations of Langfuse, {_SPANS}"),
+    (frozenset({"observations", "scores"}), f"a trace of Langfuse, {_SPANS}"),
+    (frozenset({"action_type", "task_id", "step_id"}), f"actions of Skyvern, {_SKYVERN}"),
+    (frozenset({"task_id", "step_id", "organization_id"}), f"steps of Skyvern, {_SKYVERN}"),
+    (frozenset({"task_id", "request", "extracted_information"}), f"a task of Skyvern, {_SKYVERN}"),
+    (frozenset({"modelOutput", "result", "state"}), f"a history of Nanobrowser, {_NO_LAYOUT}"),
+    (frozenset({"planner_agent"}), f"a log of Agent-E, {_NO_LAYOUT}"),
+    (frozenset({"intent", "eval", "start_url"}), f"tasks of WebArena, {_TASKS}"),
+    (frozenset({"ques", "web", "web_name"}), f"tasks of WebVoyager, {_TASKS}"),
+    (frozenset({"confirmed_task", "website"}), f"tasks of Mind2Web, {_TASKS}"),
     (
-        frozenset({"id", "source", "action", "args"}),
-        "events of OpenHands; no layout reads them, and rows with a column `action` are a `table`",
+        frozenset({"name", "context", "attributes", "start_time"}),
+        "spans of OpenTelemetry, which hold no pages",
+    ),
+    (
+        frozenset({"step_num", "action_timestamp", "action"}),
+        "a run of OSWorld; import its traj.jsonl as a `table`",
     ),
     (
         frozenset({"task_id", "predicted_label", "evaluation_details"}),
@@ -91,14 +127,37 @@ def known_file(path: Path) -> str | None:
 
 
 def known_folder(path: Path) -> str | None:
-    """Return what a folder of another tool is, by the names in it; else None."""
-    names = [file.name for file in islice(files(path, ".html", ".json", ".jsonl"), LOOK_MAX)]
-    return next((words for form, words in _NAMES if any(map(form.fullmatch, names))), None)
+    """Return what a folder of another tool is, by the names in it, then by its first JSON; else None."""
+    found = list(islice(files(path, ".html", ".json", ".jsonl"), LOOK_MAX))
+    named = (words for form, words in _NAMES if any(form.fullmatch(file.name) for file in found))
+    rows = (file for file in found if file.suffix.lower() != ".html")
+    return next(named, None) or next(filter(None, map(_in_file, islice(rows, ROWS_MAX))), None)
+
+
+def _in_file(file: Path) -> str | None:
+    return known_json(first_line(file) if file.suffix.lower() == ".jsonl" else peek(file))
 
 
 def known_json(plain: Any) -> str | None:
     """Return what a JSON value of another tool is, by its keys; else None."""
-    return _partial_export(plain) or _by_keys(_first(plain if isinstance(plain, list) else [plain]))
+    first = _first(plain if isinstance(plain, list) else [plain])
+    rows = plain if isinstance(plain, list) else [plain, *_rows_in(plain)]
+    found = map(_by_keys, [first, _first(_rows_in(first)), *rows[:ROWS_MAX]])
+    return _partial_export(plain) or next(filter(None, found), None)
+
+
+ROWS_MAX = 20
+"""Rows that are looked at: the first ones may be of a kind that many tools write."""
+
+
+def _rows_in(plain: Any) -> list[Any]:
+    """Return the list that an object wraps, as APIs and histories do."""
+    rows = (plain.get(key) for key in _WRAPPERS) if isinstance(plain, dict) else ()
+    return next((one for one in rows if isinstance(one, list)), [])
+
+
+_WRAPPERS = ("history", "trajectory", "events", "messages", "items", "output", "data", "runs")
+"""Keys under which other tools keep their rows."""
 
 
 def _by_keys(first: Any) -> str | None:
