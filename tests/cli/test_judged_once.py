@@ -27,7 +27,9 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "runs"
 
 
-@pytest.mark.parametrize("words", [["plan"], ["prompt"], ["sensitivity"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [["plan"], ["prompt"], ["sensitivity"], ["sensitivity", "--attacks", "all"]], ids=" ".join
+)
 def test_each_bundle_is_opened_once(
     words: list[str], runs: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any
 ) -> None:

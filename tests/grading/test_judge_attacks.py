@@ -257,14 +257,15 @@ def test_the_command_shows_gates_and_prices(tmp_path: Path, capfd: Any) -> None:
 
 
 def lender(intent: str, *images: str) -> Lender:
-    return Lender(source=intent, intent=intent, images=frozenset(images))
+    return Lender(intent=intent, images=frozenset(images))
 
 
 def test_the_next_run_with_another_task_and_other_screenshots_lends_them() -> None:
     runs = [lender("a", "1"), lender("a", "2"), lender("b"), lender("c", "1"), lender("d", "3", "1")]
-    assert [next_lender(runs, at) for at in range(5)] == [runs[4], runs[3], runs[3], runs[4], runs[0]]
-    assert next_lender([lender("a", "1"), lender("a", "2"), lender("b", "1")], 0) is None
-    assert next_lender([lender("a", "1")], 0) is None
+    assert [next_lender(at, 5, runs.__getitem__) for at in range(5)] == [4, 3, 3, 4, 0]
+    others = [lender("a", "1"), lender("a", "2"), lender("b", "1"), None]
+    assert next_lender(0, 4, others.__getitem__) is None and next_lender(3, 4, others.__getitem__) is None
+    assert next_lender(0, 1, others.__getitem__) is None
 
 
 def donor_of(runs: list[str], at: int) -> tuple[Bundle, Donor]:

@@ -14,10 +14,16 @@ from replaykit.cli.bundles import check_tape, find_bundles
 from replaykit.cli.command_options import FOLDER, PATH, option
 from replaykit.cli.console import notice, progress
 from replaykit.cli.judge.judge_rubric import SUITES, with_model_of, write_rubrics
-from replaykit.cli.judge.judged_bundles import distinct_runs, is_task_readable, judged_bundles, readable_runs
+from replaykit.cli.judge.judged_bundles import (
+    distinct_runs,
+    is_task_readable,
+    judged_bundles,
+    readable_runs,
+    report_unread,
+)
 from replaykit.cli.maintain import completion
 from replaykit.cli.site_options import check_model, check_server, parse_sites
-from replaykit.errors import UsageError
+from replaykit.errors import ReplaykitError, UsageError
 from replaykit.grading.agreement.labels import left_out, read_labels
 from replaykit.grading.gate import judge_warnings
 from replaykit.grading.grade_options import GradeOptions
@@ -294,17 +300,18 @@ def _print_attacks(
     given = read_labels(labels) if labels is not None else None
     for words in left_out(given.n_replaced, given.n_unanswered) if given else ():
         notice(words)
-    # An attack may borrow from other runs: all are looked at before the first one is judged.
-    judged = judged_bundles(named, lambda one: plan_judges(one, how))
-    if not judged.sources:
-        return judged.code or _nothing(judged.sources)
-    results = attack_judges(judged.sources, how, attacks_named(attacks), given)
+    once, unread = distinct_runs(named), list[ReplaykitError]()
+    results = attack_judges(once, how, attacks_named(attacks), given, on_unread=unread.append)
+    for error in unread:
+        report_unread(error)
+    code = 3 if unread else 0
+    if len(unread) == len(once):
+        return code or _nothing(once)
     if is_json:
         click.echo(json_text(results, 1))
     else:
         click.echo(attack_text(results), nl=False)
-    code = susceptibility_code(results, most) if results else _nothing(judged.sources)
-    return code or judged.code
+    return (susceptibility_code(results, most) if results else _nothing(once)) or code
 
 
 @command.command(

@@ -12,9 +12,9 @@ from msgspec import Struct
 
 from replaykit.bundle.byte_source import BundleNames
 from replaykit.cli.console import notice
-from replaykit.errors import BundleError, ReplayError, UnknownTask
+from replaykit.errors import BundleError, ReplaykitError
 from replaykit.grading.grade_options import GradeOptions
-from replaykit.grading.judge_runs.judge_run import plan_judges
+from replaykit.grading.judge_runs.judge_run import UNREAD, plan_judges
 from replaykit.grading.judge_runs.rubric_authoring import tasks_of
 from replaykit.grading.workers.duplicate_bundles import distinct
 from replaykit.report.text.table import safe
@@ -87,9 +87,10 @@ def _found(source: str, find: Callable[[list[str]], list[_Row]]) -> list[_Row] |
     try:
         return find([source])
     except UNREAD as error:
-        notice(f"not judged: {safe(str(error))}")
+        report_unread(error)
         return None
 
 
-UNREAD = (BundleError, ReplayError, UnknownTask)
-"""Errors of one bundle that are no reason to leave out the others."""
+def report_unread(error: ReplaykitError) -> None:
+    """Print a notice about a bundle that cannot be judged."""
+    notice(f"not judged: {safe(str(error))}")

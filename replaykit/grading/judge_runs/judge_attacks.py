@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
@@ -15,13 +15,13 @@ from msgspec.structs import replace
 
 from replaykit.bundle.byte_source import Sources, bundles_in
 from replaykit.decoders import decode
-from replaykit.errors import JudgeError
+from replaykit.errors import JudgeError, ReplaykitError
 from replaykit.file_types import kind_of, read_whole
 from replaykit.grading.agreement.agreement_rates import difference_p, rounded, share
 from replaykit.grading.agreement.labels import Labels
 from replaykit.grading.grade_options import GradeOptions
-from replaykit.grading.judge_runs.attack_donors import BothBlobs, lenders, lending
-from replaykit.grading.judge_runs.judge_run import JudgedBundle, PlannedJudge, cases_of
+from replaykit.grading.judge_runs.attack_donors import BothBlobs, Corpus
+from replaykit.grading.judge_runs.judge_run import UNREAD, JudgedBundle, PlannedJudge
 from replaykit.grading.judges.attacks import AGAIN, Attack, Donor, attacks_tape
 from replaykit.grading.judges.clients.client import Client
 from replaykit.grading.judges.clients.transports import client_or_own
@@ -34,6 +34,9 @@ from replaykit.grading.judges.tape.tape_recorder import CONCURRENCY, RequestSlot
 from replaykit.grading.statistics import Interval, upper_bound, wilson
 from replaykit.grading.verdict import Judgement, JudgeOutcome
 from replaykit.tasks.judge_settings import JudgeSettings
+
+OnUnread = Callable[[ReplaykitError], None]
+"""Takes the error of a bundle that is left out."""
 
 S, E = JudgeOutcome.SUCCESS, JudgeOutcome.ERROR
 
@@ -143,16 +146,29 @@ def run_attacks(
 
 
 def attack_judges(
-    sources: Sources, options: GradeOptions, attacks: Sequence[Attack], labels: Labels | None = None
+    sources: Sources,
+    options: GradeOptions,
+    attacks: Sequence[Attack],
+    labels: Labels | None = None,
+    *,
+    on_unread: OnUnread | None = None,
 ) -> list[AttackResult]:
-    """Return what the tapes know of each judge under each attack. Nothing is sent."""
+    """Return what the tapes know of each judge under each attack. Nothing is sent.
+
+    `on_unread`: takes the error of each bundle that cannot be read, which is left out; else it is raised.
+    """
     tasks: dict[str, str] = {}
     trials: dict[tuple[str, str], list[_Trial | None]] = {}
     marks: dict[str, str] = {}
     skipped: Counter[tuple[str, str]] = Counter()
-    for case, lent in _attacked(sources, options, attacks):
+    for case, lent in _attacked(sources, options, attacks, on_unread):
+        try:
+            judged_here = list(_judged(case, lent))
+        except UNREAD as error:
+            _report(error, on_unread)
+            continue
         tasks[case.bundle.digest] = case.task.id
-        for before, after in _judged(case, lent):
+        for before, after in judged_here:
             marks.setdefault(before.judge, before.fingerprint)
             for one, attack, judged in zip(attacks, lent, after, strict=True):
                 trial = _trial(before, judged, attack, case.bundle.digest) if attack and judged else None
@@ -233,17 +249,29 @@ async def _run(
 
 
 def _attacked(
-    sources: Sources, options: GradeOptions, attacks: Sequence[Attack]
+    sources: Sources, options: GradeOptions, attacks: Sequence[Attack], on_unread: OnUnread | None = None
 ) -> Iterator[tuple[JudgedBundle, tuple[Attack | None, ...]]]:
-    """Yield each bundle with its attacks.
+    """Yield each bundle with its attacks; one that cannot be opened is reported, or its error is raised.
 
     An attack that borrows from another run is replaced by None if no other run fits.
     """
     listed = list(bundles_in(sources))
-    runs = lenders(listed, options, attacks)
-    for at, case in enumerate(cases_of(listed, options)):
-        with lending(runs, at, options) as donor:
+    is_borrowing = any(attack.is_borrowing for attack in attacks)
+    with Corpus(listed, options) as runs:
+        for at in range(len(listed)):
+            try:
+                donor = runs.donor(at) if is_borrowing else None
+                case = runs.case(at)
+            except UNREAD as error:
+                _report(error, on_unread)
+                continue
             yield case, tuple(_with_donor(one, donor) for one in attacks)
+
+
+def _report(error: ReplaykitError, on_unread: OnUnread | None) -> None:
+    if on_unread is None:
+        raise error
+    on_unread(error)
 
 
 def _with_donor(attack: Attack, donor: Donor | None) -> Attack | None:

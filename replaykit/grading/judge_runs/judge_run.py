@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -12,7 +12,7 @@ from msgspec.structs import asdict, replace
 
 from replaykit.bundle.byte_source import Sources, bundles_in
 from replaykit.bundle.reader import Bundle, open_bundle
-from replaykit.errors import BundleError, UnknownTask
+from replaykit.errors import BundleError, ReplayError, UnknownTask
 from replaykit.grading.grade_options import GradeOptions
 from replaykit.grading.grader import asked_by_checks, panel_of, task_for
 from replaykit.grading.judge_runs.check_requests import CHECKS, ask_for_checks, plan_checks
@@ -41,6 +41,9 @@ from replaykit.tasks.task import Task
 
 BATCH_MAX = 100
 """Requests of one batch: their screenshots are in memory at once."""
+
+UNREAD = (BundleError, ReplayError, UnknownTask)
+"""Errors of one bundle that are no reason to leave out the others."""
 
 Progress = Callable[[str, Judgement], None]
 """Called with (source, judgement) as judgements arrive."""
@@ -428,7 +431,7 @@ async def _judgement(
     return await judge_async(settings, case.task, case.replay(), recorder, panel.mode, slots=slots)
 
 
-def cases_of(sources: Sources, options: GradeOptions | None) -> Iterator[JudgedBundle]:
+def cases_of(sources: Sources, options: GradeOptions | None) -> Generator[JudgedBundle]:
     """Yield each bundle with its judges; it is closed when the next one is asked for."""
     options = options or GradeOptions()
     for source in bundles_in(sources):

@@ -114,7 +114,7 @@ def _of_seeact(run: Run, plain: Mapping[str, Any]) -> dict[str, Any]:
     return {**renamed, "task": plain[_SEEACT]}
 
 
-def _with_texts(run: Run, plain: dict[str, Any]) -> dict[str, Any]:
+def _with_texts(run: Run, plain: Mapping[str, Any]) -> dict[str, Any]:
     """Return a result of version 1 with its folder as a missing id, and with its actions as texts."""
     rows, thoughts = plain.get("action_history"), plain.get("thoughts")
     own = {"task_id": PurePath(run.source.name).name, **plain}
