@@ -372,11 +372,14 @@ def _option(args: Arguments) -> actions.Action:
     return actions.SelectOption(element=_element(args), values=(), labels=tuple(str(one) for one in chosen))
 
 
-def _upload(args: Arguments) -> actions.Action:
+def _upload(args: Arguments) -> actions.Action | None:
     paths = next(
         (args[key] for key in ("paths", "files", "filePaths", "filePath", "path", "file") if key in args),
         None,
     )
+    # Without any argument, the choice of a file is cancelled.
+    if paths is None and args:
+        return None
     names = [paths] if isinstance(paths, str) else paths if isinstance(paths, list) else []
     # Only the name: folders reveal the agent's machine.
     bases = tuple(actions.FileInfo(name=str(one).replace("\\", "/").rpartition("/")[2]) for one in names)

@@ -449,3 +449,34 @@ def test_a_row_without_an_action_between_others_may_lack_one(
     ]
     path = write(tmp_path, "t.jsonl", "\n".join(map(json.dumps, rows)).encode())
     assert imported("table", path).trajectory.channel("actions") == state
+
+
+LOG = [
+    {"action": "goto", "args": {"url": "http://a.test/"}},
+    {"action": "click", "args": {"selector": "#go"}},
+    {"action": "type", "args": {"selector": "#q", "text": "tea"}},
+    {"action": "browse_interactive", "args": {"browser_actions": "click('a5')"}},
+]
+
+
+@pytest.mark.parametrize("column", ["args", "params", "action_input"])
+def test_arguments_of_a_named_call_may_stand_in_a_column(column: str, tmp_path: Path) -> None:
+    rows = [{"run": "a", "action": row["action"], column: row["args"]} for row in LOG]
+    (run,) = bundles(write(tmp_path, "log.json", rows), tmp_path / "out").values()
+    first, second, third, last = [step.action for step in run.trajectory.steps]
+    assert first == Goto(url="http://a.test/") and second == Click(element=Element(ref="#go"))
+    assert third.value == "tea" and isinstance(last, Unknown) and "click('a5')" in last.raw  # type: ignore[union-attr]  # a Type
+    assert run.trajectory.steps[1].raw == {"action": "click", "arguments": {"selector": "#go"}}
+
+
+@pytest.mark.parametrize("operation", ["type", "TYPE", "select", "UPLOAD"])
+def test_an_operation_whose_value_is_not_known_enters_no_empty_text(operation: str, tmp_path: Path) -> None:
+    rows = [{"run": "a", "action": operation, "element": "Name", "content": "tea"}]
+    (run,) = bundles(write(tmp_path, "log.json", rows), tmp_path / "out").values()
+    assert isinstance(run.trajectory.steps[0].action, Unknown)
+
+
+def test_an_empty_text_that_is_stated_is_one(tmp_path: Path) -> None:
+    rows = [{"run": "a", "action": "TYPE", "element": "Name", "value": ""}]
+    (run,) = bundles(write(tmp_path, "log.json", rows), tmp_path / "out").values()
+    assert run.trajectory.steps[0].action == Fill(element=Element(text="Name"), value="")

@@ -211,6 +211,9 @@ _OPERATIONS: dict[str, Callable[[actions.Element | None, str], actions.Action | 
     "DIALOG": lambda _, value: actions.HandleDialog(accept=value != "dismiss"),
 }
 
+WITH_VALUE = frozenset({"TYPE", "SELECT", "UPLOAD"})
+"""Operations that mean nothing without their value."""
+
 _ALONE = tuple(
     _OPERATIONS[name]
     for name in (

@@ -9,7 +9,7 @@ import msgspec
 
 from replaykit.decoders import convert
 from replaykit.interop.imported_run import Run
-from replaykit.interop.online_mind2web.mind2web_actions import operation_action, read_action
+from replaykit.interop.online_mind2web.mind2web_actions import WITH_VALUE, operation_action, read_action
 from replaykit.interop.tool_calls import called_action
 from replaykit.interop.untrusted_json import JsonFault, decode_json
 from replaykit.recorder.session.declared_actions import declared
@@ -33,6 +33,8 @@ class ActionCell(NamedTuple):
     """Text typed, option chosen, or address visited."""
     point: Any = None
     """Where, px: a pair, or an object of x and y."""
+    arguments: Any = None
+    """Arguments of the call that `action` names: an object, or its JSON."""
 
 
 def actions_of(run: Run, cell: ActionCell) -> Iterator[tuple[Action, Any]]:
@@ -41,7 +43,8 @@ def actions_of(run: Run, cell: ActionCell) -> Iterator[tuple[Action, Any]]:
     parts = plain if isinstance(plain, list) and plain else [plain]
     for part in parts:
         if isinstance(part, str):
-            yield from ((action, part) for action in _of_text(run, part, cell))
+            record = part if cell.arguments is None else {"action": part, "arguments": _json(cell.arguments)}
+            yield from ((action, record) for action in _of_text(run, part, cell))
             continue
         for at, call in enumerate(calls_of(part)):
             # The first record is the whole message: its text has no other place.
@@ -140,17 +143,19 @@ def _keyed(run: Run, plain: dict[str, Any], cell: ActionCell) -> Action:
 
 def _operation(run: Run, name: str, arguments: dict[str, Any], cell: ActionCell) -> Action:
     """Return the action of a name: of a call with these arguments, else of what stands in other columns."""
-    element, value = element_of(cell.target), _text(arguments.get("value", cell.value))
-    own = (
-        operation_action(name.upper(), element, value) if element is not None and cell.point is None else None
-    )
-    if own is not None:
+    column = _json(cell.arguments)
+    arguments = {**column, **arguments} if isinstance(column, dict) else arguments
+    element, value = element_of(cell.target), arguments.get("value", cell.value)
+    # What was entered may stand in a column that is not known: then it is not an empty text.
+    is_whole = value is not None or name.upper() not in WITH_VALUE
+    own = operation_action(name.upper(), element, _text(value)) if is_whole else None
+    if own is not None and element is not None and cell.point is None:
         return own
     beside = _beside(cell)
     found = called_action(run, name, {**beside, **arguments})
     if not isinstance(found, Unknown) or arguments.keys() == {"name", "raw"}:
         return found
-    return operation_action(name.upper(), element, value) or _unknown(name, {**beside, **arguments})
+    return own or _unknown(name, {**beside, **arguments})
 
 
 def _beside(cell: ActionCell) -> dict[str, Any]:

@@ -35,6 +35,8 @@ STEP_FIELDS: dict[str, str] = {
     "operation tool_call tool_calls function_call actions action_history action_sequence "
     "action_list action_reprs",
     "target": "target element target_element element_text element_name",
+    "arguments": "arguments args params parameters kwargs action_args action_arguments action_params "
+    "action_input tool_input tool_args tool_arguments",
     "value": "value action_value input_value typed_text",
     "point": "coordinate coordinates point click_point position",
     "x": "x click_x",

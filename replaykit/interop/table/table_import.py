@@ -253,7 +253,7 @@ def _add_bare(run: Run, step: TableStep, base: Base, *, is_first: bool, is_last:
     run.keep(step.place, {name: cell for name, cell in stated.items() if cell not in (None, "")})
 
 
-_KEPT = ("thought", "returned", "error", "target", "value", "point")
+_KEPT = ("thought", "returned", "error", "target", "arguments", "value", "point")
 
 
 def _add_step(run: Run, turn: int, step: TableStep, base: Base) -> None:
@@ -261,7 +261,8 @@ def _add_step(run: Run, turn: int, step: TableStep, base: Base) -> None:
     point = cells.get("point")
     if point is None and cells.get("x") is not None and cells.get("y") is not None:
         point = [cells["x"], cells["y"]]
-    acted = list(actions_of(run, ActionCell(cells["action"], cells.get("target"), cells.get("value"), point)))
+    named = {name: cells.get(name) for name in ("target", "value", "arguments")}
+    acted = list(actions_of(run, ActionCell(cells["action"], point=point, **named)))
     t, error, thought = _t(cells, base), cells.get("error"), _text(cells.get("thought"))
     before = _look(run, cells, "before", base, step.place)
     for at, (action, record) in enumerate(acted):
