@@ -49,7 +49,7 @@ def words_action(text: str) -> actions.Action | None:
     fits = ((make, form.fullmatch(line)) for form, make in _compiled())
     made = (_made(make, fit) for make, fit in fits if fit is not None)
     found = next((action for action in made if action is not None), None)
-    # An answer may tell of anything. Of two actions in one line, the second must not be lost.
+    # An answer may mention anything. Of two actions in one line, the second must not be lost.
     is_one = isinstance(found, actions.Answer) or not states_more(ENDING.sub("", line))
     return found if is_one else None
 

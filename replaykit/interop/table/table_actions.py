@@ -146,7 +146,7 @@ def _operation(run: Run, name: str, arguments: dict[str, Any], cell: ActionCell)
     column = _json(cell.arguments)
     arguments = {**column, **arguments} if isinstance(column, dict) else arguments
     element, value = element_of(cell.target), arguments.get("value", cell.value)
-    # What was entered may stand in a column that is not known: then it is not an empty text.
+    # The value may stand in a column that is not known: then it is not an empty text.
     is_whole = value is not None or name.upper() not in WITH_VALUE
     own = operation_action(name.upper(), element, _text(value)) if is_whole else None
     if own is not None and element is not None and cell.point is None:
