@@ -247,12 +247,49 @@ def type_truth(event: Event, tags: frozenset[str], groups: frozenset[str]) -> Tr
         return TRUE
     if tags & choices_of(event):
         return _choice(event)
+    if tags & _WRITING and (event.tag in _WRITING or _is_letter(event.action)):
+        return _writes(event)
     action = event.action
     if "@activate" in groups and _is_secondary(action):
         return unknown(f"button.secondary@{event.step or 0}")
+    if "@activate" in groups and isinstance(action, Press) and action.key in SPACE and _is_link(action):
+        return unknown(f"key.link@{event.step or 0}")
     if not isinstance(action, Press) or action.key != MASKED or not groups & {"@activate", "@input"}:
         return FALSE
     return unknown(HIDDEN)
+
+
+_WRITING = frozenset({"fill", "type", "keyboard_type", "keyboard_insert_text"})
+"""Tags of actions that put a text into a field: which of them it is, the driver chose."""
+
+_BY_OTHERS = ("choice", "value.by_script")
+"""Codes of values that a widget or a script may have put into a field: no one wrote them."""
+
+_STEPPED = ("date", "datetime-local", "month", "number", "time", "week")
+"""Types of fields that keys and buttons may step: the whole value is recorded either way."""
+
+
+def _is_letter(action: ActionBase | None) -> bool:
+    """Whether an action is a key that writes one character."""
+    return isinstance(action, Press) and is_printable(action.key) and action.key not in SPACE
+
+
+def _writes(event: Event) -> Truth:
+    """Return whether a text was written into a field, in any way."""
+    element = event.element
+    is_field = element is None or element.tag is None or types_text(element) or element.role in _TEXTUAL
+    if event.code.startswith(_BY_OTHERS) or not is_field or takes_no_letter(element):
+        return FALSE
+    is_stepped = element is not None and element.tag == "input" and element.type in _STEPPED
+    return _choice(event) if is_stepped and event.tag == "fill" else TRUE
+
+
+def _is_link(action: Press) -> bool:
+    """Whether a key went to a link: the browser does not follow it at Space, but the page may hear the key."""
+    return action.element is not None and action.element.role == "link"
+
+
+_TEXTUAL = ("searchbox", "textbox")
 
 
 def _choice(event: Event) -> Truth:
@@ -262,7 +299,7 @@ def _choice(event: Event) -> Truth:
 def activates(action: Press) -> bool:
     """Whether a key (Space, Enter) activates its target and does not type into it."""
     if action.key in SPACE:
-        return not types_text(action.element)
+        return not types_text(action.element) and not _is_link(action)
     return action.key in ENTER and not has_lines(action.element)
 
 
