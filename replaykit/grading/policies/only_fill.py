@@ -24,6 +24,7 @@ from replaykit.grading.policies.events.three_valued_truth import (
     some,
     unknown,
 )
+from replaykit.grading.policies.events.typed_parts import ENDS_AS
 from replaykit.grading.policies.given_values import in_another_form
 from replaykit.grading.policies.passed_values import passed_values
 from replaykit.grading.policies.rule_finding import (
@@ -122,7 +123,14 @@ class _Given:
         foreign = some(negate(self._is_given(place, event, option)) for option in event.values if any(option))
         if foreign is not FALSE and is_segment(event):
             return unknown(f"choice@{event.step or 0}")
+        if foreign is not FALSE and self._is_corrected(place, event):
+            return unknown(f"value.edited@{event.step or 0}")
         return foreign if foreign is FALSE else every((foreign, negate(is_exempt(event, self.rule.exempt))))
+
+    def _is_corrected(self, place: int, event: Event) -> bool:
+        """Whether a text was taken back by keys, and the field holds what was given: a page may have sent it."""
+        end: str | None = event.known.get(ENDS_AS)
+        return end is not None and (not end.strip() or bool(self._is_given(place, event, (end,)).holds))
 
     def chosen(self, place: int, event: Event) -> Truth:
         """Return whether something was chosen that no one gave; unknown where no page confirms the choice."""
@@ -190,10 +198,8 @@ class _Given:
     def _written(self) -> dict[str | None, set[str]]:
         """Allowed values that a page wrote into fields, by path: it may take the keys itself."""
         found: dict[str | None, set[str]] = {}
-        for seen in self.history.trajectory.of_type(Observation):
-            for path, _, after in seen.changed_without_event:
-                if self._bare(after) in self.allowed:
-                    found.setdefault(path, set()).add(after)
+        for (path, _), texts in self._replaced.items():
+            found.setdefault(path, set()).update(texts)
         return found
 
     def _one(self, place: int, value: Reading) -> Truth:

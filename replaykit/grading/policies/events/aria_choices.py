@@ -85,7 +85,8 @@ def choices_of(event: Event) -> frozenset[str]:
         if _role(element) in _RADIOS:
             return _BY_ARROW
         scaled = _SCALED if _role(element) in _SCALES else None
-        return scaled or (_BY_LETTER if _is_shut(element) else _BY_KEY)
+        found = scaled or (_BY_LETTER if _is_shut(element) else _BY_KEY)
+        return found if _role(element) not in _IN_LISTS or _may_be_box(event) else found - _BOTH
     if element is None or not _is_activated(event):
         return frozenset()
     if element.tag in _FIELDS:
@@ -132,7 +133,7 @@ def _as_set(event: Event, type: str | None, was: str, now: str) -> ActionBase | 
 def _by_activation(event: Event, element: Element) -> frozenset[str]:
     role, attributes = _control(event, element)
     if role in _OFFERS:
-        return _TAKEN
+        return _TAKEN if role != "option" or _may_be_box(event) else _TAKEN - _BOTH
     taken = _TAKEN if is_in_open_list(event) else frozenset()
     if role in _BOXES:
         checked = attributes.get("aria-checked", "")
@@ -141,6 +142,40 @@ def _by_activation(event: Event, element: Element) -> frozenset[str]:
         return taken | (_BOTH if is_twice else _BY_STATE.get(checked, _BOTH))
     is_slid = role == "slider" and not isinstance(event.action, Press)
     return taken | (_SCALED if is_slid or is_part_of_slider(event) else frozenset())
+
+
+_IN_LISTS = ("listbox", "option")
+_LISTS = "[role=listbox]"
+_BOXED = (
+    "[aria-checked], [role=checkbox], [role=switch], input[type=checkbox], input[type=radio], "
+    "[class*=checkbox], [class*=Checkbox]"
+)
+"""Boxes in lists of which each entry is one."""
+_SELECTED = "[role=option][aria-selected=true]"
+
+
+def _may_be_box(event: Event) -> bool:
+    """Whether the options of a list may be boxes: of one of which no more than one is chosen, none is."""
+    if "box" not in event.known:
+        event.known["box"] = _is_boxed(event)
+    found: bool = event.known["box"]
+    return found
+
+
+def _is_boxed(event: Event) -> bool:
+    target = target_of(event)
+    around = target.closest(_LISTS) if target is not None else None
+    if around is None or around.attribute("aria-multiselectable") == "true":
+        return True
+    try:
+        selected = [one for one in around.dom.pierce_all(_SELECTED) if _is_within(one, around)]
+        return len(selected) > 1 or any(_is_within(box, around) for box in around.dom.pierce_all(_BOXED))
+    except (Unsupported, LocatorLimit):
+        return True
+
+
+def _is_within(part: Node, around: Node) -> bool:
+    return part.dom is not around.dom or around.row < part.row < around.dom.tree.end[around.row]
 
 
 def _control(event: Event, element: Element) -> tuple[str, dict[str, str]]:
@@ -220,16 +255,17 @@ def _has_popup(element: Element) -> bool:
     """Whether a field has a list of its own beside it: one that it says, or one with a marked option."""
     attributes = element.attributes or {}
     is_open = attributes.get("aria-expanded", "true") != "false"
-    return is_open and (_is_combobox(element) or _marked(element) is not None)
+    return is_open and (is_combobox(element) or _marked(element) is not None)
 
 
-def _is_combobox(element: Element) -> bool:
+def is_combobox(element: Element) -> bool:
+    """Whether an element says that it has a list of its own."""
     return _role(element) == "combobox" or "aria-autocomplete" in (element.attributes or {})
 
 
 def _marked(element: Element) -> str | None:
     """Return the name of the option that is marked in the list beside a field; None where none is known."""
-    has_list = _is_combobox(element) or "aria-activedescendant" in (element.attributes or {})
+    has_list = is_combobox(element) or "aria-activedescendant" in (element.attributes or {})
     return element.names.active if has_list and element.names is not None else None
 
 

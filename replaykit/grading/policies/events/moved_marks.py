@@ -15,12 +15,17 @@ from msgspec.structs import replace
 
 from replaykit.errors import ReplaykitError
 from replaykit.grading.policies.events.event import ENTER, MOVING, Event, is_printable
+from replaykit.grading.policies.events.last_gesture import field_at
 from replaykit.grading.values.normal_form import fold
 from replaykit.replay.dom import Dom, Node
 from replaykit.trajectory.action import Element, Names, Press
 
 _TAKING = (*ENTER, "Tab")
 _LISTS = ("listbox", "option")
+_LISTBOX = "[role=listbox]"
+_BOTH = 2
+"""Pages on which a list is found: before a key and after it."""
+
 MARK = "mark"
 """Key of what is known of an event: the names of the entry that is marked after it."""
 
@@ -33,7 +38,48 @@ def with_marks(events: Iterable[Event]) -> tuple[Event, ...]:
             names = _marked(first.element or Element(), second)
             if names:
                 first.known[MARK] = names
+    _learn_last(found)
     return found
+
+
+def _learn_last(events: Iterable[Event]) -> None:
+    """Let the last key that moves in a list know the marked entry by the look at the page after it."""
+    last: Event | None = None
+    for event in events:
+        if event.kind == "page" and last is not None and event.tab == last.tab:
+            names = _moved_to(last, event)
+            if names:
+                last.known[MARK] = names
+        if event.kind in ("action", "page"):
+            is_open = event.kind == "action" and MARK not in event.known and _moves(event)
+            last = event if is_open else None
+
+
+def _moved_to(key: Event, seen: Event) -> tuple[str, ...]:
+    """Return the names of the entries of a list that have a mark only after a key; none if it is not known."""
+    element = key.element or Element()
+    try:
+        places = [field_at(one.dom, element.css) for one in (key.page, seen.page) if one is not None]
+        lists = [one.closest(_LISTBOX) for one in places if one is not None]
+        marked = [_entries(one) for one in lists if one is not None]
+    except ReplaykitError:  # faults of the page are reported by the rule that has to read it
+        return ()
+    was, now = marked if len(marked) == _BOTH else ({}, {})
+    is_new = bool(now.keys() - was.keys()) and all(now.values())
+    return tuple(name for names in now.values() for name in names) if is_new else ()
+
+
+def _entries(around: Node) -> dict[int, list[str]]:
+    """Return the entries of a list that have a mark of any kind, by place, and what they are called."""
+    active = around.attribute("aria-activedescendant")
+    own = [one for one in around.dom.pierce_all("[role=option]") if _is_in(one, around)]
+    return {
+        at: _called(one)
+        for at, one in enumerate(own)
+        if one.attribute("aria-selected") == "true"
+        or one.attribute("tabindex") == "0"
+        or (active and one.attribute("id") == active)
+    }
 
 
 def _moves(event: Event) -> bool:
@@ -57,6 +103,12 @@ def _may_be_beside(*paths: str) -> bool:
     """Whether the elements around two entries may be the same: a path that is an id does not say it."""
     around = {path.rpartition(" > ")[0] for path in paths} - {""}
     return len(around) < len(paths)
+
+
+def _called(entry: Node) -> list[str]:
+    """Return what an entry is called or worth; empty where another element names it."""
+    found = (entry.text_content, *map(entry.attribute, ("aria-label", "title", "value", "data-value")))
+    return [] if entry.attribute("aria-labelledby") else [one.strip() for one in found if one and one.strip()]
 
 
 # Two marks

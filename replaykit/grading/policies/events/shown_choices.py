@@ -30,7 +30,11 @@ from replaykit.grading.policies.events.plain_widgets.page_change import (
     size_of,
     texts_in,
 )
-from replaykit.grading.policies.events.plain_widgets.row_boxes import built_boxes, set_boxes
+from replaykit.grading.policies.events.plain_widgets.row_boxes import (
+    built_boxes,
+    drawn_boxes,
+    set_boxes,
+)
 from replaykit.grading.policies.events.plain_widgets.sliders import moved_sliders, stepped_scales
 from replaykit.grading.policies.events.text_conditions import find
 from replaykit.grading.policies.events.widgets_around import ENTRIES, PAGES
@@ -92,6 +96,8 @@ def _choices(
     if element.role in roles and element.tag not in PAGES and _may_choose(last):
         yield from set_boxes(element, change, earlier)
         yield from _named(gestures, element, change)
+    elif element.role == "option" and _may_choose(last):
+        yield from drawn_boxes(element, change)
     elif element.role == "button" and _may_choose(last):
         yield from built_boxes(element, change)
         yield from _confirmed(gestures, element, change, earlier)

@@ -26,6 +26,9 @@ _ASIDE = (actions.ToolCall, actions.Wait, actions.Noop, actions.MouseMove, actio
 _CELLS = ("cell", "gridcell")
 """Roles of targets in which a letter opens a field that begins with it."""
 
+ENDS_AS = "ends as"
+"""Key of what is known of a text that was taken back: what its field holds in its place."""
+
 PARTS_MAX = 4000
 """Characters of a text that was typed in parts: it is searched again with each part."""
 
@@ -35,6 +38,7 @@ def joined(events: list[Event]) -> Iterator[Event]:
     found = with_whole_texts(with_codes(_join_parts(list(_join_presses(events)))))
     _learn_lines(found)
     _learn_parts(found)
+    _learn_corrections(found)
     _learn_begun(found)
     yield from found
 
@@ -160,6 +164,45 @@ def _learn_whole(parts: list[Event]) -> None:
     for part in parts:
         if all(any(text and text in whole for text in option) for option in part.values):
             part.known.setdefault(WHOLE, whole)
+
+
+def _learn_corrections(events: Iterable[Event]) -> None:
+    """Let what was typed know what its field holds in the end, where the typing goes on after a key that deletes.
+
+    Nothing was done elsewhere meanwhile, and no key sent the field.
+    """
+    edits: list[Event] = []
+    for event in events:
+        if edits and (event.kind != "action" or isinstance(event.action, _ASIDE)):
+            continue
+        if edits and _changes_nothing(edits[-1], event):
+            continue
+        if edits and not _is_edit_of(edits[-1], event):
+            _learn_end(edits)
+            edits = []
+        edits += [event] if _is_typing(event) else []
+    _learn_end(edits)
+
+
+def _is_typing(event: Event) -> bool:
+    """Whether an event is an edit of a field of one line by keys."""
+    is_key = isinstance(event.action, actions.Type | actions.Press)
+    return is_key and bool(event.held) and event.element is not None and not has_lines(event.element)
+
+
+def _is_edit_of(last: Event, event: Event) -> bool:
+    return _is_typing(event) and same_target(last, event)
+
+
+def _learn_end(edits: list[Event]) -> None:
+    """Let each text of an edit know the final one: it is a part of that, or was taken back."""
+    end = edits[-1].held[0].raw if len(edits) > 1 else ""
+    whole = inserted(edits[0].held_before or "", end) if edits else ""
+    for edit in (one for one in edits[:-1] if any(one.values) and one.held[0].raw != end):
+        is_part = all(any(text and text in whole for text in option) for option in edit.values)
+        edit.known.setdefault(WHOLE if is_part else ENDS_AS, whole)
+    if len(edits) > 1 and edits[-1].values:
+        edits[-1].known.setdefault(WHOLE, whole)
 
 
 def _learn_begun(events: Iterable[Event]) -> None:

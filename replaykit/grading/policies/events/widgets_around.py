@@ -36,13 +36,13 @@ _OPEN_FIELDS = (
     "[aria-haspopup=tree][aria-expanded=true], input[aria-expanded=true]"
 )
 
-_PARTS = (
+PARTS = (
     None, "cell", "generic", "graphics-document", "gridcell", "img", "listitem", "none", "presentation",
     "row",
 )  # fmt: skip
 """Roles of parts that no one operates by themselves."""
 
-ENTRIES = (*_PARTS, "menuitem", "menuitemcheckbox", "treeitem")
+ENTRIES = (*PARTS, "menuitem", "menuitemcheckbox", "treeitem")
 """Roles that entries of a list beside a field may have; options say so themselves."""
 
 _CONTROL_TAGS = (
@@ -52,7 +52,7 @@ _CONTROL_TAGS = (
 
 def is_part_of_slider(event: Event) -> bool:
     """Whether the target is the track, or another part, of a slider that a page built."""
-    return _is(event, _PARTS, b"slider", _has_slider_around)
+    return _is(event, PARTS, b"slider", _has_slider_around)
 
 
 def is_in_open_list(event: Event) -> bool:

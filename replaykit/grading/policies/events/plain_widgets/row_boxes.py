@@ -14,7 +14,8 @@ from replaykit.grading.policies.events.plain_widgets.page_change import (
     around,
     size_of,
 )
-from replaykit.grading.policies.events.widgets_around import LEVELS_MAX, PAGES
+from replaykit.grading.policies.events.widgets_around import LEVELS_MAX, PAGES, PARTS
+from replaykit.patterns import lazy_pattern
 from replaykit.replay.dom import Node
 from replaykit.replay.run_state import Page
 from replaykit.trajectory.action import ActionBase, Check, Element, Uncheck
@@ -26,6 +27,9 @@ _UNSET = ("checkbox", "menuitemcheckbox", "switch")
 """Roles of boxes that another click unsets; of radio buttons none does."""
 
 _DRAWN_BOX = "checkbox"
+_SET = lazy_pattern(r"(?i)(?:^|[-_]|is|(?<=[a-z])(?=[A-Z]))(?:active|checked|chosen|picked|selected|on)(?:$|[-_])")
+"""A class that says that something is set: `tag-checked`, `isSelected`."""
+
 _IMAGES = ("i", "img", "svg")
 _BY_MARK: dict[str | None, type[Check | Uncheck]] = {"true": Check, "false": Uncheck}
 
@@ -46,7 +50,8 @@ def set_boxes(element: Element, change: PageChange, earlier: Page | None) -> Ite
             yield Check(element=element) if is_marked else Uncheck(element=element)
     if _is_drawn(element) and _has_new_classes(element, change, earlier):
         yield from (Check(element=element), Uncheck(element=element))
-    yield from _drawn_in(element, *found_again(element.css, change))
+    yield from drawn_boxes(element, change)
+    yield from _set_by_class(element, change)
     yield from built_boxes(element, change)
 
 
@@ -77,6 +82,11 @@ def set_and_unset(element: Element, page: Page | None) -> Iterator[ActionBase]:
         yield Uncheck(element=element)
 
 
+def drawn_boxes(element: Element, change: PageChange) -> Iterator[ActionBase]:
+    """Yield what an entry did with a box or mark that is drawn in it."""
+    yield from _drawn_in(element, *found_again(element.css, change))
+
+
 def _drawn_in(element: Element, before: Node | None, after: Node | None) -> Iterator[ActionBase]:
     """Yield what an entry may have done with a box or mark that is drawn in it: no role says what it is."""
     if before is None or after is None:
@@ -91,6 +101,28 @@ def _drawn_in(element: Element, before: Node | None, after: Node | None) -> Iter
         yield _BY_MARK[now](element=element)
     elif list(map(_classes, _inside(row))) != list(map(_classes, _inside(later))):
         yield from (Check(element=element), Uncheck(element=element))
+
+
+def _set_by_class(element: Element, change: PageChange) -> Iterator[ActionBase]:
+    """Yield what an entry may have become that only a class calls set, as tags and chips are."""
+    before, after = found_again(element.css, change)
+    if element.role not in PARTS or before is None or after is None:
+        return
+    was, now = (_states_by_class(_row_of(one), one) for one in (before, after))
+    if now - was:
+        yield Check(element=element)
+    if was - now:
+        yield Uncheck(element=element)
+
+
+def _states_by_class(row: Node, part: Node) -> set[str]:
+    """Return the classes of an element, and of those around it in its row, that say that it is set."""
+    names: set[str] = set()
+    for one in around(part, LEVELS_MAX):
+        names |= {name for name in _classes(one) if _SET.search(name)}
+        if one.row == row.row:
+            break
+    return names
 
 
 def _row_of(part: Node) -> Node:
