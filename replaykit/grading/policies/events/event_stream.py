@@ -228,6 +228,7 @@ class _Stream:
         for action in _expanded(step):
             self._action(story, step, action, page, url)
             self._perhaps(story, step.index, step.page, self.possible.handled(step, action, page))
+            self._perhaps(story, step.index, step.page, self.possible.named(action, page))
             if step.origin == "imported":
                 self._perhaps(story, step.index, step.page, self.implied.of(action, page))
         self._perhaps(story, step.index, step.page, self.possible.repeated(step, page))

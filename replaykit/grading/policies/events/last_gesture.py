@@ -11,7 +11,12 @@ from replaykit.errors import ReplaykitError
 from replaykit.grading.policies.events.event import MOVING, PRESSED, has_lines, is_printable
 from replaykit.grading.policies.events.plain_widgets.page_change import shown_texts
 from replaykit.grading.policies.events.recorded_targets import page_names
-from replaykit.grading.policies.events.widgets_around import ENTRIES, is_beside, is_step_button
+from replaykit.grading.policies.events.widgets_around import (
+    ENTRIES,
+    is_beside,
+    is_select_of,
+    is_step_button,
+)
 from replaykit.grading.values.normal_form import fold
 from replaykit.patterns import lazy_pattern
 from replaykit.replay.dom import Dom, Node
@@ -29,7 +34,7 @@ _OPTIONS = (*PRESSED, "checkbox", "radio")
 
 
 _CELLS = ("cell", "gridcell", "row", "rowheader")
-_GRIDS = "[role=grid], [role=treegrid]"
+_GRIDS = "[role=grid], [role=treegrid], table"
 
 
 class LastGesture:
@@ -59,6 +64,7 @@ class LastGesture:
         if field is None or self._target is None:
             return self.part is not None and is_beside(field, self.part)
         is_near = _holds(self._target, field) or self._is_in_grid_of(field)
+        is_near |= self.element.role == "combobox" and is_select_of(field, self._target)
         return is_near or (self.part is not None and is_beside(field, self.part))
 
     def _is_in_grid_of(self, field: Node) -> bool:

@@ -27,6 +27,7 @@ from replaykit.grading.policies.events.handlers.written_handlers import LOOKS_MA
 from replaykit.grading.policies.events.last_gesture import LastGesture, is_in, is_typed_in, typed_by
 from replaykit.grading.policies.events.plain_widgets.page_change import PageChange
 from replaykit.grading.policies.events.plain_widgets.row_boxes import set_and_unset
+from replaykit.grading.policies.events.plain_widgets.shared_names import named_by_row
 from replaykit.grading.policies.events.popup_documents import PopupDocuments
 from replaykit.grading.policies.events.shown_choices import BEFORE_MAX, shown_choices
 from replaykit.grading.policies.events.unreported_commands import unreported_commands
@@ -199,6 +200,7 @@ class PossibleActions:
                     # A button or box may set all boxes of a page.
                     is_state = (is_there or last.is_option) and is_set(action)
                     named = last.naming(action) if is_there and is_state else last.by_option(action)
+                    yield from self.named(action, page) if is_state else ()
                     yield PossibleAction(named, "choice", page, not is_state, is_new or last.offers(row[2]))
 
     def _shown_after(self, seen: Observation, looks: PageChange) -> Iterator[PossibleAction]:
@@ -224,6 +226,10 @@ class PossibleActions:
         element = step.action.element
         for action in set_and_unset(element, page) if element is not None else ():
             yield PossibleAction(action, "choice", page)
+
+    def named(self, action: ActionBase, page: Page | None) -> Iterator[PossibleAction]:
+        """Yield an action on a box that a person may call by its row."""
+        yield from (PossibleAction(one, "names", page) for one in named_by_row(action, page))
 
     def handled(self, step: Step, action: ActionBase, page: Page | None) -> Iterator[PossibleAction]:
         """Yield what a handler may press that a script of the agent wrote into the target of a gesture."""

@@ -81,6 +81,13 @@ def _share_shadow(field: Node, part: Node) -> bool:
     return tree.scope[part.row] == scope and tree.kind[scope] == SHADOW and not any(others)
 
 
+def is_select_of(field: Node, part: Node) -> bool:
+    """Whether a list of the browser stands in for a field that the page built: both are in one widget."""
+    own = _by_tree(field.dom.tree, [field.row, part.row])
+    above = set(part.dom.tree.ancestors(part.row))
+    return field.tag == "select" and any(one.row in above for one in _owned_by(own, field))
+
+
 def widgets_of(field: Node) -> Iterator[Node]:
     """Yield the elements around a field that hold no other control, the innermost first."""
     return _owned_by(_by_tree(field.dom.tree, [field.row]), field)
