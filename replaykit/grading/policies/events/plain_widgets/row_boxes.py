@@ -27,6 +27,9 @@ _UNSET = ("checkbox", "menuitemcheckbox", "switch")
 """Roles of boxes that another click unsets; of radio buttons none does."""
 
 _DRAWN_BOX = "checkbox"
+_TICKS = frozenset("☐☑☒✓✔✕✖✗✘✅⬜🔲🔳")
+"""Characters that are drawn as a box or a tick."""
+
 _SET = lazy_pattern(r"(?i)(?:^|[-_]|is|(?<=[a-z])(?=[A-Z]))(?:active|checked|chosen|picked|selected|on)(?:$|[-_])")
 """A class that says that something is set: `tag-checked`, `isSelected`."""
 
@@ -95,6 +98,8 @@ def _drawn_in(element: Element, before: Node | None, after: Node | None) -> Iter
     row, later = _row_of(before), _row_of(after)
     if _has_image(row) != _has_image(later):
         yield Check(element=element) if _has_image(later) else Uncheck(element=element)
+    elif _ticks(row) != _ticks(later):
+        yield from (Check(element=element), Uncheck(element=element))
     elif not (_draws_box(row) and _draws_box(later)):
         return
     elif was != now and now in _BY_MARK:
@@ -141,6 +146,11 @@ def _inside(row: Node) -> list[Node]:
 
 def _has_image(row: Node) -> bool:
     return any(one.tag in _IMAGES for one in _inside(row))
+
+
+def _ticks(row: Node) -> list[str]:
+    """Return the characters in a row that are drawn as a box or a tick."""
+    return [one for one in row.text_content if one in _TICKS]
 
 
 def _draws_box(row: Node) -> bool:
