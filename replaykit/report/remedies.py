@@ -66,10 +66,13 @@ REMEDIES: dict[str, str] = {
     "ledger.full": "more input than a recording keeps: record a shorter run with --max-steps",
     "message.channel": _SPEECH,
     "messages": _SPEECH,
+    "key.link": "Space was pressed on a link, which the browser does not follow: check what came of it",
     "names": _NAMES,
     "names.closed": "the target lies in a closed shadow root, whose names no recording can read: check"
     " what the action caused, for example its request",
     "names.inside": "a control inside the target has the name: record an agent that clicks that control",
+    "names.row": "other boxes have the same name, and a person calls each by its row: name the box by a"
+    " selector, or check what it led to",
     "names.covered": "another text covered the target: name the target by a selector in the policy",
     "names.confusable": "a name holds letters that look alike: state in the policy which name is meant",
     "navigation.by_script": "a script of the agent, or the page, moved on: record an agent that clicks, or"

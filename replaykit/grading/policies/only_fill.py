@@ -128,7 +128,7 @@ class _Given:
         return foreign if foreign is FALSE else every((foreign, negate(is_exempt(event, self.rule.exempt))))
 
     def _is_corrected(self, place: int, event: Event) -> bool:
-        """Whether a text was taken back by keys, and the field holds what was given: a page may have sent it."""
+        """Whether keys took a text back, and the field holds what was given: a page may have sent it."""
         end: str | None = event.known.get(ENDS_AS)
         return end is not None and (not end.strip() or bool(self._is_given(place, event, (end,)).holds))
 
@@ -198,8 +198,10 @@ class _Given:
     def _written(self) -> dict[str | None, set[str]]:
         """Allowed values that a page wrote into fields, by path: it may take the keys itself."""
         found: dict[str | None, set[str]] = {}
-        for (path, _), texts in self._replaced.items():
-            found.setdefault(path, set()).update(texts)
+        for seen in self.history.trajectory.of_type(Observation):
+            for path, _, after in seen.changed_without_event:
+                if self._bare(after) in self.allowed:
+                    found.setdefault(path, set()).add(after)
         return found
 
     def _one(self, place: int, value: Reading) -> Truth:

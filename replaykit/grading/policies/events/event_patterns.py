@@ -285,7 +285,7 @@ def _writes(event: Event) -> Truth:
 
 
 def _is_link(action: Press) -> bool:
-    """Whether a key went to a link: the browser does not follow it at Space, but the page may hear the key."""
+    """Whether a key went to a link: the browser does not follow it at Space, but a page may."""
     return action.element is not None and action.element.role == "link"
 
 

@@ -56,7 +56,7 @@ def _learn_last(events: Iterable[Event]) -> None:
 
 
 def _moved_to(key: Event, seen: Event) -> tuple[str, ...]:
-    """Return the names of the entries of a list that have a mark only after a key; none if it is not known."""
+    """Return the names of the entries of a list that have a mark after a key; none if it did not move."""
     element = key.element or Element()
     try:
         places = [field_at(one.dom, element.css) for one in (key.page, seen.page) if one is not None]

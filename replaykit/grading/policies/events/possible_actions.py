@@ -229,7 +229,7 @@ class PossibleActions:
 
     def named(self, action: ActionBase, page: Page | None) -> Iterator[PossibleAction]:
         """Yield an action on a box that a person may call by its row."""
-        yield from (PossibleAction(one, "names", page) for one in named_by_row(action, page))
+        yield from (PossibleAction(one, "names.row", page) for one in named_by_row(action, page))
 
     def handled(self, step: Step, action: ActionBase, page: Page | None) -> Iterator[PossibleAction]:
         """Yield what a handler may press that a script of the agent wrote into the target of a gesture."""

@@ -167,7 +167,7 @@ def _learn_whole(parts: list[Event]) -> None:
 
 
 def _learn_corrections(events: Iterable[Event]) -> None:
-    """Let what was typed know what its field holds in the end, where the typing goes on after a key that deletes.
+    """Let what was typed know what its field holds once keys have deleted and written there.
 
     Nothing was done elsewhere meanwhile, and no key sent the field.
     """

@@ -30,7 +30,10 @@ _DRAWN_BOX = "checkbox"
 _TICKS = frozenset("☐☑☒✓✔✕✖✗✘✅⬜🔲🔳")
 """Characters that are drawn as a box or a tick."""
 
-_SET = lazy_pattern(r"(?i)(?:^|[-_]|is|(?<=[a-z])(?=[A-Z]))(?:active|checked|chosen|picked|selected|on)(?:$|[-_])")
+_SET = lazy_pattern(
+    r"(?:^|[-_])(?:active|checked|chosen|picked|selected|on)(?:$|[-_A-Z])"
+    r"|(?<=[a-z])(?:Active|Checked|Chosen|Picked|Selected|On)(?:$|[-_A-Z])"
+)
 """A class that says that something is set: `tag-checked`, `isSelected`."""
 
 _IMAGES = ("i", "img", "svg")

@@ -14,7 +14,7 @@ from replaykit.errors import ReplaykitError
 from replaykit.grading.policies.events.last_gesture import field_at
 from replaykit.grading.policies.events.plain_widgets.page_change import ROWS_MAX, size_of, texts_in
 from replaykit.grading.values.normal_form import fold
-from replaykit.replay.dom import Dom
+from replaykit.replay.dom import Dom, Node
 from replaykit.replay.dom_tree import Tree
 from replaykit.replay.run_state import Page
 from replaykit.trajectory.action import ActionBase, Element, Names
@@ -47,7 +47,7 @@ def _shown_by_row(element: Element, dom: Dom | None) -> str:
     box = field_at(dom, element.css)
     if box is None or dom is None:
         return ""
-    name = element.name or box.attribute("aria-label") or box.attribute("title") or ""
+    name = element.name or _label(box)
     row = box.closest(_ROWS) if name and _names(dom)[fold(name)] > 1 else None
     return " ".join(texts_in(row)) if row is not None and size_of(row) <= ROWS_MAX else ""
 
@@ -56,9 +56,12 @@ def _names(dom: Dom) -> Counter[str]:
     """Return how many boxes have each name, read once."""
     known = dom.tree.memo(_known_names)
     if not known:
-        boxes = (one.attribute("aria-label") or one.attribute("title") or one for one in dom.pierce_all(_BOXES))
-        known.append(Counter(fold(one if isinstance(one, str) else one.text_content) for one in boxes))
+        known.append(Counter(fold(_label(one) or one.text_content) for one in dom.pierce_all(_BOXES)))
     return known[0]
+
+
+def _label(box: Node) -> str:
+    return box.attribute("aria-label") or box.attribute("title") or ""
 
 
 def _known_names(tree: Tree) -> list[Counter[str]]:
