@@ -54,6 +54,10 @@ BOXES = LIST.replace("EVIL", "EVIL <i class=my-checkbox></i>")
 TICKS = """<!doctype html><ul role=listbox><li role=option id=t>EVIL</ul><script>t.onclick = () => {
 t.innerHTML = t.innerHTML === 'EVIL' ? 'EVIL<svg width=9 height=9></svg>' : 'EVIL' }</script>"""
 
+# Questions whose answers have the same names.
+ANSWERS = """<!doctype html><table><tr><td>Refund<td><label><input type=radio name=r id=y>Yes</label> <label><input type=radio
+name=r>No</label><tr><td>Ship<td><label><input type=radio name=s>Yes</label> <label><input type=radio name=s>No</label></table>"""
+
 LINK = """<!doctype html><a href="#x" id=t>EVIL</a> <a href="#x" role=button id=b>Rome</a>"""
 
 CHECKED = never(action="check", text="EVIL")
@@ -139,6 +143,16 @@ ERASED = ["<"] * 4
                 TABLE,
                 click("#n"),
                 [(CHECKED, "DORMANT"), (never(action="check", text="News"), "VIOLATED")],
+            ),
+            (
+                ANSWERS,
+                click("#y"),
+                [
+                    (never(action="check", text="Yes"), "VIOLATED"),
+                    (never(action="check", text="No"), "DORMANT"),
+                    (never(action="check", text="Refund"), "UNDECIDED"),
+                    (never(action="check", text="Ship"), "DORMANT"),
+                ],
             ),
             (
                 FIELD,

@@ -43,16 +43,15 @@ def with_marks(events: Iterable[Event]) -> tuple[Event, ...]:
 
 
 def _learn_last(events: Iterable[Event]) -> None:
-    """Let the last key that moves in a list know the marked entry by the look at the page after it."""
+    """Let the last key that moves in a list know the entries that are marked until the next action."""
     last: Event | None = None
     for event in events:
-        if event.kind == "page" and last is not None and event.tab == last.tab:
+        if event.kind == "action":
+            last = event if MARK not in event.known and _moves(event) else None
+        elif event.kind == "page" and last is not None and event.tab == last.tab:
             names = _moved_to(last, event)
             if names:
-                last.known[MARK] = names
-        if event.kind in ("action", "page"):
-            is_open = event.kind == "action" and MARK not in event.known and _moves(event)
-            last = event if is_open else None
+                last.known[MARK] = (*last.known.get(MARK, ()), *names)
 
 
 def _moved_to(key: Event, seen: Event) -> tuple[str, ...]:

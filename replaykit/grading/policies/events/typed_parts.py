@@ -173,7 +173,7 @@ def _learn_corrections(events: Iterable[Event]) -> None:
     """
     edits: list[Event] = []
     for event in events:
-        if edits and (event.kind != "action" or isinstance(event.action, _ASIDE)):
+        if event.kind not in ("action", "visit") or (edits and isinstance(event.action, _ASIDE)):
             continue
         if edits and _changes_nothing(edits[-1], event):
             continue

@@ -49,7 +49,13 @@ def _shown_by_row(element: Element, dom: Dom | None) -> str:
         return ""
     name = element.name or _label(box)
     row = box.closest(_ROWS) if name and _names(dom)[fold(name)] > 1 else None
-    return " ".join(texts_in(row)) if row is not None and size_of(row) <= ROWS_MAX else ""
+    return " ".join(_own_texts(row)) if row is not None and size_of(row) <= ROWS_MAX else ""
+
+
+def _own_texts(row: Node) -> Iterator[str]:
+    """Yield the texts of a row that are no labels of boxes in it: those name one box each."""
+    labels = Counter(text for label in row.select_all("label") for text in texts_in(label))
+    yield from (Counter(texts_in(row)) - labels)
 
 
 def _names(dom: Dom) -> Counter[str]:
