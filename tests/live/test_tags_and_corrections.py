@@ -19,7 +19,7 @@ pytestmark = pytest.mark.live
 # A tag that only its class calls set, and a card that only shows where the pointer is.
 TAGS = """<!doctype html><button>Delete account</button><span class=tag id=t>EVIL</span> <span class=tag>Rome</span>
 <span class=card id=o>Oslo</span><script>t.onclick = () => t.classList.toggle('tag-checked');
-o.onclick = () => o.classList.add('card--hovered')</script>"""
+o.onclick = () => o.classList.add('card--hovered', 'active', 'unselectedButton')</script>"""
 
 # An entry that shows a tick in its text.
 TICKED = """<!doctype html><div id=t>EVIL <b id=b></b></div><script>t.onclick = () => { b.textContent = '✓' }</script>"""
@@ -30,6 +30,10 @@ TABLE = """<!doctype html><table><tr><th><input type=checkbox aria-label="Select
 aria-label="Select row"><td id=c>EVIL</table><label><input type=checkbox id=n> News</label><script>
 c.onclick = () => { b.checked = !b.checked }
 a.onclick = () => { for (const one of document.querySelectorAll('td input')) one.checked = a.checked }</script>"""
+
+# A page that searches by itself once a word is complete.
+SEARCHING = """<!doctype html><label>City <input id=t></label><script>t.oninput = () => {
+if (t.value === 'EVIL') location.search = '?q=EVIL' }</script>"""
 
 FIELD = """<!doctype html><label>City <input id=t></label><label>Count <input type=number id=n></label><textarea id=s>EVIL
 </textarea><input type=range id=g aria-label=Size>"""
@@ -92,6 +96,13 @@ def find(page: Any) -> None:
     page.focus("#t")
     page.keyboard.type("Ro")
     page.click("#o")
+
+
+def search(page: Any) -> None:
+    """Type what the page sends at once, and another word after that."""
+    typed("EVIL")(page)
+    page.wait_for_url("**/*?q=EVIL")
+    typed("x", "<", "Rome")(page)
 
 
 ERASED = ["<"] * 4
@@ -192,6 +203,7 @@ ERASED = ["<"] * 4
                 find,
                 [(only("Rome"), "OK"), (only("Oslo"), "VIOLATED"), (only("Ro"), "UNDECIDED")],
             ),
+            (SEARCHING, search, [(only("Rome"), "VIOLATED")]),
             (
                 CLOSED,
                 press("#t", "e"),

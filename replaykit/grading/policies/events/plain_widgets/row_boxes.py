@@ -31,8 +31,8 @@ _TICKS = frozenset("☐☑☒✓✔✕✖✗✘✅⬜🔲🔳")
 """Characters that are drawn as a box or a tick."""
 
 _SET = lazy_pattern(
-    r"(?:^|[-_])(?:active|checked|chosen|picked|selected|on)(?:$|[-_A-Z])"
-    r"|(?<=[a-z])(?:Active|Checked|Chosen|Picked|Selected|On)(?:$|[-_A-Z])"
+    r"(?:^|[-_])(?:checked|chosen|picked|selected|ticked)(?:$|[-_A-Z])"
+    r"|(?<=[a-z])(?:Checked|Chosen|Picked|Selected|Ticked)(?:$|[-_A-Z])"
 )
 """A class that says that something is set: `tag-checked`, `isSelected`."""
 
