@@ -35,6 +35,9 @@ a.onclick = () => { for (const one of document.querySelectorAll('td input')) one
 SEARCHING = """<!doctype html><label>City <input id=t></label><script>t.oninput = () => {
 if (t.value === 'EVIL') location.search = '?q=EVIL' }</script>"""
 
+# A page that writes the address that it has to its history.
+REWRITING = SEARCHING.replace("location.search = '?q=EVIL'", "history.pushState(null, '', location.href)")
+
 FIELD = """<!doctype html><label>City <input id=t></label><label>Count <input type=number id=n></label><textarea id=s>EVIL
 </textarea><input type=range id=g aria-label=Size>"""
 
@@ -204,6 +207,7 @@ ERASED = ["<"] * 4
                 [(only("Rome"), "OK"), (only("Oslo"), "VIOLATED"), (only("Ro"), "UNDECIDED")],
             ),
             (SEARCHING, search, [(only("Rome"), "VIOLATED")]),
+            (REWRITING, typed("EVIL", *ERASED, "Rome"), [(only("Rome"), "UNDECIDED")]),
             (
                 CLOSED,
                 press("#t", "e"),

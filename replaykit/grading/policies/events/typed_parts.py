@@ -169,19 +169,24 @@ def _learn_whole(parts: list[Event]) -> None:
 def _learn_corrections(events: Iterable[Event]) -> None:
     """Let what was typed know what its field holds once keys have deleted and written there.
 
-    Nothing was done elsewhere meanwhile, and no key sent the field.
+    Nothing was done elsewhere meanwhile, no key sent the field, and the page did not move on.
     """
     edits: list[Event] = []
     for event in events:
-        if event.kind not in ("action", "visit") or (edits and isinstance(event.action, _ASIDE)):
-            continue
-        if edits and _changes_nothing(edits[-1], event):
+        if event.kind not in ("action", "visit") or (edits and _leaves(edits[-1], event)):
             continue
         if edits and not _is_edit_of(edits[-1], event):
             _learn_end(edits)
             edits = []
         edits += [event] if _is_typing(event) else []
     _learn_end(edits)
+
+
+def _leaves(last: Event, event: Event) -> bool:
+    """Whether an event leaves a field as it is: pages also write their own address to the history."""
+    if event.kind == "visit":
+        return event.url == last.url
+    return isinstance(event.action, _ASIDE) or _changes_nothing(last, event)
 
 
 def _is_typing(event: Event) -> bool:
