@@ -92,7 +92,7 @@ REMEDIES: dict[str, str] = {
     "report.unseen": "the browser sent a report for a page, such as one of its content security policy:"
     " record with `replaykit record`, whose log of requests has it",
     "request": "the verifier asked what the run never requested: let the run request it too",
-    "requests.leaving": "a page that listens for its end was left, and what it sent then is unknown: record"
+    "requests.leaving": "a page was left that may send at its end, and what it sent then is unknown: record"
     " with `replaykit record`, whose log of requests has it",
     "screenshots": "record with --screenshots png",
     "script": _SCRIPT,

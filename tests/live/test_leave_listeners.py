@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Page
@@ -36,7 +37,7 @@ LISTENERS = {
 }
 QUIET = {
     "nothing": "",
-    "beforeunload": f"addEventListener('beforeunload', () => {SEND})",
+    "beforeunload": "addEventListener('beforeunload', () => navigator.sendBeacon('/buy'))",
     "fetch": SEND,
 }
 """Messages sent while the document still exists are recorded."""
@@ -239,3 +240,45 @@ def test_page_that_stays(tmp_path: Path, page: Page, site: Site, start: str) -> 
     shows(site, LISTENERS["pagehide"])
     found = record(tmp_path / "run.zst", page, start, lambda page: page.click("#stay"))
     assert LEAVING not in found.missing
+
+
+ASKS = {
+    "fetch": "(async () => { for (let i = 0; ; i += 1) await fetch(`/ask/${i}`) })()",
+    "beacon": "let i = 0; setInterval(() => navigator.sendBeacon(`/ask/${i++}`), 5)",
+    "image": "let i = 0; const ask = () => { const one = new Image(); one.onerror = ask;"
+    " one.src = `/ask/${i++}` }; ask()",
+}
+
+
+@pytest.mark.parametrize("way", one_in(3, [*ASKS]))
+def test_page_that_goes_on_asking_while_it_is_left(tmp_path: Path, page: Page, site: Site, way: str) -> None:
+    site.add("/next", "<!doctype html><title>Next</title>")
+    loaded = f"addEventListener('load', () => setTimeout(() => {{ {ASKS[way]} }}))"
+    away = site.other + "/next"
+    start = site.add("/", f"<!doctype html><a id=next href='{away}'>next</a><script>{loaded}</script>")
+    with Recorder(tmp_path / "run.zst", screenshots="off") as run:
+        run.attach(page)
+        page.goto(start)
+        until(page, lambda: len(site.asked) > 9)
+        page.click("#next")
+        page.wait_for_url(away)
+        asked = {path for path in site.asked if path.startswith("/ask")}
+        run.answer("done")
+    with open_bundle(tmp_path / "run.zst") as bundle:
+        known = {urlsplit(one.url).path for one in bundle.trajectory.of_type(Exchange)}
+    assert asked <= known or LEAVING in Recording(tmp_path / "run.zst").missing
+
+
+def test_page_that_has_its_answers_is_left_without_a_gap(tmp_path: Path, page: Page, site: Site) -> None:
+    site.add("/next", "<!doctype html><title>Next</title>")
+    away = site.other + "/next"
+    ask = "fetch('/ask').then((one) => one.text()).then(() => { document.title = 'there' })"
+    start = site.add("/", f"<!doctype html><a id=next href='{away}'>next</a><script>{ask}</script>")
+    with Recorder(tmp_path / "run.zst", screenshots="off") as run:
+        run.attach(page)
+        page.goto(start)
+        page.wait_for_function("document.title === 'there'")
+        page.click("#next")
+        page.wait_for_url(away)
+        run.answer("done")
+    assert LEAVING not in Recording(tmp_path / "run.zst").missing

@@ -109,7 +109,7 @@ class Moves:
         is_main = not via and frame.get("parentId") is None
         at, loader = self._clock.arrived(), frame["loaderId"]
         tab.documents.committed(via, frame["id"], at, loader, is_top=is_main)
-        self._leave(via, frame["id"])
+        self._leave(via, frame["id"], loader)
         if is_main and frame["loaderId"] == tab.loader:
             return  # already in the frame tree that was read while this event was on its way
         url, kind = frame["url"] + frame.get("urlFragment", ""), self._types.pop(frame["id"], None)
@@ -132,8 +132,9 @@ class Moves:
                 is_kept=params.get("type") == "BackForwardCacheRestore",
             )
 
-    def _leave(self, via: Via, frame: str) -> None:
-        count = self._tab.leave_listeners.left(via, frame)
+    def _leave(self, via: Via, frame: str, loader: str = "") -> None:
+        asking = self._tab.network.asking.left(frame, loader) if self._tab.actor == "agent" else 0
+        count = self._tab.leave_listeners.left(via, frame) or asking
         self._tab.gaps += [Missed("network", LEAVING, count)] if count else []
 
     def _is_moving(self, frame: str | None) -> bool:

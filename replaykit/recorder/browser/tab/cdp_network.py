@@ -14,6 +14,7 @@ from urllib.parse import urljoin, urlsplit
 
 from msgspec.structs import replace
 
+from replaykit.recorder.browser.tab.asking_documents import AskingDocuments
 from replaykit.recorder.browser.tab.cdp_frames import Target, Via
 from replaykit.recorder.browser.tab.tab_state import Missed, TabState
 from replaykit.recorder.session.clock import Clock
@@ -93,6 +94,7 @@ class TabNetwork:
         self._urls: dict[Via, set[str]] = {(): set()}
         self._teller: Via = ()
         self._monotonic = 0.0
+        self.asking = AskingDocuments(tab.frames)
         self.documents: dict[str, tuple[int | None, tuple[str, ...]]] = {}
         """Loader id to status and the URLs of its redirects, for the latest documents."""
 
@@ -106,6 +108,7 @@ class TabNetwork:
             self._teller = via
             # First: the handler may forget the request.
             self._note_answer(method, params)
+            self.asking.take(method, params)
             yield from handle(self, params)
 
     def knows(self, request: str) -> bool:

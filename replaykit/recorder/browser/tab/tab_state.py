@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol
 
+from replaykit.recorder.browser.tab.asking_documents import AskingDocuments
 from replaykit.recorder.browser.tab.cdp_documents import LiveDocuments
 from replaykit.recorder.browser.tab.cdp_frames import FrameTree, Target, Via
 from replaykit.recorder.browser.tab.leave_listeners import LeaveListeners
@@ -26,6 +27,9 @@ class Missed(NamedTuple):
 
 class Requests(Protocol):
     """Interface of the requests of a tab for its navigations."""
+
+    asking: AskingDocuments
+    """Which documents still ask for something."""
 
     def settle(self, request: str) -> Iterator[Input]:
         """Let a response go that still waits for its wire headers."""
