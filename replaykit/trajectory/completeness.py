@@ -17,7 +17,7 @@ STATES = ("proven", "recorded", "auto_approve", "partial", "absent")
 
 LOGGED = frozenset({
     "target.late", "tab.late", "target.unarmed", "worker.shared", "attach.failed", "requests.leaving",
-    "download.redirected", "report.unseen",
+    "download.redirected", "report.unseen", "worker.updates",
 })  # fmt: skip
 """Gaps of the network that a closed net log fills: what no one recorded is an exchange of its own there."""
 

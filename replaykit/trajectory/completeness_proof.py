@@ -26,7 +26,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
 GAPS = frozenset({
     "events.missed", "seq.broken", "document.unopened", "document.unclosed", "document.crashed",
     "ledger.full", "target.late", "socket.late", "target.unrecorded", "scripts.disabled",
-    "requests.leaving", "download.redirected", "report.unseen", "browser.gone", "crashed",
+    "requests.leaving", "download.redirected", "report.unseen", "worker.updates", "browser.gone", "crashed",
 })  # fmt: skip
 """Codes of gaps that a verdict names as missing evidence; for other gaps it names the channel."""
 

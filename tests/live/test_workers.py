@@ -5,16 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from threading import Event
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, Playwright
 
 from replaykit.bundle.reader import open_bundle
 from replaykit.recorder.recorder import Recorder
 from replaykit.trajectory.completeness import lacking
 from replaykit.trajectory.exchange import Exchange, Gap
 from tests.live.conftest import WAIT_S
+from tests.live.flags import FLAGS
 from tests.live.test_leave_listeners import until
 from tests.live.test_proxy import recorded
 from tests.thorough import one_in
@@ -203,3 +204,27 @@ found["loaded"] = True
     assert found == {"loaded": True}
     assert f"{site.origin}/first" in {one.url for one in run.of_type(Exchange)}
     assert lacking(run, "network") == ()
+
+
+@pytest.mark.parametrize("path", one_in(2, ["/", "/plain"]))
+@pytest.mark.parametrize("has_worker", [True, False])
+def test_service_worker_from_before_the_run_is_a_gap(
+    has_worker: bool, path: str, playwright: Playwright, browser_path: Path, site: Site, tmp_path: Path
+) -> None:
+    site.add("/worker.js", "addEventListener('fetch', () => 0)", "text/javascript")
+    make = f"<script>{WORKERS['service']}.then(() => {{ document.title = 'made' }})</script>"
+    site.add("/make", f"<!doctype html>{make if has_worker else '<title>made</title>'}")
+    site.add(path, "<!doctype html><button>Buy</button>")
+    options: dict[str, Any] = {"executable_path": browser_path, "args": [*FLAGS, "--no-sandbox"]}
+    with playwright.chromium.launch_persistent_context(tmp_path / "profile", **options) as context:
+        context.pages[0].goto(f"{site.origin}/make")
+        context.pages[0].wait_for_function("document.title === 'made'")
+    with (
+        playwright.chromium.launch_persistent_context(tmp_path / "profile", **options) as context,
+        Recorder(tmp_path / "run.zst", screenshots="off") as run,
+    ):
+        run.attach(context)
+        context.pages[0].goto(site.origin + path)
+        context.pages[0].click("button")
+        run.answer("done")
+    assert ("worker.updates" in Run(tmp_path / "run.zst").gaps) == has_worker

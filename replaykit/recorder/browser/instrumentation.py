@@ -25,7 +25,10 @@ HISTORY = "Page.getNavigationHistory"
 REPORTS: tuple[str, dict[str, Any]] = ("Network.enableReportingApi", {"enable": True})
 """Asks for news of reports, such as those of a content security policy, which are no requests of a page."""
 
-OPTIONAL = frozenset({HISTORY, REPORTS[0]})
+WORKERS: tuple[str, dict[str, Any]] = ("ServiceWorker.enable", {})
+"""Asks for the service workers of all sites that the browser's profile has."""
+
+OPTIONAL = frozenset({HISTORY, REPORTS[0], WORKERS[0]})
 """Calls that may be refused."""
 
 CLOCK_SAMPLES = 5
@@ -107,7 +110,7 @@ def _first_calls(tab: CdpTab, script: str, *, has_network: bool) -> tuple[CallMe
         # listener.
         *([] if tab.holds else [("Page.addScriptToEvaluateOnNewDocument", witness)]),
         ("Page.addScriptToEvaluateOnNewDocument", source),
-        *([("Network.enable", limits), REPORTS] if has_network else []),
+        *([("Network.enable", limits), REPORTS, WORKERS] if has_network else []),
         ("Page.getFrameTree", {}),
         (HISTORY, {}),
         # Frames in processes of their own and workers come as targets. Where a frame waits for its first

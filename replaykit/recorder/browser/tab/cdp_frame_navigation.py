@@ -113,6 +113,7 @@ class Moves:
         if is_main and frame["loaderId"] == tab.loader:
             return  # already in the frame tree that was read while this event was on its way
         url, kind = frame["url"] + frame.get("urlFragment", ""), self._types.pop(frame["id"], None)
+        tab.visit(url)
         if is_main:
             self._begin(frame, url, kind)
         target = tab.targets.get(via)

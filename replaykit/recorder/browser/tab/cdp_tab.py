@@ -25,6 +25,7 @@ from replaykit.recorder.browser.tab.cdp_network import TabNetwork
 from replaykit.recorder.browser.tab.cdp_page_reports import REPORTS, Reports
 from replaykit.recorder.browser.tab.cdp_worlds import WORLDS, Worlds
 from replaykit.recorder.browser.tab.tab_state import Missed, TabState
+from replaykit.recorder.browser.witnesses.earlier_workers import UPDATES
 from replaykit.recorder.browser.witnesses.target_census import LATE
 from replaykit.recorder.page.page_script import PageNode
 from replaykit.recorder.session.clock import Clock
@@ -58,6 +59,7 @@ class CdpTab(TabState):
         """The JavaScript worlds of its documents."""
         self.moves = Moves(self, clock)
         self._reports = Reports(self, clock)
+        self._has_listed = False
 
     def seat(self, tree: Params, via: Via = ()) -> None:
         """Add the frames of a frame tree (`Page.getFrameTree`), before any event."""
@@ -156,6 +158,7 @@ class CdpTab(TabState):
 
     def _seat_children(self, tree: Params, parent: str | None) -> None:
         self.frames.attach(tree["frame"]["id"], parent)
+        self.visit(tree["frame"].get("url", ""))
         for child in tree.get("childFrames", ()):
             self._seat_children(child, tree["frame"]["id"])
 
@@ -206,12 +209,19 @@ class CdpTab(TabState):
         if via in self.targets:
             yield from self.network.complete(self.targets[via].loader, via)
 
+    def _workers_listed(self, params: Params, via: Via) -> Iterator[Input]:
+        is_first, self._has_listed = not self._has_listed, True
+        if self.census.workers.listed(params["registrations"], is_first=is_first) and self.actor == "agent":
+            self.gaps.append(Missed("network", UPDATES))
+        return iter(())
+
 
 _HANDLERS: dict[str, Callable[[CdpTab, Params, Via], Iterator[Input]]] = {
     "Target.attachedToTarget": CdpTab._target_attached,
     "Target.detachedFromTarget": CdpTab._target_detached,
     "Inspector.targetCrashed": CdpTab._target_crashed,
     "Page.domContentEventFired": CdpTab._loaded,
+    "ServiceWorker.workerRegistrationUpdated": CdpTab._workers_listed,
 }
 
 _NOTED = frozenset(

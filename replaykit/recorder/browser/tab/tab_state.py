@@ -9,6 +9,7 @@ from replaykit.recorder.browser.tab.asking_documents import AskingDocuments
 from replaykit.recorder.browser.tab.cdp_documents import LiveDocuments
 from replaykit.recorder.browser.tab.cdp_frames import FrameTree, Target, Via
 from replaykit.recorder.browser.tab.leave_listeners import LeaveListeners
+from replaykit.recorder.browser.witnesses.earlier_workers import UPDATES
 from replaykit.recorder.browser.witnesses.target_census import LATE, Census
 from replaykit.recorder.page.page_script import InjectedNames, PagePush
 from replaykit.recorder.session.clock import Clock
@@ -162,6 +163,11 @@ class TabState:
         for one in push.frames:
             if one.id:
                 self.frames.place(one.id, frame, one.path)
+
+    def visit(self, url: str) -> None:
+        """Note that a document is shown in one of its frames."""
+        if self.census.workers.visited(url) and self.actor == "agent":
+            self.gaps.append(Missed("network", UPDATES))
 
     def _miss(self, why: str, detail: str) -> None:
         if self.actor == "agent":

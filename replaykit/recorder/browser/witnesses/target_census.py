@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from math import inf
 
-from msgspec import Struct
+from msgspec import Struct, field
+
+from replaykit.recorder.browser.witnesses.earlier_workers import EarlierWorkers
 
 LATE = "target.late"
 """Code of a gap: a target did something before the recorder was attached to it, or may have."""
@@ -25,6 +27,8 @@ class Census(Struct, kw_only=True):
     """Those that were too many to be followed."""
     touched_at: float = inf
     """When the agent last did what may reach any frame, ms since recording start; `inf`: unknown."""
+    workers: EarlierWorkers = field(default_factory=EarlierWorkers)
+    """Service workers that were there before the run."""
 
     def met(self) -> None:
         """Count a page that the recorder listens to."""
