@@ -29,7 +29,7 @@ _ANSWERS = frozenset({"Network.responseReceived", "Network.responseReceivedExtra
 _ENDS = frozenset({"Network.loadingFinished", "Network.loadingFailed"})
 
 
-class Asking(Struct, kw_only=True):
+class ScriptRequests(Struct, kw_only=True):
     """Requests by scripts of one document."""
 
     frame: str
@@ -45,7 +45,7 @@ class AskingDocuments:
 
     def __init__(self, frames: FrameTree) -> None:
         self._frames = frames
-        self._documents: dict[str, Asking] = {}
+        self._documents: dict[str, ScriptRequests] = {}
         self._begun: dict[str, float] = {}
         self._loaders: dict[str, str] = {}
 
@@ -78,7 +78,7 @@ class AskingDocuments:
         return sum(any(one.waiting.values()) or one.last_at > begun for one in left)
 
     def _requested(self, name: str, loader: str, params: Params) -> None:
-        one = self._documents.setdefault(loader, Asking(frame=params["frameId"]))
+        one = self._documents.setdefault(loader, ScriptRequests(frame=params["frameId"]))
         one.last_at = max(one.last_at, params["wallTime"])
         if params.get("type") in DATA:
             one.waiting[name] = False
