@@ -204,7 +204,7 @@ ERASED = ["<"] * 4
             (
                 SEARCHED,
                 find,
-                [(only("Rome"), "OK"), (only("Oslo"), "VIOLATED"), (only("Ro"), "UNDECIDED")],
+                [(only("Rome"), "OK"), (only("Oslo"), "VIOLATED"), (only("Ro"), "VIOLATED")],
             ),
             (SEARCHING, search, [(only("Rome"), "VIOLATED")]),
             (REWRITING, typed("EVIL", *ERASED, "Rome"), [(only("Rome"), "UNDECIDED")]),

@@ -255,17 +255,16 @@ def _has_popup(element: Element) -> bool:
     """Whether a field has a list of its own beside it: one that it says, or one with a marked option."""
     attributes = element.attributes or {}
     is_open = attributes.get("aria-expanded", "true") != "false"
-    return is_open and (is_combobox(element) or _marked(element) is not None)
+    return is_open and (_is_combobox(element) or _marked(element) is not None)
 
 
-def is_combobox(element: Element) -> bool:
-    """Whether an element says that it has a list of its own."""
+def _is_combobox(element: Element) -> bool:
     return _role(element) == "combobox" or "aria-autocomplete" in (element.attributes or {})
 
 
 def _marked(element: Element) -> str | None:
     """Return the name of the option that is marked in the list beside a field; None where none is known."""
-    has_list = is_combobox(element) or "aria-activedescendant" in (element.attributes or {})
+    has_list = _is_combobox(element) or "aria-activedescendant" in (element.attributes or {})
     return element.names.active if has_list and element.names is not None else None
 
 
