@@ -8,7 +8,7 @@ the answer.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import zip_longest
 from typing import Any
 
@@ -21,6 +21,7 @@ from replaykit.grading.policies.events.event import (
     takes_no_letter,
     takes_no_text,
 )
+from replaykit.grading.policies.events.handlers.site_handlers import text_of_body
 from replaykit.grading.policies.events.implied_actions import IMPLIED, ImpliedActions
 from replaykit.grading.policies.events.moved_marks import with_marks
 from replaykit.grading.policies.events.plain_widgets.next_looks import NextLooks
@@ -129,22 +130,12 @@ class EventStream(Struct, frozen=True, kw_only=True, dict=True):
         return self.steps - 1 if self.steps else None
 
 
-_BODY_MAX = 1_000_000
-"""Bytes of a body in which handlers are looked for."""
-
-
 def history(replay: Replay, *, with_requests: bool = False) -> EventStream:
     """Return the stream of a run; requests, the bulk of most runs, only where somebody asks for them."""
     pages = {page.place: page for page in replay.pages}
     forged = {place for place, page in pages.items() if is_forged(page, replay)}
     events = _Stream(replay, pages, forged, with_requests).run()
     return EventStream(trajectory=replay.trajectory, events=with_marks(joined(events)))
-
-
-def _text_of(replay: Replay, blob: str) -> str:
-    """Return the beginning of a body as text; empty where it is not in the file."""
-    data = replay.bundle.blob(blob) if blob in replay.bundle else b""
-    return data[:_BODY_MAX].decode("utf-8", "replace")
 
 
 class _Stream:
@@ -171,7 +162,7 @@ class _Stream:
         self.downloads = {one.url for one in trajectory.of_type(exchange.Download)}
         self.targets_recorded = trajectory.header.channels.get("targets") == "recorded"
         self.answer = _answer_place(trajectory)
-        self.possible = PossibleActions(trajectory, lambda blob: _text_of(replay, blob))
+        self.possible = PossibleActions(trajectory, partial(text_of_body, replay))
         unmade = (page for place, page in pages.items() if place not in forged)
         self.looks = NextLooks(trajectory, unmade, self.possible)
         self.implied = ImpliedActions()

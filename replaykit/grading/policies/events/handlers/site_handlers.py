@@ -13,6 +13,7 @@ from replaykit.grading.policies.events.plain_widgets.page_change import ROWS_MAX
 from replaykit.patterns import lazy_pattern
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.dom_tree import Tree
+from replaykit.replay.player import Replay
 from replaykit.snapshot.snapshot_format import TEXT
 from replaykit.trajectory.exchange import Exchange
 
@@ -46,6 +47,16 @@ _PLACES_MAX = 1000
 
 _SENT = ("fetch", "script", "xhr")
 """Resources by which pages get what they write."""
+
+
+_BODY_MAX = 1_000_000
+"""Bytes of a body in which handlers are looked for."""
+
+
+def text_of_body(replay: Replay, blob: str) -> str:
+    """Return the beginning of a body as text; empty where it is not in the file."""
+    data = replay.bundle.blob(blob) if blob in replay.bundle else b""
+    return data[:_BODY_MAX].decode("utf-8", "replace")
 
 
 class SiteHandlers:
