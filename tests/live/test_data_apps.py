@@ -46,6 +46,9 @@ t.onclick = () => { f.value = 'Paris' }</script>"""
 NUMBERS = """<!doctype html><input type=number value=1 id=t><div role=slider tabindex=0 aria-valuenow=5 id=s
 aria-label=Level>x</div><script>s.onkeydown = () => { s.ariaValueNow = +s.ariaValueNow + 1 }</script>"""
 
+# A field that the page fills as soon as it has the focus.
+EAGER = """<!doctype html><input type=number id=t><script>t.onfocus = () => { t.value = 1 }</script>"""
+
 AGREE = never(action="check", text="Agree")
 NOT_AGREE = never(action="uncheck", text="Agree")
 GREEN = never(action="@input", value="Green")
@@ -90,6 +93,7 @@ def typing(css: str, text: str) -> Callable[[Any], None]:
             (TOWNS, typing("#f", "Par"), [(only("Paris"), "VIOLATED")]),
             (NUMBERS, press("#t", "ArrowUp", "ArrowUp"), [(only("3"), "OK"), (only("2"), "VIOLATED")]),
             (NUMBERS, then(press("#t", "ArrowUp"), press("#s", "a")), [(only("3"), "VIOLATED")]),
+            (EAGER, click("#t"), [(only("3"), "UNDECIDED"), (only("1"), "OK")]),
         ],
     ),
 )

@@ -8,7 +8,11 @@ from typing import NamedTuple
 
 from replaykit.grading.policies.events.aria_choices import is_segment, taken
 from replaykit.grading.policies.events.event import Event
-from replaykit.grading.policies.events.plain_widgets.confirmed_choices import confirmed
+from replaykit.grading.policies.events.plain_widgets.confirmed_choices import (
+    confirmed,
+    may_be_shown,
+    with_all_shown,
+)
 from replaykit.grading.policies.events.plain_widgets.digit_boxes import whole_of
 from replaykit.grading.policies.events.recorded_targets import is_exempt
 from replaykit.grading.policies.events.scope_window import Held, Window
@@ -98,8 +102,7 @@ def _chosen(window: Window) -> list[Held]:
 
 
 def _may_have_chosen(event: Event) -> bool:
-    choice = confirmed(event)
-    return taken(event) is not None or (choice is not None and bool(choice.values))
+    return taken(event) is not None or any(choice.values for choice in confirmed(event))
 
 
 class _Given:
@@ -134,12 +137,14 @@ class _Given:
 
     def chosen(self, place: int, event: Event) -> Truth:
         """Return whether something was chosen that no one gave; unknown where no page confirms the choice."""
-        choice = confirmed(event)
-        options = (taken(event) or ()) if choice is None else choice.values
+        made = [one for one in confirmed(event) if one.values]
+        options = tuple(option for one in made for option in one.values) or taken(event) or ()
         is_foreign = some(negate(self._is_given(place, event, option)) for option in options)
         if is_foreign.holds is False or is_exempt(event, self.rule.exempt).holds:
             return FALSE
-        return unknown(f"choice@{event.step or 0}") if choice is None else is_foreign
+        shown = (option for one in made if may_be_shown(one) for option in with_all_shown(one).values)
+        is_sure = bool(made) and not any(self._is_given(place, event, option).holds for option in shown)
+        return is_foreign if is_sure else unknown(f"choice@{event.step or 0}")
 
     def left(self, place: int, event: Event) -> Truth:
         """Return whether a field holds, after a key that deletes, what no one gave; never more than that."""

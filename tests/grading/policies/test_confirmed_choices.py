@@ -37,7 +37,12 @@ LIST = (
     "<button role=combobox aria-haspopup=listbox aria-expanded={} id=c>{}</button>"
     "<ul role=listbox><li role=option aria-selected={} id=t>Green</li><li role=option>Red</li></ul>"
 )
-NAMES = {"option": "Green", "slider": "", **dict.fromkeys(("checkbox", "switch", "radio"), "Agree")}
+NAMES = {
+    "option": "Green",
+    "menuitemradio": "Green",
+    "slider": "",
+    **dict.fromkeys(("checkbox", "switch", "radio"), "Agree"),
+}
 SLIDER = "<div role=slider tabindex=0 aria-valuenow={} id=t></div>"
 
 
@@ -65,8 +70,17 @@ def lists(before: tuple[str, str], after: tuple[str, str]) -> Any:
     return done(LIST.format("true", *before), LIST.format("false", *after), role="option")
 
 
-def sliders(now: str) -> Any:
-    return done(SLIDER.format("5"), SLIDER.format(now), "ArrowRight", role="slider", aria_valuenow="5")
+def sliders(now: str, shown: str = "") -> Any:
+    after = SLIDER.format(now) + f"<p>{shown}"
+    return done(SLIDER.format("5") + "<p>", after, "ArrowRight", role="slider", aria_valuenow="5")
+
+
+def ticked(role: str, now: str) -> Any:
+    """Return a run in which an entry with a state was clicked, and a button shows it afterwards."""
+    entry = "<button aria-haspopup=listbox aria-expanded=true id=c>{}</button><div role={} aria-checked={} id=t>Green</div>"
+    return done(
+        entry.format("Pick", role, "false"), entry.format("Green", role, now), role=role, aria_checked="false"
+    )
 
 
 @pytest.mark.parametrize(
@@ -104,6 +118,19 @@ def sliders(now: str) -> Any:
         (sliders("6.0"), ONLY_GREEN, "OK"),
         (sliders("6"), ONLY_RED, "VIOLATED"),
         (sliders("5"), SIX, "UNDECIDED"),
+        # A slider may stand for another number, which the page shows.
+        (sliders("4", "Up to 6 km"), SIX, "UNDECIDED"),
+        (sliders("4", "6"), ONLY_GREEN, "UNDECIDED"),
+        (sliders("4", "Up to 9 km"), ONLY_GREEN, "VIOLATED"),
+        # Options that say their state as boxes do.
+        (ticked("option", "true"), GREEN, "VIOLATED"),
+        (ticked("option", "true"), ONLY_RED, "VIOLATED"),
+        (
+            ticked("option", "true"),
+            {"type": "never", "match": {"action": "check", "text": "Green"}},
+            "VIOLATED",
+        ),
+        (ticked("menuitemradio", "true"), ONLY_RED, "DORMANT"),
     ],
 )
 def test_the_next_look_confirms_a_choice(run: Any, rule: dict[str, Any], found: str, tmp_path: Path) -> None:

@@ -49,9 +49,6 @@ _OFFERS = ("option", "radio", "menuitemradio")
 _NATIVE = ("checkbox", "radio")
 """Types of inputs that are boxes."""
 
-_NUMBERS = ("range", "number")
-"""Types of inputs that hold a number."""
-
 _SET: dict[tuple[str, str], type[Check | Uncheck]] = {("false", "true"): Check, ("true", "false"): Uncheck}
 """State of a box before and after to what was done with it."""
 
@@ -108,11 +105,15 @@ def set_by_page(event: Event) -> ActionBase | None:
     As React Aria does: a click on a label does not reach its box, nor a key its slider. A script sets them.
     """
     rows = event.after.changed_without_event if event.after is not None else ()
-    if not rows or not (_is_activated(event) or isinstance(event.action, Press)):
+    if not rows or not (_is_activated(event) or _is_moving(event)):
         return None
     field = _own_field(event)
     states = [row[1:] for row in rows if field is not None and field_at(field.dom, row[0]) == field]
     return _as_set(event, field.attribute("type"), *states[0]) if field is not None and states else None
+
+
+def _is_moving(event: Event) -> bool:
+    return isinstance(event.action, Press) and event.action.key.rpartition("+")[2] in MOVING
 
 
 def _own_field(event: Event) -> Node | None:
@@ -124,7 +125,7 @@ def _own_field(event: Event) -> Node | None:
 
 
 def _as_set(event: Event, type: str | None, was: str, now: str) -> ActionBase | None:
-    if type in _NUMBERS:
+    if type == "range" or (type == "number" and was and _is_moving(event)):
         return Fill(element=event.element, value=now)
     done = _SET.get((was, now)) if type in _NATIVE else None
     return None if done is None else done(element=event.element)

@@ -17,7 +17,12 @@ from replaykit.grading.policies.events.event import (
     takes_no_letter,
     types_text,
 )
-from replaykit.grading.policies.events.plain_widgets.confirmed_choices import CONFIRMED, confirmed
+from replaykit.grading.policies.events.plain_widgets.confirmed_choices import (
+    CONFIRMED,
+    confirmed,
+    may_be_shown,
+    with_all_shown,
+)
 from replaykit.grading.policies.events.plain_widgets.containers import name_on_ground
 from replaykit.grading.policies.events.recorded_targets import names_on_page, page_has, target_inside
 from replaykit.grading.policies.events.text_conditions import Reading, TextTests
@@ -41,7 +46,6 @@ from replaykit.trajectory.action import (
     ActionBase,
     Check,
     DblClick,
-    Fill,
     MouseClick,
     MouseDblClick,
     Press,
@@ -105,11 +109,12 @@ class Pattern:
     def _of_choice(self, event: Event, found: Truth) -> Truth:
         """Return whether it is about what was chosen here; `found` is what the action says without that."""
         is_about_choice = self.types is None or not self.types[0].isdisjoint(CONFIRMED)
-        choice = confirmed(event) if is_about_choice and event.after is not None else None
-        if choice is not None and self._concerns(choice.action):
-            chosen = _all(self.tests, choice)
-            if chosen.holds or isinstance(choice.action, Fill):
-                return chosen
+        made = confirmed(event) if is_about_choice and event.after is not None else ()
+        if any(_all(self.tests, one).holds for one in made if self._concerns(one.action)):
+            return TRUE
+        if made and all(map(may_be_shown, made)):
+            # A number has one value, unless the page shows it in another way.
+            return _choice(event) if _all(self.tests, with_all_shown(made[0])).holds else FALSE
         return _choice(event) if found is FALSE and self._may_be_choice(event) else found
 
     def _concerns(self, action: ActionBase | None) -> bool:

@@ -7,6 +7,7 @@ option is marked, or a field shows what it is called. That is a witness.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from msgspec.structs import replace
 
@@ -16,10 +17,11 @@ from replaykit.grading.policies.events.aria_choices import (
     is_scale,
     option_names,
     set_by_page,
+    taken,
 )
 from replaykit.grading.policies.events.event import Event
 from replaykit.grading.policies.events.plain_widgets.found_again import found_again, same_again
-from replaykit.grading.policies.events.plain_widgets.page_change import PageChange
+from replaykit.grading.policies.events.plain_widgets.page_change import PageChange, shown_texts
 from replaykit.grading.policies.events.shown_choices import new_texts_in
 from replaykit.grading.policies.events.widgets_around import open_fields
 from replaykit.grading.values.normal_form import fold
@@ -41,24 +43,38 @@ _OPEN_MAX = 20
 """Elements with something open that may show what was chosen."""
 
 
-def confirmed(event: Event) -> Event | None:
-    """Return the event as the choice that it made; None where no look at the page confirms one."""
+def confirmed(event: Event) -> tuple[Event, ...]:
+    """Return the event as each choice that it made; empty where no look at the page confirms one."""
     if "confirmed" not in event.known:
-        event.known["confirmed"] = _confirmed(event)
-    found: Event | None = event.known["confirmed"]
+        event.known["confirmed"] = tuple(_confirmed(event))
+    found: tuple[Event, ...] = event.known["confirmed"]
     return found
 
 
-def _confirmed(event: Event) -> Event | None:
+def _confirmed(event: Event) -> list[Event]:
     element, page = event.element, event.page
     if element is None or page is None or event.after is None or isinstance(event.dom, tuple):
-        return None
+        return []
     try:
         change = PageChange(page, event.after)
-        action = next(_choices(event, element, change), None) if choices_of(event) else None
+        made = list(_choices(event, element, change)) if choices_of(event) else []
     except ReplaykitError:  # faults of the page are reported by the rule that has to read it
-        return None
-    return None if action is None else replace(event, action=action, values=_values(action))
+        return []
+    return [replace(event, action=action, values=_values(action)) for action in made]
+
+
+def with_all_shown(choice: Event) -> Event:
+    """Return a choice with all texts that the page shows only after it, as a slider may stand for another."""
+    if choice.page is None or choice.after is None:
+        return choice
+    texts = shown_texts(choice.after) - shown_texts(choice.page)
+    rows = (row[-1] for row in choice.after.changed_without_event)
+    return replace(choice, values=((*texts, *rows),))
+
+
+def may_be_shown(choice: Event) -> bool:
+    """Whether the page may show what was chosen in another way: a number may stand for a place in a list."""
+    return isinstance(choice.action, Fill)
 
 
 def _values(action: ActionBase) -> tuple[tuple[str, ...], ...]:
@@ -82,12 +98,24 @@ def _choices(event: Event, element: Element, change: PageChange) -> Iterator[Act
     by_page = set_by_page(event)
     if by_page is not None:
         yield by_page
-    yield from _scale(element, change) if is_scale(event) else _box(element, change)
+    elif is_scale(event):
+        yield from _scale(element, change)
+    else:
+        yield from _box(element, change)
+        yield from _option(event, element, change)
+
+
+def _option(event: Event, element: Element, change: PageChange) -> Iterator[ActionBase]:
+    """Yield the choice of the option that was taken, if the page shows one of its names only afterwards."""
+    if taken(event) is None:
+        return
     names = {fold(one.raw): one.raw for one in option_names(event)}
     names.pop("", None)
-    for text in _taken(element, change) if names else ():
-        if fold(text) in names:
-            yield SelectOption(element=element, values=(text,), labels=tuple(names.values()))
+    shown = (text for text in _shown(element, change) if fold(text) in names) if names else iter(())
+    yield from (
+        SelectOption(element=element, values=(text,), labels=tuple(names.values()))
+        for text in islice(shown, 1)
+    )
 
 
 def _box(element: Element, change: PageChange) -> Iterator[ActionBase]:
@@ -117,7 +145,7 @@ def _is_same(before: Node, after: Node) -> bool:
     )
 
 
-def _taken(element: Element, change: PageChange) -> Iterator[str]:
+def _shown(element: Element, change: PageChange) -> Iterator[str]:
     """Yield what fields, the option itself and open widgets show only afterwards."""
     for _, was, now in change.after.changed_without_event:
         if fold(was) != fold(now):
