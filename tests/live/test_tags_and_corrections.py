@@ -217,7 +217,7 @@ ERASED = ["<"] * 4
             (
                 LIST,
                 click("#e"),
-                [(never(action="check"), "DORMANT"), (EVIL, "UNDECIDED"), (CHECKED, "OK")],
+                [(never(action="check"), "DORMANT"), (EVIL, "VIOLATED"), (CHECKED, "OK")],
             ),
             (
                 LIST,
