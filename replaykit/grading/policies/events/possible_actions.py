@@ -130,7 +130,12 @@ class PossibleActions:
         return not self._scripts.is_logged or self._scripts.ran(step.t or 0, page.t or 0)
 
     def left(self, navigation: Navigation) -> None:
-        """Forget what a tab showed: until it is looked at again, which controls it has is unknown."""
+        """Forget what a tab showed: until it is looked at again, which controls it has is unknown.
+
+        A change within a document, such as of the address by a script, leaves what the gesture was on.
+        """
+        if navigation.same_document:
+            return
         self._left[navigation.page] = navigation
         self._handlers.left(navigation.page)
         for by_tab in (self._shown, self._looks, self._pressed):

@@ -76,23 +76,30 @@ def lines_in(root: Node) -> Iterator[str]:
     lines: dict[int, list[str]] = {}
     for holder, text in _seen(root):
         lines.setdefault(_line(holder), []).append(text)
-    joined = (" ".join("".join(parts).split()) for parts in lines.values() if len(parts) > 1)
+    joined = (" ".join("".join(parts).split()) for parts in lines.values() if sum(map(_is_word, parts)) > 1)
     yield from (line for line in joined if len(line) <= NAME_MAX)
 
 
+def _is_word(text: str) -> bool:
+    return bool(text.strip())
+
+
 def _shown(root: Node) -> Iterator[str]:
-    yield from (text.strip() for _, text in _seen(root) if len(text.strip()) <= NAME_MAX)
+    yield from (text.strip() for _, text in _seen(root) if 0 < len(text.strip()) <= NAME_MAX)
     yield from lines_in(root)
 
 
 def _seen(root: Node) -> Iterator[tuple[Node, str]]:
-    """Yield the texts that a person sees, each with the element that it stands in."""
+    """Yield the texts that a person sees, and blanks after them, each with the element that it stands in."""
     tree = root.dom.tree
+    ends: tuple[int, ...] = ()
     for row in range(root.row, tree.end[root.row]):
-        if tree.kind[row] == TEXT and tree.name[row].strip():
-            holder = _holder(Node(root.dom, tree.parent[row]))
-            if holder.visible:
-                yield holder, tree.name[row]
+        if tree.kind[row] != TEXT or not (tree.name[row].strip() or tree.parent[row] in ends):
+            continue
+        holder = _holder(Node(root.dom, tree.parent[row]))
+        if holder.visible:
+            ends = (tree.parent[row], tree.parent[tree.parent[row]])
+            yield holder, tree.name[row]
 
 
 def _line(holder: Node) -> int:
