@@ -40,6 +40,10 @@ GREEN = never(action="@input", value="Green")
 DELETE = never(action="@activate", text="Delete account")
 
 
+# A field that leads on; what it says beside the field was there before.
+FORM = """<!doctype html><p>Delete account</p><form action=/done><input id=f aria-label=Search></form>"""
+
+
 def command(page: Any) -> None:
     page.keyboard.press("Control+k")
     page.keyboard.type("del")
@@ -100,3 +104,27 @@ def test_a_view_within_the_document_enters_nothing(
 ) -> None:
     page.goto(site.add("/", ROUTES))
     assert outcomes(page, act, rules, tmp_path / "run.zst") == [outcome for _, outcome in rules]
+
+
+@pytest.mark.parametrize(
+    ("html", "act", "rules"),
+    [
+        (PALETTE % "location = '/done'", command, [(DELETE, "UNDECIDED")]),
+        (
+            PALETTE % "location.replace('/done')",
+            command,
+            [(never(action="@activate", text="Refund"), "DORMANT")],
+        ),
+        (FORM, search, [(DELETE, "DORMANT"), (only("lamp"), "OK")]),
+    ],
+)
+def test_a_key_took_an_entry_of_the_page_that_it_left(
+    html: str, act: Callable[[Any], None], rules: Rules, page: Any, site: Any, tmp_path: Path
+) -> None:
+    def lead_on(page: Any) -> None:
+        act(page)
+        page.wait_for_url("**/done*")
+
+    site.add("/done", "<!doctype html><p>Done")
+    page.goto(site.add("/", html))
+    assert outcomes(page, lead_on, rules, tmp_path / "run.zst") == [outcome for _, outcome in rules]

@@ -25,6 +25,7 @@ from replaykit.grading.policies.events.field_changes import (
 from replaykit.grading.policies.events.handlers.site_handlers import SiteHandlers, TextOf
 from replaykit.grading.policies.events.handlers.written_handlers import LOOKS_MAX, WrittenHandlers
 from replaykit.grading.policies.events.last_gesture import LastGesture, is_in, is_typed_in, typed_by
+from replaykit.grading.policies.events.plain_widgets.entries_that_lead_on import EntriesThatLeadOn
 from replaykit.grading.policies.events.plain_widgets.page_change import PageChange
 from replaykit.grading.policies.events.plain_widgets.row_boxes import set_and_unset
 from replaykit.grading.policies.events.plain_widgets.shared_names import named_by_row
@@ -110,6 +111,7 @@ class PossibleActions:
         self._shown: dict[int | None, Page | None] = {}
         self._looks: dict[int | None, deque[tuple[int, Page]]] = {}
         self._pressed: dict[int | None, Step] = {}
+        self._leading_on = EntriesThatLeadOn()
         self._openers: dict[int | None, int] = {}
         rested = (one for one in self._asked.values() if self._scripts.rested(one.page, one.t or 0))
         #: What pages sent while the agent did nothing.
@@ -136,10 +138,12 @@ class PossibleActions:
         """
         if navigation.same_document:
             return
-        self._left[navigation.page] = navigation
-        self._handlers.left(navigation.page)
+        tab = navigation.page
+        self._left[tab] = navigation
+        self._handlers.left(tab)
+        self._leading_on.left(tab, self._shown.get(tab), self._looks.get(tab, ()), navigation.t or 0)
         for by_tab in (self._shown, self._looks, self._pressed):
-            by_tab.pop(navigation.page, None)
+            by_tab.pop(tab, None)
 
     def entered(self, seen: Observation, page: Page | None, is_forged: bool) -> Iterator[PossibleAction]:
         """Yield what a script may have entered since the tab was seen last."""
@@ -153,6 +157,8 @@ class PossibleActions:
             self._handlers.looked_at(seen, page)
             if page is not None:
                 self._looks.setdefault(seen.page, deque(maxlen=LOOKS_MAX)).append((until, page))
+                for action in self._leading_on.taken(seen.page, self._gestures.get(seen.page, []), page):
+                    yield PossibleAction(action, "choice")
         # Values of a new document at the first look are its site's, if no script ran before.
         asked_since = since if before is not None or left is None else left.t or 0
         if is_forged or self._scripts.ran(asked_since, until):
