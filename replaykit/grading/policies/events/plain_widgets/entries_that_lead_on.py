@@ -31,7 +31,7 @@ class _Left(NamedTuple):
 
 
 class EntriesThatLeadOn:
-    """What the tabs of one run showed when they were left."""
+    """The documents that the tabs of one run left."""
 
     def __init__(self) -> None:
         self._left: dict[int | None, _Left] = {}
