@@ -90,7 +90,7 @@ KINDS: dict[str, tuple[str, dict[str, Any], list[Any], str, list[Any]]] = {
         SEND,
         [["click", "#other"], ["sleep", 1200], ["evaluate", "b.onclick()"], ["sleep", 200]],
         "UNDECIDED",
-        [["click", "#other"], ["evaluate", "1"], ["sleep", 200]],
+        [["click", "#other"], ["sleep", 200], ["evaluate", "1"], ["sleep", 200]],
     ),
     "prompt": (
         "<button id=b onclick=\"prompt('Name?')\">Ask</button>",

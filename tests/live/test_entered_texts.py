@@ -163,7 +163,7 @@ def test_a_tab_without_an_opener_is_recorded_with_the_page_that_opened_it(
         run.attach(page)
         with page.context.expect_page() as opened:
             page.click("#link", **how)
-        opened.value.wait_for_load_state()
+        opened.value.get_by_text("Away").wait_for()
     with open_bundle(tmp_path / "run.zst") as bundle:
         recorded = bundle.trajectory
     opened_at = {one.url for one in recorded.of_type(TabChange) if one.state == "opened"}
