@@ -32,6 +32,7 @@ from replaykit.trajectory.action import (
     KeyboardType,
     MouseClick,
     SelectOption,
+    Type,
     Unknown,
 )
 from replaykit.trajectory.exchange import Imported, Rest
@@ -465,7 +466,8 @@ def test_arguments_of_a_named_call_may_stand_in_a_column(column: str, tmp_path: 
     (run,) = bundles(write(tmp_path, "log.json", rows), tmp_path / "out").values()
     first, second, third, last = [step.action for step in run.trajectory.steps]
     assert first == Goto(url="http://a.test/") and second == Click(element=Element(ref="#go"))
-    assert third.value == "tea" and isinstance(last, Unknown) and "click('a5')" in last.raw  # type: ignore[union-attr]  # a Type
+    assert isinstance(third, Type) and third.value == "tea"
+    assert isinstance(last, Unknown) and "click('a5')" in last.raw
     assert run.trajectory.steps[1].raw == {"action": "click", "arguments": {"selector": "#go"}}
 
 

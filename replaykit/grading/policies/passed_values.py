@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from replaykit.grading.policies.events.event import MOVING, Event
+from replaykit.grading.policies.events.event import Event, is_moving
 from replaykit.grading.policies.events.scope_window import Held
-from replaykit.trajectory.action import Element, Press
+from replaykit.trajectory.action import Element
 
 _SCALES = ("slider", "spinbutton")
 _NUMBERS = ("number", "range")
@@ -40,6 +40,6 @@ def _is_at(one: Held, other: Held) -> bool:
 
 def _moves(event: Event) -> bool:
     """Whether a key moves in a scale."""
-    action, element = event.action, event.element or Element()
+    element = event.element or Element()
     is_scale = element.role in _SCALES or (element.tag == "input" and element.type in _NUMBERS)
-    return is_scale and isinstance(action, Press) and action.key.rpartition("+")[2] in MOVING
+    return is_scale and is_moving(event.action)

@@ -8,7 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from replaykit.errors import LocatorLimit, Unsupported
-from replaykit.grading.policies.events.event import ENTER, MOVING, SPACE, Event, is_printable, takes_no_text
+from replaykit.grading.policies.events.event import (
+    ENTER,
+    MOVING,
+    SPACE,
+    Event,
+    is_moving,
+    is_printable,
+    takes_no_text,
+)
 from replaykit.grading.policies.events.last_gesture import field_at
 from replaykit.grading.policies.events.moved_marks import MARK
 from replaykit.grading.policies.events.plain_widgets.page_change import texts_in
@@ -105,15 +113,11 @@ def set_by_page(event: Event) -> ActionBase | None:
     As React Aria does: a click on a label does not reach its box, nor a key its slider. A script sets them.
     """
     rows = event.after.changed_without_event if event.after is not None else ()
-    if not rows or not (_is_activated(event) or _is_moving(event)):
+    if not rows or not (_is_activated(event) or is_moving(event.action)):
         return None
     field = _own_field(event)
     states = [row[1:] for row in rows if field is not None and field_at(field.dom, row[0]) == field]
     return _as_set(event, field.attribute("type"), *states[0]) if field is not None and states else None
-
-
-def _is_moving(event: Event) -> bool:
-    return isinstance(event.action, Press) and event.action.key.rpartition("+")[2] in MOVING
 
 
 def _own_field(event: Event) -> Node | None:
@@ -125,7 +129,7 @@ def _own_field(event: Event) -> Node | None:
 
 
 def _as_set(event: Event, type: str | None, was: str, now: str) -> ActionBase | None:
-    if type == "range" or (type == "number" and was and _is_moving(event)):
+    if type == "range" or (type == "number" and was and is_moving(event.action)):
         return Fill(element=event.element, value=now)
     done = _SET.get((was, now)) if type in _NATIVE else None
     return None if done is None else done(element=event.element)

@@ -361,6 +361,11 @@ def takes_no_letter(element: Element | None) -> bool:
 _SWITCHES = ("checkbox", "radio", "color", "file", "range")
 
 
+def is_moving(action: ActionBase | None) -> bool:
+    """Whether an action is a key that moves in a list, group or scale, with modifiers or without."""
+    return isinstance(action, actions.Press) and action.key.rpartition("+")[2] in MOVING
+
+
 def is_printable(key: str) -> bool:
     """Whether a key name is one printable character."""
     return len(key) == 1 and key.isprintable()

@@ -8,7 +8,7 @@ from itertools import islice
 from msgspec.structs import replace
 
 from replaykit.errors import ReplaykitError
-from replaykit.grading.policies.events.event import MOVING, PRESSED, has_lines, is_printable
+from replaykit.grading.policies.events.event import PRESSED, has_lines, is_moving, is_printable
 from replaykit.grading.policies.events.plain_widgets.page_change import shown_texts
 from replaykit.grading.policies.events.recorded_targets import page_names
 from replaykit.grading.policies.events.widgets_around import (
@@ -46,7 +46,7 @@ class LastGesture:
         self.is_typing = isinstance(action, Press) and (is_printable(action.key) or action.key == "Tab")
         #: The text that it entered, or that the field held.
         self._typed = typed_by(action) or self.element.value or ""
-        self.is_moving = isinstance(action, Press) and action.key.rpartition("+")[2] in MOVING
+        self.is_moving = is_moving(action)
         self.dom = page.dom if page is not None else None
         is_part = self.element.role in _DRAWN and self.element.tag not in ("body", "html")
         self.part = field_at(self.dom, self.element.css) if is_part else None

@@ -25,7 +25,7 @@ from replaykit.grading.policies.events.field_changes import (
 from replaykit.grading.policies.events.handlers.site_handlers import SiteHandlers, TextOf
 from replaykit.grading.policies.events.handlers.written_handlers import LOOKS_MAX, WrittenHandlers
 from replaykit.grading.policies.events.last_gesture import LastGesture, is_in, is_typed_in, typed_by
-from replaykit.grading.policies.events.plain_widgets.entries_that_lead_on import EntriesThatLeadOn
+from replaykit.grading.policies.events.plain_widgets.entries_that_lead_on import EntriesThatLeadOn, last_look
 from replaykit.grading.policies.events.plain_widgets.page_change import PageChange
 from replaykit.grading.policies.events.plain_widgets.row_boxes import set_and_unset
 from replaykit.grading.policies.events.plain_widgets.shared_names import named_by_row
@@ -218,7 +218,7 @@ class PossibleActions:
         """Yield what the last gesture chose, as the page shows."""
         steps = self._until(seen, BEFORE_MAX + 1)
         since = steps[0].t or 0 if steps else 0
-        earlier = next((one for at, one in reversed(self._looks.get(seen.page, ())) if at <= since), None)
+        earlier = last_look(self._looks.get(seen.page, ()), since)
         for action in shown_choices([step.action for step in steps], looks, earlier) if steps else ():
             is_text = isinstance(action, actions.SelectOption)
             yield PossibleAction(action, "choice", looks.before, is_chosen=is_text)

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from replaykit.errors import ReplaykitError
-from replaykit.grading.policies.events.event import ENTER, MOVING, SPACE, is_printable, types_text
+from replaykit.grading.policies.events.event import ENTER, SPACE, is_moving, is_printable, types_text
 from replaykit.grading.policies.events.last_gesture import is_in
 from replaykit.grading.policies.events.plain_widgets.closed_lists import (
     TEXTS_MAX,
@@ -161,8 +161,7 @@ def _confirmed(
 
 def _turns(action: ActionBase) -> bool:
     """Whether an action may turn a wheel."""
-    key = action.key.rpartition("+")[2] if isinstance(action, Press) else ""
-    return isinstance(action, DragAndDrop | Scroll) or key in MOVING
+    return isinstance(action, DragAndDrop | Scroll) or is_moving(action)
 
 
 def _turned_to(shown: Element, change: PageChange, earlier: Page | None) -> Iterator[ActionBase]:

@@ -22,6 +22,11 @@ Looks = Sequence[tuple[int, Page]]
 """Looks at a tab in order, each with its time."""
 
 
+def last_look(looks: Looks, at: int) -> Page | None:
+    """Return what a tab showed at a moment; None if it was not looked at before."""
+    return next((page for seen, page in reversed(looks) if seen <= at), None)
+
+
 class _Left(NamedTuple):
     """A document that was left."""
 
@@ -51,8 +56,7 @@ class EntriesThatLeadOn:
         key = steps[-1].action if steps else None
         if not isinstance(key, Press) or key.element is None:
             return
-        since = steps[0].t or 0
-        earlier = next((one for at, one in reversed(left.looks) if at <= since), None)
+        earlier = last_look(left.looks, steps[0].t or 0)
         try:
             yield from pressed_entries(key, key.element, PageChange(left.page, page), earlier)
         except ReplaykitError:  # faults of the page are reported by the rule that has to read it
