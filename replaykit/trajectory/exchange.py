@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from replaykit.trajectory.action import Element
 from replaykit.trajectory.observation import Moment, Read
 from replaykit.trajectory.scalars import VOLATILE, Blob, Json, Ms, N, Word
 
@@ -91,6 +92,15 @@ class Script(Moment, frozen=True, kw_only=True, tag="script"):
     """Its value."""
     step: N | None = None
     """Step before the read."""
+
+
+class ScriptClick(Moment, frozen=True, kw_only=True, tag="script_click"):
+    """A click by a script that was not seen to be the agent's: of the page, or planted by the agent."""
+
+    element: Element
+    """Where, as it was before."""
+    step: N | None = None
+    """Step before it."""
 
 
 class Download(Moment, frozen=True, kw_only=True, tag="download"):

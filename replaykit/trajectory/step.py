@@ -19,6 +19,7 @@ from replaykit.trajectory.exchange import (
     Navigation,
     Rest,
     Script,
+    ScriptClick,
     TabChange,
 )
 from replaykit.trajectory.observation import Frame, Moment, Observation, Read, TabView
@@ -268,8 +269,8 @@ class Ending(Moment, frozen=True, kw_only=True, tag="ending"):
 
 
 Event: TypeAlias = (
-    Step | Observation | TabChange | Navigation | Dialog | Console | Script | Download
-    | Exchange | Command | Message | Probe | Gap | Proof | Imported | Rest | Ending
+    Step | Observation | TabChange | Navigation | Dialog | Console | Script | ScriptClick
+    | Download | Exchange | Command | Message | Probe | Gap | Proof | Imported | Rest | Ending
 )  # fmt: skip
 """Every event but the header, distinguished by `type`."""
 

@@ -3,9 +3,9 @@
 const PASSIVE = { capture: true, passive: true };
 const ANSWERING = { capture: true, passive: false };
 const REPORTED = [
-  'pointerdown', 'pointerup', 'click', 'dblclick', 'auxclick', 'contextmenu', 'keydown', 'beforeinput', 'input',
-  'change', 'submit', 'focusin', 'compositionend', 'dragstart', 'drop', 'wheel', 'scroll', 'toggle', 'pageshow',
-  'beforeunload', 'pagehide',
+  'pointerdown', 'pointerup', 'click', 'dblclick', 'auxclick', 'contextmenu', 'keydown', 'keypress',
+  'beforeinput', 'input', 'change', 'submit', 'focusin', 'compositionend', 'dragstart', 'drop', 'wheel', 'scroll', 'toggle',
+  'pageshow', 'beforeunload', 'pagehide',
 ];
 const OF_DOCUMENT = new Set(['pageshow', 'beforeunload', 'pagehide']);
 // These do not leave a shadow tree.
@@ -139,14 +139,16 @@ const entering = { control: null, total: 0 };
 const described = { control: null, innermost: null, at: -Infinity, descriptor: null };
 let trustedAt = -Infinity;
 
-function onEvent(event) {
+function onEvent(received) {
   // Listeners of frames, shadow roots and the document receive the same event.
-  if (handled.has(event) || (!event.isTrusted && !BY_SCRIPT.has(event.type))) return;
-  handled.add(event);
-  const [first] = event.composedPath();
-  countReceived(event, first === undefined || first === first.window ? document : ownerDocument(first) ?? first);
+  if (handled.has(received) || (!received.isTrusted && !BY_SCRIPT.has(received.type))) return;
+  handled.add(received);
+  if (received.type === 'keypress' && isOfKey()) return;
+  const [first] = received.composedPath();
+  countReceived(received, first === undefined || first === first.window ? document : ownerDocument(first) ?? first);
   audit();
-  const isNested = nest(event);
+  const isNested = nest(received);
+  const event = received.type === 'keypress' ? pressOf(received) : received;
   enterTask(event);
   const path = pathOf(event);
   armShadows(path);
@@ -355,7 +357,10 @@ function noteValue(field, isReaction) {
 
 const DATA = { __proto__: null, keydown: keyData, beforeinput: intentData, input: inputData, change: changeData };
 for (const name of POINTER) DATA[name] = pointerData;
-DATA.pointerup = (event) => ({ ...pointerData(event), dragged: pressed.isDragged || undefined });
+DATA.pointerup = (event) => {
+  const stray = !held.pointers.has(event.pointerId) || undefined;
+  return { ...pointerData(event), dragged: pressed.isDragged || undefined, stray };
+};
 DATA.dragstart = (event) => ({ point: pointOf(event) });
 DATA.drop = (event) => ({ point: pointOf(event), files: droppedFiles(event) });
 DATA.wheel = (event) => ({ dx: Math.round(event.deltaX), dy: Math.round(event.deltaY) });

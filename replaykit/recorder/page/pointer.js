@@ -45,20 +45,34 @@ function stayInTask({ type, isTrusted }) {
 
 // ---- Causes ----------------------------------------------------------------------------------------------------
 
-const held = { isDown: false };
+const held = { pointers: new Set(), isDown: false, key: null };
 
 // The text of a key follows its keypress, other edits its keydown; a driver's text without a key comes after keyup.
 // A busy page gets several inputs at once: the next one ends what a key may cause, whether its task is over or not.
 function followKey(event) {
   const { type, isTrusted } = event;
   if (!isTrusted) return;
+  held.key = type === 'keydown' ? event : null;
   if (type !== 'keyup') enterTask({ type, isTrusted });
   task.isKey = type !== 'keyup' && !MODIFIERS.includes(keyOf(event));
 }
 
-function followPointer({ type, isTrusted }) {
+// Whether a character belongs to the last key. A page that cancels a key gets no character of it.
+const isOfKey = () => held.key !== null && !held.key.defaultPrevented && !MODIFIERS.includes(keyOf(held.key));
+
+// Some drivers type by characters, which press no key before: each counts as a key of that name.
+function pressOf(character) {
+  const { charCode, isTrusted, timeStamp, ctrlKey, metaKey, altKey } = character;
+  const key = charCode === 13 ? 'Enter' : String.fromCodePoint(charCode);
+  const [getModifierState, composedPath] = [(name) => isHeld(character, name), () => character.composedPath()];
+  return { type: 'keydown', isTrusted, key, timeStamp, ctrlKey, metaKey, altKey, getModifierState, composedPath };
+}
+
+function followPointer({ type, isTrusted, pointerId }) {
   if (!isTrusted) return;
   held.isDown = type === 'pointerdown';
+  if (held.isDown) held.pointers.add(pointerId);
+  else held.pointers.delete(pointerId);
   if (held.isDown) task.isKey = false;
 }
 

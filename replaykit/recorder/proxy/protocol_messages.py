@@ -11,7 +11,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from replaykit.decoders import decoder
 from replaykit.patterns import lazy_pattern
-from replaykit.recorder.browser.witnesses.command_kinds import CDP_SCRIPTS, cdp_kind
+from replaykit.recorder.browser.witnesses.command_kinds import CDP_SCRIPTS, PLANTING, cdp_kind
 
 Message: TypeAlias = dict[str, Any]
 
@@ -138,6 +138,8 @@ def with_subject(seat: Seat, place: TargetPlace, method: str, params: Message) -
         return {**params, TARGET: seat.target}
     if method in CDP_SCRIPTS:
         return {**params, WORLD: "driver" if is_apart(params, place.apart) else "page"}
+    if method in PLANTING:
+        return {**params, WORLD: "driver" if params.get("worldName") else "page"}
     if method not in _LETTING_GO:
         return params
     asked = seat.paused.pop(str(params.get("requestId")), None)

@@ -21,6 +21,12 @@ SPANS_MAX = 256
 """Scripts that are remembered; more do not end while a message is on its way."""
 
 
+def is_click_of_page(message: PageMessage) -> bool:
+    """Whether it is a click that a script made, and no script of the agent that ran at that time."""
+    event = message.event
+    return event.name == "click" and not event.trusted and event.cause == "page"
+
+
 class ScriptSpan(Struct, kw_only=True):
     """When one script may have run."""
 

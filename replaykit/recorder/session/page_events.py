@@ -14,6 +14,7 @@ from replaykit.recorder.session.driver_messages import (
     DialogClosed,
     DialogOpened,
     DownloadChanged,
+    PageMessage,
     Utterance,
 )
 from replaykit.recorder.session.outbox import Outbox, StepRef
@@ -22,7 +23,7 @@ from replaykit.recorder.session.request_messages import Requested
 from replaykit.recorder.session.witnesses import Commanded
 from replaykit.trajectory.action import Element
 from replaykit.trajectory.command import Command
-from replaykit.trajectory.exchange import Console, Dialog, Download, Message
+from replaykit.trajectory.exchange import Console, Dialog, Download, Message, ScriptClick
 
 LINES_MAX = 10_000
 """Console lines kept in one recording."""
@@ -35,6 +36,9 @@ LEVELS = frozenset({"log", "info", "warning", "error", "debug", "pageerror"})
 
 COMMANDS_MAX = 50_000
 """Commands kept in one recording."""
+
+SCRIPT_CLICKS_MAX = 1000
+"""Clicks by scripts kept in one recording; of those between two steps, one for each element."""
 
 ROLES = {"say": "agent", "ask": "agent", "reply": "user", "answer": "agent", "claim": "agent"}
 """Role of the sender, by kind of message."""
@@ -60,6 +64,8 @@ class PageEvents:
         self._downloads: dict[str, tuple[Download, StepRef | None]] = {}
         self._lines = 0
         self._dropped = 0
+        self._script_clicks: set[tuple[object, ...]] = set()
+        self._dropped_clicks = 0
         self.commands: Counter[str] = Counter()
         """Commands of the agent by kind."""
         self.answer: str | None = None
@@ -100,6 +106,20 @@ class PageEvents:
             source=message.source,
         )
         self._outbox.write(event, ref=ref)
+
+    def script_click(self, message: PageMessage, ref: StepRef | None) -> None:
+        """Write a click by a script that is the page's, or was planted there; count those that are too many."""
+        element = message.event.element
+        if element is None:
+            return
+        place = (message.page, message.frame, element.css, element.text, ref)
+        if place in self._script_clicks:
+            return
+        if len(self._script_clicks) >= SCRIPT_CLICKS_MAX:
+            self._dropped_clicks += 1
+            return
+        self._script_clicks.add(place)
+        self._outbox.write(ScriptClick(t=ms(message.at), page=message.page, element=element), ref=ref)
 
     def download(self, message: DownloadChanged, ref: StepRef | None) -> None:
         """Record a download; it is written when it is over."""
@@ -153,6 +173,8 @@ class PageEvents:
         self._downloads.clear()
         if self._dropped:
             self._outbox.gap("console", "flood", at, count=self._dropped)
+        if self._dropped_clicks:
+            self._outbox.gap("actions", "flood", at, count=self._dropped_clicks)
         if self.commands.total() > COMMANDS_MAX:
             self._outbox.gap("actions", "flood", at, count=self.commands.total() - COMMANDS_MAX)
 

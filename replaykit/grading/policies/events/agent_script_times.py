@@ -36,7 +36,12 @@ _SETS_HEADERS = frozenset(
 """Commands that set cookies or headers of later requests, without the domain."""
 
 _WRITES = ("DOM.set", "DOM.copyTo", "DOM.moveTo")
-"""How the names of commands begin that change elements of a page without a script."""
+"""How the names of commands begin that change elements of a page, and so values, without a script."""
+
+_PLANTING = frozenset(
+    {"addInitScript", "addScriptToEvaluateOnNewDocument", "addScriptToEvaluateOnLoad", "setContent"}
+)
+"""Commands that have a script run in documents to come."""
 
 _DEBUGGER = "Debugger."
 """How the names of commands begin that stop scripts and go on with them."""
@@ -51,15 +56,15 @@ class AgentScriptTimes:
         self._first = min((one.t or 0 for one in commands if _is_script(one)), default=None)
         self.may_have_paused = any(one.name.startswith(_DEBUGGER) for one in commands)
         """The agent may have stopped a script of a page, and run another meanwhile."""
+        self._first_left = min((one.t or 0 for one in commands if _may_stay(one)), default=None)
         self._first_set = min((one.t or 0 for one in commands if _sets_headers(one)), default=None)
         self._times = sorted(one.t or 0 for one in commands if _is_open(one))
-        self._writes = sorted(one.t or 0 for one in commands if one.name.startswith(_WRITES))
         inputs = sorted(one.t or 0 for one in commands if one.kind == "input")
         self._steps = _Moments(run.steps, inputs)
         self._gestures = _Moments([step for step in run.steps if not isinstance(step.action, WAYS)], inputs)
 
     def may_have_set(self, seen: Observation) -> bool:
-        """Whether a script of the agent may have changed a field up to an observation."""
+        """Whether a script or command of the agent may have changed a field up to an observation."""
         if not self.is_logged:
             return True
         return self._first is not None and self._first <= (seen.t or 0) + SLACK_MS
@@ -67,6 +72,10 @@ class AgentScriptTimes:
     def began_before(self, at: int) -> bool:
         """Whether a script of the agent was asked for before a moment, or may have been."""
         return not self.is_logged or (self._first is not None and self._first <= at + SLACK_MS)
+
+    def may_have_stayed(self, at: int) -> bool:
+        """Whether a script that the agent ran in a page, or planted, may still do something at a moment."""
+        return self.is_logged and self._first_left is not None and self._first_left <= at + SLACK_MS
 
     def may_have_set_hidden_values(self, at: int) -> bool:
         """Whether a script or command of the agent may have set cookies or headers before a moment."""
@@ -81,10 +90,6 @@ class AgentScriptTimes:
     def ran(self, since: int, until: int) -> bool:
         """Whether a script of the agent may have run after one moment, and was asked for up to another."""
         return self.is_logged and _has_between(self._times, since, until)
-
-    def may_have_written(self, since: int, until: int) -> bool:
-        """Whether the agent may have changed elements of pages after one moment, and up to another."""
-        return self.ran(since, until) or _has_between(self._writes, since, until)
 
     def came_last(self, tab: int | None, at: int) -> bool:
         """Whether a script of the agent, and no gesture after it, came in the second before a moment."""
@@ -135,7 +140,18 @@ def _has_between(times: list[int], since: int, until: int) -> bool:
 
 
 def _is_script(command: Command) -> bool:
-    return command.kind == "script" or _is_address(command)
+    return command.kind == "script" or _is_address(command) or _writes(command)
+
+
+def _may_stay(command: Command) -> bool:
+    """Whether a command may leave timers and listeners in pages: whatever ran in their own world."""
+    is_planted = command.name.rpartition(".")[2] in _PLANTING and command.world != "driver"
+    return is_planted or _is_open(command)
+
+
+def _writes(command: Command) -> bool:
+    """Whether a command changes elements, as a script could: their handlers run scripts."""
+    return command.kind == "state" and command.name.startswith(_WRITES)
 
 
 def _sets_headers(command: Command) -> bool:
@@ -152,4 +168,4 @@ def _is_open(command: Command) -> bool:
     if command.name == "Runtime.callFunctionOn":
         return command.origin == "driver" or command.world == "page"
     is_named = command.name in _OPEN or command.name.rpartition(".")[2] in _OPEN
-    return (is_named and command.world != "driver") or _is_address(command)
+    return (is_named and command.world != "driver") or _is_address(command) or _writes(command)

@@ -37,7 +37,7 @@ from replaykit.replay.run_state import Page
 from replaykit.trajectory import action as actions
 from replaykit.trajectory.action import ActionBase, DragAndDrop, Element, NodeRef
 from replaykit.trajectory.command import Command
-from replaykit.trajectory.exchange import Exchange, Navigation, TabChange
+from replaykit.trajectory.exchange import Exchange, Navigation, ScriptClick, TabChange
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.redaction_marks import MASKED
 from replaykit.trajectory.scalars import Omitted
@@ -308,6 +308,14 @@ class PossibleActions:
             return False
         reported = self._reporting.get(-1 if sent.step is None else sent.step)
         return reported is None or at - reported > _EFFECT_MS or self._scripts.asked_between(reported, at)
+
+    def clicked_by_script(self, click: ScriptClick) -> Iterator[PossibleAction]:
+        """Yield what a script of the agent may have clicked that waited, or that it had planted."""
+        if not self._scripts.may_have_stayed(click.t or 0):
+            return
+        is_box = click.element.tag == "input" and click.element.type in ("checkbox", "radio")
+        for kind in (actions.Click, actions.Check, actions.Uncheck) if is_box else (actions.Click,):
+            yield PossibleAction(kind(element=click.element), "click.by_script", self._shown.get(click.page))
 
     def commanded(self, command: Command) -> Iterator[PossibleAction]:
         """Yield what a command did that no page reports."""

@@ -52,7 +52,8 @@ _CDP = {
     "request": "Network.loadNetworkResource Network.replayXHR",
     "script": """
         Runtime.evaluate Runtime.callFunctionOn Runtime.runScript Runtime.addBinding
-        Debugger. Page.addScriptToEvaluateOnNewDocument Page.createIsolatedWorld
+        Debugger. Page.addScriptToEvaluateOnNewDocument Page.addScriptToEvaluateOnLoad
+        Page.createIsolatedWorld
     """,
     "network": """
         Fetch. Network.setBlockedURLs Network.emulateNetworkConditions Network.setExtraHTTPHeaders
@@ -81,6 +82,10 @@ CDP_SCRIPTS = frozenset(
     ["Runtime.evaluate", "Runtime.callFunctionOn", "Runtime.runScript", "Debugger.evaluateOnCallFrame"]
 )
 """Methods of CDP that run a script and are answered when it has run."""
+
+
+PLANTING = frozenset({"Page.addScriptToEvaluateOnNewDocument", "Page.addScriptToEvaluateOnLoad"})
+"""Methods of CDP that have a script run in documents to come."""
 
 
 def runs_in_page(method: str) -> bool | None:

@@ -68,6 +68,9 @@ class Pointing(Gesture):
         self.dropped: PageMessage | None = None
         self.is_double = False
         self.is_drag = first.event.name == "dragstart"
+        if first.event.name == "pointerup":
+            # It was pressed on something that no document of this page has seen.
+            self.up, self.is_drag, self.over = first, True, True
         self.slid: str | None = None
 
     @property
@@ -265,9 +268,9 @@ class Pointing(Gesture):
     def _drag(self) -> FinishedGesture:
         end = self.dropped or (None if self.first.event.name == "dragstart" else self.up)
         action = DragAndDrop(
-            element=self.element,
+            element=self.element if end is not self.first else None,
             to=end.event.element if end else None,
-            point=self._point,
+            point=self._point if end is not self.first else None,
             to_point=point_of(end) if end else None,
             completed=end is not None,
             modifiers=self._modifiers,

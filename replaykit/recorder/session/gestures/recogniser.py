@@ -265,6 +265,10 @@ class Recogniser:
     def _start_pointer(self, message: PageMessage) -> Gesture | None:
         return Pointing(message) if message.event.trusted else None
 
+    def _start_release(self, message: PageMessage) -> Gesture | None:
+        is_stray = message.event.trusted and message.event.data.get("stray") is True
+        return Pointing(message) if is_stray else None
+
     def _start_drag(self, message: PageMessage) -> Gesture | None:
         # No page dispatches drag events without a pointer itself, so a script does it.
         return Pointing(message) if message.event.trusted else Dragging(message)
@@ -330,6 +334,7 @@ def _place(message: PageMessage) -> tuple[object, ...]:
 
 _STARTERS: dict[str, Callable[[Recogniser, PageMessage], Gesture | None]] = {
     "pointerdown": Recogniser._start_pointer,
+    "pointerup": Recogniser._start_release,
     "dragstart": Recogniser._start_drag,
     "drop": Recogniser._start_drop,
     "click": Recogniser._start_click,

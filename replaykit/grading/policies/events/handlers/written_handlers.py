@@ -47,7 +47,7 @@ class WrittenHandlers:
     def may_serve(self, target: Element, tab: int | None, page: Page | None, at: int) -> bool:
         """Whether a target, or an element around it, may have a handler of the agent."""
         looks = list(self._looks.get(tab, ()))
-        is_asked = bool(looks) and self._scripts.may_have_written(looks[0][0], at)
+        is_asked = bool(looks) and self._scripts.ran(looks[0][0], at)
         dom = _dom(page) if is_asked and not target.frame else None
         # Most pages have no such attribute, and need not be decoded.
         if dom is None or not dom.held(PREFIXES):
@@ -57,7 +57,7 @@ class WrittenHandlers:
         for since, one in reversed(looks) if carriers else ():
             unknown = self._unknown(carriers, _dom(one), at)
             # It came between this look and the next one.
-            if not unknown <= known and self._scripts.may_have_written(since, until):
+            if not unknown <= known and self._scripts.ran(since, until):
                 return True
             known, until = unknown, since
         return len(carriers) > CARRIERS_MAX
