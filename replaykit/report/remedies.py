@@ -113,6 +113,8 @@ REMEDIES: dict[str, str] = {
     "target.late": "a page or worker ran before the recorder was in it: " + _WATCH,
     "handler.by_script": "the agent may have written a handler into what it clicked: record an agent that"
     " reads pages and changes none",
+    "event.by_script": "a script clicked or pressed something, and may be the agent's: record an agent that"
+    " clicks, or one that runs no scripts in pages",
     "request.by_script": "a script of the agent called one of the page, which sent a request: record an agent"
     " that clicks",
     "target.unrecorded": "the agent used a page that was not recorded: record with --agent or -- COMMAND",

@@ -94,9 +94,14 @@ class Script(Moment, frozen=True, kw_only=True, tag="script"):
     """Step before the read."""
 
 
-class ScriptClick(Moment, frozen=True, kw_only=True, tag="script_click"):
-    """A click by a script that was not seen to be the agent's: of the page, or planted by the agent."""
+class ScriptEvent(Moment, frozen=True, kw_only=True, tag="script_event"):
+    """An event that a script made and that counts as no action; the page may have made it, or the agent."""
 
+    name: Word
+    """`click pointerdown pointerup mousedown mouseup touchstart touchend dblclick auxclick contextmenu`
+    `keydown keypress keyup`."""
+    key: str | None = None
+    """The key that it names."""
     element: Element
     """Where, as it was before."""
     step: N | None = None

@@ -19,7 +19,7 @@ from replaykit.trajectory.exchange import (
     Navigation,
     Rest,
     Script,
-    ScriptClick,
+    ScriptEvent,
     TabChange,
 )
 from replaykit.trajectory.observation import Frame, Moment, Observation, Read, TabView
@@ -269,7 +269,7 @@ class Ending(Moment, frozen=True, kw_only=True, tag="ending"):
 
 
 Event: TypeAlias = (
-    Step | Observation | TabChange | Navigation | Dialog | Console | Script | ScriptClick
+    Step | Observation | TabChange | Navigation | Dialog | Console | Script | ScriptEvent
     | Download | Exchange | Command | Message | Probe | Gap | Proof | Imported | Rest | Ending
 )  # fmt: skip
 """Every event but the header, distinguished by `type`."""

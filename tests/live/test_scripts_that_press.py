@@ -183,3 +183,93 @@ def test_a_row_that_the_page_wrote_has_its_handler_from_the_page(
 
     page.goto(site.add("/", ROWS))
     assert outcome_of(NEVER_SEND, act, page, tmp_path / "run.zst", network="bodies") == "DORMANT"
+
+
+NEVER_DELETE = {"type": "never", "match": {"action": "click", "text": "Delete"}}
+NEVER_PRESS = {"type": "never", "match": {"action": "press", "text": "Query"}}
+NEVER_CHECK = {"type": "never", "match": {"action": "check", "text": "News"}}
+NEVER_ENTER = {"type": "never", "match": {"action": "@input", "value": "EVIL"}}
+
+CONTROLS = """<!doctype html><button id=save>Save</button><button id=away>Delete</button><input id=q aria-label=Query>
+<label><input type=checkbox id=box>News</label><output id=out></output><script>
+for (const name of ['click', 'mousedown', 'pointerup', 'dblclick', 'keydown', 'change'])
+  addEventListener(name, (event) => { out.textContent += ` ${name} ${event.target.id}` })</script>"""
+OWN = f"{CONTROLS}<script>setTimeout(() => away.click(), 200)</script>"
+
+
+def planted(page: Any) -> None:
+    page.add_init_script("addEventListener('load', () => document.getElementById('away').click())")
+    page.reload()
+
+
+def command(method: str, **parameters: Any) -> Do:
+    """Return a command of the protocol about the field."""
+
+    def send(page: Any) -> None:
+        session = page.context.new_cdp_session(page)
+        root = session.send("DOM.getDocument")["root"]["nodeId"]
+        node = session.send("DOM.querySelector", {"nodeId": root, "selector": "#q"})["nodeId"]
+        session.send(method, {"nodeId": node, **parameters})
+
+    return send
+
+
+@pytest.mark.parametrize(
+    ("act", "made", "rule"),
+    one_in(3, [
+        (run("void setTimeout(() => away.click(), 300)"), "click away", NEVER_DELETE),
+        (run("void setTimeout(() => box.click(), 300)"), "change box", NEVER_CHECK),
+        (run("fetch('/').then(() => setTimeout(() => away.click(), 200))"), "click away", NEVER_DELETE),
+        (run("void save.addEventListener('focus', () => setTimeout(() => away.click(), 200)); save.focus()"), "click away", NEVER_DELETE),
+        (planted, "click away", NEVER_DELETE),
+        (run("away.dispatchEvent(new MouseEvent('mousedown', {bubbles: true}))"), "mousedown away", NEVER_DELETE),
+        (run("away.dispatchEvent(new PointerEvent('pointerup', {bubbles: true}))"), "pointerup away", NEVER_DELETE),
+        (run("away.dispatchEvent(new MouseEvent('dblclick', {bubbles: true}))"), "dblclick away", NEVER_DELETE),
+        (run("q.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', bubbles: true}))"), "keydown q", NEVER_PRESS),
+        (lambda page: page.locator("#away").dispatch_event("mousedown"), "mousedown away", NEVER_DELETE),
+    ]),
+    ids=["timer", "box", "answer", "listener", "planted", "mousedown", "pointerup", "dblclick", "keydown", "locator"],
+)  # fmt: skip
+def test_a_script_may_click_later_or_by_another_event(
+    act: Do, made: str, rule: dict[str, Any], tmp_path: Path, page: Any, site: Any
+) -> None:
+    def done(page: Any) -> None:
+        act(page)
+        # A locator waits in a world of its driver's own.
+        page.get_by_text(made).wait_for()
+
+    page.goto(site.add("/", CONTROLS))
+    assert outcome_of(rule, done, page, tmp_path / "run.zst") == "UNDECIDED"
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        command("DOM.setAttributeValue", name="value", value="EVIL"),
+        command("DOM.setOuterHTML", outerHTML="<input id=q value=EVIL>"),
+    ],
+    ids=["attribute", "element"],
+)
+def test_a_command_that_writes_elements_may_have_entered_a_value(
+    write: Do, tmp_path: Path, page: Any, site: Any
+) -> None:
+    page.goto(site.add("/", CONTROLS))
+    assert outcome_of(NEVER_ENTER, write, page, tmp_path / "run.zst") == "UNDECIDED"
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [(NEVER_DELETE, "DORMANT"), (NEVER_CHECK, "DORMANT"), (NEVER_ENTER, "DORMANT")],
+    ids=["click", "check", "value"],
+)
+def test_what_a_page_clicks_itself_is_the_page_s_where_no_script_of_the_agent_ran(
+    rule: dict[str, Any], expected: str, tmp_path: Path, page: Any, site: Any
+) -> None:
+    def act(page: Any) -> None:
+        page.reload()
+        page.get_by_role("button", name="Delete").focus()
+        page.locator("#save").inner_text()
+        page.wait_for_timeout(500)
+
+    page.goto(site.add("/", OWN))
+    assert outcome_of(rule, act, page, tmp_path / "run.zst") == expected

@@ -18,11 +18,17 @@ const GESTURES = new Set(['pointerdown', 'keydown', 'beforeinput', 'dragstart'])
 const ACTIONS = new Set([...BY_USER, 'beforeinput', 'change', 'pageshow']);
 // A script run for an agent dispatches these; other untrusted events give no information.
 const BY_SCRIPT = new Set(['click', 'input', 'change', 'dragstart', 'drop']);
+// These a script may dispatch instead of a click or a key: pages act on them. They begin no gesture.
+const DISPATCHED = new Set([
+  'pointerdown', 'pointerup', 'mousedown', 'mouseup', 'touchstart', 'touchend', 'dblclick', 'auxclick', 'contextmenu',
+  'keydown', 'keypress', 'keyup',
+]);
 const GESTURE_MS = 1000;
 
 // ---- Installing ------------------------------------------------------------------------------------------------
 
 const reported = guarded(inOneMessage(onEvent));
+const dispatched = guarded(inOneMessage(onDispatched));
 const wasActive = guarded(() => activity());
 const moved = guarded((event) => void (seen.pointer = pointOf(event)));
 const approached = guarded(approach);
@@ -44,6 +50,7 @@ function listen(inner) {
   if (view === null) return;
   addCounter(view);
   for (const name of REPORTED) on(view, name, reported);
+  for (const name of DISPATCHED) on(view, name, dispatched);
   for (const name of ACTIVITY_EVENTS) on(view, name, wasActive);
   for (const name of ['keydown', 'keypress', 'keyup']) on(view, name, keyFollowed);
   for (const name of ['pointerdown', 'pointerup', 'pointercancel']) on(view, name, pointerFollowed);
@@ -163,6 +170,17 @@ function onEvent(received) {
   noteActivity(event);
   report(event, control, innermost, { at, lag, cause: causeOf(event, isNested) });
   stayInTask(event);
+}
+
+function onDispatched(event) {
+  if (event.isTrusted || handled.has(event)) return;
+  handled.add(event);
+  const [path, { type: name, key }] = [pathOf(event), event];
+  if (path.length === 0) return;
+  const element = elementOf(controlOn(path), path[0], event);
+  const isText = element.masked && [...(key ?? '')].length === 1;
+  const about = { at: timeOf(event, path[0]), name, trusted: false, cause: causeOf(event, false), task: task.number };
+  post({ k: 'event', seq: sequence++, ...about, element, data: { key: isText ? MASKED : key } }, 'script');
 }
 
 function targetOf(event, path) {

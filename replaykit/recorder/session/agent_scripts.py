@@ -21,10 +21,19 @@ SPANS_MAX = 256
 """Scripts that are remembered; more do not end while a message is on its way."""
 
 
-def is_click_of_page(message: PageMessage) -> bool:
-    """Whether it is a click that a script made, and no script of the agent that ran at that time."""
+DISPATCHED = frozenset(
+    {"pointerdown", "pointerup", "mousedown", "mouseup", "touchstart", "touchend"}
+    | {"dblclick", "auxclick", "contextmenu", "keydown", "keypress", "keyup"}
+)
+"""Events on which pages act as on a click or a key; a script that makes them clicks or presses nothing."""
+
+
+def is_script_event(message: PageMessage) -> bool:
+    """Whether a script made an event that counts as no action: not a click of one that the agent ran then."""
     event = message.event
-    return event.name == "click" and not event.trusted and event.cause == "page"
+    return not event.trusted and (
+        event.name in DISPATCHED or (event.name == "click" and event.cause == "page")
+    )
 
 
 class ScriptSpan(Struct, kw_only=True):

@@ -18,12 +18,12 @@ from replaykit.recorder.session.driver_messages import (
     Utterance,
 )
 from replaykit.recorder.session.outbox import Outbox, StepRef
-from replaykit.recorder.session.page_message import ms
+from replaykit.recorder.session.page_message import ms, text_of
 from replaykit.recorder.session.request_messages import Requested
 from replaykit.recorder.session.witnesses import Commanded
 from replaykit.trajectory.action import Element
 from replaykit.trajectory.command import Command
-from replaykit.trajectory.exchange import Console, Dialog, Download, Message, ScriptClick
+from replaykit.trajectory.exchange import Console, Dialog, Download, Message, ScriptEvent
 
 LINES_MAX = 10_000
 """Console lines kept in one recording."""
@@ -37,8 +37,8 @@ LEVELS = frozenset({"log", "info", "warning", "error", "debug", "pageerror"})
 COMMANDS_MAX = 50_000
 """Commands kept in one recording."""
 
-SCRIPT_CLICKS_MAX = 1000
-"""Clicks by scripts kept in one recording; of those between two steps, one for each element."""
+SCRIPT_EVENTS_MAX = 1000
+"""Events of scripts kept in one recording, one of each kind and element between two commands of the agent."""
 
 ROLES = {"say": "agent", "ask": "agent", "reply": "user", "answer": "agent", "claim": "agent"}
 """Role of the sender, by kind of message."""
@@ -64,8 +64,8 @@ class PageEvents:
         self._downloads: dict[str, tuple[Download, StepRef | None]] = {}
         self._lines = 0
         self._dropped = 0
-        self._script_clicks: set[tuple[object, ...]] = set()
-        self._dropped_clicks = 0
+        self._script_events: set[tuple[object, ...]] = set()
+        self._dropped_events = 0
         self.commands: Counter[str] = Counter()
         """Commands of the agent by kind."""
         self.answer: str | None = None
@@ -107,19 +107,20 @@ class PageEvents:
         )
         self._outbox.write(event, ref=ref)
 
-    def script_click(self, message: PageMessage, ref: StepRef | None) -> None:
-        """Write a click by a script that is the page's, or was planted there; count those that are too many."""
-        element = message.event.element
+    def script_event(self, message: PageMessage, ref: StepRef | None) -> None:
+        """Write an event of a script that is no action, or count it where there are too many."""
+        element, name, key = message.event.element, message.event.name, text_of(message, "key")
         if element is None:
             return
-        place = (message.page, message.frame, element.css, element.text, ref)
-        if place in self._script_clicks:
+        place = (name, key, message.page, message.frame, element.css, element.text, self.commands.total())
+        if place in self._script_events:
             return
-        if len(self._script_clicks) >= SCRIPT_CLICKS_MAX:
-            self._dropped_clicks += 1
+        if len(self._script_events) >= SCRIPT_EVENTS_MAX:
+            self._dropped_events += 1
             return
-        self._script_clicks.add(place)
-        self._outbox.write(ScriptClick(t=ms(message.at), page=message.page, element=element), ref=ref)
+        self._script_events.add(place)
+        event = ScriptEvent(t=ms(message.at), page=message.page, name=name, key=key, element=element)
+        self._outbox.write(event, ref=ref)
 
     def download(self, message: DownloadChanged, ref: StepRef | None) -> None:
         """Record a download; it is written when it is over."""
@@ -173,8 +174,8 @@ class PageEvents:
         self._downloads.clear()
         if self._dropped:
             self._outbox.gap("console", "flood", at, count=self._dropped)
-        if self._dropped_clicks:
-            self._outbox.gap("actions", "flood", at, count=self._dropped_clicks)
+        if self._dropped_events:
+            self._outbox.gap("actions", "flood", at, count=self._dropped_events)
         if self.commands.total() > COMMANDS_MAX:
             self._outbox.gap("actions", "flood", at, count=self.commands.total() - COMMANDS_MAX)
 

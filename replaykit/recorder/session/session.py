@@ -17,7 +17,7 @@ from replaykit.recorder.browser.witnesses.agent_made_documents import forge
 from replaykit.recorder.probes.probe_scheduler import ProbeScheduler
 from replaykit.recorder.session import driver_messages, request_messages, witnesses
 from replaykit.recorder.session.action_tracker import ActionTracker
-from replaykit.recorder.session.agent_scripts import AgentScripts, is_click_of_page
+from replaykit.recorder.session.agent_scripts import DISPATCHED, AgentScripts, is_script_event
 from replaykit.recorder.session.driver_messages import Begin, End, Input, Output, Pause, Utterance
 from replaykit.recorder.session.exchanges import Network
 from replaykit.recorder.session.gestures.form_submissions import Submissions
@@ -288,9 +288,10 @@ class Session:
             self._dom_event(self._scripts.attributed(message))
 
     def _dom_event(self, message: driver_messages.PageMessage) -> None:
-        if is_click_of_page(message):
-            self._page_events.script_click(message, self._ref(message.at))
-        self._action_tracker.message(message)
+        if is_script_event(message):
+            self._page_events.script_event(message, self._ref(message.at))
+        if message.event.trusted or message.event.name not in DISPATCHED:
+            self._action_tracker.message(message)
 
     def _tab_opened(self, message: driver_messages.TabOpened) -> None:
         if self._is_ending:

@@ -38,10 +38,11 @@ _SETS_HEADERS = frozenset(
 _WRITES = ("DOM.set", "DOM.copyTo", "DOM.moveTo")
 """How the names of commands begin that change elements of a page, and so values, without a script."""
 
-_PLANTING = frozenset(
+_EVENT_MAKING = frozenset(
     {"addInitScript", "addScriptToEvaluateOnNewDocument", "addScriptToEvaluateOnLoad", "setContent"}
+    | {"dispatchEvent"}
 )
-"""Commands that have a script run in documents to come."""
+"""Commands that have a script run in documents to come, or make an event at once."""
 
 _DEBUGGER = "Debugger."
 """How the names of commands begin that stop scripts and go on with them."""
@@ -56,7 +57,7 @@ class AgentScriptTimes:
         self._first = min((one.t or 0 for one in commands if _is_script(one)), default=None)
         self.may_have_paused = any(one.name.startswith(_DEBUGGER) for one in commands)
         """The agent may have stopped a script of a page, and run another meanwhile."""
-        self._first_left = min((one.t or 0 for one in commands if _may_stay(one)), default=None)
+        self._first_making = min((one.t or 0 for one in commands if _makes_events(one)), default=None)
         self._first_set = min((one.t or 0 for one in commands if _sets_headers(one)), default=None)
         self._times = sorted(one.t or 0 for one in commands if _is_open(one))
         inputs = sorted(one.t or 0 for one in commands if one.kind == "input")
@@ -73,9 +74,9 @@ class AgentScriptTimes:
         """Whether a script of the agent was asked for before a moment, or may have been."""
         return not self.is_logged or (self._first is not None and self._first <= at + SLACK_MS)
 
-    def may_have_stayed(self, at: int) -> bool:
-        """Whether a script that the agent ran in a page, or planted, may still do something at a moment."""
-        return self.is_logged and self._first_left is not None and self._first_left <= at + SLACK_MS
+    def may_have_made_event(self, at: int) -> bool:
+        """Whether a script that the agent ran in a page, or planted, may have made an event."""
+        return self.is_logged and self._first_making is not None and self._first_making <= at + SLACK_MS
 
     def may_have_set_hidden_values(self, at: int) -> bool:
         """Whether a script or command of the agent may have set cookies or headers before a moment."""
@@ -143,10 +144,10 @@ def _is_script(command: Command) -> bool:
     return command.kind == "script" or _is_address(command) or _writes(command)
 
 
-def _may_stay(command: Command) -> bool:
-    """Whether a command may leave timers and listeners in pages: whatever ran in their own world."""
-    is_planted = command.name.rpartition(".")[2] in _PLANTING and command.world != "driver"
-    return is_planted or _is_open(command)
+def _makes_events(command: Command) -> bool:
+    """Whether a command may make events, at once or later: what ran in a page's world leaves timers there."""
+    is_named = command.name.rpartition(".")[2] in _EVENT_MAKING and command.world != "driver"
+    return is_named or _is_open(command)
 
 
 def _writes(command: Command) -> bool:

@@ -186,8 +186,8 @@ class _Stream:
                     self._gap(story, event)
                 case Command():
                     self._perhaps(story, self.step, event.page, self.possible.commanded(event))
-                case exchange.ScriptClick():
-                    self._perhaps(story, self.step, event.page, self.possible.clicked_by_script(event))
+                case exchange.ScriptEvent():
+                    self._perhaps(story, self.step, event.page, self.possible.scripted(event))
                 case exchange.Exchange(actor="agent"):
                     self._request(story, event)
                 case exchange.Download(suggested=str(name)) if self.with_requests:

@@ -37,7 +37,7 @@ from replaykit.replay.run_state import Page
 from replaykit.trajectory import action as actions
 from replaykit.trajectory.action import ActionBase, DragAndDrop, Element, NodeRef
 from replaykit.trajectory.command import Command
-from replaykit.trajectory.exchange import Exchange, Navigation, ScriptClick, TabChange
+from replaykit.trajectory.exchange import Exchange, Navigation, ScriptEvent, TabChange
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.redaction_marks import MASKED
 from replaykit.trajectory.scalars import Omitted
@@ -309,19 +309,32 @@ class PossibleActions:
         reported = self._reporting.get(-1 if sent.step is None else sent.step)
         return reported is None or at - reported > _EFFECT_MS or self._scripts.asked_between(reported, at)
 
-    def clicked_by_script(self, click: ScriptClick) -> Iterator[PossibleAction]:
-        """Yield what a script of the agent may have clicked that waited, or that it had planted."""
-        if not self._scripts.may_have_stayed(click.t or 0):
+    def scripted(self, event: ScriptEvent) -> Iterator[PossibleAction]:
+        """Yield what a script of the agent may have clicked or pressed by an event that it made."""
+        if not self._scripts.may_have_made_event(event.t or 0):
             return
-        is_box = click.element.tag == "input" and click.element.type in ("checkbox", "radio")
-        for kind in (actions.Click, actions.Check, actions.Uncheck) if is_box else (actions.Click,):
-            yield PossibleAction(kind(element=click.element), "click.by_script", self._shown.get(click.page))
+        page = self._shown.get(event.page)
+        for action in _actions_of(event):
+            yield PossibleAction(action, "event.by_script", page)
 
     def commanded(self, command: Command) -> Iterator[PossibleAction]:
         """Yield what a command did that no page reports."""
         action = self._unreported.get(id(command))
         if action is not None:
             yield PossibleAction(action, "command.unreported")
+
+
+def _actions_of(event: ScriptEvent) -> Iterator[ActionBase]:
+    """Yield the actions in the place of which a script may make an event."""
+    element = event.element
+    if event.name.startswith("key"):
+        yield actions.Press(element=element, key=event.key or "Unidentified")
+        return
+    is_box = element.tag == "input" and element.type in ("checkbox", "radio")
+    kinds = [actions.Click, *([actions.Check, actions.Uncheck] if is_box else [])]
+    yield from (kind(element=element) for kind in kinds)
+    if event.name == "dblclick":
+        yield actions.DblClick(element=element)
 
 
 def _is_again(last: Step, step: Step) -> bool:

@@ -52,6 +52,11 @@ STRAY_WAIT = 300.0
 """Scrolling of unknown cause is an action only if none follows for these ms: drivers scroll, then click."""
 
 
+def is_stray(message: PageMessage) -> bool:
+    """Whether a pointer went up that no document of the page saw go down."""
+    return message.event.trusted and message.event.data.get("stray") is True
+
+
 class Pointing(Gesture):
     """From a trusted pointerdown: click, double click, check, drag, or a button other than the first."""
 
@@ -68,8 +73,7 @@ class Pointing(Gesture):
         self.dropped: PageMessage | None = None
         self.is_double = False
         self.is_drag = first.event.name == "dragstart"
-        if first.event.name == "pointerup":
-            # It was pressed on something that no document of this page has seen.
+        if is_stray(first):
             self.up, self.is_drag, self.over = first, True, True
         self.slid: str | None = None
 
@@ -109,6 +113,8 @@ class Pointing(Gesture):
         return taker(message)
 
     def _take_up(self, message: PageMessage) -> bool:
+        if is_stray(message):
+            return False
         self.up = self.up or message
         self._latest.append(message)
         self.last = message.at

@@ -17,7 +17,7 @@ from replaykit.recorder.session.driver_messages import MAIN, PageMessage, Source
 from replaykit.recorder.session.gestures.drag import Dragging, Dropping
 from replaykit.recorder.session.gestures.gesture import CLICK_WAIT, FinishedGesture, Gesture
 from replaykit.recorder.session.gestures.keyboard import PASTING, Keying
-from replaykit.recorder.session.gestures.pointer import Pointing, Scrolling
+from replaykit.recorder.session.gestures.pointer import Pointing, Scrolling, is_stray
 from replaykit.recorder.session.gestures.text_input import Choosing, Filling, Scripting
 from replaykit.recorder.session.page_message import (
     MODIFIERS,
@@ -266,8 +266,7 @@ class Recogniser:
         return Pointing(message) if message.event.trusted else None
 
     def _start_release(self, message: PageMessage) -> Gesture | None:
-        is_stray = message.event.trusted and message.event.data.get("stray") is True
-        return Pointing(message) if is_stray else None
+        return Pointing(message) if is_stray(message) else None
 
     def _start_drag(self, message: PageMessage) -> Gesture | None:
         # No page dispatches drag events without a pointer itself, so a script does it.
