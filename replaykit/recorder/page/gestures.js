@@ -18,7 +18,7 @@ const GESTURES = new Set(['pointerdown', 'keydown', 'beforeinput', 'dragstart'])
 const ACTIONS = new Set([...BY_USER, 'beforeinput', 'change', 'pageshow']);
 // A script run for an agent dispatches these; other untrusted events give no information.
 const BY_SCRIPT = new Set(['click', 'input', 'change', 'dragstart', 'drop']);
-// These a script may dispatch instead of a click or a key: pages act on them. They begin no gesture.
+// A script may dispatch these in place of a click or a key. They begin no gesture.
 const DISPATCHED = new Set([
   'pointerdown', 'pointerup', 'mousedown', 'mouseup', 'touchstart', 'touchend', 'dblclick', 'auxclick', 'contextmenu',
   'keydown', 'keypress', 'keyup',

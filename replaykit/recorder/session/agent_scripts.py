@@ -25,7 +25,7 @@ DISPATCHED = frozenset(
     {"pointerdown", "pointerup", "mousedown", "mouseup", "touchstart", "touchend"}
     | {"dblclick", "auxclick", "contextmenu", "keydown", "keypress", "keyup"}
 )
-"""Events on which pages act as on a click or a key; a script that makes them clicks or presses nothing."""
+"""Events that pages take like a click or a key; a script that makes them clicks or presses nothing."""
 
 
 def is_script_event(message: PageMessage) -> bool:

@@ -23,7 +23,7 @@ from replaykit.trajectory.action import (
     UploadFile,
 )
 from replaykit.trajectory.command import Command
-from replaykit.trajectory.exchange import Exchange, Navigation, TabChange
+from replaykit.trajectory.exchange import Exchange, Navigation, ScriptEvent, TabChange
 
 SHOP = "http://shop.test/"
 PAGE = """<form><input id=a><textarea id=b></textarea><select id=c><option value=m>Medium</select>
@@ -789,3 +789,70 @@ def test_what_was_dropped_into_a_field_is_unknown(
 ) -> None:
     run = started({"type": "never", "match": match}).step(DragAndDrop(element=Element(tag="p"), to=stop))
     assert result(run, tmp_path)[0] == outcome
+
+
+def eventful(run: Builder, name: str, element: Element, key: str | None = None) -> Builder:
+    """Add an event of a script, 500 ms later than all before."""
+    at = (run.build().events[-1].t or 0) + 500
+    return run.add(ScriptEvent(name=name, key=key, element=element, t=at, page=0)).see(PAGE)
+
+
+BUTTON = Element(tag="button", role="button", name="Buy now", text="Buy now")
+BOX = Element(tag="input", type="checkbox", role="checkbox", name="Buy now")
+NEVER_CLICK = {"type": "never", "match": {"action": "click", "text": "Buy now"}}
+BY_SCRIPT = ("UNDECIDED", ("event.by_script@0",))
+DORMANT: tuple[str, tuple[str, ...]] = ("DORMANT", ())
+
+
+@pytest.mark.parametrize(
+    ("command", "world", "found"),
+    [
+        ("Frame.evaluateExpression", None, BY_SCRIPT),
+        ("Frame.dispatchEvent", None, BY_SCRIPT),
+        ("Frame.setContent", None, BY_SCRIPT),
+        ("Runtime.evaluate", "page", BY_SCRIPT),
+        ("Runtime.callFunctionOn", "driver", DORMANT),
+        ("BrowserContext.addInitScript", None, BY_SCRIPT),
+        ("Page.addScriptToEvaluateOnNewDocument", "page", BY_SCRIPT),
+        ("Page.addScriptToEvaluateOnNewDocument", "driver", DORMANT),
+        ("Page.addScriptToEvaluateOnLoad", "page", BY_SCRIPT),
+        ("DOM.setOuterHTML", None, BY_SCRIPT),
+        ("Page.createIsolatedWorld", None, DORMANT),
+    ],
+)
+def test_a_script_of_the_agent_may_make_events_later(
+    command: str, world: str | None, found: tuple[str, Any], tmp_path: Path
+) -> None:
+    run = scripted(started(NEVER_CLICK, "commands"), command, world=world)
+    assert result(eventful(run, "click", BUTTON), tmp_path) == found
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "element", "match", "found"),
+    [
+        ("mousedown", None, BUTTON, {"action": "click", "text": "Buy now"}, BY_SCRIPT),
+        ("mousedown", None, BUTTON, {"action": "click", "text": "Cancel"}, DORMANT),
+        ("dblclick", None, BUTTON, {"action": "dblclick", "text": "Buy now"}, BY_SCRIPT),
+        ("keydown", "Enter", BUTTON, {"action": "press", "text": "Buy now"}, BY_SCRIPT),
+        ("keydown", "Enter", BUTTON, {"action": "fill", "text": "Buy now"}, DORMANT),
+        ("keydown", "Enter", BUTTON, {"action": "@activate", "text": "Buy now"}, BY_SCRIPT),
+        ("click", None, BOX, {"action": "check", "text": "Buy now"}, BY_SCRIPT),
+        ("click", None, BOX, {"action": "uncheck", "text": "Buy now"}, BY_SCRIPT),
+        ("click", None, BUTTON, {"action": "check", "text": "Buy now"}, DORMANT),
+    ],
+)
+def test_an_event_of_a_script_may_stand_for_an_action(
+    name: str,
+    key: str | None,
+    element: Element,
+    match: dict[str, Any],
+    found: tuple[str, Any],
+    tmp_path: Path,
+) -> None:
+    run = scripted(started({"type": "never", "match": match}, "commands"))
+    assert result(eventful(run, name, element, key), tmp_path) == found
+
+
+def test_events_of_scripts_before_the_first_one_of_the_agent_are_the_page_s(tmp_path: Path) -> None:
+    run = eventful(started(NEVER_CLICK, "commands"), "click", BUTTON)
+    assert result(scripted(run, after_ms=500), tmp_path) == DORMANT

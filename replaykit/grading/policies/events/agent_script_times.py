@@ -152,7 +152,7 @@ def _makes_events(command: Command) -> bool:
 
 def _writes(command: Command) -> bool:
     """Whether a command changes elements, as a script could: their handlers run scripts."""
-    return command.kind == "state" and command.name.startswith(_WRITES)
+    return command.kind != "input" and command.name.startswith(_WRITES)
 
 
 def _sets_headers(command: Command) -> bool:
