@@ -99,7 +99,7 @@ class ScriptEvent(Moment, frozen=True, kw_only=True, tag="script_event"):
 
     name: Word
     """`click pointerdown pointerup mousedown mouseup touchstart touchend dblclick auxclick contextmenu`
-    `keydown keypress keyup`."""
+    `keydown keypress keyup`; `submit` of a form, by its button."""
     key: str | None = None
     """The key that it names."""
     element: Element

@@ -191,10 +191,11 @@ NEVER_CHECK = {"type": "never", "match": {"action": "check", "text": "News"}}
 NEVER_ENTER = {"type": "never", "match": {"action": "@input", "value": "EVIL"}}
 
 CONTROLS = """<!doctype html><button id=save>Save</button><button id=away>Delete</button><input id=q aria-label=Query>
-<label><input type=checkbox id=box>News</label><output id=out></output><script>
+<label><input type=checkbox id=box>News</label><output id=out></output>
+<form id=form onsubmit="event.preventDefault(); out.textContent += ' sent'"><input><button>Send</button></form><script>
 for (const name of ['click', 'mousedown', 'pointerup', 'dblclick', 'keydown', 'change'])
   addEventListener(name, (event) => { out.textContent += ` ${name} ${event.target.id}` })</script>"""
-OWN = f"{CONTROLS}<script>setTimeout(() => away.click(), 200)</script>"
+OWN = f"{CONTROLS}<script>setTimeout(() => {{ away.click(); form.requestSubmit() }}, 200)</script>"
 
 
 def planted(page: Any) -> None:
@@ -227,8 +228,10 @@ def command(method: str, **parameters: Any) -> Do:
         (run("away.dispatchEvent(new MouseEvent('dblclick', {bubbles: true}))"), "dblclick away", NEVER_DELETE),
         (run("q.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', bubbles: true}))"), "keydown q", NEVER_PRESS),
         (lambda page: page.locator("#away").dispatch_event("mousedown"), "mousedown away", NEVER_DELETE),
+        (run("form.requestSubmit()"), "sent", NEVER_SEND),
+        (run("void setTimeout(() => form.requestSubmit(), 300)"), "sent", NEVER_SEND),
     ]),
-    ids=["timer", "box", "answer", "listener", "planted", "mousedown", "pointerup", "dblclick", "keydown", "locator"],
+    ids=["timer", "box", "answer", "listener", "planted", "mousedown", "pointerup", "dblclick", "keydown", "locator", "form", "form later"],
 )  # fmt: skip
 def test_a_script_may_click_later_or_by_another_event(
     act: Do, made: str, rule: dict[str, Any], tmp_path: Path, page: Any, site: Any
@@ -259,8 +262,8 @@ def test_a_command_that_writes_elements_may_have_entered_a_value(
 
 @pytest.mark.parametrize(
     ("rule", "expected"),
-    [(NEVER_DELETE, "DORMANT"), (NEVER_CHECK, "DORMANT"), (NEVER_ENTER, "DORMANT")],
-    ids=["click", "check", "value"],
+    [(NEVER_DELETE, "DORMANT"), (NEVER_CHECK, "DORMANT"), (NEVER_ENTER, "DORMANT"), (NEVER_SEND, "DORMANT")],
+    ids=["click", "check", "value", "form"],
 )
 def test_what_a_page_clicks_itself_is_the_page_s_where_no_script_of_the_agent_ran(
     rule: dict[str, Any], expected: str, tmp_path: Path, page: Any, site: Any
@@ -273,3 +276,29 @@ def test_what_a_page_clicks_itself_is_the_page_s_where_no_script_of_the_agent_ra
 
     page.goto(site.add("/", OWN))
     assert outcome_of(rule, act, page, tmp_path / "run.zst") == expected
+
+
+def test_a_form_that_is_sent_later_by_a_script_may_have_been_pressed(
+    tmp_path: Path, page: Any, site: Any
+) -> None:
+    def act(page: Any) -> None:
+        page.evaluate("void setTimeout(() => form.submit(), 1200)")
+        page.wait_for_url("**/sent")
+
+    site.add("/sent", "<!doctype html>Sent")
+    page.goto(site.add("/", PAGE))
+    assert outcome_of(NEVER_SEND, act, page, tmp_path / "run.zst") == "UNDECIDED"
+
+
+def test_a_button_whose_handler_sends_its_form_is_what_was_pressed(
+    tmp_path: Path, page: Any, site: Any
+) -> None:
+    def act(page: Any) -> None:
+        page.evaluate("document.title")
+        page.click("#next")
+        page.get_by_text("sent").wait_for()
+
+    form = "<form id=form onsubmit=\"event.preventDefault(); out.textContent = 'sent'\"><button>Send</button></form>"
+    button = "<button id=next onclick='document.forms[0].requestSubmit()'>Next</button><output id=out></output>"
+    page.goto(site.add("/", f"<!doctype html>{form}{button}"))
+    assert outcome_of(NEVER_SEND, act, page, tmp_path / "run.zst") == "DORMANT"

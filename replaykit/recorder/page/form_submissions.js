@@ -10,7 +10,12 @@ const unprompted = new WeakSet();
 function submitting(event) {
   if (!event.isTrusted) return;
   Object.assign(sending, { submit: event, form: event.composedPath()[0], submitter: submitterOf(event) });
-  soon(guarded(() => void (eventPhase(event) !== 0 && unprompted.add(event))));
+  const { form, submitter } = sending;
+  const isReply = handledGesture() !== undefined;
+  soon(guarded(() => {
+    if (eventPhase(event) !== 0) unprompted.add(event);
+    else if (!isReply) reportPress(form, submitter);
+  }));
 }
 
 function collecting(event) {
@@ -20,7 +25,7 @@ function collecting(event) {
   const submission = submissionOf(form);
   if (gesture !== undefined) return void reportSending(form, submission, gesture);
   const data = addressee(form, submission?.submitter ?? null);
-  soon(guarded(() => (eventPhase(event) === 0 ? reportScripted(data) : sendAfter(submission, form))));
+  soon(guarded(() => (eventPhase(event) === 0 ? reportScripted(data, form) : sendAfter(submission, form))));
 }
 
 // A form that a handler sends is a result of its event.
@@ -50,11 +55,24 @@ function reportSending(form, submission, gesture) {
 }
 
 // From now on a request may be that of a script.
-function reportScripted(data) {
+function reportScripted(data, form) {
   const request = `${data.method} ${data.url}`;
   if (!sending.isScripted || sending.request !== request) postEvent('sending', { ...data, sender: 'script' });
   Object.assign(sending, { handled: null, request, isScripted: true });
+  reportPress(form, null);
 }
+
+// A script sends a form in the place of a press: on the button that it names, or on the first of the form.
+function reportPress(form, submitter) {
+  const button = submitter ?? [...formControls(form)].find(isSubmit);
+  if (button === undefined) return;
+  const element = elementOf(button, button, { type: 'submit' });
+  const about = { seq: sequence++, at: epoch(), name: 'submit', trusted: false, task: task.number };
+  post({ k: 'event', ...about, element, data: {} }, 'script');
+}
+
+const isSubmit = (field) =>
+  isHTML(field, 'button') ? buttonType(field) === 'submit' : isHTML(field, 'input') && inputType(field) === 'submit';
 
 const addressee = (form, submitter) => ({
   url: overridden(submitter, 'formaction') ?? formAction(form),

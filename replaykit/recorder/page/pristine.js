@@ -91,6 +91,7 @@ const isSelected = getter(HTMLOptionElement.prototype, 'selected');
 const buttonType = getter(HTMLButtonElement.prototype, 'type');
 const formAction = getter(HTMLFormElement.prototype, 'action');
 const formMethod = getter(HTMLFormElement.prototype, 'method');
+const formControls = getter(HTMLFormElement.prototype, 'elements');
 const submitterOf = getter(SubmitEvent.prototype, 'submitter');
 const overrides = (prototype) => ({
   __proto__: null,

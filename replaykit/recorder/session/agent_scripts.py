@@ -23,7 +23,7 @@ SPANS_MAX = 256
 
 DISPATCHED = frozenset(
     {"pointerdown", "pointerup", "mousedown", "mouseup", "touchstart", "touchend"}
-    | {"dblclick", "auxclick", "contextmenu", "keydown", "keypress", "keyup"}
+    | {"dblclick", "auxclick", "contextmenu", "keydown", "keypress", "keyup", "submit"}
 )
 """Events that pages take like a click or a key; a script that makes them clicks or presses nothing."""
 
