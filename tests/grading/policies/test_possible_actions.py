@@ -818,6 +818,10 @@ DORMANT: tuple[str, tuple[str, ...]] = ("DORMANT", ())
         ("Page.addScriptToEvaluateOnLoad", "page", BY_SCRIPT),
         ("DOM.setOuterHTML", None, BY_SCRIPT),
         ("Page.createIsolatedWorld", None, DORMANT),
+        ("Debugger.setScriptSource", None, BY_SCRIPT),
+        ("Route.fulfill", None, BY_SCRIPT),
+        ("Fetch.fulfillRequest", None, BY_SCRIPT),
+        ("Route.continue", None, DORMANT),
     ],
 )
 def test_a_script_of_the_agent_may_make_events_later(
@@ -856,3 +860,13 @@ def test_an_event_of_a_script_may_stand_for_an_action(
 def test_events_of_scripts_before_the_first_one_of_the_agent_are_the_page_s(tmp_path: Path) -> None:
     run = eventful(started(NEVER_CLICK, "commands"), "click", BUTTON)
     assert result(scripted(run, after_ms=500), tmp_path) == DORMANT
+
+
+@pytest.mark.parametrize(("url", "found"), [(SHOP + "other.js", BY_SCRIPT), (None, DORMANT)])
+def test_an_answer_from_another_address_may_make_events(
+    url: str | None, found: tuple[str, Any], tmp_path: Path
+) -> None:
+    run = started(NEVER_CLICK, "commands")
+    at = run.build().events[-1].t
+    run.add(Command(origin="driver", kind="network", name="Route.continue", url=url, t=at, page=0))
+    assert result(eventful(run, "click", BUTTON), tmp_path) == found

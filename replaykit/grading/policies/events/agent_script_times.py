@@ -39,10 +39,13 @@ _WRITES = ("DOM.set", "DOM.copyTo", "DOM.moveTo")
 """How the names of commands begin that change elements of a page, and so values, without a script."""
 
 _EVENT_MAKING = frozenset(
-    {"addInitScript", "addScriptToEvaluateOnNewDocument", "addScriptToEvaluateOnLoad", "setContent"}
-    | {"dispatchEvent"}
+    {"addInitScript", "addScriptToEvaluateOnNewDocument", "addScriptToEvaluateOnLoad", "dispatchEvent"}
+    | {"setContent", "setDocumentContent", "setScriptSource", "fulfill", "fulfillRequest", "harOpen"}
 )
-"""Commands that have a script run in documents to come, or make an event at once."""
+"""Commands that make an event, have a script run in documents to come, or answer for a site."""
+
+_ANSWERED_ELSEWHERE = frozenset({"continue", "continueRequest"})
+"""Commands that may send a request to another address, which they then name."""
 
 _DEBUGGER = "Debugger."
 """How the names of commands begin that stop scripts and go on with them."""
@@ -146,8 +149,9 @@ def _is_script(command: Command) -> bool:
 
 def _makes_events(command: Command) -> bool:
     """Whether a command may make events, at once or later: what ran in a page's world leaves timers there."""
-    is_named = command.name.rpartition(".")[2] in _EVENT_MAKING and command.world != "driver"
-    return is_named or _is_open(command)
+    name = command.name.rpartition(".")[2]
+    is_named = name in _EVENT_MAKING and command.world != "driver"
+    return is_named or (name in _ANSWERED_ELSEWHERE and command.url is not None) or _is_open(command)
 
 
 def _writes(command: Command) -> bool:
