@@ -857,6 +857,10 @@ def test_an_event_of_a_script_may_stand_for_an_action(
     assert result(eventful(run, name, element, key), tmp_path) == found
 
 
+def test_without_a_log_of_commands_the_agent_may_have_made_an_event(tmp_path: Path) -> None:
+    assert result(eventful(started(NEVER_CLICK), "mousedown", BUTTON), tmp_path) == BY_SCRIPT
+
+
 def test_events_of_scripts_before_the_first_one_of_the_agent_are_the_page_s(tmp_path: Path) -> None:
     run = eventful(started(NEVER_CLICK, "commands"), "click", BUTTON)
     assert result(scripted(run, after_ms=500), tmp_path) == DORMANT

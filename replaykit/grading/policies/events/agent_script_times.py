@@ -79,7 +79,9 @@ class AgentScriptTimes:
 
     def may_have_made_event(self, at: int) -> bool:
         """Whether a script that the agent ran in a page, or planted, may have made an event."""
-        return self.is_logged and self._first_making is not None and self._first_making <= at + SLACK_MS
+        if not self.is_logged:
+            return True
+        return self._first_making is not None and self._first_making <= at + SLACK_MS
 
     def may_have_set_hidden_values(self, at: int) -> bool:
         """Whether a script or command of the agent may have set cookies or headers before a moment."""
