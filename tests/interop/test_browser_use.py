@@ -91,13 +91,112 @@ def test_a_password_of_an_action_without_a_result_is_masked(
     assert b"tulip-4711" in b"".join(imported("browser-use", path, keeps_secrets=True).lines)
 
 
-def test_a_gap_in_the_step_numbers_is_a_warning(tmp_path: Path, imported: Importing) -> None:
+def test_a_gap_in_the_step_numbers_leaves_no_channel_whole(tmp_path: Path, imported: Importing) -> None:
+    # The harness drops a step that took too long, although its actions were carried out.
     path = history(tmp_path, turn([CLICK], [{}], 1), turn([CLICK], [{}], 3), turn([DONE], [ANSWERED], 4))
     done = import_run("browser-use", path, tmp_path / "run.zst")
-    assert done.warnings == ("history[1] is after a number that no step has: a step may be missing",)
-    # Releases to 0.5 repeat a number after a reply of the model that could not be read.
+    assert done.warnings == ("history[1] is after a number that no step has: a step is missing",)
+    assert imported("browser-use", path).trajectory.channel("actions") == "partial"
+    # Releases to 0.5 begin with 2, and repeat a number after a reply of the model that could not be read.
     whole = history(tmp_path / "b", turn([CLICK], [{}], 2), turn([CLICK], [{}], 2), turn([DONE], [{}], 3))
     assert import_run("browser-use", whole, tmp_path / "whole.zst").warnings == ()
+    assert imported("browser-use", whole).trajectory.channel("actions") == "recorded"
+
+
+@pytest.mark.parametrize(("number", "state"), [(1, "recorded"), (2, "partial")])
+def test_the_first_step_of_a_newer_release_has_the_number_1(
+    number: int, state: str, tmp_path: Path, imported: Importing
+) -> None:
+    last = turn([DONE], [ANSWERED], number)
+    last["metadata"]["step_interval"] = None
+    assert imported("browser-use", history(tmp_path, last)).trajectory.channel("actions") == state
+
+
+GOTO = {"navigate": {"url": "http://x.test/"}}
+WENT = {"extracted_content": "Navigated to http://x.test/"}
+NO_REPLY = {"error": "Invalid model output format. Please follow the correct schema.\nDetails: ..."}
+CLOSED = {"error": "the page was closed"}
+
+
+@pytest.mark.parametrize(
+    ("items", "tags"),
+    [
+        # The step took too long: its actions stand beside the results of the step before.
+        ([turn([GOTO], [WENT]), turn([INPUT, CLICK], [WENT], 2)], ["goto", "unknown", "unknown"]),
+        # The model did not reply in time, or not at all.
+        ([turn([CLICK], [WENT]), turn([CLICK], [WENT], 2)], ["click", "unknown"]),
+        ([turn([CLICK], [WENT]), turn([CLICK], [CLOSED], 2)], ["click", "unknown"]),
+        ([turn([CLICK], [WENT]), turn([CLICK], [NO_REPLY], 2)], ["click"]),
+        # Turns of their own.
+        ([turn([CLICK], [{}]), turn([INPUT], [{}], 2)], ["click", "fill"]),
+        ([turn([CLICK], [{}]), turn([CLICK], [{}], 2)], ["click", "click"]),
+        ([turn([CLICK], [WENT]), turn([CLICK], [{"extracted_content": "b"}], 2)], ["click", "click"]),
+        ([turn([GOTO], [WENT]), turn([CLICK], [CLOSED], 2)], ["goto", "click"]),
+        ([turn([GOTO], [WENT]), turn([CLICK], [NO_REPLY], 2)], ["goto", "click"]),
+    ],
+)  # fmt: skip
+def test_an_item_that_repeats_the_one_before_shows_no_action(
+    items: list[Any], tags: list[str], tmp_path: Path, imported: Importing
+) -> None:
+    made = [one.action for one in imported("browser-use", history(tmp_path, *items)).trajectory.steps]
+    assert ["unknown" if isinstance(one, Unknown) else tag_of(one) for one in made] == tags
+
+
+SELECT = {"select_dropdown": {"index": 5, "text": "Large"}}
+
+
+@pytest.mark.parametrize(
+    ("named", "result"),
+    [
+        (CLICK, {"extracted_content": "Element index 5 not available - page may have changed. Try refreshing browser state."}),
+        (CLICK, {"extracted_content": "Element with index 5 does not exist. Page has 9 interactive elements"}),
+        (CLICK, {"extracted_content": "Index 5 - has an element which opens file upload dialog. To upload"}),
+        (CLICK, {"extracted_content": "0: text=a", "long_term_memory": "Got dropdown options for index 5"}),
+        (SELECT, {"extracted_content": "Could not select option 'Large' in any frame"}),
+        (SELECT, {"extracted_content": "Available dropdown options  are:\n- Small",
+                  "long_term_memory": "Couldn't select the dropdown option as 'Large' is not one of them."}),
+        ({"find_text": {"text": "tea"}}, {"extracted_content": "Text 'tea' not found or not visible on page"}),
+    ],
+)  # fmt: skip
+def test_a_result_that_says_that_nothing_was_done_is_an_error(
+    named: Any, result: Any, tmp_path: Path, imported: Importing
+) -> None:
+    step = imported("browser-use", history(tmp_path, turn([named], [result]))).trajectory.steps[0]
+    assert step.error is not None and step.error.message in result.values()
+
+
+@pytest.mark.parametrize(
+    ("named", "text"),
+    [
+        (CLICK, 'Clicked button "Element index 5 not available"'),
+        ({"extract": {"query": "x"}}, "Element index 5 not available"),
+        ({"dropdown_options": {"index": 5}}, "Got dropdown options for index 5"),
+        ({"done": {"text": "Selection failed: no"}}, "Selection failed: no"),
+    ],
+)
+def test_a_result_with_words_of_a_page_is_no_error(
+    named: Any, text: str, tmp_path: Path, imported: Importing
+) -> None:
+    path = history(tmp_path, turn([named], [{"extracted_content": text}]))
+    assert imported("browser-use", path).trajectory.steps[0].error is None
+
+
+@pytest.mark.parametrize("around", [("", ""), ("user:", "!")])
+def test_a_placeholder_was_never_entered(
+    around: tuple[str, str], tmp_path: Path, imported: Importing
+) -> None:
+    first, last = around
+    typed = {"input": {"index": 3, "text": f"{first}<secret>pw</secret>{last}"}}
+    # Releases 0.3 to 0.8 repeat the secret in the result.
+    echo = {"long_term_memory": f"Input '{first}tulip-4711{last}' into element 3."}
+    path = history(
+        tmp_path, turn([typed], [echo]), turn([DONE], [{**ANSWERED, "extracted_content": "tulip-4711"}], 2)
+    )
+    run = imported("browser-use", path)
+    assert isinstance(run.trajectory.steps[0].action, Fill)
+    assert run.trajectory.steps[0].action.value == f"{first}⟦masked⟧{last}"
+    assert b"tulip-4711" not in b"".join(run.lines)
+    assert b"tulip-4711" in b"".join(imported("browser-use", path, keeps_secrets=True).lines)
 
 
 LIMIT = {
@@ -122,6 +221,8 @@ def test_a_run_ends_as_its_last_item_shows(
 ) -> None:
     run = imported("browser-use", history(tmp_path, *items)).trajectory
     assert run.ending is not None and (run.ending.kind, run.ending.answer) == ending
+    # No later number shows whether a last step is missing that took too long.
+    assert run.channel("actions") == ("recorded" if ending[0] == "answered" else "partial")
     labels = [one for one in run.of_type(Imported) if one.kind == "label"]
     assert len(labels) == (ending[0] == "answered")
 

@@ -14,8 +14,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.interop.browser_use.cloud_tasks import is_cloud_task, read_cloud_task
-from replaykit.interop.browser_use.executed_actions import Execution, action_results
-from replaykit.interop.browser_use.named_actions import action_of, record_of, uncertain_action
+from replaykit.interop.browser_use.executed_actions import (
+    ExecutedAction,
+    Execution,
+    ItemParts,
+    action_results,
+    refusal_of,
+    stale_execution,
+)
+from replaykit.interop.browser_use.named_actions import action_of, learn_echo, record_of, uncertain_action
 from replaykit.interop.extra_fields import holds_data
 from replaykit.interop.folder_search import json_files
 from replaykit.interop.har.har_entries import stamp
@@ -23,7 +30,7 @@ from replaykit.interop.imported_run import Run
 from replaykit.interop.playwright_trace.trace_contexts import as_time
 from replaykit.interop.playwright_trace.trace_versions import number
 from replaykit.interop.registry import Candidate, Importer, letters
-from replaykit.trajectory.action import Answer, Element
+from replaykit.trajectory.action import Action, Answer, Element, ToolCall, Unknown
 from replaykit.trajectory.exchange import Imported
 from replaykit.trajectory.observation import Observation, TabView
 from replaykit.trajectory.scalars import Threw
@@ -118,8 +125,8 @@ def read(run: Run, candidate: Candidate) -> None:
     if moment is not None:
         run.header["created"] = stamp(moment)
     run.task(None)
-    for turn, item in enumerate(found.history):
-        _item(run, turn, item, start)
+    for turn, (before, item) in enumerate(pairwise([None, *found.history])):
+        _item(run, turn, item, _executed(item, before), start)
     run.origin["alignment"] = "exact"
     run.fills(actions="recorded", targets=_targets(run), thoughts="recorded", urls="partial")
     _check_gaps(run, found.history)
@@ -134,41 +141,65 @@ def _targets(run: Run) -> str:
     return "partial" if any(one is not None and one.tag is None for one in aimed) else "recorded"
 
 
-def _item(run: Run, turn: int, item: HistoryItem, start: float | None) -> None:
+def _executed(item: HistoryItem, before: HistoryItem | None) -> list[ExecutedAction]:
+    """Return what became of each action of an item."""
+    own = _parts(item)
+    stale = None if before is None or not own.actions else stale_execution(own, _parts(before))
+    return (
+        action_results(own.actions, own.results)
+        if stale is None
+        else [ExecutedAction(stale)] * len(own.actions)
+    )
+
+
+def _parts(item: HistoryItem) -> ItemParts:
+    return ItemParts(item.model_output, item.model_output.action if item.model_output else [], item.result)
+
+
+def _item(run: Run, turn: int, item: HistoryItem, found: list[ExecutedAction], start: float | None) -> None:
     stated, began, place = item.model_output, _time(item, "step_start_time"), f"history[{turn}]"
     t = None if start is None or began is None else max(0, round(began - start))
     look = _look(run, item, t)
-    actions = stated.action if stated is not None else []
+    thought = _thought(stated) if stated is not None else None
     run.keep("", {f"{place}.metadata": item.metadata} if item.metadata else {})
-    if not actions:
+    if all(one.execution is Execution.SKIPPED for one in found):
         # A turn without an action: no step follows this look.
         run.add(replace(look, role="unaligned"))
-        if stated is not None and _thought(stated):
-            run.keep("", {f"{place}.thought": _thought(stated)})
-    found = action_results(actions, item.result)
+        run.keep("", {f"{place}.thought": thought} if thought else {})
     own = sum(one.result is not None for one in found)
     for at, plain in enumerate(item.result[own:], own):
         run.keep("", {f"{place}.result[{at}]": plain})
-    for at, (named, outcome) in enumerate(zip(actions, found, strict=True)):
+    for at, (named, outcome) in enumerate(zip(stated.action if stated else [], found, strict=True)):
         element = _element(run, item.state, at)
         if outcome.execution is Execution.SKIPPED:
             run.keep("", {f"{place}.model_output.action[{at}]": record_of(run, named, element)})
             continue
-        is_certain = outcome.execution is not Execution.UNCERTAIN
-        given = None if outcome.result is None else _given(run, outcome.result, f"{place}.result[{at}]")
-        error = given.error if given is not None else None
+        make = uncertain_action if outcome.execution is Execution.UNCERTAIN else action_of
+        action = make(run, named, element)
         run.step(
             t=t,
-            action=action_of(run, named, element) if is_certain else uncertain_action(run, named, element),
+            action=action,
             # Only the first action of a turn met the page that was looked at.
             before=look if at == 0 else None,
             seen=outcome.execution is not Execution.UNREPORTED,
-            thought=_thought(stated) if stated is not None else None,
+            thought=thought,
             raw=named if outcome.result is not None else record_of(run, named, element),
             returned=None if outcome.result is None else _returned(outcome.result),
-            error=None if error is None else Threw(name="ActionError", message=error),
+            error=_error(run, action, outcome.result, f"{place}.result[{at}]"),
             turn=turn,
         )
+        learn_echo(run, named, outcome.result or {})
+
+
+def _error(run: Run, action: Action, result: dict[str, Any] | None, place: str) -> Threw | None:
+    """Return why an action failed: its error, or a result that says that it did nothing."""
+    if result is None:
+        return None
+    error = _given(run, result, place).error
+    # A text that a tool read may hold any words.
+    if error is None and not isinstance(action, Answer | ToolCall | Unknown):
+        error = refusal_of(result)
+    return None if error is None else Threw(name="ActionError", message=error)
 
 
 def _given(run: Run, plain: dict[str, Any], place: str) -> ActionResult:
@@ -239,12 +270,18 @@ def _box(bounds: dict[str, Any]) -> Any:
 
 
 def _check_gaps(run: Run, items: list[HistoryItem]) -> None:
-    """Warn where a step may be missing: the harness leaves out those that were paused or took too long."""
+    """Note where a step is missing: the harness leaves out those that were paused or took too long."""
     numbers = [(at, number((item.metadata or {}).get("step_number"))) for at, item in enumerate(items)]
-    known = [(at, step) for at, step in numbers if step is not None]
+    known = [(-1, _first(items)), *((at, step) for at, step in numbers if step is not None)]
     for (_, before), (at, step) in pairwise(known):
         if step > before + 1:
-            run.flaw("after a number that no step has: a step may be missing", f"history[{at}]")
+            run.cut("after a number that no step has: a step is missing", f"history[{at}]")
+
+
+def _first(items: list[HistoryItem]) -> int:
+    """Return the number before that of the first step: releases to 0.5 began with 2."""
+    is_new = any("step_interval" in (item.metadata or {}) for item in items)
+    return 0 if is_new else 1
 
 
 def _end(run: Run, found: HistoryFile, file: str) -> None:
@@ -255,7 +292,11 @@ def _end(run: Run, found: HistoryFile, file: str) -> None:
     last = next((item for item in reversed(found.history) if item.model_output or item.result), None)
     final = last.result[-1] if last is not None and last.result else {}
     if final.get("is_done") is not True:
-        run.end(_unfinished(run, final))
+        kind = _unfinished(run, final)
+        if kind != "answered":
+            # The harness leaves out a last step that took too long, and no later number shows it.
+            run.fills(actions="partial")
+        run.end(kind)
         return
     success, answer = final.get("success"), _text(final.get("extracted_content"))
     if isinstance(success, bool):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote_plus
@@ -14,6 +15,7 @@ from replaykit.interop.password_masking import exactly_without, typed_password
 from replaykit.interop.playwright_trace.trace_versions import number
 from replaykit.interop.repaired_values import plain_number
 from replaykit.interop.tool_calls import own_action
+from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.action import (
     Action,
     Answer,
@@ -37,6 +39,7 @@ from replaykit.trajectory.action import (
     UploadFile,
     Wait,
 )
+from replaykit.trajectory.redaction_marks import MASKED
 from replaykit.trajectory.scalars import INT_MAX
 
 TOOLS = (
@@ -67,7 +70,7 @@ def action_of(run: Run, named: dict[str, Any], element: Element | None) -> Actio
     if not isinstance(stated, dict | None):
         run.flaw("arguments that are no object: they stay in the record", f"an action {name!r:.80}")
         stated = {"index": stated} if type(stated) is int else {}
-    arguments = stated or {}
+    arguments = _without_placeholders(stated or {})
     index = plain_number(arguments.get("index"))
     if index is not None and index.is_integer():
         element = replace(element or Element(), ref=str(int(index)))
@@ -79,6 +82,33 @@ def action_of(run: Run, named: dict[str, Any], element: Element | None) -> Actio
         made = None
     made = made or own_action(run, name, arguments)
     return made or Unknown(name=name[:64], raw=msgspec.json.encode(stated).decode())
+
+
+_PLACEHOLDER = lazy_pattern(r"<secret>[^<>]{1,128}</secret>")
+"""Text that the harness replaces by a secret before it carries an action out."""
+
+
+def _without_placeholders(value: Any) -> Any:
+    """Return arguments with a mask for each secret: the placeholder was never entered."""
+    if isinstance(value, dict):
+        return {key: _without_placeholders(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_without_placeholders(part) for part in value]
+    return _PLACEHOLDER.sub(MASKED, value) if isinstance(value, str) else value
+
+
+_ECHO = lazy_pattern(r"Input '(.*)' into element \d{1,9}\.", re.DOTALL)
+
+
+def learn_echo(run: Run, named: dict[str, Any], result: dict[str, Any]) -> None:
+    """Learn of the secret that a placeholder stood for: releases 0.3 to 0.8 wrote it into the result."""
+    echo = _ECHO.fullmatch(_text(result.get("long_term_memory")) or "")
+    arguments = next(iter(named.values()), None)
+    text = _text(arguments.get("text")) if isinstance(arguments, dict) else None
+    around = _PLACEHOLDER.split(text or "")
+    if echo is None or len(around) < 2 or run.options.keeps_secrets:
+        return
+    run.secret(echo[1].removeprefix(around[0]).removesuffix(around[-1]))
 
 
 def _scroll(stated: dict[str, Any], element: Element | None, down: bool | None = None) -> Action:
