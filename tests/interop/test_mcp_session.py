@@ -43,6 +43,30 @@ def test_calls_are_steps_and_a_form_is_one_for_each_field(tmp_path: Path, import
     assert run.steps[6].error is not None and run.steps[6].error.message == "Error: covered"
 
 
+SECRET_CODES = [
+    "await page.getByLabel('Notes').fill(process.env['SHOP_PW']);",
+    "page.get_by_label('Notes').fill(os.environ['SHOP_PW'])",
+    'page.getByLabel("Notes").fill(System.getenv("SHOP_PW"));',
+    'await page.GetByLabel("Notes").FillAsync(Environment.GetEnvironmentVariable("SHOP_PW"));',
+]
+
+
+@pytest.mark.parametrize("code", SECRET_CODES)
+def test_the_name_of_a_secret_was_never_entered(code: str, tmp_path: Path, imported: Importing) -> None:
+    # `--secrets` of the server: the agent names the secret, and the server enters it.
+    form = [{"target": "e5", "name": "Notes", "type": "textbox", "value": "SHOP_PW"}]
+    entries = [
+        mcp_entry("browser_type", {"target": "e5", "element": "Notes", "text": "SHOP_PW"}, code=code),
+        mcp_entry("browser_fill_form", {"fields": form}, code=code),
+        mcp_entry("browser_type", {"target": "e5", "element": "Notes", "text": "tea"}, code=code),
+        mcp_entry("browser_type", {"target": "e5", "element": "Notes", "text": "SHOP_PW"}, code="fill('SHOP_PW')"),
+    ]  # fmt: skip
+    path = write(tmp_path, "session-1/session.md", "\n".join(entries))
+    actions = [step.action for step in imported("playwright-mcp", path).trajectory.steps]
+    values = [one.value for one in actions if isinstance(one, Type | Fill)]
+    assert values == ["⟦masked⟧", "⟦masked⟧", "tea", "SHOP_PW"]
+
+
 def test_pages_trees_and_screenshots_follow_their_calls(tmp_path: Path, imported: Importing) -> None:
     bundle = imported("playwright-mcp", playwright_mcp(tmp_path))
     looks = {one.of: one for one in bundle.trajectory.of_type(Observation)}

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from msgspec.structs import replace
+
 from replaykit.interop.folder_search import files, is_marked
 from replaykit.interop.imported_run import Run
 from replaykit.interop.password_masking import exactly_without, names_password, typed_by_code
@@ -26,7 +28,7 @@ from replaykit.interop.playwright_mcp.snapshot_targets import named_by_snapshot
 from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.interop.tool_calls import called_action, form_call
 from replaykit.patterns import lazy_pattern
-from replaykit.trajectory.action import Action
+from replaykit.trajectory.action import Action, TextAction
 from replaykit.trajectory.exchange import Console
 from replaykit.trajectory.observation import Observation, TabView
 from replaykit.trajectory.redaction_marks import MASKED
@@ -77,7 +79,7 @@ def _add(run: Run, entry: McpEntry, place: int, shown: str, tree: str | None) ->
         run.flaw("an action of a person, not of the agent: kept beside the steps", f"{LOG} line {entry.line}")
         run.keep(f"{LOG} [{place}]", _of_person(run, entry))
         return
-    actions = [named_by_snapshot(shown, action) for action in _actions(run, entry)]
+    actions = [named_by_snapshot(shown, _without_secret(action, entry)) for action in _actions(run, entry)]
     error = entry.result.get("error")
     for at, action in enumerate(actions):
         is_last = at == len(actions) - 1
@@ -88,6 +90,19 @@ def _add(run: Run, entry: McpEntry, place: int, shown: str, tree: str | None) ->
         )  # fmt: skip
     _look(run, entry, tree)
     _consoles(run, entry)
+
+
+_SECRETS = lazy_pattern(
+    r"(?:process\.env\[|os\.environ\[|System\.getenv\(|GetEnvironmentVariable\()(['\"])(\w{1,256})\1[\])]"
+)
+"""Code that takes a secret of `--secrets`: the call itself has its name in the place of the text."""
+
+
+def _without_secret(action: Action, entry: McpEntry) -> Action:
+    """Return an action with a mask for a text that is the name of a secret, which the server entered."""
+    names = {found[2] for found in _SECRETS.finditer(str(entry.result.get("code") or ""))}
+    is_secret = isinstance(action, TextAction) and action.value in names
+    return replace(action, value=MASKED) if is_secret else action
 
 
 def _of_person(run: Run, entry: McpEntry) -> dict[str, Any]:
