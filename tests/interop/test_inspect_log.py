@@ -155,6 +155,57 @@ def test_a_run_that_still_acted_has_no_answer(tmp_path: Path, imported: Importin
     assert (ending.kind, ending.answer) == ("stopped", None)
 
 
+def event_of(sample: dict[str, Any], id: str) -> dict[str, Any]:
+    found: dict[str, Any] = next(one for one in sample["events"] if one.get("id") == id)
+    return found
+
+
+def test_a_call_is_what_its_approver_made_of_it(tmp_path: Path, imported: Importing) -> None:
+    def change(sample: dict[str, Any]) -> None:
+        event_of(sample, "c3")["arguments"] = {"action": "left_click", "coordinate": [5, 6]}
+
+    run = imported("inspect", inspect_log(tmp_path, change)).trajectory
+    click = run.steps[2]
+    assert isinstance(click.action, Click | MouseClick) and click.action.point == (5, 6)
+    assert run.channel("actions") == "recorded"
+    asked = [one.value["tool_calls"] for one in run.of_type(Rest) if "tool_calls" in one.value]
+    assert asked == [{"function": "computer", "arguments": {"action": "left_click", "coordinate": [12, 34]}}]
+
+
+def without_result(sample: dict[str, Any], id: str) -> None:
+    sample["messages"] = [one for one in sample["messages"] if one.get("tool_call_id") != id]
+
+
+def test_a_call_that_its_approver_stopped_failed(tmp_path: Path, imported: Importing) -> None:
+    def change(sample: dict[str, Any]) -> None:
+        without_result(sample, "c3")
+        event_of(sample, "c3")["failed"] = True
+
+    click = imported("inspect", inspect_log(tmp_path, change)).trajectory.steps[2]
+    assert isinstance(click.action, Click | MouseClick) and click.error is not None
+
+
+@pytest.mark.parametrize("has_events", [True, False])
+def test_a_call_without_an_event_and_a_result_is_unknown(
+    has_events: bool, tmp_path: Path, imported: Importing
+) -> None:
+    # A limit ended the sample before the call was made. Some writers leave all events out.
+    def change(sample: dict[str, Any]) -> None:
+        without_result(sample, "c3")
+        sample["events"] = [one for one in sample["events"] if has_events and one.get("id") != "c3"]
+
+    action = imported("inspect", inspect_log(tmp_path, change)).trajectory.steps[2].action
+    assert isinstance(action, Unknown) is has_events
+
+
+def test_a_submission_that_no_message_holds_leaves_actions_whole(tmp_path: Path, imported: Importing) -> None:
+    def change(sample: dict[str, Any]) -> None:
+        submit = {**event_of(sample, "c5"), "id": "c6", "function": "submit", "arguments": {"answer": "tin"}}
+        sample["events"].append(submit)
+
+    assert imported("inspect", inspect_log(tmp_path, change)).trajectory.channel("actions") == "recorded"
+
+
 def test_a_call_that_no_message_holds_leaves_actions_partial(tmp_path: Path, imported: Importing) -> None:
     messages = json.loads(unpacked(INSPECT_LOG)[SAMPLE])["messages"]
     run = changed(tmp_path, imported, messages=[messages[0], *messages[3:]])

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import msgspec
 from msgspec import Struct
 
 from replaykit.errors import InteropError, UnsupportedVersion
 from replaykit.interop.extra_fields import holds_data
 from replaykit.interop.folder_search import PEEK_MAX, files, is_marked, peek
 from replaykit.interop.har.har_entries import Base, moment, stamp
-from replaykit.interop.imported_run import Run
+from replaykit.interop.imported_run import INERT, Run
 from replaykit.interop.inspect.inspect_turns import (
     CallResults,
+    InspectCall,
     InspectMessage,
     Part,
     add_result,
@@ -24,11 +26,12 @@ from replaykit.interop.inspect.inspect_turns import (
     text_of,
     whole,
 )
+from replaykit.interop.inspect.tool_events import ToolEvent, ToolEvents
 from replaykit.interop.registry import Candidate, Importer, letters
 from replaykit.interop.repaired_values import plain_number
 from replaykit.interop.source_files import Archive, SourceLimits, kind_of
-from replaykit.interop.tool_calls import add_call
-from replaykit.trajectory.action import Answer
+from replaykit.interop.tool_calls import add_call, called_action
+from replaykit.trajectory.action import Answer, Unknown
 from replaykit.trajectory.exchange import Imported, Message
 from replaykit.trajectory.scalars import Threw
 from replaykit.trajectory.step import AgentInfo, Step
@@ -200,22 +203,21 @@ def _clock(run: Run, sample: Sample) -> Base:
 
 def _add_turns(run: Run, sample: Sample, given: CallResults, base: Base) -> None:
     asked, last = _asked(sample), _last(sample)
-    began: dict[str, list[int | None]] = {}
-    for id, event in _tool_events(sample):
-        # Models repeat ids: the first call has the first time.
-        began.setdefault(id, []).append(base.ms(moment(event.get("timestamp"))))
+    made = _Calls(run, given, ToolEvents(sample.events), sample.attachments, base)
     for number, one in enumerate(sample.messages):
         if one.role == "assistant":
-            _add_turn(run, one, number, given, began, is_last=one is last)
+            _add_turn(run, one, number, made, is_last=one is last)
         elif one.role == "user":
             _add_words(run, one, number, asked)
         elif one.role != "tool":
             run.keep(f"messages[{number}]", {"role": one.role, "content": one.content})
-    for id, times in began.items():
-        for _ in times:
-            # Events show calls that were cut out of the messages, as by compaction.
-            run.flaw("a call that no message holds: it is left out, actions are partial", f"call {id!r:.80}")
-            run.fills(actions="partial")
+    for id, event in made.events.left():
+        # An agent `react` takes its submission out of the messages, and it touches no page.
+        if isinstance(called_action(run, event.function, event.arguments), INERT):
+            continue
+        # Events show calls that were cut out of the messages, as by compaction, and those of other agents.
+        run.flaw("a call that no message holds: it is left out, actions are partial", f"call {id!r:.80}")
+        run.fills(actions="partial")
 
 
 def _add_words(run: Run, one: InspectMessage, number: int, asked: str | None) -> None:
@@ -234,8 +236,7 @@ def _add_turn(
     run: Run,
     one: InspectMessage,
     number: int,
-    given: CallResults,
-    began: dict[str, list[int | None]],
+    made: _Calls,
     *,
     is_last: bool,
 ) -> None:
@@ -247,18 +248,7 @@ def _add_turn(
     elif words and not is_last:
         _add_message(run, "agent", words)
     for call in calls:
-        described = partial(named_by_tree, given.tree)
-        result, times = given.of(call.id), began.get(call.id)
-        step = add_call(
-            run, call.function, call.arguments, thought=thought, turn=number,
-            t=times.pop(0) if times else None, raw=partial(_raw, call.function),
-            returned=result and result.returned, error=None if result is None else result.error,
-            described=described,
-        )  # fmt: skip
-        if call.parse_error:
-            run.keep(f"messages[{number}]", {"tool_calls.parse_error": call.parse_error})
-        if result is not None:
-            add_result(run, result, step.index)
+        made.add(call, thought=thought, turn=number)
     if one.broken():
         run.flaw("a call without a function: it is kept, actions are partial", f"messages[{number}]")
         run.keep(f"messages[{number}]", {"tool_calls": one.tool_calls})
@@ -267,6 +257,56 @@ def _add_turn(
         # No step and no answer has a place for this thought.
         run.keep(f"messages[{number}]", {"reasoning": thought})
     _keep_parts(run, f"messages[{number}]", one)
+
+
+class _Calls(NamedTuple):
+    """Calls of a sample: what they gave, and what the events say of them."""
+
+    run: Run
+    given: CallResults
+    events: ToolEvents
+    attachments: dict[str, Any]
+    base: Base
+
+    def add(self, call: InspectCall, *, thought: str | None, turn: int) -> None:
+        """Add a call, as it was carried out: an approver may have changed or stopped it."""
+        run, event, described = self.run, self.events.of(call.id), partial(named_by_tree, self.given.tree)
+        result, place = self.given.of(call.id), f"messages[{turn}]"
+        function, arguments = self._carried_out(call, event, place)
+        if call.parse_error:
+            run.keep(place, {"tool_calls.parse_error": call.parse_error})
+        fields: dict[str, Any] = {"thought": thought, "turn": turn}
+        if result is None and event is None and not self.events.is_empty:
+            # The sample ended before the call was made, or while it was.
+            raw = msgspec.json.encode(arguments).decode()
+            run.step(
+                action=Unknown(name=function[:64] or "call", raw=raw), raw=_raw(function, arguments), **fields
+            )
+            return
+        failed = event.error if event is not None else None
+        step = add_call(
+            run, function, arguments, t=None if event is None else self.base.ms(moment(event.timestamp)),
+            raw=partial(_raw, function), returned=result and result.returned,
+            error=failed if result is None else result.error, described=described, **fields,
+        )  # fmt: skip
+        if result is not None:
+            add_result(run, result, step.index)
+
+    def _carried_out(self, call: InspectCall, event: ToolEvent | None, place: str) -> tuple[str, Any]:
+        """Return what was called; what the message asked for is kept if it was something else."""
+        found = whole(event.arguments if event is not None else None, self.attachments)
+        if (
+            event is None
+            or found.missing
+            or not (isinstance(found.value, dict) and isinstance(call.arguments, dict))
+        ):
+            return call.function, call.arguments
+        own = (event.function or call.function, found.value)
+        if own != (call.function, call.arguments) and not call.parse_error:
+            self.run.flaw("a call that an approver changed: what was asked for is kept beside", place)
+            self.run.keep(place, {"tool_calls": _raw(call.function, call.arguments)})
+            return own
+        return call.function, call.arguments
 
 
 def _raw(function: str, arguments: Any) -> dict[str, Any]:
@@ -285,12 +325,6 @@ def _leave_out(run: Run, sample: Sample, used: set[str]) -> None:
     run.leave_out("events_data", int(holds_data(sample.events_data)))
     for id in sample.attachments.keys() - used:
         run.leave_out(f"attachments.{id[:64]}")
-
-
-def _tool_events(sample: Sample) -> Iterator[tuple[str, dict[str, Any]]]:
-    for event in sample.events:
-        if isinstance(event, dict) and event.get("event") == "tool" and isinstance(event.get("id"), str):
-            yield event["id"], event
 
 
 def _last(sample: Sample) -> InspectMessage | None:
