@@ -87,6 +87,26 @@ def states_more(line: str) -> bool:
     return _MORE.search(_NAMED.sub("''", line)) is not None
 
 
+_FAILURE = (
+    r"(?:fail(?:ed|s|ure)?|timed?[ -]?out|timeout|unsuccessful(?:ly)?|skipped|cancel?led|aborted|blocked|rejected|denied"
+    r"|ignored|error(?:ed)?|not (?:found|done|successful|possible|executed|clickable|visible|available))"
+)
+_NOT_DONE = lazy_pattern(
+    rf"(?<=[\s'(\[]){_FAILURE}[\s.!)\]]*\Z"
+    rf"|(?<=[\s'(\[]){_FAILURE}(?:\s*[:;,(\[]|\s+(?:-|after|because|due|as|since)\s)"
+    rf"|(?i:\s(?:->|=>|→|[-–—:])\s*{_FAILURE}(?:\s*\Z|:))"
+    r"|\b(?:did|does|do|was|is|has|had|could|can|would)(?: not|n['’]t)\b|\bcannot\b"
+    r"|\b(?:nothing happened|(?:had |with )?no effect|no change)\b"
+    r"|\b(?:if|unless)\s|['\])]\s*[✗✘❌✖]\ufe0f?\s*\Z"
+)
+"""Words that deny that an action happened, or bind it to a condition. A name has a capital: `Click Retry Failed`."""
+
+
+def is_denied(line: str) -> bool:
+    """Whether a line says, outside of what it quotes, that its action did not happen: `Click "Save" failed`."""
+    return _NOT_DONE.search(_NAMED.sub("''", line)) is not None
+
+
 def unquoted(text: str) -> str:
     """Take off quotation marks around a whole text; marks inside of it lose their backslashes."""
     text = text.strip()

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from replaykit.decoders import convert, decode_plain
 from replaykit.errors import UsageError
 from replaykit.interop.key_names import key_name
-from replaykit.interop.text_action_parts import plain_line, states_more
+from replaykit.interop.text_action_parts import is_denied, plain_line, states_more
 from replaykit.interop.text_action_patterns import ENDING, FORMS, Make
 from replaykit.interop.tool_actions import computer_action
 from replaykit.interop.tools.literal_arguments import tool_arguments
@@ -50,8 +50,9 @@ def words_action(text: str) -> actions.Action | None:
     made = (_made(make, fit) for make, fit in fits if fit is not None)
     found = next((action for action in made if action is not None), None)
     # An answer may mention anything. Of two actions in one line, the second must not be lost.
-    is_one = isinstance(found, actions.Answer) or not states_more(ENDING.sub("", line))
-    return found if is_one else None
+    if isinstance(found, actions.Answer) or not states_more(ENDING.sub("", line)):
+        return None if is_denied(line) and not isinstance(found, actions.Answer | actions.Wait) else found
+    return None
 
 
 def _made(make: Make, found: re.Match[str]) -> actions.Action | None:

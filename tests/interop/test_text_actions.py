@@ -190,3 +190,29 @@ def test_a_second_action_in_a_line_is_not_lost(begin: str, join: str, second: st
 )
 def test_one_action_in_many_words_is_one(line: str, kind: type[Action]) -> None:
     assert isinstance(words_action(line), kind)
+
+
+DENIED = [
+    'Click on "Delete" failed', "Click on 'Delete' (failed).", "Clicking Delete timed out after 3000 ms", "Click Delete - failed",
+    'Clicked "Delete" but nothing happened', 'Click on "Delete" did not work', "Click Delete: element not found", 'Click "Delete" ❌',
+    'Click "Delete" -> Error: no such element', "Click (100, 200) failed", "Click [12] was skipped", "Click Delete if it is there",
+    'Type "tea" into the search box failed', 'Select "Large" from Size failed', "Scroll down failed", "Press Enter failed",
+]  # fmt: skip
+"""Lines that deny their action."""
+
+HAPPENED = [
+    'Click "Try failed jobs again"', "Click Failed jobs", 'Click on "Failed" tab', "Click Retry Failed", "Click on failed orders",
+    'Click "Do not disturb"', 'Type "it failed" into Notes', 'Select "Failed" from Status', "Navigate to https://x.test/failed",
+    "Wait until the page does not show a spinner", "Answer: it was not found", 'Click "✖"', "Click ❌",
+]  # fmt: skip
+"""Lines with such words in names, texts, addresses, conditions of a wait, and answers."""
+
+
+@pytest.mark.parametrize("line", DENIED)
+def test_a_line_that_denies_its_action_is_unknown(line: str) -> None:
+    assert words_action(line) is None
+
+
+@pytest.mark.parametrize("line", HAPPENED)
+def test_a_name_may_hold_the_words_of_a_denial(line: str) -> None:
+    assert words_action(line) is not None
