@@ -112,6 +112,12 @@ ACTIONS: list[tuple[str, dict[str, Any], Action]] = [
     ("dragAndDrop", {"describe": "card", "startCoordinates": [1, 2], "endCoordinates": [3, 4]},
      DragAndDrop(element=Element(text="card"), point=(1, 2), to_point=(3, 4))),
     ("keys", {"method": "type", "value": "tea"}, KeyboardType(value="tea")),
+    ("keys", {"method": "type", "value": "ab", "repeat": 3}, KeyboardType(value="ababab")),
+    ("keys", {"method": "type", "value": "%pin%", "repeat": 1}, KeyboardType(value="⟦masked⟧")),
+    ("type", {"describe": "notes", "text": "at %pw%", "coordinates": [3, 4]},
+     Type(element=Element(text="notes", point=(3, 4)), value="at ⟦masked⟧")),
+    ("type", {"describe": "notes", "text": "5 % of 20 %", "coordinates": [3, 4]},
+     Type(element=Element(text="notes", point=(3, 4)), value="5 % of 20 %")),
     ("navback", {"reasoningText": "wrong page"}, GoBack()),
     ("wait", {"timeMs": 1500}, Wait(ms=1500)),
     ("scroll", {"x": 3, "y": 4, "scroll_x": 0, "scroll_y": 300}, Scroll(dy=300)),
@@ -120,7 +126,9 @@ ACTIONS: list[tuple[str, dict[str, Any], Action]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "args", "action"), ACTIONS, ids=[one[0] for one in ACTIONS])
+@pytest.mark.parametrize(
+    ("name", "args", "action"), ACTIONS, ids=[f"{one[0]}-{at}" for at, one in enumerate(ACTIONS)]
+)
 def test_tools(name: str, args: Any, action: Action, tmp_path: Path, imported: Importing) -> None:
     def change(plain: dict[str, Any]) -> None:
         plain["steps"] = [{"actionName": name, "actionArgs": args}]
@@ -171,6 +179,15 @@ def test_values_of_variables_are_masked(tmp_path: Path, imported: Importing) -> 
     assert step.raw["parameters"]["variables"] == {"pw": "⟦masked⟧", "who": "⟦masked⟧"}
     (kept,) = imported("stagehand", path, keeps_secrets=True).trajectory.steps
     assert kept.raw["parameters"]["variables"]["pw"] == "tulip-4711"
+
+
+def test_the_name_of_a_variable_was_never_entered(tmp_path: Path, imported: Importing) -> None:
+    done = {"success": True, "actions": [call("fill", "%pw%"), call("selectOptionFromDropdown", "%size%")]}
+    given = {"instruction": "fill in the form", "variables": {"pw": "tulip-4711", "size": "two"}}
+    path = write(tmp_path, "history.json", [entry("act", given, done, 0)])
+    fill, choice = (step.action for step in imported("stagehand", path).trajectory.steps)
+    assert isinstance(fill, Fill) and fill.value == "⟦masked⟧"
+    assert isinstance(choice, SelectOption) and choice.labels == ("⟦masked⟧",)
 
 
 def result(**changes: Any) -> dict[str, Any]:

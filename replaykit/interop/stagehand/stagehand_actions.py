@@ -6,10 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from replaykit.interop.imported_run import Run
 from replaykit.interop.tool_calls import called_action
+from replaykit.patterns import lazy_pattern
 from replaykit.trajectory import action as actions
+from replaykit.trajectory.redaction_marks import MASKED
 
 Arguments = Mapping[str, Any]
 
@@ -18,6 +21,9 @@ READING = frozenset({
     "open_web_browser", "getstatus", "task_complete",
 })  # fmt: skip
 """Tools that leave the page as it is, lower-case."""
+
+TYPED_MAX = 65_536
+"""Characters of a text that is typed several times."""
 
 IN_WORDS = ("act", "fillForm")
 """Tools that a model resolves to calls."""
@@ -29,8 +35,25 @@ def mark_first_only(run: Run, tools: Iterable[str]) -> None:
         run.fills(actions="partial")
 
 
+_VARIABLE = lazy_pattern(r"%[A-Za-z_][\w-]{0,127}%")
+"""Text that Stagehand replaces by the value of a variable: models and logs see the name only."""
+
+
+def _without_variables(action: actions.Action) -> actions.Action:
+    """Return an action with a mask for each variable: its name was never entered."""
+    if isinstance(action, actions.TextAction):
+        return replace(action, value=_VARIABLE.sub(MASKED, action.value))
+    if isinstance(action, actions.SelectOption):
+        return replace(action, labels=tuple(_VARIABLE.sub(MASKED, one) for one in action.labels))
+    return action
+
+
 def actions_of(run: Run, name: str, arguments: Any, result: Any) -> list[actions.Action]:
     """Return what a tool did: of `act` and of forms what the result holds, else what their words state."""
+    return [_without_variables(one) for one in _stated_actions(run, name, arguments, result)]
+
+
+def _stated_actions(run: Run, name: str, arguments: Any, result: Any) -> list[actions.Action]:
     args = arguments if isinstance(arguments, dict) else {}
     # A resolved action has a selector; an instruction in words has to be interpreted.
     resolved = _resolved(result) or _resolved(args)
@@ -66,7 +89,7 @@ def resolved_action(resolved: Any) -> actions.Action:
         action = None if make is None else make(element, [str(one) for one in given or ()])
     except (IndexError, ValueError):
         action = None
-    return action if action is not None else _unknown(method or "act", resolved)
+    return _unknown(method or "act", resolved) if action is None else _without_variables(action)
 
 
 def _resolved(value: Any) -> list[Any]:
@@ -153,12 +176,11 @@ def _tool(name: str, args: Arguments) -> actions.Action | None:
             ends = (_point(args.get("startCoordinates")), _point(args.get("endCoordinates")))
             return actions.DragAndDrop(element=element, point=ends[0], to_point=ends[1])
         case "keys" if isinstance(args.get("value"), str):
-            value = args["value"]
-            return (
-                actions.Press(key=value)
-                if args.get("method") == "press"
-                else actions.KeyboardType(value=value)
-            )
+            value, times = args["value"], args.get("repeat") or 1
+            if args.get("method") == "press":
+                return actions.Press(key=value)
+            is_read = type(times) is int and 0 < times * len(value) <= TYPED_MAX
+            return actions.KeyboardType(value=value * times) if is_read else None
         case "scroll" if args.get("direction") in ("up", "down") and "x" not in args:
             share = args.get("percentage")
             amount = f"{args['direction']} {share}%" if isinstance(share, int | float) else args["direction"]
