@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from replaykit.errors import MalformedSource, UnsupportedVersion
@@ -17,7 +18,7 @@ from replaykit.trajectory.action import Unknown, tag_of
 from replaykit.trajectory.exchange import Console, Dialog, Exchange, TabChange
 from replaykit.trajectory.observation import Observation
 from tests.interop.conftest import Importing
-from tests.interop.samples import PAGE_HTML, shown, trace, trace_events, write
+from tests.interop.samples import PAGE_HTML, call, shown, trace, trace_events, write
 
 
 def test_calls_become_steps_and_reads_do_not(tmp_path: Path, imported: Importing) -> None:
@@ -42,6 +43,52 @@ def test_targets_are_found_where_the_tracer_marked_them(tmp_path: Path, imported
     inner = click.action.element
     assert inner is not None and (inner.tag, inner.text, inner.frame) == ("a", "Inside", (0,))
     assert inner.frame_url == "http://shop.test/in"
+
+
+@pytest.mark.parametrize("mark", ["", "c2"])
+@pytest.mark.parametrize("is_over", [True, False])
+def test_calls_at_the_same_time_share_an_empty_mark(
+    mark: str, is_over: bool, tmp_path: Path, imported: Importing
+) -> None:
+    # The snapshot of one call then shows what the other call acted on.
+    events = trace_events()
+    page = ["HTML", {}, ["BODY", {}, ["INPUT", {"__playwright_target__": mark}]]]
+    at = next(at for at, one in enumerate(events) if one.get("callId") == "c2")
+    other = call("c9", "Frame", "click", 55 if is_over else 72, 76, selector="#go")
+    events = [
+        *events[:at],
+        events[at],
+        *other,
+        shown("c2", "action", page, 53),
+        call("c2", "Frame", "fill", 50, 70)[1],
+    ]
+    step = next(
+        one
+        for one in imported(
+            "playwright-trace", trace(tmp_path, [*events, shown("c9", "before", page, 60)])
+        ).trajectory.steps
+        if tag_of(one.action) == "fill"
+    )
+    assert step.action.element is not None and step.action.element.ref == "#name"
+    assert (step.action.element.tag is None) is (is_over and not mark)
+
+
+def test_a_call_that_took_too_long_failed_as_the_runner_says(tmp_path: Path, imported: Importing) -> None:
+    runner: list[dict[str, Any]] = [
+        {"version": 10, "type": "context-options", "origin": "testRunner", "monotonicTime": 5, "wallTime": 1},
+        {"type": "after", "callId": "c5", "endTime": 120, "error": {"name": "", "message": "Test timeout"}},
+        {"type": "after", "callId": "c1", "endTime": 120, "error": {"name": "", "message": "of the runner"}},
+    ]
+    lines = b"\n".join(map(msgspec.json.encode, runner))
+    steps = imported("playwright-trace", trace(tmp_path, **{"test.trace": lines})).trajectory.steps
+    assert [one.error.message for one in (steps[0], steps[4]) if one.error is not None] == ["Test timeout"]
+    assert tag_of(steps[4].action) == "click"
+
+
+def test_a_call_that_never_ended_is_no_success(tmp_path: Path, imported: Importing) -> None:
+    steps = imported("playwright-trace", trace(tmp_path)).trajectory.steps
+    assert steps[4].error is not None and steps[4].error.name == "Unfinished"
+    assert steps[0].error is None
 
 
 def test_pages_are_resolved_with_their_live_state(tmp_path: Path, imported: Importing) -> None:

@@ -124,6 +124,8 @@ class Trace:
         self.screencast: dict[str, list[tuple[float, str]]] = {}
         self.others: list[tuple[float, TraceContext, Event]] = []
         self.attachments: dict[str, str] = {}
+        #: Call id to its end, as the test runner saw it: a call that took too long has no other.
+        self.ends_of_runner: dict[str, Event] = {}
         #: Types of events that are not read, and how many there were.
         self.unread: Counter[str] = Counter()
         self.frames = FrameSnapshots()
@@ -174,6 +176,8 @@ class _Reading:
         call = self._calls.get(text(event.get("callId")))
         if call is not None:
             call.end = event
+        elif not self._context.is_library:
+            self._trace.ends_of_runner[text(event.get("callId"))] = event
 
     def _input(self, event: Event) -> None:
         call = self._calls.get(text(event.get("callId")))

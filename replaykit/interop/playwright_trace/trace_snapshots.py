@@ -47,6 +47,8 @@ class Built(Struct, frozen=True, kw_only=True):
     """The element that a call acted on."""
     number: int
     """Its element number, -1 if it has no element."""
+    is_named: bool
+    """Whether its mark names the call: calls at the same time share the empty mark of newer releases."""
     frames: tuple[tuple[int, str], ...]
     """Frame elements: place among all of them, id of the frame inside (empty: not known)."""
     passwords: tuple[str, ...]
@@ -128,6 +130,7 @@ def build(
         title=maker.title.strip(),
         target=maker.target(),
         number=maker.target_number,
+        is_named=maker.is_named,
         frames=tuple(maker.frames),
         passwords=tuple(maker.passwords),
         fields=tuple(maker.fields),
@@ -146,6 +149,7 @@ class _Maker:
         self.passwords: list[str] = []
         self.fields: list[str] = []
         self.target_number = -1
+        self.is_named = False
         self.is_whole = True
         self._source, self._frame, self._call, self._keeps = frames, frame, call, keeps_secrets
         self._target: tuple[str, dict[str, str], str | None] | None = None
@@ -289,7 +293,7 @@ class _Maker:
             if plain.get("type", "").lower() == "password" and value and not self._keeps:
                 value = MASKED
             self._target = (name, plain, value)
-            self.target_number = self.elements
+            self.target_number, self.is_named = self.elements, bool(mark)
             self._start = len(self.tokens)
 
     def target(self) -> Element | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
@@ -51,6 +52,7 @@ class TraceSteps:
         self._has_trees = False
         self._closed, self._asked = self._events("pageClosed"), self._events("dialog")
         self._mouse: dict[str, tuple[int, int]] = {}
+        self._shared = self._overlapping()
         # By the time they were shown: page ids are random, and ordinals must not be.
         self._order_tabs()
 
@@ -101,6 +103,15 @@ class TraceSteps:
     def _events(self, method: str) -> list[tuple[float, Line]]:
         """Return the events of a method with their times, in order."""
         return [(at, one) for at, _, one in self._trace.others if one.get("method") == method]
+
+    def _overlapping(self) -> set[str]:
+        """Return the ids of calls on an element that ran at the same time as another one of their page."""
+        pages: dict[str, list[TraceCall]] = {}
+        for call in self._trace.calls:
+            shown = self._main(call, *_AT)
+            if shown is not None and _selector(call):
+                pages.setdefault(shown.page, []).append(call)
+        return {id for calls in pages.values() for id in _overlapping(calls)}
 
     def _order_tabs(self) -> None:
         shown = [one for group in self._trace.shown.values() for one in group if one.page]
@@ -253,11 +264,14 @@ class TraceSteps:
         return self._run.image(name), False
 
     def _element(self, call: TraceCall) -> actions.Element | None:
-        params = call.begin.get("params")
-        selector = text(params.get("selector")) if isinstance(params, dict) else ""
+        selector = _selector(call)
         for one in [one for phase in _AT for one in self._shown(call, phase)]:
             blob, made = self._snapshot(one)
-            if made is not None and made.target is not None:
+            if (
+                made is not None
+                and made.target is not None
+                and (made.is_named or call.id not in self._shared)
+            ):
                 node = actions.NodeRef(snapshot=blob, number=made.number) if isinstance(blob, str) else None
                 return self._aimed(replace(made.target, ref=selector or None, node=node), call, one)
         if selector:
@@ -296,7 +310,10 @@ class TraceSteps:
         return () if made is None else made.frames
 
     def _error(self, call: TraceCall) -> Threw | None:
-        error = call.end.get("error") if call.end is not None else None
+        end = call.end or self._trace.ends_of_runner.get(call.id)
+        if end is None:
+            return Threw(name="Unfinished", message="the trace ends before the call did")
+        error = end.get("error")
         stated = error.get("error", error) if isinstance(error, dict) else None
         if isinstance(stated, dict) and stated.get("name") == OURS:
             return None  # a verdict that an export shows
@@ -332,8 +349,7 @@ class TraceSteps:
         """Yield what was typed into a field that nothing was shown of and whose selector names a password."""
         if self._run.options.keeps_secrets or any(self._shown(call, phase) for phase in _AT):
             return
-        params = call.begin.get("params")
-        selector = text(params.get("selector")) if isinstance(params, dict) else ""
+        selector = _selector(call)
         action = action_of(call.begin, None) if _PASSWORD.search(selector) else None
         value = None if action is None else typed(action)
         if value:
@@ -371,6 +387,26 @@ class TraceSteps:
         # An older page is not what the run ended with.
         is_late = found is not None and (found.at >= last or isinstance(_action(acting), actions.CloseTab))
         return self._look(found, "final", None) if found is not None and is_late else None
+
+
+def _overlapping(calls: list[TraceCall]) -> set[str]:
+    """Return the ids of calls, in order of their starts, that did not run by themselves."""
+    found: set[str] = set()
+    longest: TraceCall | None = None
+    for call in calls:
+        if longest is not None and (call.start or 0.0) < _over(longest):
+            found |= {call.id, longest.id}
+        longest = call if longest is None or _over(call) > _over(longest) else longest
+    return found
+
+
+def _selector(call: TraceCall) -> str:
+    params = call.begin.get("params")
+    return text(params.get("selector")) if isinstance(params, dict) else ""
+
+
+def _over(call: TraceCall) -> float:
+    return math.inf if call.over is None else call.over
 
 
 def _returned(call: TraceCall) -> Any:
