@@ -130,6 +130,22 @@ STRANGE: dict[str, tuple[Any, str]] = {
     "wa/render_12.html": (b"<html></html>", "renders of WebArena; import the traces"),
     "os/traj.jsonl": (b'{"step_num": 1, "action": "DONE"}', "a run of OSWorld"),
     "tac/traj_pm-task.json": ([{"x": 1}], "results of TheAgentCompany"),
+    "act_a_trajectory.json": ({"sdk_version": "3.4", "prompt": "x", "steps": [], "metadata": {}}, "a trajectory of Nova Act"),
+    "tars.json": (
+        {"sessionId": "s", "events": [{"type": "user_message"}, {"type": "tool_call", "toolCallId": "c", "name": "click", "arguments": {}}]},
+        "events of Agent TARS",
+    ),
+    "magentic.jsonl": (
+        b'{"source": "WebSurfer", "message": "I clicked.", "url": "http://x", "action": "click", "arguments": {}}', "a log of Magentic-One",
+    ),
+    "cypress.json": ({"cypressVersion": "13", "runs": []}, "results of Cypress"),
+    "mochawesome.json": ({"stats": {}, "results": [], "meta": {}}, "a report of Mochawesome"),
+    "langchain.json": (
+        {"messages": [{"type": "human", "content": "x"}, {"type": "ai", "content": "", "tool_calls": []}]}, "messages of LangChain",
+    ),
+    "recording.js": (b"const puppeteer = require('puppeteer');", "a program, which says what to do"),
+    "bu/conversation_0a-1_12.txt": (b" SystemMessage ", "prompts of browser-use"),
+    "sel/shop.side": ({"id": "1", "url": "http://shop.test", "tests": []}, "a script of Selenium IDE"),
     "blob/report.jsonl": (b'{"method": "onConfigure"}', "a blob report of Playwright without a trace"),
 }  # fmt: skip
 """Name of a file that no layout reads to its content and what it is called."""

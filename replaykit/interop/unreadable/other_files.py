@@ -28,6 +28,7 @@ _MESSAGES = (
 )
 _SPANS = "which hold no pages: export the runs of the agent's own tool"
 _SKYVERN = f"{_NO_LAYOUT}; record the next run with `replaykit record`"
+_TESTS = "which says which tests passed and not what happened: record the run with `replaykit record`"
 _TASKS = "which say what to do and not what happened: give them as `--task FILE` to an import of runs"
 
 _ENDINGS = {
@@ -38,6 +39,7 @@ _ENDINGS = {
     ".flow": "flows of mitmproxy; write them as HAR: `mitmdump -nr FILE --set hardump=net.har`",
     ".pcap": f"captured packets; {_HAR}, in the browser",
     ".pcapng": f"captured packets; {_HAR}, in the browser",
+    ".krecorder": f"a script of Katalon Recorder, {_SCRIPT}",
     ".side": f"a script of Selenium IDE, {_SCRIPT}",
     ".mhtml": f"one saved page, {_PAGES_ONLY}",
     ".webarchive": f"one saved page, {_PAGES_ONLY}",
@@ -51,6 +53,12 @@ _KEYS: tuple[tuple[frozenset[str], str], ...] = (
     (frozenset({"__export_format", "resources"}), f"an export of Insomnia, {_SAVED}; its HAR holds replies"),
     (frozenset({"title", "steps"}), f"a flow of Chrome's Recorder, {_SCRIPT}"),
     (frozenset({"tests", "url", "id"}), f"a script of Selenium IDE, {_SCRIPT}"),
+    (frozenset({"sdk_version", "prompt", "steps"}), f"a trajectory of Nova Act, {_NO_LAYOUT}"),
+    (frozenset({"toolCallId", "name", "arguments"}), f"events of Agent TARS, {_NO_LAYOUT}"),
+    (frozenset({"source", "url", "action", "arguments"}), f"a log of Magentic-One, {_NO_LAYOUT}"),
+    (frozenset({"cypressVersion", "runs"}), f"results of Cypress, {_TESTS}"),
+    (frozenset({"stats", "results", "meta"}), f"a report of Mochawesome, {_TESTS}"),
+    (frozenset({"type", "content", "tool_calls"}), f"messages of LangChain, {_MESSAGES}"),
     (frozenset({"traceEvents"}), f"a performance profile of Chrome; {_HAR}, in the panel Network"),
     (frozenset({"constants", "events"}), f"a net log of Chrome; {_HAR}, in the panel Network"),
     (
@@ -105,6 +113,11 @@ _NAMES: tuple[tuple[Any, str], ...] = (
         lazy_pattern(r"render_[\w-]+\.html"),
         "renders of WebArena; import the traces that `run.py --save_trace_enabled` writes: playwright-trace",
     ),
+    (
+        lazy_pattern(r"conversation_[\w-]+_\d+\.txt"),
+        "prompts of browser-use, which do not show what became of an action; give its history instead:"
+        " `history.save_to_file(PATH)`",
+    ),
     (lazy_pattern(r"traj\.jsonl"), "a run of OSWorld; import its traj.jsonl as a `table`"),
     (
         lazy_pattern(r"traj_[\w.-]+\.json"),
@@ -121,17 +134,30 @@ _ELEMENT = "interacted_element"
 """Stands beside each action in lists that browser-use makes of a history."""
 
 
+_PROGRAMS = (".js", ".mjs", ".ts", ".py", ".java", ".cs")
+"""Ends of names of programs, such as recorders export; in a folder they say nothing about it."""
+
+_READ = (".html", ".txt", ".json", ".jsonl")
+"""Ends of names of files in a folder that are known by their names or keys."""
+
+
 def known_file(path: Path) -> str | None:
     """Return what a file of another tool is, by its name; else None."""
-    return _ENDINGS.get(path.suffix.lower())
+    ending = path.suffix.lower()
+    return f"a program, {_SCRIPT}" if ending in _PROGRAMS else _ENDINGS.get(ending)
 
 
 def known_folder(path: Path) -> str | None:
-    """Return what a folder of another tool is, by the names in it, then by its first JSON; else None."""
-    found = list(islice(files(path, ".html", ".json", ".jsonl"), LOOK_MAX))
+    """Return what a folder of another tool is, by names in it, by its first JSON, by an ending; else None."""
+    found = list(islice(files(path, *_READ, *_ENDINGS), LOOK_MAX))
     named = (words for form, words in _NAMES if any(form.fullmatch(file.name) for file in found))
-    rows = (file for file in found if file.suffix.lower() != ".html")
-    return next(named, None) or next(filter(None, map(_in_file, islice(rows, ROWS_MAX))), None)
+    rows = (file for file in found if file.suffix.lower() in (".json", ".jsonl"))
+    by_ending = (_ENDINGS[end] for file in found if (end := file.suffix.lower()) in _ENDINGS)
+    return (
+        next(named, None)
+        or next(filter(None, map(_in_file, islice(rows, ROWS_MAX))), None)
+        or next(by_ending, None)
+    )
 
 
 def _in_file(file: Path) -> str | None:
