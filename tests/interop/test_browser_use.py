@@ -181,6 +181,25 @@ def test_a_result_with_words_of_a_page_is_no_error(
     assert imported("browser-use", path).trajectory.steps[0].error is None
 
 
+@pytest.mark.parametrize(
+    ("first", "tag", "seen"),
+    [
+        # A click that removes an element moves the indices of those behind it.
+        ({"click_element_by_index": {"index": 4}}, "tag_name", None),
+        ({"input_text": {"index": 4, "text": "tea"}}, "tag_name", "button"),
+        # Newer releases keep an index for as long as its element is there.
+        ({"click": {"index": 4}}, "node_name", "button"),
+    ],
+)
+def test_an_index_of_older_releases_names_an_element_until_a_click(
+    first: Any, tag: str, seen: str | None, tmp_path: Path, imported: Importing
+) -> None:
+    fields = [{tag: "input", "attributes": {}}, {tag: "button", "attributes": {"id": "delete"}}]
+    path = history(tmp_path, turn([first, CLICK], [{}, {}], interacted_element=fields))
+    element = imported("browser-use", path).trajectory.steps[1].action.element
+    assert element is not None and (element.ref, element.tag) == ("5", seen)
+
+
 @pytest.mark.parametrize("around", [("", ""), ("user:", "!")])
 def test_a_placeholder_was_never_entered(
     around: tuple[str, str], tmp_path: Path, imported: Importing

@@ -170,7 +170,7 @@ def _item(run: Run, turn: int, item: HistoryItem, found: list[ExecutedAction], s
     for at, plain in enumerate(item.result[own:], own):
         run.keep("", {f"{place}.result[{at}]": plain})
     for at, (named, outcome) in enumerate(zip(stated.action if stated else [], found, strict=True)):
-        element = _element(run, item.state, at)
+        element = _element(run, item, at)
         if outcome.execution is Execution.SKIPPED:
             run.keep("", {f"{place}.model_output.action[{at}]": record_of(run, named, element)})
             continue
@@ -241,9 +241,23 @@ def _thought(stated: Thought) -> str | None:
     return "\n".join(part for part in parts if part) or None
 
 
-def _element(run: Run, state: BrowserState, at: int) -> Element | None:
-    found = state.interacted_element[at] if at < len(state.interacted_element) else None
-    if found is None:
+def _is_moved(item: HistoryItem, at: int) -> bool:
+    """Whether the index of an action may name another element by now.
+
+    Releases to 0.5 number the elements again after each action, and take siblings for each other.
+    """
+    earlier = item.model_output.action[:at] if item.model_output is not None else []
+    return any(not _KEEPS_PAGE & one.keys() for one in earlier)
+
+
+_KEEPS_PAGE = frozenset({"input_text", "scroll_down", "scroll_up", "scroll", "scroll_to_text", "wait"})
+"""Actions after which the elements of a page are the same."""
+
+
+def _element(run: Run, item: HistoryItem, at: int) -> Element | None:
+    listed = item.state.interacted_element
+    found = listed[at] if at < len(listed) else None
+    if found is None or (found.tag_name is not None and _is_moved(item, at)):
         return None
     stated = found.attributes if isinstance(found.attributes, dict) else {}
     attributes = {key: str(value) for key, value in stated.items() if isinstance(value, str | int | float)}
