@@ -206,7 +206,7 @@ def test_a_placeholder_was_never_entered(
 ) -> None:
     first, last = around
     typed = {"input": {"index": 3, "text": f"{first}<secret>pw</secret>{last}"}}
-    # Releases 0.3 to 0.8 repeat the secret in the result.
+    # Releases 0.3 to 0.6 repeat the secret in the result.
     echo = {"long_term_memory": f"Input '{first}tulip-4711{last}' into element 3."}
     path = history(
         tmp_path, turn([typed], [echo]), turn([DONE], [{**ANSWERED, "extracted_content": "tulip-4711"}], 2)

@@ -101,7 +101,7 @@ _ECHO = lazy_pattern(r"Input '(.*)' into element \d{1,9}\.", re.DOTALL)
 
 
 def learn_echo(run: Run, named: dict[str, Any], result: dict[str, Any]) -> None:
-    """Learn of the secret that a placeholder stood for: releases 0.3 to 0.8 wrote it into the result."""
+    """Learn of the secret that a placeholder stood for: releases 0.3 to 0.6 wrote it into the result."""
     echo = _ECHO.fullmatch(_text(result.get("long_term_memory")) or "")
     arguments = next(iter(named.values()), None)
     text = _text(arguments.get("text")) if isinstance(arguments, dict) else None
