@@ -103,6 +103,15 @@ def test_a_gap_in_the_step_numbers_leaves_no_channel_whole(tmp_path: Path, impor
     assert imported("browser-use", whole).trajectory.channel("actions") == "recorded"
 
 
+@pytest.mark.parametrize(("start", "state"), [(11.5, "partial"), (9.0, "recorded"), (None, "partial")])
+def test_a_gap_that_leaves_no_time_for_a_step_is_no_gap(
+    start: float | None, state: str, tmp_path: Path, imported: Importing
+) -> None:
+    before, after = turn([CLICK], [{}], 2), turn([DONE], [ANSWERED], 9)
+    before["metadata"]["step_end_time"], after["metadata"]["step_start_time"] = 3.0, start
+    assert imported("browser-use", history(tmp_path, before, after)).trajectory.channel("actions") == state
+
+
 @pytest.mark.parametrize(("number", "state"), [(1, "recorded"), (2, "partial")])
 def test_the_first_step_of_a_newer_release_has_the_number_1(
     number: int, state: str, tmp_path: Path, imported: Importing

@@ -287,9 +287,21 @@ def _check_gaps(run: Run, items: list[HistoryItem]) -> None:
     """Note where a step is missing: the harness leaves out those that were paused or took too long."""
     numbers = [(at, number((item.metadata or {}).get("step_number"))) for at, item in enumerate(items)]
     known = [(-1, _first(items)), *((at, step) for at, step in numbers if step is not None)]
-    for (_, before), (at, step) in pairwise(known):
-        if step > before + 1:
+    for (earlier, before), (at, step) in pairwise(known):
+        missing = step - before - 1
+        if missing > 0 and _has_room(items[earlier] if earlier >= 0 else None, items[at], missing):
             run.cut("after a number that no step has: a step is missing", f"history[{at}]")
+
+
+STEP_MIN_S = 1.0
+"""A step that was paused or took too long lasted longer."""
+
+
+def _has_room(before: HistoryItem | None, after: HistoryItem, missing: float) -> bool:
+    """Whether so many steps may have been carried out between two items, by the times that they state."""
+    end = number((before.metadata or {}).get("step_end_time")) if before is not None else None
+    start = number((after.metadata or {}).get("step_start_time"))
+    return end is None or start is None or start - end > missing * STEP_MIN_S
 
 
 def _first(items: list[HistoryItem]) -> int:

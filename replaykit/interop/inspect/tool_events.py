@@ -5,6 +5,7 @@ Own module: messages say what the model asked for, events what became of it.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
@@ -34,16 +35,16 @@ class ToolEvents:
 
     def __init__(self, events: list[Any]) -> None:
         """Keep the events of tools; no event is changed."""
-        self._left: dict[str, list[ToolEvent]] = {}
+        self._left: dict[str, deque[ToolEvent]] = {}
         for id, event in _tool_events(events):
-            self._left.setdefault(id, []).append(event)
+            self._left.setdefault(id, deque()).append(event)
         self.is_empty = not self._left
         """Whether the log has no events of tools: some writers leave them out."""
 
     def of(self, id: str) -> ToolEvent | None:
         """Return the event of the next call with an id; None if absent."""
         found = self._left.get(id)
-        return found.pop(0) if found else None
+        return found.popleft() if found else None
 
     def left(self) -> Iterator[tuple[str, ToolEvent]]:
         """Yield the events of calls that no message holds."""
