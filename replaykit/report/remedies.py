@@ -125,8 +125,8 @@ REMEDIES: dict[str, str] = {
     "thoughts": "let the agent write its thoughts to REPLAYKIT_EVENTS, or call run.thought",
     "trajectory.end": _WHOLE,
     "trajectory.gap": _WATCH,
-    "worker.updates": "the browser may have looked for a new version of a site's service worker, which was"
-    " there before the run: use a new profile, or `replaykit record`, whose log of requests has it",
+    "worker.updates": "the browser may have looked for a new version of a site's service worker: use a new"
+    " profile if it was there before the run, or `replaykit record`, whose log of requests has it",
     "unanswered": "it is unknown how this request ended: let the agent wait for the app, or read the path"
     " after the run (`phase: post`)",
     "redirected": "a redirect shows neither success nor refusal: give `ok: false`, so that every answer"

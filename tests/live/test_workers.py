@@ -61,10 +61,9 @@ def think(site: Site, path: str) -> None:
         Event().wait(0.02)
 
 
-@pytest.mark.parametrize("visits", one_in(2, [1, 2]))
 @pytest.mark.parametrize("service", one_in(3, [*SERVICES]))
 def test_page_with_a_service_worker_leaves_no_gap(
-    service: str, visits: int, page: Page, site: Site, tmp_path: Path
+    service: str, page: Page, site: Site, tmp_path: Path
 ) -> None:
     site.add("/worker.js", SERVICES[service], "text/javascript")
     site.add("/more.js", "1", "text/javascript")
@@ -72,14 +71,74 @@ def test_page_with_a_service_worker_leaves_no_gap(
     start = site.add("/", f"<!doctype html><script>{WORKERS['service']}</script><button>Buy</button>")
     with Recorder(tmp_path / "run.zst", screenshots="off") as run:
         run.attach(page)
-        for _ in range(visits):
-            page.goto(start)
-            page.click("button")
+        page.goto(start)
+        page.click("button")
         until(page, lambda: "/first" in site.asked)
         run.answer("done")
     found = Run(tmp_path / "run.zst")
     assert {f"{site.origin}/worker.js", f"{site.origin}/first"} <= found.urls
     assert found.gaps == set()
+
+
+ASKS = "addEventListener('message', () => { registration.update() })"
+READY = "navigator.serviceWorker.ready.then((one) => { %s })"
+UPDATES = {
+    "page": READY % "one.update()",
+    "worker": READY % "one.active.postMessage('')",
+    "navigation": READY % "location.href = '/two'",
+    "frame": READY % "document.body.append(Object.assign(document.createElement('iframe'), {src: '/two'}))",
+    "refused": READY % "one.update().catch(() => 0)",
+}
+
+
+@pytest.mark.parametrize("kind", one_in(2, ["classic", "module"]))
+@pytest.mark.parametrize("way", one_in(5, [*UPDATES]))
+def test_update_of_a_service_worker_that_the_run_installed_is_a_gap(
+    way: str, kind: str, page: Page, site: Site, tmp_path: Path
+) -> None:
+    load = "import '/more.js';" if kind == "module" else "importScripts('/more.js');"
+    site.add("/worker.js", f"{load} {ASKS}", "text/javascript")
+    site.add("/more.js", "1", "text/javascript")
+    site.add("/two", "<!doctype html><p>Two</p>")
+    made = f"navigator.serviceWorker.register('/worker.js', {{type: '{kind}', updateViaCache: 'none'}})"
+    start = site.add("/", f"<!doctype html><body><script>{made}</script><button>Buy</button>")
+    with Recorder(tmp_path / "run.zst", screenshots="off") as run:
+        run.attach(page)
+        page.goto(start)
+        page.evaluate("navigator.serviceWorker.ready.then(() => 1)")
+        if way == "refused":
+            site.answers["/worker.js"] = (404, {})
+        page.evaluate(f"() => {{ {UPDATES[way]} }}")
+        until(page, lambda: site.asked.count("/worker.js") == 2)
+        run.answer("done")
+    assert "worker.updates" in Run(tmp_path / "run.zst").gaps
+
+
+QUIET = {
+    "elsewhere": "location.href = '@/two'",
+    "two": "navigator.serviceWorker.register('/worker.js?2', {scope: '/sub/'})",
+    "in use": READY % "one.active.postMessage(''); fetch('/first')",
+}
+
+
+@pytest.mark.parametrize("way", one_in(3, [*QUIET]))
+def test_service_worker_that_is_only_used_leaves_no_gap(
+    way: str, page: Page, site: Site, tmp_path: Path
+) -> None:
+    site.add("/worker.js", TAKES_OVER, "text/javascript")
+    site.add("/two", "<!doctype html><title>Two</title>")
+    site.add("/first", "ok", "text/plain")
+    start = site.add("/", f"<!doctype html><script>{WORKERS['service']}</script><button>Buy</button>")
+    with Recorder(tmp_path / "run.zst", screenshots="off") as run:
+        run.attach(page)
+        page.goto(start)
+        page.evaluate("navigator.serviceWorker.ready.then(() => 1)")
+        page.click("button")
+        page.evaluate(f"() => {{ {QUIET[way].replace('@', site.other)} }}")
+        until(page, lambda: {"/two", "/worker.js?2", "/first"} & {*site.asked})
+        page.wait_for_function("document.readyState === 'complete'")
+        run.answer("done")
+    assert "worker.updates" not in Run(tmp_path / "run.zst").gaps
 
 
 SOCKETS = {

@@ -95,6 +95,16 @@ def test_sites_are_bounded() -> None:
     assert len(workers._visited) == SITES_MAX
 
 
+@pytest.mark.parametrize(("visits", "is_gap"), [(SITES_MAX, False), (SITES_MAX + 1, True)])
+def test_worker_of_a_site_that_may_have_been_visited_is_a_gap(visits: int, is_gap: bool) -> None:
+    workers = EarlierWorkers()
+    for number in range(visits):
+        workers.visited(f"http://{number}.test/")
+    assert not workers.listed([], is_first=True)
+    assert workers.listed([{"scopeURL": f"{SHOP}/"}], is_first=True) is is_gap
+    assert workers.visited(f"{SHOP}/")
+
+
 @pytest.mark.parametrize(
     ("url", "site"), [(f"blob:{SHOP}/x", SHOP), (f"{SHOP}:8/x?y", f"{SHOP}:8"), ("http://[x", "")]
 )

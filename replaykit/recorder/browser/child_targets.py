@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from replaykit.recorder.browser.command_effects import CallBrowser, CallMethod, Carried, CommandRefused
 from replaykit.recorder.browser.driver_parts import TabKeeper
-from replaykit.recorder.browser.frames_and_workers import arm_target, own
+from replaykit.recorder.browser.frames_and_workers import arm_target, look_up, own
 from replaykit.recorder.browser.listener_queries import look
 from replaykit.recorder.browser.tab.cdp_frames import PAGES, WORKERS, Target, Via
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
@@ -62,6 +62,9 @@ class Targets:
         looking = look(tab, due) if due and self._driver.has_network else None
         if looking is not None:
             yield looking
+        if tab.census.own_workers.is_due and tab.census.workers.is_own(tab.url):
+            tab.census.own_workers.asked()
+            yield look_up(tab)
         for child in self._found_below(tab):
             tab.joining += 1
             yield self._joining(tab, self._children.pop(child.id))

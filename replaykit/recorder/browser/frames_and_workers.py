@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from replaykit.decoders import convert, decode
 from replaykit.recorder.browser.command_effects import (
+    CallBrowser,
     CallMethod,
     CommandRefused,
     Effect,
@@ -33,6 +34,7 @@ from replaykit.recorder.browser.tab.cdp_documents import Place
 from replaykit.recorder.browser.tab.cdp_frames import DOUBLED, PAGES, WORKERS, Target, TargetFacts
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.browser.tab.tab_state import Missed
+from replaykit.recorder.browser.witnesses.own_workers import LOOKUPS, count_of
 from replaykit.recorder.browser.witnesses.target_census import LATE
 from replaykit.recorder.page.page_script import PagePush, decode_message
 from replaykit.recorder.session.clock import Clock, offset
@@ -71,6 +73,8 @@ _FACTS = (
     " Boolean(globalThis.document?.querySelector('script:not([src])'))]"
 )
 """Clock, state, requests so far, and whether the document holds a script of its own."""
+
+_LOOK_UP = "navigator.serviceWorker.getRegistrations().then((found) => found.length > 0)"
 
 _OWN = """function (id) {
   let view = globalThis;
@@ -214,6 +218,18 @@ def _close(tab: CdpTab, place: Place, answered: Callable[[Place], None]) -> Gene
     answered(place)
     if tab.worlds.received(place) < reply.sent and tab.actor == "agent":
         tab.gaps.append(Missed("actions", "seq.broken", reply.sent - tab.worlds.received(place)))
+
+
+def count_lookups() -> Generator[Effect, Any, int]:
+    """Return how often the browser has looked up an installed service worker."""
+    return count_of((yield CallBrowser(method="Browser.getHistograms", params={"query": LOOKUPS})))
+
+
+def look_up(tab: CdpTab) -> Generator[Effect, Any, None]:
+    """Let the browser look up a service worker of the page's site."""
+    found = yield from evaluate(tab, _LOOK_UP)
+    if found is True:
+        tab.census.own_workers.found()
 
 
 def note_action(tab: CdpTab, actor: str) -> Generator[Effect, Any, None]:

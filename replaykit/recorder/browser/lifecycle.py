@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from replaykit.recorder.browser.command_effects import CallBrowser, Carried, CommandRefused
 from replaykit.recorder.browser.effect_runner import EffectRunner
-from replaykit.recorder.browser.frames_and_workers import leave, snapshot
+from replaykit.recorder.browser.frames_and_workers import count_lookups, leave, snapshot
 from replaykit.recorder.browser.instrumentation import arm, remember_history
 from replaykit.recorder.browser.method_wrapping import Wrapper, browser_of, context_of, holds, require
 from replaykit.recorder.browser.playwright_versions import unwrapped, wait_for_event
@@ -110,6 +110,8 @@ class Lifecycle(EffectRunner):
             self._heart = session
             self.wrapper.listen(session, "event", unwrapped(self._take_browser_event))
             await self.call(session.send, "Target.setDiscoverTargets", FOUND)
+            with suppress(CommandRefused):
+                self.census.own_workers.began(await self._carry(count_lookups()))
 
     def _take_browser_event(self, event: dict[str, Any]) -> None:
         tab = self.browser_event(event)
@@ -145,6 +147,9 @@ class Lifecycle(EffectRunner):
             self._spawn(self._carry(carried))
         current = asyncio.current_task()
         await self._wait(lambda: not self._tasks - {current}, SETTLING_MAX_S, is_owed=False)
+        if self.census.own_workers.is_active:
+            with suppress(CommandRefused):
+                self.census.own_workers.ended(await self._carry(count_lookups()))
 
     async def finish(self) -> None:
         """Wait until the session has sealed."""

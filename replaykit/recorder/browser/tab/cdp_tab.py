@@ -215,6 +215,12 @@ class CdpTab(TabState):
             self.gaps.append(Missed("network", UPDATES))
         return iter(())
 
+    def _versions_listed(self, params: Params, via: Via) -> Iterator[Input]:
+        active = [one["scriptURL"] for one in params["versions"] if one.get("status") == "activated"]
+        if any(map(self.census.workers.is_own, active)):
+            self.census.own_workers.is_active = True
+        return iter(())
+
 
 _HANDLERS: dict[str, Callable[[CdpTab, Params, Via], Iterator[Input]]] = {
     "Target.attachedToTarget": CdpTab._target_attached,
@@ -222,6 +228,7 @@ _HANDLERS: dict[str, Callable[[CdpTab, Params, Via], Iterator[Input]]] = {
     "Inspector.targetCrashed": CdpTab._target_crashed,
     "Page.domContentEventFired": CdpTab._loaded,
     "ServiceWorker.workerRegistrationUpdated": CdpTab._workers_listed,
+    "ServiceWorker.workerVersionUpdated": CdpTab._versions_listed,
 }
 
 _NOTED = frozenset(

@@ -7,6 +7,7 @@ from math import inf
 from msgspec import Struct, field
 
 from replaykit.recorder.browser.witnesses.earlier_workers import EarlierWorkers
+from replaykit.recorder.browser.witnesses.own_workers import OwnWorkers
 
 LATE = "target.late"
 """Code of a gap: a target did something before the recorder was attached to it, or may have."""
@@ -29,6 +30,8 @@ class Census(Struct, kw_only=True):
     """When the agent last did what may reach any frame, ms since recording start; `inf`: unknown."""
     workers: EarlierWorkers = field(default_factory=EarlierWorkers)
     """Service workers that were there before the run."""
+    own_workers: OwnWorkers = field(default_factory=OwnWorkers)
+    """Lookups of those that it has installed."""
 
     def met(self) -> None:
         """Count a page that the recorder listens to."""

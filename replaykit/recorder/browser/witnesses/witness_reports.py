@@ -10,6 +10,7 @@ from replaykit.recorder.browser.driver_parts import SessionFeed
 from replaykit.recorder.browser.witnesses.command_log import DriverLog
 from replaykit.recorder.browser.witnesses.command_times import CommandTimes
 from replaykit.recorder.browser.witnesses.driver_requests import DriverRequests
+from replaykit.recorder.browser.witnesses.earlier_workers import UPDATES
 from replaykit.recorder.session.witnesses import Logged, Witnessed
 
 
@@ -54,6 +55,8 @@ def may_have_acted(driver: Reporter, page: int, since: float, until: float = inf
 def testimonies(driver: Reporter) -> Iterator[Logged | Witnessed]:
     """Yield the report of each witness at the end of a recording; what they missed becomes gaps."""
     if driver.has_network:
+        if driver.census.own_workers.may_be_updated:
+            driver.gap("network", UPDATES)
         yield _requests(driver)
     lacks = _missed(driver)
     if driver.log.is_whole or driver.is_proxied:
