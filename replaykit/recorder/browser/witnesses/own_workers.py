@@ -49,7 +49,7 @@ class OwnWorkers:
 
     @property
     def may_be_updated(self) -> bool:
-        """Whether the browser may have looked one up, too."""
+        """Whether the browser may have looked one up as well."""
         if not self.is_active:
             return False
         is_counted = self._is_found and self._before is not None
