@@ -137,7 +137,8 @@ class LiveRun:
     def scripted(self, message: ScriptAsked | ScriptEnded, target: str | None = None) -> None:
         """Record that a script of the agent starts or has ended; `target`: id of its page."""
         if isinstance(message, ScriptAsked):
-            message = replace(message, within=self._page_of(target))
+            within = self._page_of(target)
+            message = replace(message, within=within, is_outermost=within is not None)
         self._driver.feed(message)
 
     def arrived(self, loader: str, at: float) -> None:

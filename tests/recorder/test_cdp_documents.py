@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.recorder.browser.tab.cdp_documents import LiveDocuments
+from replaykit.recorder.browser.witnesses.command_times import Whereabouts
 from replaykit.recorder.page.page_script import PageClose, PageOpen
 
 HERE = ((), 1)
@@ -29,8 +30,8 @@ class Hands:
         self.documents.may_have_acted = self.may_have_acted
         self.documents.arrival = self.arrivals.get
 
-    def may_have_acted(self, since: float, until: float) -> bool:
-        return any(since <= at and (at < until or at == inf) for at in self.acted_at)
+    def may_have_acted(self, document: Whereabouts, until: float) -> bool:
+        return any(document.sure_at <= at and (at < until or at == inf) for at in self.acted_at)
 
     def commit(self, frame: str = "M", at: float = 0, loader: str = "", *, is_top: bool = False) -> None:
         self.documents.committed((), frame, at, loader, is_top=is_top)
@@ -38,9 +39,11 @@ class Hands:
     def open(self, place: Any = HERE, frame: str = "M", role: str = "main", at: float = 0) -> None:
         self.documents.opened(place, frame, PageOpen(seq=0, at=at, role=role), at)
 
-    def close(self, place: Any = HERE, at: float = 0, received: int = 0, missed: int = 0) -> None:
+    def close(
+        self, place: Any = HERE, at: float = 0, received: int = 0, missed: int = 0, *, leaving: bool = True
+    ) -> None:
         self.documents.reported(place)
-        message = PageClose(seq=1, at=at, windows=1, received=received, missed=missed)
+        message = PageClose(seq=1, at=at, windows=1, received=received, missed=missed, leaving=leaving)
         self.documents.closed(place, message, at)
 
 
@@ -104,6 +107,28 @@ def test_document_without_an_action_since_needs_no_closing(acted_at: float, gaps
     hands.documents.left(HERE)
     hands.documents.finish()
     assert hands.gaps == gaps
+
+
+@pytest.mark.parametrize(("acted_at", "gaps"), [(15.0, []), (25.0, ["document.unclosed"])])
+def test_document_that_only_counts_is_known_until_then(acted_at: float, gaps: list[str]) -> None:
+    hands = Hands(acted_at)
+    hands.open(at=10)
+    hands.close(at=20, leaving=False)
+    hands.documents.gone(())
+    assert hands.gaps == gaps
+
+
+def test_documents_say_where_and_since_when_they_are() -> None:
+    hands, found = Hands(), list[Whereabouts]()
+    hands.documents.may_have_acted = lambda document, until: bool(found.append(document))
+    hands.documents.begun(("S",), "F", 3)
+    hands.open((("S",), 1), "F", role="frame", at=4)
+    hands.open(at=5)
+    hands.documents.finish()
+    assert found == [
+        Whereabouts(frame="F", begun_at=3, sure_at=4, is_apart=True),
+        Whereabouts(frame="", begun_at=5, sure_at=5),
+    ]
 
 
 @pytest.mark.parametrize(("acted_at", "gaps"), [(5.0, []), (15.0, ["document.unopened"])])

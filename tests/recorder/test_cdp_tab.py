@@ -76,7 +76,7 @@ def test_late_message_belongs_to_the_document_that_sent_it() -> None:
 
 
 OPEN = {"k": "open", "seq": 0, "at": EPOCH_MS + 1, "role": "main", "touched": False}
-CLOSE = {"k": "close", "seq": 4, "at": EPOCH_MS + 71, "windows": 1, "received": 1, "missed": 0}
+CLOSE = {"k": "close", "leaving": True, "seq": 4, "at": EPOCH_MS + 71, "windows": 1, "received": 1, "missed": 0}
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_action_in_a_tab_before_the_script_was_in_it_is_a_gap(touched: bool, is_
 def test_a_document_of_a_new_tab_is_as_old_as_the_tab(seen_at: float, gaps: list[Any]) -> None:
     tab = seated()
     tab.seen_at = seen_at
-    tab.documents.may_have_acted = lambda since, until: since <= 10
+    tab.documents.may_have_acted = lambda document, until: document.sure_at <= 10
     receive(tab, world(1, name=""))
     tab.is_watched = True
     tab.documents.gone(())

@@ -8,13 +8,14 @@ clients, such as the agent's driver, and such a frame would never load.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import inf
 from typing import Any
 
 from msgspec import Struct
 
 from replaykit.recorder.browser.command_effects import CallBrowser, CallMethod, Carried, CommandRefused
 from replaykit.recorder.browser.driver_parts import TabKeeper
-from replaykit.recorder.browser.frames_and_workers import arm_target, look_up, own
+from replaykit.recorder.browser.frames_and_workers import arm_target, count_in, look_up, own
 from replaykit.recorder.browser.listener_queries import look
 from replaykit.recorder.browser.tab.cdp_frames import PAGES, WORKERS, Target, Via
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
@@ -62,12 +63,23 @@ class Targets:
         looking = look(tab, due) if due and self._driver.has_network else None
         if looking is not None:
             yield looking
+        if (counting := self._counting(tab)) is not None:
+            yield counting
         if tab.census.own_workers.is_due and tab.census.workers.is_own(tab.url):
             tab.census.own_workers.asked()
             yield look_up(tab)
         for child in self._found_below(tab):
             tab.joining += 1
             yield self._joining(tab, self._children.pop(child.id))
+
+    def _counting(self, tab: CdpTab) -> Carried | None:
+        """Return the question to frames in other processes, if a command is over since they were asked."""
+        settled_at = self._driver.command_times.settled_at(tab.page)
+        if tab.actor != "agent" or not tab.counted_at < settled_at < inf:
+            return None
+        tab.counted_at = settled_at
+        places = [place for place in tab.documents.open() if place[0]]
+        return count_in(tab, places) if places else None
 
     def browser_event(self, event: dict[str, Any]) -> CdpTab | None:
         """Handle a report of the browser's own session about targets; return the tab that they are below."""

@@ -168,7 +168,7 @@ class Driver(Relaying):
 
     def feed(self, item: Input) -> None:
         """Give the session an input; what it writes is stored at once, what it asks for is queued."""
-        self.command_times.note_command(item)
+        self.command_times.note(item)
         if self._core is None:
             self._early.append(item)
         if self._core is None or self.is_sealed:

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from replaykit.recorder.browser.tab.cdp_tab import CdpTab
 from replaykit.recorder.browser.target_registry import TargetRegistry
+from replaykit.recorder.browser.witnesses.command_times import CommandTimes
 from replaykit.recorder.browser.witnesses.target_census import Census
 from replaykit.recorder.session.clock import Clock
 from replaykit.recorder.session.driver_messages import Input
@@ -55,6 +56,10 @@ class TabKeeper(SessionFeed, Protocol):
     @property
     def has_network(self) -> bool:
         """Whether requests are recorded."""
+
+    @property
+    def command_times(self) -> CommandTimes:
+        """When the agent asked for input and scripts."""
 
     @property
     def is_attaching(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable, Generator
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -193,6 +194,14 @@ def close(tab: CdpTab, clock: Clock) -> Generator[Effect, Any, None]:
 def leave(tab: CdpTab, clock: Clock) -> Generator[Effect, Any, None]:
     """Ask the documents of a page that is about to go: the browser lets only the outermost say its end."""
     yield from ask_closings(tab, clock, clock.now() + FRAME_MAX_MS, lambda place: None)
+
+
+def count_in(tab: CdpTab, places: list[Place]) -> Generator[Effect, Any, None]:
+    """Let documents say what has been done in them so far: they may end without another message."""
+    for via, context in places[:FRAMES_MAX]:
+        call = {"expression": f"{tab.names.api}.count()", "contextId": context}
+        with suppress(CommandRefused):  # it is stuck, behind a dialog, or gone
+            yield from ask(tab, "Runtime.evaluate", call, FRAME_MAX_MS, via)
 
 
 def ask_closings(

@@ -24,10 +24,10 @@ function reportClosing() {
   if (canSend()) send(closing());
 }
 
-function closing() {
+function closing(isLeaving = departure.isLeaving) {
   audit();
   departure.counted = ledger.received;
-  const leaving = departure.isLeaving || undefined;
+  const leaving = isLeaving || undefined;
   const listened = isListened();
   return toJSON({ k: 'close', at: epoch(), seq: sequence++, leaving, listened, ...totals() });
 }

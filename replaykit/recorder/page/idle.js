@@ -343,6 +343,7 @@ const VISITS_MAX = 100000;
 const api = {
   document,
   close: leaveAndCount,
+  count: () => void (canSend() && send(closing(false))),
   push: (purpose) => {
     reportDropped();
     return toJSON(purpose === 'left' ? takeLast(purpose) : takePush(purpose));

@@ -19,6 +19,7 @@ from replaykit.recorder.browser.witnesses.command_kinds import (
     alters,
     blinds,
     cdp_kind,
+    strokes_of,
 )
 from replaykit.recorder.browser.witnesses.command_log import shown
 from replaykit.recorder.live_run import LiveRun
@@ -113,6 +114,7 @@ class Proxied:
             world=params.get(WORLD),
             refused=refused,
             forges=made,
+            strokes=strokes_of(method, params),
             **shown(params),
         )
         self._call_soon(lambda: run.commanded(command, params.get(TARGET)))

@@ -143,7 +143,7 @@ class PageEvents:
         self.commands[message.kind] += 1
         if self.commands.total() <= COMMANDS_MAX:
             fields = asdict(message)
-            del fields["forges"], fields["within"]
+            del fields["forges"], fields["within"], fields["strokes"]
             self._outbox.write(Command(t=ms(fields.pop("at")), **fields))
 
     def write_utterance(self, message: Utterance, step: int | None) -> None:

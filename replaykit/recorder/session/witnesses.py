@@ -21,6 +21,15 @@ OF_PAGES = {
 """Witnesses in the pages: which gaps of the actions are theirs, and what each counts."""
 
 
+class Strokes(Struct, frozen=True, kw_only=True):
+    """Input that does nothing in a document that does not receive it."""
+
+    event: str
+    """DOM type of the event that exactly one document receives for each stroke."""
+    count: int = 1
+    """How many strokes."""
+
+
 class Commanded(Struct, frozen=True, kw_only=True):
     """The agent asked its driver, or the browser, for something. Fields: those of its `Command`."""
 
@@ -42,6 +51,8 @@ class Commanded(Struct, frozen=True, kw_only=True):
     """`document later both`: the agent has a hand in the present document, or in those that come."""
     within: int | None = None
     """Tab that input through a proxy reaches; None = not known."""
+    strokes: Strokes | None = None
+    """As `Strokes` says; None = it may do anything."""
 
 
 class ScriptAsked(Struct, frozen=True, kw_only=True):
@@ -56,6 +67,10 @@ class ScriptAsked(Struct, frozen=True, kw_only=True):
     """In a world of the driver's own, and not in the page's."""
     within: int | None = None
     """Tab of that world, behind a proxy."""
+    is_outermost: bool = False
+    """It makes no input, and runs in its tab's outermost process: it reaches no other of that tab."""
+    strokes: Strokes | None = None
+    """As `Strokes` says; None = it may do anything."""
 
 
 class ScriptEnded(Struct, frozen=True, kw_only=True):

@@ -14,6 +14,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from replaykit.recorder.browser.tab.cdp_frames import Via
+from replaykit.recorder.browser.witnesses.command_times import Whereabouts
 from replaykit.recorder.page.page_script import PageClose, PageOpen
 
 Place: TypeAlias = tuple[Via, int]
@@ -37,12 +38,19 @@ class LiveDocument(Struct, kw_only=True, eq=False):
     """Its last message was a closing message."""
     is_over: bool = False
     """It was asked for its closing message, and sent it: later events are no actions of the agent."""
+    begun_at: float = -inf
+    """When it was first seen, ms."""
     sure_at: float = -inf
     """Until when all is known that was done in it, ms."""
     windows: int = 0
     received: int = 0
     missed: int = 0
     """As the last closing says."""
+
+    def whereabouts(self, spot: Spot) -> Whereabouts:
+        """Return what decides which commands have reached it."""
+        frame = "" if self.role == "main" else spot[1]
+        return Whereabouts(frame=frame, begun_at=self.begun_at, sure_at=self.sure_at, is_apart=bool(spot[0]))
 
 
 class LiveDocuments:
@@ -53,8 +61,8 @@ class LiveDocuments:
     """
 
     def __init__(self, miss: Callable[[str, str], None], *, is_armed: Callable[[Via], bool]) -> None:
-        self.may_have_acted: Callable[[float, float], bool] = _unknown
-        """Whether somebody asked for input or a script here from one time on, before another, ms."""
+        self.may_have_acted: Callable[[Whereabouts, float], bool] = _unknown
+        """Whether the agent may have acted in a document since all was known of it, before a time."""
         self.arrival: Callable[[str], float | None] = _unstated
         """Returns from when on no command reached what was there before a document, by its loader, ms."""
         self._miss = miss
@@ -67,7 +75,7 @@ class LiveDocuments:
 
     def begun(self, via: Via, frame: str, at: float) -> None:
         """Record that there is a document in a frame."""
-        self._shown.setdefault((via, frame), LiveDocument(sure_at=at))
+        self._shown.setdefault((via, frame), LiveDocument(begun_at=at, sure_at=at))
 
     def committed(self, via: Via, frame: str, at: float, loader: str = "", *, is_top: bool = False) -> None:
         """Record that a frame has another document; `is_top`: all other frames of the target went with it.
@@ -87,7 +95,7 @@ class LiveDocuments:
     def opened(self, place: Place, frame: str, message: PageOpen, at: float) -> None:
         """Handle the opening message of a document."""
         spot = (place[0], frame)
-        document = self._shown.setdefault(spot, LiveDocument())
+        document = self._shown.setdefault(spot, LiveDocument(begun_at=at))
         if not document.role:
             self.counts["documents"] += 1
         document.place, document.role, document.sure_at, document.is_closed = place, message.role, at, False
@@ -105,7 +113,8 @@ class LiveDocuments:
         """Handle a closing message."""
         document = self._document_at(place)
         if document is not None:
-            document.is_closed, document.sure_at = True, at
+            # One that only counts says nothing of what is still to come.
+            document.is_closed, document.sure_at = message.leaving, at
             document.windows, document.received, document.missed = (
                 message.windows,
                 message.received,
@@ -118,7 +127,7 @@ class LiveDocuments:
         if spot is None or spot not in self._shown:
             return
         document = self._take(spot)
-        if not self._is_sure(document, inf):
+        if not self._is_sure(spot, document, inf):
             self._left.setdefault(spot, []).append(document)
 
     def detached(self, via: Via, frame: str) -> None:
@@ -179,7 +188,7 @@ class LiveDocuments:
             self._judge(spot, document, until)
 
     def _judge(self, spot: Spot, document: LiveDocument, until: float) -> None:
-        if self._is_sure(document, until):
+        if self._is_sure(spot, document, until):
             return
         if document.role in OWN:
             self._miss("document.unclosed", _described(document))
@@ -196,16 +205,18 @@ class LiveDocuments:
         self.counts["counted"] += document.received + document.missed
         return document
 
-    def _is_sure(self, document: LiveDocument, until: float) -> bool:
+    def _is_sure(self, spot: Spot, document: LiveDocument, until: float) -> bool:
         # A document without a body sends no closing, one that is left at once no opening: no one acted in it.
-        return document.is_closed or not self.may_have_acted(document.sure_at, until)
+        if document.is_closed:
+            return True
+        return not self.may_have_acted(document.whereabouts(spot), until)
 
 
 def _described(document: LiveDocument) -> str:
     return f"{document.role or 'not opened'}, known until {document.sure_at:.0f} ms"
 
 
-def _unknown(since: float, until: float) -> bool:
+def _unknown(document: Whereabouts, until: float) -> bool:
     return True
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import inf
 from typing import NamedTuple, Protocol
 
 from replaykit.recorder.browser.tab.asking_documents import AskingDocuments
@@ -80,6 +81,8 @@ class TabState:
     """All that was there when the recorder came is known."""
     busy_at = 0.0
     """When the network last moved, ms since recording start."""
+    counted_at = -inf
+    """When the last command was over that its frames in other processes were asked after, ms."""
     dpr = 1.0
     """Device pixel ratio."""
     is_searched = False

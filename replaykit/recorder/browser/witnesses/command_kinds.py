@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from replaykit.recorder.session.witnesses import Strokes
+
 _DRIVER = {
     "input": """
         check uncheck click dblclick dragAndDrop fill focus blur hover press selectOption selectText
@@ -94,6 +96,43 @@ def runs_in_page(method: str) -> bool | None:
         return True
     # Drivers carry input out by scripts in a world of their own.
     return False if DRIVER_KINDS.get(method) == "input" else None
+
+
+# Not `input`: scripts of a page also make such events, and the browser calls them trusted.
+_STROKES = {
+    "pointerdown": "click dblclick tap check uncheck mouseDown mouseClick touchscreenTap",
+    "pointerup": "mouseUp",
+    "keydown": "press keyboardDown keyboardPress",
+}
+_EVENTS = {name: event for event, names in _STROKES.items() for name in names.split()}
+
+_CDP_EVENTS = {
+    "mousePressed": "pointerdown",
+    "mouseReleased": "pointerup",
+    "keyDown": "keydown",
+    "rawKeyDown": "keydown",
+}
+_NOTHING = Strokes(event="", count=0)
+
+
+def strokes_of(method: str, params: Mapping[str, Any]) -> Strokes | None:
+    """Return the input that a command makes, where nothing that it does goes without it; else None."""
+    if method in ("Input.dispatchMouseEvent", "Input.dispatchKeyEvent"):
+        return _strokes_of_event(str(params.get("type")), params)
+    event = _EVENTS.get(method)
+    # Other keys are pressed as well: `Control+A`, or those that are held meanwhile.
+    if event is None or params.get("modifiers") or len(str(params.get("key") or "").split("+")) == 2:
+        return None
+    return Strokes(event=event, count=2 if method == "dblclick" else int(params.get("clickCount") or 1))
+
+
+def _strokes_of_event(kind: str, params: Mapping[str, Any]) -> Strokes | None:
+    # A pointer that moves drags what it holds, and Space acts when it is released.
+    is_held = params.get("buttons") or params.get("button", "none") != "none"
+    if (kind == "mouseMoved" and not is_held) or (kind == "keyUp" and params.get("key", " ") != " "):
+        return _NOTHING
+    event = _CDP_EVENTS.get(kind)
+    return None if event is None else Strokes(event=event)
 
 
 BLIND = "scripts.disabled"

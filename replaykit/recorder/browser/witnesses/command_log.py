@@ -30,6 +30,7 @@ from replaykit.recorder.browser.witnesses.command_kinds import (
     blinds,
     cdp_kind,
     runs_in_page,
+    strokes_of,
 )
 from replaykit.recorder.session.request_messages import Failed, Finished, Requested, Responded
 from replaykit.recorder.session.witnesses import Answered, Commanded, ScriptAsked, ScriptEnded
@@ -226,14 +227,23 @@ class DriverLog:
         tab = self._tabs.get(page)
         number = tab.page if tab is not None and tab.actor == "agent" else None
         made = forges(name, params)
-        self._driver.feed(Commanded(at=at, page=number, kind=kind, name=name, forges=made, **shown(params)))
+        more = {"strokes": strokes_of(name, params), **shown(params)}
+        self._driver.feed(Commanded(at=at, page=number, kind=kind, name=name, forges=made, **more))
         if alters(name, params):
             self._driver.gap("network", ALTERED)
         for channel in BLINDED if blinds(name, params) else ():
             self._driver.gap(channel, BLIND)
         is_in_page = runs_in_page(name if object._type == "CDPSession" else method)
         if is_in_page is not None:
-            self._run(tab if number is not None else None, at, number, is_apart=not is_in_page)
+            asked = ScriptAsked(
+                at=at,
+                page=number,
+                number=self._scripts + 1,
+                is_apart=not is_in_page,
+                is_outermost=kind == "script" and _is_of_page(object, params),
+                strokes=strokes_of(method, params),
+            )
+            self._run(tab if number is not None else None, asked)
         if name == "APIRequestContext.fetch":
             self._request(object, params, at)
         # With another address the agent decides what the page is given.
@@ -252,10 +262,10 @@ class DriverLog:
         if method in _BROWSERS and object._type in ("BrowserType", "LocalUtils"):
             self._launched.append(at)
 
-    def _run(self, tab: CdpTab | None, at: float, page: int | None, *, is_apart: bool) -> None:
-        self._script = self._scripts = self._scripts + 1
+    def _run(self, tab: CdpTab | None, asked: ScriptAsked) -> None:
+        self._script = self._scripts = asked.number
         self._run_in = tab
-        self._driver.feed(ScriptAsked(at=at, page=page, number=self._script, is_apart=is_apart))
+        self._driver.feed(asked)
 
     def _ran(self, number: int, tab: CdpTab | None, reply: Any = None) -> None:
         self._driver.feed(ScriptEnded(at=self._driver.clock.now(), number=number))

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from replaykit.recorder.browser.driver_parts import SessionFeed
 from replaykit.recorder.browser.witnesses.command_log import DriverLog
-from replaykit.recorder.browser.witnesses.command_times import CommandTimes
+from replaykit.recorder.browser.witnesses.command_times import CommandTimes, Whereabouts
 from replaykit.recorder.browser.witnesses.driver_requests import DriverRequests
 from replaykit.recorder.browser.witnesses.earlier_workers import UPDATES
 from replaykit.recorder.session.witnesses import Logged, Witnessed
@@ -46,10 +46,10 @@ def has_census(driver: Reporter) -> bool:
     return driver.is_proxied or (driver.log.is_whole and driver.log.is_unisolated and driver.has_network)
 
 
-def may_have_acted(driver: Reporter, page: int, since: float, until: float = inf) -> bool:
-    """Whether the agent asked for input or a script in a tab between two times, or may have, ms."""
+def may_have_acted(driver: Reporter, page: int, document: Whereabouts, until: float = inf) -> bool:
+    """Whether the agent may have done something in a document of a tab, before a time, ms."""
     is_logged = driver.log.is_whole or driver.is_proxied
-    return not is_logged or driver.command_times.asked_between(page, since, until)
+    return not is_logged or driver.command_times.has_reached(page, document, until)
 
 
 def testimonies(driver: Reporter) -> Iterator[Logged | Witnessed]:
