@@ -118,6 +118,17 @@ def test_document_that_only_counts_is_known_until_then(acted_at: float, gaps: li
     assert hands.gaps == gaps
 
 
+@pytest.mark.parametrize(("at", "gaps"), [(15, ["document.unclosed"]), (25, [])])
+def test_document_that_was_asked_is_known_until_then(at: float, gaps: list[str]) -> None:
+    hands = Hands(20)
+    hands.open(at=10)
+    hands.close(at=10, leaving=False)
+    hands.documents.counted(HERE, at)
+    hands.documents.counted(NEXT, 99)
+    hands.documents.gone(())
+    assert hands.gaps == gaps
+
+
 def test_documents_say_where_and_since_when_they_are() -> None:
     hands, found = Hands(), list[Whereabouts]()
     hands.documents.may_have_acted = lambda document, until: bool(found.append(document))

@@ -76,7 +76,15 @@ def test_late_message_belongs_to_the_document_that_sent_it() -> None:
 
 
 OPEN = {"k": "open", "seq": 0, "at": EPOCH_MS + 1, "role": "main", "touched": False}
-CLOSE = {"k": "close", "leaving": True, "seq": 4, "at": EPOCH_MS + 71, "windows": 1, "received": 1, "missed": 0}
+CLOSE = {
+    "k": "close",
+    "leaving": True,
+    "seq": 4,
+    "at": EPOCH_MS + 71,
+    "windows": 1,
+    "received": 1,
+    "missed": 0,
+}
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ class Targets:
             return None
         tab.counted_at = settled_at
         places = [place for place in tab.documents.open() if place[0]]
-        return count_in(tab, places) if places else None
+        return count_in(tab, self._driver.clock, places) if places else None
 
     def browser_event(self, event: dict[str, Any]) -> CdpTab | None:
         """Handle a report of the browser's own session about targets; return the tab that they are below."""

@@ -492,7 +492,8 @@ class Driver(Relaying):
 
     def _end(self, tab: CdpTab, leaving: TabClosed | TabCrashed) -> None:
         # The session ends before its documents do, and reports no request of their last listeners.
-        if (count := tab.leave_listeners.ended(tab.worlds.unasked())) and isinstance(leaving, TabClosed):
+        count = tab.leave_listeners.ended(tab.worlds.unasked(), leaving.at)
+        if count and isinstance(leaving, TabClosed):
             self.gap("network", LEAVING, count, tab.page)
         self.feed(leaving)
         tab.documents.gone(())  # what is asked for from now on reaches none of them

@@ -196,12 +196,16 @@ def leave(tab: CdpTab, clock: Clock) -> Generator[Effect, Any, None]:
     yield from ask_closings(tab, clock, clock.now() + FRAME_MAX_MS, lambda place: None)
 
 
-def count_in(tab: CdpTab, places: list[Place]) -> Generator[Effect, Any, None]:
+def count_in(tab: CdpTab, clock: Clock, places: list[Place]) -> Generator[Effect, Any, None]:
     """Let documents say what has been done in them so far: they may end without another message."""
-    for via, context in places[:FRAMES_MAX]:
-        call = {"expression": f"{tab.names.api}.count()", "contextId": context}
+    for place in places[:FRAMES_MAX]:
+        via, context = place
+        call = {"expression": f"{tab.names.api}.count()", "contextId": context, "returnByValue": True}
         with suppress(CommandRefused):  # it is stuck, behind a dialog, or gone
-            yield from ask(tab, "Runtime.evaluate", call, FRAME_MAX_MS, via)
+            asked_at = clock.now()
+            found = yield from ask(tab, "Runtime.evaluate", call, FRAME_MAX_MS, via)
+            if found["result"].get("value") is True:
+                tab.documents.counted(place, asked_at)
 
 
 def ask_closings(

@@ -343,7 +343,7 @@ const VISITS_MAX = 100000;
 const api = {
   document,
   close: leaveAndCount,
-  count: () => void (canSend() && send(closing(false))),
+  count: () => canSend() && (send(closing(false)), true),
   push: (purpose) => {
     reportDropped();
     return toJSON(purpose === 'left' ? takeLast(purpose) : takePush(purpose));

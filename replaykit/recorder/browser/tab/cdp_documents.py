@@ -121,6 +121,12 @@ class LiveDocuments:
                 message.missed,
             )
 
+    def counted(self, place: Place, at: float) -> None:
+        """Record that a document has sent its counts when it was asked for them at a time, ms."""
+        document = self._document_at(place)
+        if document is not None:
+            document.sure_at = max(document.sure_at, at)
+
     def left(self, place: Place) -> None:
         """Record that a world of ours is gone."""
         spot = self._spots.get(place)

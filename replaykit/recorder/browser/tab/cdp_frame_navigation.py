@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
 
+from replaykit.recorder.browser.tab.cdp_documents import Spot
 from replaykit.recorder.browser.tab.cdp_frames import Via
 from replaykit.recorder.browser.tab.leave_listeners import LEAVING
 from replaykit.recorder.browser.tab.tab_state import Missed, TabState
@@ -56,12 +57,15 @@ class Moves:
             frame, url, "failed", navigation_type=kind, loader=loader, error=error, ahead=1, at=at
         )
 
-    def removed(self, via: Via, frame: str) -> None:
-        """Record that a frame is about to go: its messages then arrive where the page around it stays."""
+    def removed(self, via: Via, frame: str, unasked: Iterable[Spot] = ()) -> None:
+        """Record that a frame is about to go: its messages then arrive where the page around it stays.
+
+        `unasked`: documents that neither deny that they listen for that, nor were asked.
+        """
         if self._is_moving(frame):
             self._leave(via, frame)
         else:
-            self._tab.leave_listeners.left(via, frame)
+            self._tab.leave_listeners.removed(via, frame, self._clock.now(), unasked)
 
     def _attached(self, params: Params, via: Via) -> Iterator[Input]:
         self._tab.frames.attach(params["frameId"], params["parentFrameId"])

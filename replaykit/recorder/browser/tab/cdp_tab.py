@@ -194,7 +194,7 @@ class CdpTab(TabState):
         gone = (*via, params["sessionId"])
         # Before its worlds are forgotten: `part` asks whether it has spoken.
         for one in [one for one in self.targets if one[: len(gone)] == gone]:
-            self.moves.removed(one, self.targets[one].id)
+            self.moves.removed(one, self.targets[one].id, self.worlds.unasked())
             self.part(self.targets.pop(one))
         yield from self.worlds.forget_below(gone, "left")
         self.documents.gone(gone)

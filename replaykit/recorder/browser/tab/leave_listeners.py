@@ -9,10 +9,14 @@ themselves that they have none (decision 110): these are not asked.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from math import inf
 
 from replaykit.recorder.browser.tab.cdp_documents import Place, Spot
 from replaykit.recorder.browser.tab.cdp_frames import FrameTree, Via
 from replaykit.recorder.page.page_script import ENDINGS
+
+PARTING_MS = 1000.0
+"""The frames of a tab that closes go so long before it at most, if they are in processes of their own."""
 
 LEAVING = "requests.leaving"
 """Gap of the network: a document that listens for its end was left."""
@@ -36,6 +40,7 @@ class LeaveListeners:
         self._listening: set[Spot] = set()
         self._doubted: set[Spot] = set()
         self._due: set[Via] = set()
+        self._removed = (-inf, 0)
 
     def ask(self) -> None:
         """Look now: the script of the agent may have added a listener."""
@@ -71,17 +76,32 @@ class LeaveListeners:
 
     def left(self, via: Via, frame: str) -> int:
         """Return how many documents may have listened for it, in a frame and below, and forget them."""
+        return len(self._forget(via, frame))
+
+    def removed(self, via: Via, frame: str, at: float, unasked: Iterable[Spot] = ()) -> None:
+        """Note that a frame goes: what it sends then is heard, unless its whole tab closes.
+
+        `unasked`: documents of the tab that were not asked so far.
+        """
+        gone = self._forget(via, frame)
+        gone |= {spot for spot in unasked if self.is_on and spot[0][: len(via)] == via}
+        since, count = self._removed
+        if apart := sum(spot[0] != () for spot in gone):
+            self._removed = (at, apart + (count if at - since <= PARTING_MS else 0))
+
+    def _forget(self, via: Via, frame: str) -> set[Spot]:
         may_listen = self._listening | self._doubted
         gone = {spot for spot in may_listen if spot[0][: len(via)] == via and self._is_in(spot[1], frame)}
         self._listening -= gone
         self._doubted -= gone
-        return len(gone)
+        return gone
 
-    def ended(self, unasked: Iterable[Spot]) -> int:
+    def ended(self, unasked: Iterable[Spot], at: float = -inf) -> int:
         """Return how many documents of a tab that closes may listen for it; `unasked`: not asked so far."""
         may_listen = self._listening | self._doubted | set(unasked if self.is_on else ())
         self._listening, self._doubted = set(), set()
-        return len(may_listen)
+        since, count = self._removed
+        return len(may_listen) + (count if at - since <= PARTING_MS else 0)
 
     def _is_in(self, frame: str | None, around: str) -> bool:
         while frame is not None and frame != around:
