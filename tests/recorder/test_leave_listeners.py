@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.recorder.browser.tab.cdp_frames import FrameTree
-from replaykit.recorder.browser.tab.leave_listeners import LeaveListeners
+from replaykit.recorder.browser.tab.leave_listeners import PARTING_MS, LeaveListeners
 
 FRAMES = ("M", "a", "b", "c")
 EVENTS = st.sets(st.sampled_from(["click", "pagehide", "unload", "visibilitychange", "freeze", "load"]))
@@ -87,3 +88,32 @@ def test_a_document_that_can_deny_no_more_may_listen_until_it_is_asked() -> None
     assert leave_listeners.left((), "M") == 0
     leave_listeners.doubt(((), "M"))
     assert leave_listeners.left((), "M") == 1
+
+
+def closing(via: tuple[str, ...], *, unasked: bool = False, until: float = 0.0) -> int:
+    leave_listeners = LeaveListeners(FrameTree())
+    spot = (via, "F")
+    if not unasked:
+        leave_listeners.looked(spot, {"pagehide"})
+    # The page around it reports first that it is gone, and then the browser.
+    leave_listeners.removed((), "F", 10.0)
+    leave_listeners.removed(via, "F", 10.0, [spot] if unasked else ())
+    return leave_listeners.ended((), 10.0 + until)
+
+
+@pytest.mark.parametrize("unasked", [False, True])
+@pytest.mark.parametrize(
+    ("via", "until", "count"), [(("S",), 0.0, 1), (("S",), PARTING_MS + 1, 0), ((), 0.0, 0)], ids=str
+)
+def test_frame_in_another_process_goes_with_the_tab_that_closes(
+    via: tuple[str, ...], until: float, count: int, unasked: bool
+) -> None:
+    assert closing(via, unasked=unasked, until=until) == count
+
+
+def test_all_frames_that_go_with_a_tab_count() -> None:
+    leave_listeners = LeaveListeners(FrameTree())
+    for at, frame in ((0.0, "A"), (5000.0, "B"), (5001.0, "C")):
+        leave_listeners.looked(((frame,), frame), {"unload"})
+        leave_listeners.removed((frame,), frame, at)
+    assert leave_listeners.ended((), 5002.0) == 2

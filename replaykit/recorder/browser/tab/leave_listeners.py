@@ -79,7 +79,7 @@ class LeaveListeners:
         return len(self._forget(via, frame))
 
     def removed(self, via: Via, frame: str, at: float, unasked: Iterable[Spot] = ()) -> None:
-        """Note that a frame goes: what it sends then is heard, unless its whole tab closes.
+        """Note that a frame goes: what it sends then arrives, unless its whole tab closes.
 
         `unasked`: documents of the tab that were not asked so far.
         """

@@ -127,7 +127,7 @@ def strokes_of(method: str, params: Mapping[str, Any]) -> Strokes | None:
 
 
 def _strokes_of_event(kind: str, params: Mapping[str, Any]) -> Strokes | None:
-    # A pointer that moves drags what it holds, and Space acts when it is released.
+    # A pointer that moves drags what it holds, and Space presses a button when it is released.
     is_held = params.get("buttons") or params.get("button", "none") != "none"
     if (kind == "mouseMoved" and not is_held) or (kind == "keyUp" and params.get("key", " ") != " "):
         return _NOTHING
