@@ -2,7 +2,7 @@
 
 It asks for the worker's script, and for what that imports; no client is given these requests. But before
 that it looks the worker up, and counts how often it did so for any worker. To install one adds nothing to
-that count. The recorder looks one up as well: then the count has to be one higher, and not more.
+that count, or too much. The recorder looks one up as well: then the count has to be one higher, not more.
 
 Own module: it is about the counts of a browser, which no tab and no site knows.
 """
