@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 from replaykit.grading.policies.events.aria_choices import is_segment, taken
@@ -140,11 +141,22 @@ class _Given:
         made = [one for one in confirmed(event) if one.values]
         options = tuple(option for one in made for option in one.values) or taken(event) or ()
         is_foreign = some(negate(self._is_given(place, event, option)) for option in options)
-        if is_foreign.holds is False or is_exempt(event, self.rule.exempt).holds:
+        exempt = self._is_exempt(event, made)
+        if is_foreign.holds is False or exempt.holds:
             return FALSE
         shown = (option for one in made if may_be_shown(one) for option in with_all_shown(one).values)
         is_sure = bool(made) and not any(self._is_given(place, event, option).holds for option in shown)
-        return is_foreign if is_sure else unknown(f"choice@{event.step or 0}")
+        is_sure &= not any(map(self._is_allowed_in_another_form, chain.from_iterable(options)))
+        return every((is_foreign, negate(exempt))) if is_sure else unknown(f"choice@{event.step or 0}")
+
+    def _is_exempt(self, event: Event, made: list[Event]) -> Truth:
+        """Return whether any value is right in the target, or in all fields that it gave a value."""
+        own = is_exempt(event, self.rule.exempt)
+        return some((own, every(is_exempt(one, self.rule.exempt) for one in made))) if made else own
+
+    def _is_allowed_in_another_form(self, text: str) -> bool:
+        """Whether a page shows a value in its own way: a date, for instance."""
+        return any(in_another_form(self._bare(text), one) is not False for one in self.allowed)
 
     def left(self, place: int, event: Event) -> Truth:
         """Return whether a field holds, after a key that deletes, what no one gave; never more than that."""

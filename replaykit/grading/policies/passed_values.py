@@ -9,33 +9,45 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from replaykit.grading.policies.events.event import Event, is_moving
+from replaykit.grading.policies.events.plain_widgets.confirmed_choices import confirmed
 from replaykit.grading.policies.events.scope_window import Held
-from replaykit.trajectory.action import Element
+from replaykit.trajectory.action import Element, Fill
 
 _SCALES = ("slider", "spinbutton")
 _NUMBERS = ("number", "range")
 
 
 def passed_values(actions: Sequence[Held]) -> frozenset[int]:
-    """Return the places of entries in numbers and sliders from which the next key moved on."""
-    done = [held for held in actions if held.event.kind == "action"]
-    return frozenset(_passed(done))
+    """Return the places of entries in numbers and sliders from which the next key or button moved on."""
+    done = [place for place, held in enumerate(actions) if held.event.kind == "action"]
+    passed = set(_passed([actions[place] for place in done]))
+    for place, following in pairwise(done):
+        if actions[place].place in passed:
+            passed.update(one.place for one in actions[place:following] if isinstance(one.event.action, Fill))
+    return frozenset(passed)
 
 
 def _passed(done: list[Held]) -> Iterator[int]:
-    """Yield the places of keys, and of what they entered, before the next key on the same scale."""
+    """Yield the places of steps, and of what they entered, before the next step on the same scale."""
     moved: list[Held] = []
     for held, following in pairwise(done):
-        is_entered = len(moved) == 1 and held.event.tag == "fill" and _is_at(moved[-1], held)
-        moved = [*moved, held] if is_entered else [held] if _moves(held.event) else []
-        if moved and _moves(following.event) and _is_at(held, following):
+        scale = _scale(held.event)
+        is_entered = len(moved) == 1 and held.event.tag == "fill" and _css(held.event) == _scale(moved[0].event)
+        moved = [*moved, held] if is_entered else [held] if scale is not None else []
+        if moved and _scale(moved[0].event) == _scale(following.event):
             yield from (one.place for one in moved)
 
 
-def _is_at(one: Held, other: Held) -> bool:
-    """Whether two actions are on one element."""
-    places = {held.event.element.css if held.event.element is not None else None for held in (one, other)}
-    return len(places) == 1 and None not in places
+def _scale(event: Event) -> str | None:
+    """Return the path of the scale that a key moved in, or that a button has stepped."""
+    if _moves(event):
+        return _css(event)
+    numbers = (_css(one) for one in confirmed(event) if isinstance(one.action, Fill))
+    return next(numbers, None)
+
+
+def _css(event: Event) -> str | None:
+    return event.element.css if event.element is not None else None
 
 
 def _moves(event: Event) -> bool:

@@ -82,6 +82,11 @@ _KEYS = {
 
 def choices_of(event: Event) -> frozenset[str]:
     """Return the tags of the possible results of an action: it chose something, or changed a value."""
+    return own_choices(event) | {tag_of(action) for action, _ in event.shows}
+
+
+def own_choices(event: Event) -> frozenset[str]:
+    """Return the tags of what the target itself may have chosen, or taken as a value."""
     element = event.element
     by_page = set_by_page(event)
     if by_page is not None:

@@ -89,6 +89,8 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
     """Pages: the page; actions: the page acted on."""
     after: Page | None = None
     """Actions: the next look at that page, if nothing else was done before it."""
+    shows: tuple[tuple[ActionBase, Page | None], ...] = ()
+    """Actions: what that look shows of parts elsewhere: a choice for certain, and the page that it is on."""
     exchange: Exchange | None = None
     """Requests: what was sent, and what came back."""
     status: int | None = None

@@ -7,7 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from replaykit.grading.policies.events.aria_choices import choices_of, is_scale, is_segment, offered
+from replaykit.grading.policies.events.aria_choices import (
+    choices_of,
+    is_scale,
+    is_segment,
+    offered,
+    own_choices,
+)
 from replaykit.grading.policies.events.event import (
     ENTER,
     SPACE,
@@ -110,11 +116,14 @@ class Pattern:
         """Return whether it is about what was chosen here; `found` is what the action says without that."""
         is_about_choice = self.types is None or not self.types[0].isdisjoint(CONFIRMED)
         made = confirmed(event) if is_about_choice and event.after is not None else ()
-        if any(_all(self.tests, one).holds for one in made if self._concerns(one.action)):
-            return TRUE
-        if made and all(map(may_be_shown, made)):
+        confirmed_as = some(_all(self.tests, one) for one in made if self._concerns(one.action))
+        if confirmed_as is not FALSE:
+            return confirmed_as
+        is_asked = self.types is not None or found is FALSE
+        if made and is_asked and own_choices(event) <= _NUMBERS and all(map(_is_number, made)):
             # A number has one value, unless the page shows it in another way.
-            return _choice(event) if _all(self.tests, with_all_shown(made[0])).holds else FALSE
+            seen = any(_all(self.tests, with_all_shown(one)).holds for one in made if may_be_shown(one))
+            return _choice(event) if seen else FALSE
         return _choice(event) if found is FALSE and self._may_be_choice(event) else found
 
     def _concerns(self, action: ActionBase | None) -> bool:
@@ -295,6 +304,14 @@ def _is_link(action: Press) -> bool:
 
 
 _TEXTUAL = ("searchbox", "textbox")
+
+
+_NUMBERS = frozenset({"fill"})
+"""Tags of what may become of a number."""
+
+
+def _is_number(choice: Event) -> bool:
+    return choice.tag in _NUMBERS
 
 
 def _choice(event: Event) -> Truth:

@@ -13,6 +13,7 @@ from itertools import zip_longest
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from replaykit.grading.policies.events.event import (
     ENTER,
@@ -166,6 +167,8 @@ class _Stream:
         unmade = (page for place, page in pages.items() if place not in forged)
         self.looks = NextLooks(trajectory, unmade, self.possible)
         self.implied = ImpliedActions()
+        #: Looks that are a witness of an action, to the place of that.
+        self.witnessed: dict[int, int] = {}
 
     def run(self) -> list[Event]:
         """Return the events; the answer that counts comes last."""
@@ -230,6 +233,9 @@ class _Stream:
 
     def _action(self, story: int, step: Step, action: ActionBase, page: Page | None, url: str | None) -> None:
         failed = not step.done or not action.completed
+        after = self.looks.after(step)
+        if after is not None:
+            self.witnessed[after.place] = len(self.events)
         self._emit(
             "action",
             story,
@@ -239,7 +245,7 @@ class _Stream:
             values=_values(action),
             role=action.element.role if action.element is not None else None,
             page=page,
-            after=self.looks.after(step),
+            after=after,
         )
         if isinstance(action, actions.SendMsgToUser | actions.ReportInfeasible):
             self._emit("message", story, message=action.text)
@@ -285,8 +291,21 @@ class _Stream:
             forged=story in self.forged, at=seen.t,
         )  # fmt: skip
         self._tabs(story, seen.tabs, step)
-        self._perhaps(story, step, seen.page, self.possible.entered(seen, page, story in self.forged))
+        found = self.possible.entered(seen, page, story in self.forged)
+        self._perhaps(story, step, seen.page, self._unconfirmed(story, seen.page, found))
         return page
+
+    def _unconfirmed(
+        self, story: int, tab: int | None, found: Iterable[PossibleAction]
+    ) -> Iterator[PossibleAction]:
+        """Yield what stays open; let an action know what the next look at its page shows of it."""
+        place = self.witnessed.get(story)
+        for one in found:
+            if not one.is_shown or place is None or self.events[place].tab != tab:
+                yield one
+                continue
+            acted = self.events[place]
+            self.events[place] = replace(acted, shows=(*acted.shows, (one.action, one.page)))
 
     def _perhaps(
         self,
@@ -298,7 +317,7 @@ class _Stream:
     ) -> None:
         """Emit what the agent may have done, at an address; default: the one that the tab shows."""
         url = self.urls.get(tab) if url is None else url
-        for action, code, page, is_by_value, is_chosen in found:
+        for action, code, page, is_by_value, is_chosen, _ in found:
             self._emit(
                 "maybe", story, step=step, tab=tab, url=url, page=page, action=action,
                 values=_values(action),

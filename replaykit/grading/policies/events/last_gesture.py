@@ -2,26 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
 
 from msgspec.structs import replace
 
 from replaykit.errors import ReplaykitError
-from replaykit.grading.policies.events.event import PRESSED, has_lines, is_moving, is_printable
+from replaykit.grading.policies.events.event import (
+    ENTER,
+    PRESSED,
+    SPACE,
+    has_lines,
+    is_moving,
+    is_printable,
+)
 from replaykit.grading.policies.events.plain_widgets.page_change import shown_texts
 from replaykit.grading.policies.events.recorded_targets import page_names
+from replaykit.grading.policies.events.text_conditions import find
 from replaykit.grading.policies.events.widgets_around import (
     ENTRIES,
     is_beside,
     is_select_of,
     is_step_button,
 )
+from replaykit.grading.values.dates import dates_in
 from replaykit.grading.values.normal_form import fold
 from replaykit.patterns import lazy_pattern
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.run_state import Page
-from replaykit.trajectory.action import ActionBase, Element, Fill, Press, SelectOption
+from replaykit.tasks.policy_rules import GROUPS
+from replaykit.trajectory.action import ActionBase, Element, Fill, NodeRef, Press, SelectOption, tag_of
 from replaykit.trajectory.text_changes import alike
 
 _NUMBER = lazy_pattern(r"\d+")
@@ -47,6 +58,7 @@ class LastGesture:
         #: The text that it entered, or that the field held.
         self._typed = typed_by(action) or self.element.value or ""
         self.is_moving = is_moving(action)
+        self.is_pressing = _presses(action)
         self.dom = page.dom if page is not None else None
         is_part = self.element.role in _DRAWN and self.element.tag not in ("body", "html")
         self.part = field_at(self.dom, self.element.css) if is_part else None
@@ -95,6 +107,26 @@ class LastGesture:
             return False
         is_sign = not bare(self._called)
         return is_in(path, css) or is_step_button(field_at(self.dom, path), self._target, is_sign=is_sign)
+
+    def steps_for_certain(self, before: str) -> bool:
+        """Whether it was a step: what had no number before may be filled by any button."""
+        return self.is_moving or (self.is_pressing and bool(bare(before) or not bare(self._called)))
+
+    def taken(self, row: tuple[str, str, str], page: Page | None) -> Iterator[ActionBase]:
+        """Yield the choice of what the target is called, if a field holds it now, and did not before."""
+        _, before, after = row
+        is_entry = self.is_pressing and (self.is_option or self.element.role in ENTRIES)
+        if not is_entry or has_lines(self.element):
+            return
+        names = [name for name in map(fold, self._called.splitlines()) if len(bare(name)) > 1]
+        gained = [name for name in names if find(name, fold(after)) >= 0 > find(name, fold(before))]
+        if gained or self._is_day(row):
+            yield SelectOption(element=_field(row, page), values=(after,), labels=tuple(gained[:1]))
+
+    def _is_day(self, row: tuple[str, str, str]) -> bool:
+        """Whether the target is a day of a calendar, and a field holds its date now."""
+        is_date = next(iter(dates_in(fold(row[2]))), None) is not None
+        return is_date and any(_gives_numbers(name, row[2]) for name in self._called.splitlines())
 
     def opens(self, path: str, text: str) -> bool:
         """Whether a cell shows its own text in a field that lies on it: nothing was entered yet."""
@@ -159,6 +191,21 @@ class LastGesture:
         if not isinstance(action, Fill) or not is_unseen or not labels:
             return action
         return SelectOption(element=action.element, values=(field_text(action),), labels=labels[:1])
+
+
+def _presses(action: ActionBase) -> bool:
+    """Whether an action presses its target: a click, or a key that does the same."""
+    if isinstance(action, Press):
+        return action.key in (*ENTER, *SPACE)
+    return tag_of(action) in GROUPS["@activate"] and getattr(action, "button", "left") == "left"
+
+
+def _field(row: tuple[str, str, str], page: Page | None) -> Element:
+    """Return the field of a change, where a page has it."""
+    node = field_at(page.dom, row[0]) if page is not None else None
+    at = page.snapshot_id if page is not None else None
+    place = NodeRef(snapshot=at, number=node.number) if node is not None and at else None
+    return Element(css=row[0], tag=node.tag if node is not None else None, value=row[1], node=place)
 
 
 def field_text(action: ActionBase) -> str:

@@ -88,6 +88,8 @@ class PossibleAction(NamedTuple):
     """Nothing but the value points to the agent."""
     is_chosen: bool = False
     """The widget that the agent used entered the value."""
+    is_shown: bool = False
+    """The page shows it as the choice of the last gesture: certain if nothing else was done before."""
 
 
 class PossibleActions:
@@ -192,8 +194,12 @@ class PossibleActions:
         typed = "".join(typed_by(step.action) for step in steps[-1 - BEFORE_MAX :])
         for row in (one for one in rows if not last.opens(one[0], one[2])):
             if last.steps(*row):
-                yield PossibleAction(filled(row), "choice", page, is_chosen=True)
+                yield PossibleAction(
+                    filled(row), "choice", page, is_chosen=True, is_shown=last.steps_for_certain(row[1])
+                )
                 continue
+            for action in last.taken(row, page):
+                yield PossibleAction(action, "choice", page, is_chosen=True, is_shown=True)
             if last.moves_to(row[0]) or last.files(row):
                 yield from (PossibleAction(action, "choice", page) for action in entries([row], page))
             is_there = last.has(row[0])
@@ -212,7 +218,9 @@ class PossibleActions:
                     is_state = (is_there or last.is_option) and is_set(action)
                     named = last.naming(action) if is_there and is_state else last.by_option(action)
                     yield from self.named(action, page) if is_state else ()
-                    yield PossibleAction(named, "choice", page, not is_state, is_new or last.offers(row[2]))
+                    is_new |= last.offers(row[2])
+                    is_shown = is_there and is_state and len(rows) == 1 and last.is_pressing
+                    yield PossibleAction(named, "choice", page, not is_state, is_new, is_shown)
 
     def _shown_after(self, seen: Observation, looks: PageChange) -> Iterator[PossibleAction]:
         """Yield what the last gesture chose, as the page shows."""

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 
 from replaykit.errors import ReplaykitError
 from replaykit.grading.policies.events.aria_choices import (
-    choices_of,
     is_scale,
     option_names,
+    own_choices,
     set_by_page,
     taken,
 )
@@ -26,6 +26,7 @@ from replaykit.grading.policies.events.shown_choices import new_texts_in
 from replaykit.grading.policies.events.widgets_around import open_fields
 from replaykit.grading.values.normal_form import fold
 from replaykit.replay.dom import Node
+from replaykit.replay.run_state import Page
 from replaykit.trajectory.action import ActionBase, Check, Element, Fill, SelectOption, Uncheck
 
 CONFIRMED = frozenset({"check", "uncheck", "select_option", "fill"})
@@ -55,12 +56,19 @@ def _confirmed(event: Event) -> list[Event]:
     element, page = event.element, event.page
     if element is None or page is None or event.after is None or isinstance(event.dom, tuple):
         return []
+    shown = [_as(event, action, page) for action, page in event.shows]
     try:
         change = PageChange(page, event.after)
-        made = list(_choices(event, element, change)) if choices_of(event) else []
+        made = list(_choices(event, element, change)) if own_choices(event) else []
     except ReplaykitError:  # faults of the page are reported by the rule that has to read it
-        return []
-    return [replace(event, action=action, values=_values(action)) for action in made]
+        return shown
+    return [_as(event, action, page) for action in made] + shown
+
+
+def _as(event: Event, action: ActionBase, page: Page | None) -> Event:
+    """Return an event as what it chose, on the page that holds the control."""
+    role = action.element.role if action.element is not None else None
+    return replace(event, action=action, values=_values(action), role=role, page=page, shows=())
 
 
 def with_all_shown(choice: Event) -> Event:
@@ -73,8 +81,10 @@ def with_all_shown(choice: Event) -> Event:
 
 
 def may_be_shown(choice: Event) -> bool:
-    """Whether the page may show what was chosen in another way: a number may stand for a place in a list."""
-    return isinstance(choice.action, Fill)
+    """Whether the page may show what was chosen in another way: a slider may stand for a place in a list."""
+    element = choice.element or Element()
+    is_field = element.tag == "input" and element.type != "range" and element.role != "slider"
+    return isinstance(choice.action, Fill) and not is_field
 
 
 def _values(action: ActionBase) -> tuple[tuple[str, ...], ...]:
