@@ -32,7 +32,9 @@ def _passed(done: list[Held]) -> Iterator[int]:
     moved: list[Held] = []
     for held, following in pairwise(done):
         scale = _scale(held.event)
-        is_entered = len(moved) == 1 and held.event.tag == "fill" and _css(held.event) == _scale(moved[0].event)
+        is_entered = (
+            len(moved) == 1 and held.event.tag == "fill" and _css(held.event) == _scale(moved[0].event)
+        )
         moved = [*moved, held] if is_entered else [held] if scale is not None else []
         if moved and _scale(moved[0].event) == _scale(following.event):
             yield from (one.place for one in moved)

@@ -26,7 +26,17 @@ from replaykit.grading.policies.events.widgets_around import is_in_open_list, is
 from replaykit.grading.values.normal_form import fold
 from replaykit.replay.dom import Dom, Node
 from replaykit.tasks.policy_rules import GROUPS
-from replaykit.trajectory.action import ActionBase, Check, Element, Fill, Press, Type, Uncheck, tag_of
+from replaykit.trajectory.action import (
+    ActionBase,
+    Check,
+    DragAndDrop,
+    Element,
+    Fill,
+    Press,
+    Type,
+    Uncheck,
+    tag_of,
+)
 from replaykit.trajectory.redaction_marks import MASKED
 
 _BY_KEY = frozenset({"click", "check", "uncheck", "select_option", "fill"})
@@ -97,6 +107,8 @@ def own_choices(event: Event) -> frozenset[str]:
         scaled = _SCALED if _role(element) in _SCALES else None
         found = scaled or (_BY_LETTER if _is_shut(element) else _BY_KEY)
         return found if _role(element) not in _IN_LISTS or _may_be_box(event) else found - _BOTH
+    if isinstance(event.action, DragAndDrop) and element is not None and _role(element) == "slider":
+        return _SCALED
     if element is None or not _is_activated(event):
         return frozenset()
     if element.tag in _FIELDS:

@@ -25,7 +25,8 @@ from replaykit.grading.policies.events.event import (
 from replaykit.grading.policies.events.handlers.site_handlers import text_of_body
 from replaykit.grading.policies.events.implied_actions import IMPLIED, ImpliedActions
 from replaykit.grading.policies.events.moved_marks import with_marks
-from replaykit.grading.policies.events.plain_widgets.next_looks import NextLooks
+from replaykit.grading.policies.events.plain_widgets.confirmed_choices import confirmed
+from replaykit.grading.policies.events.plain_widgets.next_looks import NextLooks, parted
 from replaykit.grading.policies.events.possible_actions import PossibleAction, PossibleActions, dragged
 from replaykit.grading.policies.events.recorded_order import in_order
 from replaykit.grading.policies.events.typed_parts import joined
@@ -167,8 +168,6 @@ class _Stream:
         unmade = (page for place, page in pages.items() if place not in forged)
         self.looks = NextLooks(trajectory, unmade, self.possible)
         self.implied = ImpliedActions()
-        #: Looks that are a witness of an action, to the place of that.
-        self.witnessed: dict[int, int] = {}
 
     def run(self) -> list[Event]:
         """Return the events; the answer that counts comes last."""
@@ -233,9 +232,7 @@ class _Stream:
 
     def _action(self, story: int, step: Step, action: ActionBase, page: Page | None, url: str | None) -> None:
         failed = not step.done or not action.completed
-        after = self.looks.after(step)
-        if after is not None:
-            self.witnessed[after.place] = len(self.events)
+        after = self.looks.after(step, len(self.events))
         self._emit(
             "action",
             story,
@@ -251,7 +248,7 @@ class _Stream:
             self._emit("message", story, message=action.text)
         elif isinstance(action, actions.Answer) and story != self.answer:
             self._emit("answer", story, message=action.text)
-        elif isinstance(action, actions.DragAndDrop):
+        elif isinstance(action, actions.DragAndDrop) and not confirmed(self.events[-1]):
             self._perhaps(story, step.index, step.page, dragged(action, page))
         elif isinstance(action, actions.Goto | actions.NewTab) and action.url:
             self._attempt(story, step, action.url, failed)
@@ -292,20 +289,12 @@ class _Stream:
         )  # fmt: skip
         self._tabs(story, seen.tabs, step)
         found = self.possible.entered(seen, page, story in self.forged)
-        self._perhaps(story, step, seen.page, self._unconfirmed(story, seen.page, found))
+        acted = self.looks.acted(story, seen)
+        left, shows = (found, ()) if acted is None else parted(found)
+        self._perhaps(story, step, seen.page, left)
+        if acted is not None and shows:
+            self.events[acted] = replace(self.events[acted], shows=shows)
         return page
-
-    def _unconfirmed(
-        self, story: int, tab: int | None, found: Iterable[PossibleAction]
-    ) -> Iterator[PossibleAction]:
-        """Yield what stays open; let an action know what the next look at its page shows of it."""
-        place = self.witnessed.get(story)
-        for one in found:
-            if not one.is_shown or place is None or self.events[place].tab != tab:
-                yield one
-                continue
-            acted = self.events[place]
-            self.events[place] = replace(acted, shows=(*acted.shows, (one.action, one.page)))
 
     def _perhaps(
         self,

@@ -25,6 +25,7 @@ from replaykit.grading.policies.events.field_changes import (
 from replaykit.grading.policies.events.handlers.site_handlers import SiteHandlers, TextOf
 from replaykit.grading.policies.events.handlers.written_handlers import LOOKS_MAX, WrittenHandlers
 from replaykit.grading.policies.events.last_gesture import LastGesture, is_in, is_typed_in, typed_by
+from replaykit.grading.policies.events.plain_widgets.certain_choices import certain_choices, taken_from_popup
 from replaykit.grading.policies.events.plain_widgets.entries_that_lead_on import EntriesThatLeadOn, last_look
 from replaykit.grading.policies.events.plain_widgets.page_change import PageChange
 from replaykit.grading.policies.events.plain_widgets.row_boxes import set_and_unset
@@ -227,9 +228,15 @@ class PossibleActions:
         steps = self._until(seen, BEFORE_MAX + 1)
         since = steps[0].t or 0 if steps else 0
         earlier = last_look(self._looks.get(seen.page, ()), since)
-        for action in shown_choices([step.action for step in steps], looks, earlier) if steps else ():
+        gestures = [step.action for step in steps]
+        for action in certain_choices(gestures, looks, earlier) if steps else ():
+            is_text = isinstance(action, actions.SelectOption)
+            yield PossibleAction(action, "choice", looks.before, is_chosen=is_text, is_shown=True)
+        for action in shown_choices(gestures, looks, earlier) if steps else ():
             is_text = isinstance(action, actions.SelectOption)
             yield PossibleAction(action, "choice", looks.before, is_chosen=is_text)
+        for action in taken_from_popup(gestures, looks, earlier) if steps else ():
+            yield PossibleAction(action, "choice", looks.before, is_chosen=True)
 
     def _until(self, seen: Observation, most: int | None = None) -> list[Step]:
         """Return the gestures in a tab until it was looked at, all or the last ones."""

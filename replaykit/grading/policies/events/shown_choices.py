@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from replaykit.errors import ReplaykitError
 from replaykit.grading.policies.events.event import ENTER, SPACE, is_moving, is_printable, types_text
 from replaykit.grading.policies.events.last_gesture import is_in
+from replaykit.grading.policies.events.plain_widgets.button_groups import marked_buttons
 from replaykit.grading.policies.events.plain_widgets.closed_lists import (
     TEXTS_MAX,
     pressed_entries,
@@ -100,6 +101,7 @@ def _choices(
         yield from drawn_boxes(element, change)
     elif element.role == "button" and _may_choose(last):
         yield from built_boxes(element, change)
+        yield from marked_buttons(element, change)
         yield from _confirmed(gestures, element, change, earlier)
     elif element.role in ("checkbox", "radio") and (tag_of(last) in _CHOOSING or _may_choose(last)):
         yield from _named(gestures, element, change)

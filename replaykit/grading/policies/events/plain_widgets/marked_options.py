@@ -34,7 +34,7 @@ def marked_options(element: Element, change: PageChange) -> Iterator[ActionBase]
     yield from _set_boxes(change)
     if change.before.lacks((b"option",)) or change.after.lacks((b"aria-selected",)):
         return
-    yield from _around(element, change)
+    yield from option_around(element, change)
     before, after = (_marks(page.dom, _OPTIONS, "aria-selected") for page in change)
     taken = _gained(before, after, "true")
     if after["true"].total() - before["true"].total() >= _MANY and len(taken) >= _MANY:
@@ -61,7 +61,7 @@ def _gained(before: _Marks, after: _Marks, state: str) -> list[str]:
     return [text for text in after[state] - before[state] if known[text] > before[state][text]]
 
 
-def _around(element: Element, change: PageChange) -> Iterator[ActionBase]:
+def option_around(element: Element, change: PageChange) -> Iterator[ActionBase]:
     """Yield the choice of the option that the target is a part of, a box for instance."""
     parts = found_again(element.css, change) if element.role != "option" else ()
     options = [part.closest("[role=option]") for part in parts if part is not None]

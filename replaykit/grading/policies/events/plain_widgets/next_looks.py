@@ -5,11 +5,18 @@ Own module: the stream of events asks it for each action, and knows nothing of w
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
 
-from replaykit.grading.policies.events.possible_actions import PossibleActions
+from replaykit.grading.policies.events.possible_actions import PossibleAction, PossibleActions
 from replaykit.replay.run_state import Page
+from replaykit.trajectory.action import ActionBase, Fill, SelectOption
+from replaykit.trajectory.observation import Observation
+from replaykit.trajectory.redaction_marks import MASKED
 from replaykit.trajectory.step import Step, Trajectory
+
+Shows: TypeAlias = tuple[tuple[ActionBase, Page | None], ...]
+"""Choices that a look shows, each with the page that the control is on."""
 
 
 class NextLooks:
@@ -19,15 +26,51 @@ class NextLooks:
         self._steps = run.steps
         self._possible = possible
         self._first: dict[int | None, Page] = {}
+        #: Looks that are a witness, to the place of the action in the stream, and its tab.
+        self._acted: dict[int, tuple[int, int | None]] = {}
         for page in pages:
             if page.role == "after":
                 self._first.setdefault(page.step, page)
 
-    def after(self, step: Step) -> Page | None:
-        """Return the first look after a step, if neither a step nor a script of the agent came before it."""
+    def after(self, step: Step, acted: int) -> Page | None:
+        """Return the first look after a step, if neither a step nor a script of the agent came before it.
+
+        `acted` is the place of the action in the stream of events.
+        """
         page = self._first.get(step.index)
         if page is None or len(step.actions) > 1:
             return None
         following = self._steps[step.index + 1 : step.index + 2]
         is_next = all((page.t or 0) <= (one.t or 0) for one in following)
-        return page if is_next and not self._possible.may_be_scripted(step, page) else None
+        if not is_next or self._possible.may_be_scripted(step, page):
+            return None
+        self._acted[page.place] = (acted, step.page)
+        return page
+
+    def acted(self, story: int, seen: Observation) -> int | None:
+        """Return the place of the action that a look is a witness of."""
+        acted, tab = self._acted.get(story, (None, None))
+        return acted if tab == seen.page else None
+
+
+def parted(found: Iterable[PossibleAction]) -> tuple[list[PossibleAction], Shows]:
+    """Return what stays open after the look that follows an action, and what that look shows for certain."""
+    left: list[PossibleAction] = []
+    shows: list[tuple[ActionBase, Page | None]] = []
+    for one in found:
+        if one.is_shown:
+            shows.append((one.action, one.page))
+        elif _is_known(one.action, shows):
+            left.append(one._replace(is_chosen=False, is_by_value=True))
+        else:
+            left.append(one)
+    return left, tuple(shows)
+
+
+def _is_known(possible: ActionBase, shows: Sequence[tuple[ActionBase, Page | None]]) -> bool:
+    """Whether a look shows what became of the same field, or which value an unknown one is."""
+    if getattr(possible, "value", None) == MASKED:
+        return any(isinstance(shown, Fill) for shown, _ in shows)
+    places = {shown.element.css for shown, _ in shows if shown.element is not None} - {None}
+    css = possible.element.css if possible.element is not None else None
+    return isinstance(possible, Fill | SelectOption) and css in places

@@ -74,6 +74,15 @@ def built_boxes(element: Element, change: PageChange) -> Iterator[ActionBase]:
                 yield Uncheck(element=element)
 
 
+def only_box(element: Element, change: PageChange) -> Iterator[ActionBase]:
+    """Yield what became of the one box in the target, or beside it."""
+    if change.before.lacks((b"aria-checked",)) or change.after.lacks((b"aria-checked",)):
+        return
+    before, after = (_states(one) for one in found_again(element.css, change))
+    if len(before) == len(after) == 1 and before[0][0] == after[0][0]:
+        yield from built_boxes(element, change)
+
+
 def set_and_unset(element: Element, page: Page | None) -> Iterator[ActionBase]:
     """Yield what two clicks on a part of a row may have done, which leave the page as it was."""
     try:

@@ -109,7 +109,8 @@ def _is_restyled(before: Node, after: Node) -> bool:
 
 def _is_slid(before: Node, after: Node) -> bool:
     """Whether a part without a text was moved in its track: along one axis, or on a pad along both."""
-    if bare(before.text_content).strip("0123456789") or before.select_all(_DRAWN):
+    is_text = before.tag in ("input", "select", "textarea") or bare(before.text_content).strip("0123456789")
+    if is_text or before.select_all(_DRAWN):
         return False
     here, there = _place(before), _place(after)
     is_moved = here is not None and there is not None and here != there

@@ -1,0 +1,93 @@
+"""Groups of buttons of which a class says which one is chosen: no role or attribute does.
+
+Own module: it compares the classes of buttons beside each other; row_boxes compares those of one row.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from replaykit.grading.policies.events.plain_widgets.found_again import found_again, same_again
+from replaykit.grading.policies.events.plain_widgets.page_change import PageChange, around, shown_texts
+from replaykit.patterns import lazy_pattern
+from replaykit.replay.dom import Node
+from replaykit.trajectory.action import ActionBase, Check, Element, Uncheck
+
+BUTTONS_MAX = 50
+"""Buttons of a group that are compared."""
+
+_LEVELS = 3
+"""Elements around a button that may say what the group is for."""
+
+_TEXTS_MAX = 2
+"""New texts of a page on which a button only marks itself; of a tab, more come."""
+
+_MARKS = lazy_pattern(
+    r"(?:^|[-_:])(?:active|checked|chosen|is-?on|on|picked|pressed|primary|selected|toggled)(?:$|[-_])"
+    r"|(?<=[a-z])(?:Active|Checked|Chosen|On|Picked|Selected)(?:$|[-_])"
+)
+"""A class that may say that a button is chosen: `active`, `is-on`, `btn-primary`, `Mui-selected`."""
+
+_WAYS = lazy_pattern(
+    r"(?i)(?:^|[-_\s])(?:accordion|breadcrumbs?|carousel|menu(?:bar)?|nav(?:bar|igation)?|page[rs]?|paginat\w*"
+    r"|slides?|steps?|stepper|tab(?:s|list|bar)?)(?:$|[-_\s])"
+)
+"""A class of an element whose buttons lead somewhere, and choose nothing."""
+
+_FOCUS = lazy_pattern(r"(?i)focus|hover|ripple|touch|visited")
+"""A class of an element that was used last, or that the pointer is on."""
+
+_Classes = set[str]
+
+
+def moved_mark(element: Element, change: PageChange) -> Iterator[ActionBase]:
+    """Yield the choice of a button that has the mark now that another button of its group had before."""
+    before, after, others = _group(element, change)
+    if before is None or after is None or len(_new_texts(change)) > _TEXTS_MAX:
+        return
+    gained, lost = _classes(after) - _classes(before), _classes(before) - _classes(after)
+    exchanged = [one for one in others if (one[0] - one[1], one[1] - one[0]) == (gained, lost) and gained]
+    if len(exchanged) == 1 and any(map(_MARKS.search, gained)):
+        yield Check(element=element)
+
+
+def marked_buttons(element: Element, change: PageChange) -> Iterator[ActionBase]:
+    """Yield what a button of a group may have become by a class that it gained or lost."""
+    before, after, others = _group(element, change)
+    if before is None or after is None or not others:
+        return
+    was, now = _classes(before), _classes(after)
+    if any(map(_MARKS.search, now - was)):
+        yield Check(element=element)
+    if any(map(_MARKS.search, was - now)):
+        yield Uncheck(element=element)
+
+
+def _group(
+    element: Element, change: PageChange
+) -> tuple[Node | None, Node | None, list[tuple[_Classes, _Classes]]]:
+    """Return a button before and after, and the classes of those beside it before and after."""
+    before, after = found_again(element.css, change)
+    if before is None or after is None or before.parent is None or _leads_on(before):
+        return None, None, []
+    beside = [one for one in before.parent.children if one.tag == before.tag and one.row != before.row]
+    later = [same_again(one, change) for one in beside[:BUTTONS_MAX]]
+    pairs = zip(beside, later, strict=False)
+    return before, after, [(_classes(one), _classes(other)) for one, other in pairs if other is not None]
+
+
+def _leads_on(button: Node) -> bool:
+    """Whether a button opens something, or is one of those that lead somewhere."""
+    if any(name.startswith(("aria-expanded", "aria-haspopup", "data-toggle")) for name in button.attributes):
+        return True
+    return any(_WAYS.search(one.attribute("class") or "") for one in around(button, _LEVELS))
+
+
+def _classes(node: Node) -> _Classes:
+    names = (node.attribute("class") or "").split()
+    return {name for name in names if not _FOCUS.search(name)}
+
+
+def _new_texts(change: PageChange) -> Counter[str]:
+    return shown_texts(change.after) - shown_texts(change.before)

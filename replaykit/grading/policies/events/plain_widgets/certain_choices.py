@@ -1,0 +1,102 @@
+"""Choices that the page shows after a gesture so plainly that they are certain, if nothing else came between.
+
+A popup gives the control that opened it the name of its entry, one box in a row has another state, a mark goes
+from one button of a group to another, or one scale has another value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from replaykit.errors import ReplaykitError
+from replaykit.grading.policies.events.event import ENTER, SPACE, types_text
+from replaykit.grading.policies.events.last_gesture import bare
+from replaykit.grading.policies.events.plain_widgets.button_groups import moved_mark
+from replaykit.grading.policies.events.plain_widgets.marked_options import option_around
+from replaykit.grading.policies.events.plain_widgets.page_change import NAME_MAX, PageChange, shown_texts
+from replaykit.grading.policies.events.plain_widgets.row_boxes import only_box
+from replaykit.grading.policies.events.plain_widgets.sliders import stepped_scales
+from replaykit.grading.policies.events.shown_choices import new_texts
+from replaykit.grading.policies.events.widgets_around import ENTRIES, PAGES, PARTS
+from replaykit.grading.values.normal_form import fold
+from replaykit.replay.run_state import Page
+from replaykit.tasks.policy_rules import GROUPS
+from replaykit.trajectory.action import ActionBase, DragAndDrop, Element, Press, SelectOption, tag_of
+
+_PRESSED = ("button", "link")
+"""Roles of entries of a popup that its author took for buttons or links."""
+
+_NOWHERE = ("", "#", "javascript:", "javascript:;", "javascript:void(0)", "javascript:void(0);")
+"""Addresses of links that lead nowhere: a script serves them."""
+
+
+def certain_choices(
+    gestures: Sequence[ActionBase], change: PageChange, earlier: Page | None
+) -> Iterator[ActionBase]:
+    """Yield the choices that the last of these gestures made for certain.
+
+    `earlier` is what the page showed before the first of them.
+    """
+    element = gestures[-1].element
+    if element is None or element.tag in PAGES:
+        return
+    try:
+        yield from _certain(gestures, element, change, earlier)
+    except ReplaykitError:  # faults of the page are reported by the rule that has to read it
+        return
+
+
+def _certain(
+    gestures: Sequence[ActionBase], element: Element, change: PageChange, earlier: Page | None
+) -> Iterator[ActionBase]:
+    last = gestures[-1]
+    if isinstance(last, DragAndDrop) or _presses(last):
+        scales = list(stepped_scales(element, change))
+        yield from scales if len(scales) == 1 else ()
+    if not _presses(last):
+        return
+    if element.role in (*PARTS, "button"):
+        yield from only_box(element, change)
+        yield from moved_mark(element, change)
+    if element.role in PARTS:
+        yield from option_around(element, change)
+    if element.role in PARTS or _leads_nowhere(element):
+        yield from taken_from_popup(gestures, change, earlier)
+
+
+def taken_from_popup(
+    gestures: Sequence[ActionBase], change: PageChange, earlier: Page | None
+) -> Iterator[ActionBase]:
+    """Yield the choice of an entry that was seen only once another element was used, which has its name now."""
+    entry = gestures[-1].element or Element()
+    called = (name for name in (entry.text, entry.name) if name and len(name) <= NAME_MAX)
+    # A key of a keypad has one character.
+    names = {fold(name) for name in called if len(bare(name)) > 1}
+    if entry.role not in (*ENTRIES, *_PRESSED) or not names or not _came(entry, change, earlier):
+        return
+    used = [one.element for one in gestures[:-1] if one.element is not None]
+    for shown in {one.css: one for one in reversed(used) if one.css != entry.css}.values():
+        for text in new_texts(shown.css, change):
+            if fold(text) in names:
+                yield SelectOption(element=shown, values=(text,))
+
+
+def _came(entry: Element, change: PageChange, earlier: Page | None) -> bool:
+    """Whether a page shows what an entry is called more often than before the gestures."""
+    if earlier is None:
+        return False
+    before, now = shown_texts(earlier), shown_texts(change.before)
+    return any(now[text] > before[text] for text in (entry.text, entry.name) if text)
+
+
+def _presses(action: ActionBase) -> bool:
+    """Whether an action presses its target."""
+    if isinstance(action, Press):
+        return action.key in (*ENTER, *SPACE) and not types_text(action.element)
+    return tag_of(action) in GROUPS["@activate"] and getattr(action, "button", "left") == "left"
+
+
+def _leads_nowhere(element: Element) -> bool:
+    """Whether an element is a button, or a link that a script serves."""
+    href = (element.attributes or {}).get("href", "").strip().lower()
+    return element.role in _PRESSED and href in _NOWHERE
