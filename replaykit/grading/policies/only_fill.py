@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import NamedTuple
@@ -140,12 +140,17 @@ class _Given:
         """Return whether something was chosen that no one gave; unknown where no page confirms the choice."""
         made = [one for one in confirmed(event) if one.values]
         options = tuple(option for one in made for option in one.values) or taken(event) or ()
-        is_foreign = some(negate(self._is_given(place, event, option)) for option in options)
+        given = [self._is_given(place, event, option) for option in options]
+        right = [text for option, one in zip(options, given, strict=True) if one.holds for text in option]
+        foreign = [option for option, one in zip(options, given, strict=True) if not _is_form(option, right)]
+        is_foreign = some(negate(self._is_given(place, event, option)) for option in foreign)
         exempt = self._is_exempt(event, made)
         if is_foreign.holds is False or exempt.holds:
             return FALSE
         shown = (option for one in made if may_be_shown(one) for option in with_all_shown(one).values)
         is_sure = bool(made) and not any(self._is_given(place, event, option).holds for option in shown)
+        # One choice may be seen in several places, in another form in each.
+        is_sure &= not any(one.holds for one in given)
         is_sure &= not any(map(self._is_allowed_in_another_form, chain.from_iterable(options)))
         return every((is_foreign, negate(exempt))) if is_sure else unknown(f"choice@{event.step or 0}")
 
@@ -247,6 +252,11 @@ class _Given:
         found = some(_given(value, reply.folded, step) for reply in replies)
         hidden = self.history.hidden("user_reply")
         return some((found, unknown(*hidden))) if hidden else found
+
+
+def _is_form(option: tuple[str, ...], texts: Sequence[str]) -> bool:
+    """Whether a choice is one of these texts in another form, such as a date in another field."""
+    return any(in_another_form(fold(one), fold(text)) for one in option for text in texts)
 
 
 def _is_entry(event: Event) -> bool:

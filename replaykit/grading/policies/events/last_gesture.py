@@ -105,12 +105,18 @@ class LastGesture:
             return is_number and self.is_moving and is_stepped
         if not is_number or self.is_typing:
             return False
-        is_sign = not bare(self._called)
+        is_sign = not bare((self.element.text or "").strip() or self._called)
         return is_in(path, css) or is_step_button(field_at(self.dom, path), self._target, is_sign=is_sign)
 
-    def steps_for_certain(self, before: str) -> bool:
-        """Whether it was a step: what had no number before may be filled by any button."""
-        return self.is_moving or (self.is_pressing and bool(bare(before) or not bare(self._called)))
+    def steps_for_certain(self, path: str, before: str) -> bool:
+        """Whether it was a step for certain, in a field that can be edited.
+
+        A field that had no number before may be filled by any button beside it.
+        """
+        field = field_at(self.dom, path)
+        is_read = field is None or not {"readonly", "disabled"}.isdisjoint(field.attributes)
+        is_step = self.is_moving or (self.is_pressing and bool(bare(before) or not bare(self._called)))
+        return is_step and not is_read
 
     def taken(self, row: tuple[str, str, str], page: Page | None) -> Iterator[ActionBase]:
         """Yield the choice of what the target is called, if a field holds it now, and did not before."""

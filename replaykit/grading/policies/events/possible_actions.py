@@ -195,9 +195,8 @@ class PossibleActions:
         typed = "".join(typed_by(step.action) for step in steps[-1 - BEFORE_MAX :])
         for row in (one for one in rows if not last.opens(one[0], one[2])):
             if last.steps(*row):
-                yield PossibleAction(
-                    filled(row), "choice", page, is_chosen=True, is_shown=last.steps_for_certain(row[1])
-                )
+                is_shown = last.steps_for_certain(row[0], row[1])
+                yield PossibleAction(filled(row), "choice", page, is_chosen=True, is_shown=is_shown)
                 continue
             for action in last.taken(row, page):
                 yield PossibleAction(action, "choice", page, is_chosen=True, is_shown=True)

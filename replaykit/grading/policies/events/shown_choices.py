@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from replaykit.errors import ReplaykitError
 from replaykit.grading.policies.events.event import ENTER, SPACE, is_moving, is_printable, types_text
 from replaykit.grading.policies.events.last_gesture import is_in
-from replaykit.grading.policies.events.plain_widgets.button_groups import marked_buttons
+from replaykit.grading.policies.events.plain_widgets.button_groups import marked_buttons, moved_mark
 from replaykit.grading.policies.events.plain_widgets.closed_lists import (
     TEXTS_MAX,
     pressed_entries,
@@ -97,6 +97,7 @@ def _choices(
     if element.role in roles and element.tag not in PAGES and _may_choose(last):
         yield from set_boxes(element, change, earlier)
         yield from _named(gestures, element, change)
+        yield from moved_mark(element, change)
     elif element.role == "option" and _may_choose(last):
         yield from drawn_boxes(element, change)
     elif element.role == "button" and _may_choose(last):

@@ -35,16 +35,27 @@ _WAYS = lazy_pattern(
 )
 """A class of an element whose buttons lead somewhere, and choose nothing."""
 
+_OPENING = frozenset({"aria-expanded", "aria-haspopup", "aria-roledescription", "data-toggle", "draggable"})
+"""Attributes of buttons with a state that is no choice: of a menu, or of a drag."""
+
 _FOCUS = lazy_pattern(r"(?i)focus|hover|ripple|touch|visited")
 """A class of an element that was used last, or that the pointer is on."""
+
+_STATES = ("aria-pressed", "data-active", "data-selected", "data-state")
+_SET = ("", "true", "on", "active", "checked", "selected")
+"""Values of such an attribute by which a button is chosen."""
 
 _Classes = set[str]
 
 
 def moved_mark(element: Element, change: PageChange) -> Iterator[ActionBase]:
-    """Yield the choice of a button that has the mark now that another button of its group had before."""
+    """Yield the choice of a button that has the mark now that another button of its group had before.
+
+    Days and pages have a number. A page that shows more than a mark has opened a tab or entered a value.
+    """
     before, after, others = _group(element, change)
-    if before is None or after is None or len(_new_texts(change)) > _TEXTS_MAX:
+    is_aside = len(_new_texts(change)) > _TEXTS_MAX or bool(change.after.changed_without_event)
+    if before is None or after is None or is_aside or before.text_content.strip().isdigit():
         return
     gained, lost = _classes(after) - _classes(before), _classes(before) - _classes(after)
     exchanged = [one for one in others if (one[0] - one[1], one[1] - one[0]) == (gained, lost) and gained]
@@ -78,15 +89,17 @@ def _group(
 
 
 def _leads_on(button: Node) -> bool:
-    """Whether a button opens something, or is one of those that lead somewhere."""
-    if any(name.startswith(("aria-expanded", "aria-haspopup", "data-toggle")) for name in button.attributes):
+    """Whether a button opens something, is there to be dragged, or is one of those that lead somewhere."""
+    if button.attribute("role") == "tab" or not _OPENING.isdisjoint(button.attributes):
         return True
     return any(_WAYS.search(one.attribute("class") or "") for one in around(button, _LEVELS))
 
 
 def _classes(node: Node) -> _Classes:
+    """Return the classes of a button, and the states that other attributes say in the same way."""
     names = (node.attribute("class") or "").split()
-    return {name for name in names if not _FOCUS.search(name)}
+    states = (f"{name}-{node.attribute(name)}" for name in _STATES if node.attribute(name) in _SET)
+    return {name for name in (*names, *states) if not _FOCUS.search(name)}
 
 
 def _new_texts(change: PageChange) -> Counter[str]:

@@ -1,12 +1,14 @@
-"""Choices that the page shows after a gesture so plainly that they are certain, if nothing else came between.
+"""Choices that a page shows so plainly after a gesture that they are certain, if nothing else came between.
 
-A popup gives the control that opened it the name of its entry, one box in a row has another state, a mark goes
-from one button of a group to another, or one scale has another value.
+A popup gives the control that opened it the name of its entry, one box in a row has another state, one scale
+has another value, or a mark goes from one button of a group to another.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
 
 from replaykit.errors import ReplaykitError
 from replaykit.grading.policies.events.event import ENTER, SPACE, types_text
@@ -17,6 +19,7 @@ from replaykit.grading.policies.events.plain_widgets.page_change import NAME_MAX
 from replaykit.grading.policies.events.plain_widgets.row_boxes import only_box
 from replaykit.grading.policies.events.plain_widgets.sliders import stepped_scales
 from replaykit.grading.policies.events.shown_choices import new_texts
+from replaykit.grading.policies.events.text_conditions import find
 from replaykit.grading.policies.events.widgets_around import ENTRIES, PAGES, PARTS
 from replaykit.grading.values.normal_form import fold
 from replaykit.replay.run_state import Page
@@ -57,17 +60,20 @@ def _certain(
         return
     if element.role in (*PARTS, "button"):
         yield from only_box(element, change)
+    if element.role == "button":
         yield from moved_mark(element, change)
     if element.role in PARTS:
         yield from option_around(element, change)
     if element.role in PARTS or _leads_nowhere(element):
-        yield from taken_from_popup(gestures, change, earlier)
+        for choice in taken_from_popup(gestures, change, earlier):
+            if fold(choice.values[0]) in choice.labels:
+                yield replace(choice, labels=())
 
 
 def taken_from_popup(
     gestures: Sequence[ActionBase], change: PageChange, earlier: Page | None
-) -> Iterator[ActionBase]:
-    """Yield the choice of an entry that was seen only once another element was used, which has its name now."""
+) -> Iterator[SelectOption]:
+    """Yield the choice of an entry that came once another element was used, which shows its name now."""
     entry = gestures[-1].element or Element()
     called = (name for name in (entry.text, entry.name) if name and len(name) <= NAME_MAX)
     # A key of a keypad has one character.
@@ -77,8 +83,9 @@ def taken_from_popup(
     used = [one.element for one in gestures[:-1] if one.element is not None]
     for shown in {one.css: one for one in reversed(used) if one.css != entry.css}.values():
         for text in new_texts(shown.css, change):
-            if fold(text) in names:
-                yield SelectOption(element=shown, values=(text,))
+            called = [name for name in names if find(name, fold(text)) >= 0]
+            if called:
+                yield SelectOption(element=shown, values=(text,), labels=(max(called, key=len),))
 
 
 def _came(entry: Element, change: PageChange, earlier: Page | None) -> bool:

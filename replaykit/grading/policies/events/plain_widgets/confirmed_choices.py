@@ -81,10 +81,14 @@ def with_all_shown(choice: Event) -> Event:
 
 
 def may_be_shown(choice: Event) -> bool:
-    """Whether the page may show what was chosen in another way: a slider may stand for a place in a list."""
+    """Whether the page may show what was chosen in another way: a slider may stand for a place in a list.
+
+    The number in a field is shown as it is, unless it is a part of what another field holds.
+    """
     element = choice.element or Element()
     is_field = element.tag == "input" and element.type != "range" and element.role != "slider"
-    return isinstance(choice.action, Fill) and not is_field
+    rows = choice.after.changed_without_event if choice.after is not None else ()
+    return isinstance(choice.action, Fill) and (not is_field or len(rows) > 1)
 
 
 def _values(action: ActionBase) -> tuple[tuple[str, ...], ...]:

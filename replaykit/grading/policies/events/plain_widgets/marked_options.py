@@ -10,7 +10,12 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from replaykit.grading.policies.events.plain_widgets.found_again import found_again
-from replaykit.grading.policies.events.plain_widgets.page_change import PageChange
+from replaykit.grading.policies.events.plain_widgets.page_change import (
+    ROWS_MAX,
+    PageChange,
+    around,
+    size_of,
+)
 from replaykit.replay.dom import Dom, Node
 from replaykit.trajectory.action import ActionBase, Check, Element, SelectOption, Uncheck
 
@@ -20,6 +25,9 @@ OPTIONS_MAX = 1000
 _MANY = 2
 """Options that have the mark more than before: a mark that only moves is on one at a time."""
 
+
+_LEVELS = 2
+"""Elements around a box without a name that may hold a text for it."""
 
 _OPTIONS = "[role=option]"
 _BOXES = "[role=checkbox], [role=switch], [role=menuitemcheckbox]"
@@ -75,10 +83,16 @@ def _marks(dom: Dom | None, css: str, mark: str) -> _Marks:
     found: _Marks = defaultdict(Counter)
     nodes = dom.pierce_all(css) if dom is not None else []
     for one in nodes if len(nodes) <= OPTIONS_MAX else []:
-        name = one.text_content.strip() or one.attribute("aria-label") or ""
+        name = one.text_content.strip() or one.attribute("aria-label") or _text_beside(one)
         if name and one.visible:
             found[one.attribute(mark) or "false"][name] += 1
     return found
+
+
+def _text_beside(box: Node) -> str:
+    """Return the text in the smallest element around a box without a name that has any."""
+    texts = (one.text_content.strip() for one in around(box, _LEVELS) if size_of(one) <= ROWS_MAX)
+    return next(filter(None, texts), "")
 
 
 def _is_marked(option: Node) -> bool:

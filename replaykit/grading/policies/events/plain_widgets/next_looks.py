@@ -60,17 +60,20 @@ def parted(found: Iterable[PossibleAction]) -> tuple[list[PossibleAction], Shows
     for one in found:
         if one.is_shown:
             shows.append((one.action, one.page))
-        elif _is_known(one.action, shows):
-            left.append(one._replace(is_chosen=False, is_by_value=True))
-        else:
-            left.append(one)
+        elif not _is_masked(one.action, shows):
+            is_known = _is_known(one.action, shows)
+            left.append(one._replace(is_chosen=False, is_by_value=True) if is_known else one)
     return left, tuple(shows)
 
 
+def _is_masked(possible: ActionBase, shows: Sequence[tuple[ActionBase, Page | None]]) -> bool:
+    """Whether an action enters an unknown value, and a look shows which it is."""
+    is_unknown = getattr(possible, "value", None) == MASKED
+    return is_unknown and any(isinstance(shown, Fill) for shown, _ in shows)
+
+
 def _is_known(possible: ActionBase, shows: Sequence[tuple[ActionBase, Page | None]]) -> bool:
-    """Whether a look shows what became of the same field, or which value an unknown one is."""
-    if getattr(possible, "value", None) == MASKED:
-        return any(isinstance(shown, Fill) for shown, _ in shows)
+    """Whether a look shows what became of the same field."""
     places = {shown.element.css for shown, _ in shows if shown.element is not None} - {None}
     css = possible.element.css if possible.element is not None else None
     return isinstance(possible, Fill | SelectOption) and css in places
