@@ -109,7 +109,7 @@ def own_choices(event: Event) -> frozenset[str]:
         return found if _role(element) not in _IN_LISTS or _may_be_box(event) else found - _BOTH
     if isinstance(event.action, DragAndDrop) and element is not None and _role(element) == "slider":
         return _SCALED
-    if element is None or not _is_activated(event):
+    if element is None or not (_is_activated(event) or event.tag == "check"):
         return frozenset()
     if element.tag in _FIELDS:
         return _TAKEN if _is_box_of_option(event, element) else frozenset()

@@ -32,7 +32,17 @@ from replaykit.patterns import lazy_pattern
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.run_state import Page
 from replaykit.tasks.policy_rules import GROUPS
-from replaykit.trajectory.action import ActionBase, Element, Fill, NodeRef, Press, SelectOption, tag_of
+from replaykit.trajectory.action import (
+    ActionBase,
+    Check,
+    Element,
+    Fill,
+    NodeRef,
+    Press,
+    SelectOption,
+    Uncheck,
+    tag_of,
+)
 from replaykit.trajectory.text_changes import alike
 
 _NUMBER = lazy_pattern(r"\d+")
@@ -59,6 +69,8 @@ class LastGesture:
         self._typed = typed_by(action) or self.element.value or ""
         self.is_moving = is_moving(action)
         self.is_pressing = _presses(action)
+        #: Whether it set a box of the browser: what it is called is no value then.
+        self._is_set = isinstance(action, Check | Uncheck)
         self.dom = page.dom if page is not None else None
         is_part = self.element.role in _DRAWN and self.element.tag not in ("body", "html")
         self.part = field_at(self.dom, self.element.css) if is_part else None
@@ -125,9 +137,15 @@ class LastGesture:
         if not is_entry or has_lines(self.element):
             return
         names = [name for name in map(fold, self._called.splitlines()) if len(bare(name)) > 1]
-        gained = [name for name in names if find(name, fold(after)) >= 0 > find(name, fold(before))]
+        gained = [name for name in names if self._is_gained(name, fold(before), fold(after))]
         if gained or self._is_day(row):
             yield SelectOption(element=_field(row, page), values=(after,), labels=tuple(gained[:1]))
+
+    def _is_gained(self, name: str, before: str, after: str) -> bool:
+        """Whether a field gained a name; a page that reports what a button did names it in a sentence."""
+        if self.element.role == "option":
+            return find(name, after) >= 0 > find(name, before)
+        return name == after or name == added(before, after).strip(" ,;")
 
     def _is_day(self, row: tuple[str, str, str]) -> bool:
         """Whether the target is a day of a calendar, and a field holds its date now."""
@@ -146,6 +164,8 @@ class LastGesture:
         """Whether the target is called as a field is now, so that it was an option of the field."""
         name = fold(self._called)
         is_entry = self.is_option or self.element.role in ENTRIES
+        if self._is_set and name != fold(text):
+            return False
         is_entry &= not has_lines(self.element)
         is_part = bool(name) and (name in fold(text) or fold(text) in name)
         return is_entry and (is_part or _gives_numbers(name, text))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from replaykit.grading.policies.events.plain_widgets.found_again import found_again, same_again
+from replaykit.grading.policies.events.plain_widgets.found_again import found_again
 from replaykit.grading.policies.events.plain_widgets.page_change import PageChange, around, shown_texts
 from replaykit.patterns import lazy_pattern
 from replaykit.replay.dom import Node
@@ -80,12 +80,12 @@ def _group(
 ) -> tuple[Node | None, Node | None, list[tuple[_Classes, _Classes]]]:
     """Return a button before and after, and the classes of those beside it before and after."""
     before, after = found_again(element.css, change)
-    if before is None or after is None or before.parent is None or _leads_on(before):
+    if before is None or after is None or _leads_on(before):
         return None, None, []
-    beside = [one for one in before.parent.children if one.tag == before.tag and one.row != before.row]
-    later = [same_again(one, change) for one in beside[:BUTTONS_MAX]]
-    pairs = zip(beside, later, strict=False)
-    return before, after, [(_classes(one), _classes(other)) for one, other in pairs if other is not None]
+    was, now = (one.parent.children if one.parent is not None else [] for one in (before, after))
+    pairs = list(zip(was[:BUTTONS_MAX], now[:BUTTONS_MAX], strict=False)) if len(was) == len(now) else []
+    beside = (pair for pair in pairs if pair[0].tag == before.tag == pair[1].tag and pair[0] != before)
+    return before, after, [(_classes(one), _classes(other)) for one, other in beside]
 
 
 def _leads_on(button: Node) -> bool:

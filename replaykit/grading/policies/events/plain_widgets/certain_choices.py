@@ -83,9 +83,9 @@ def taken_from_popup(
     used = [one.element for one in gestures[:-1] if one.element is not None]
     for shown in {one.css: one for one in reversed(used) if one.css != entry.css}.values():
         for text in new_texts(shown.css, change):
-            called = [name for name in names if find(name, fold(text)) >= 0]
-            if called:
-                yield SelectOption(element=shown, values=(text,), labels=(max(called, key=len),))
+            matching = [name for name in names if find(name, fold(text)) >= 0]
+            if matching:
+                yield SelectOption(element=shown, values=(text,), labels=(max(matching, key=len),))
 
 
 def _came(entry: Element, change: PageChange, earlier: Page | None) -> bool:
