@@ -255,8 +255,9 @@ class _Given:
 
 
 def _is_form(option: tuple[str, ...], texts: Sequence[str]) -> bool:
-    """Whether a choice is one of these texts in another form, such as a date in another field."""
-    return any(in_another_form(fold(one), fold(text)) for one in option for text in texts)
+    """Whether a choice is one of these texts in another form, such as a date in another field, or its day."""
+    pairs = [(fold(one), fold(text)) for one in option for text in texts]
+    return any(in_another_form(*pair) or find(*pair) >= 0 for pair in pairs)
 
 
 def _is_entry(event: Event) -> bool:

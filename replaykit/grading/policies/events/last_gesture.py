@@ -35,6 +35,7 @@ from replaykit.tasks.policy_rules import GROUPS
 from replaykit.trajectory.action import (
     ActionBase,
     Check,
+    DragAndDrop,
     Element,
     Fill,
     NodeRef,
@@ -69,6 +70,8 @@ class LastGesture:
         self._typed = typed_by(action) or self.element.value or ""
         self.is_moving = is_moving(action)
         self.is_pressing = _presses(action)
+        #: Whether the pointer or a key was on what it changes.
+        self.is_direct = self.is_pressing or isinstance(action, DragAndDrop)
         #: Whether it set a box of the browser: what it is called is no value then.
         self._is_set = isinstance(action, Check | Uncheck)
         self.dom = page.dom if page is not None else None
@@ -115,10 +118,11 @@ class LastGesture:
         if path == css:
             is_stepped = self.element.role == "spinbutton" or bare(before) != ""
             return is_number and self.is_moving and is_stepped
-        if not is_number or self.is_typing:
+        field = field_at(self.dom, path)
+        if not is_number or self.is_typing or (field is not None and field.attribute("type") == "range"):
             return False
         is_sign = not bare((self.element.text or "").strip() or self._called)
-        return is_in(path, css) or is_step_button(field_at(self.dom, path), self._target, is_sign=is_sign)
+        return is_in(path, css) or is_step_button(field, self._target, is_sign=is_sign)
 
     def steps_for_certain(self, path: str, before: str) -> bool:
         """Whether it was a step for certain, in a field that can be edited.
@@ -127,7 +131,7 @@ class LastGesture:
         """
         field = field_at(self.dom, path)
         is_read = field is None or not {"readonly", "disabled"}.isdisjoint(field.attributes)
-        is_step = self.is_moving or (self.is_pressing and bool(bare(before) or not bare(self._called)))
+        is_step = self.is_moving or (self.is_direct and bool(bare(before) or not bare(self._called)))
         return is_step and not is_read
 
     def taken(self, row: tuple[str, str, str], page: Page | None) -> Iterator[ActionBase]:

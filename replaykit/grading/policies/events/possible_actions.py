@@ -219,7 +219,7 @@ class PossibleActions:
                     named = last.naming(action) if is_there and is_state else last.by_option(action)
                     yield from self.named(action, page) if is_state else ()
                     is_new |= last.offers(row[2])
-                    is_shown = is_there and is_state and len(rows) == 1 and last.is_pressing
+                    is_shown = is_there and is_state and len(rows) == 1 and last.is_direct
                     yield PossibleAction(named, "choice", page, not is_state, is_new, is_shown)
 
     def _shown_after(self, seen: Observation, looks: PageChange) -> Iterator[PossibleAction]:

@@ -58,8 +58,7 @@ def moved_mark(element: Element, change: PageChange) -> Iterator[ActionBase]:
     if before is None or after is None or is_aside or before.text_content.strip().isdigit():
         return
     gained, lost = _classes(after) - _classes(before), _classes(before) - _classes(after)
-    exchanged = [one for one in others if (one[0] - one[1], one[1] - one[0]) == (gained, lost) and gained]
-    if len(exchanged) == 1 and any(map(_MARKS.search, gained)):
+    if _is_exchanged(gained, lost, others) and any(map(_MARKS.search, gained)):
         yield Check(element=element)
 
 
@@ -68,11 +67,16 @@ def marked_buttons(element: Element, change: PageChange) -> Iterator[ActionBase]
     before, after, others = _group(element, change)
     if before is None or after is None or not others:
         return
-    was, now = _classes(before), _classes(after)
-    if any(map(_MARKS.search, now - was)):
+    gained, lost = _classes(after) - _classes(before), _classes(before) - _classes(after)
+    if any(map(_MARKS.search, gained)) or _is_exchanged(gained, lost, others):
         yield Check(element=element)
-    if any(map(_MARKS.search, was - now)):
+    elif any(map(_MARKS.search, lost)):
         yield Uncheck(element=element)
+
+
+def _is_exchanged(gained: _Classes, lost: _Classes, others: list[tuple[_Classes, _Classes]]) -> bool:
+    """Whether one other button of a group lost what a button gained, and the other way round."""
+    return bool(gained) and sum((was - now, now - was) == (gained, lost) for was, now in others) == 1
 
 
 def _group(

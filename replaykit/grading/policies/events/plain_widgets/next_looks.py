@@ -5,7 +5,7 @@ Own module: the stream of events asks it for each action, and knows nothing of w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TypeAlias
 
 from replaykit.grading.policies.events.possible_actions import PossibleAction, PossibleActions
@@ -55,24 +55,23 @@ class NextLooks:
 
 def parted(found: Iterable[PossibleAction]) -> tuple[list[PossibleAction], Shows]:
     """Return what stays open after the look that follows an action, and what that look shows for certain."""
-    left: list[PossibleAction] = []
-    shows: list[tuple[ActionBase, Page | None]] = []
-    for one in found:
-        if one.is_shown:
-            shows.append((one.action, one.page))
-        elif not _is_masked(one.action, shows):
-            is_known = _is_known(one.action, shows)
-            left.append(one._replace(is_chosen=False, is_by_value=True) if is_known else one)
-    return left, tuple(shows)
+    listed = list(found)
+    shows = tuple((one.action, one.page) for one in listed if one.is_shown)
+    open_ = (one for one in listed if not one.is_shown and not _is_masked(one.action, shows))
+    left = (
+        one._replace(is_chosen=False, is_by_value=True) if _is_known(one.action, shows) else one
+        for one in open_
+    )
+    return list(left), shows
 
 
-def _is_masked(possible: ActionBase, shows: Sequence[tuple[ActionBase, Page | None]]) -> bool:
+def _is_masked(possible: ActionBase, shows: Shows) -> bool:
     """Whether an action enters an unknown value, and a look shows which it is."""
     is_unknown = getattr(possible, "value", None) == MASKED
     return is_unknown and any(isinstance(shown, Fill) for shown, _ in shows)
 
 
-def _is_known(possible: ActionBase, shows: Sequence[tuple[ActionBase, Page | None]]) -> bool:
+def _is_known(possible: ActionBase, shows: Shows) -> bool:
     """Whether a look shows what became of the same field."""
     places = {shown.element.css for shown, _ in shows if shown.element is not None} - {None}
     css = possible.element.css if possible.element is not None else None
