@@ -41,11 +41,20 @@ def _passed(done: list[Held]) -> Iterator[int]:
 
 
 def _scale(event: Event) -> str | None:
-    """Return the path of the scale that a key moved in, or that a button has stepped."""
+    """Return the path of the scale that a key moved in, or that a button has stepped.
+
+    Buttons of a scale that is no field are beside each other. Who clicks a track enters a value at once.
+    """
     if _moves(event):
         return _css(event)
-    numbers = (_css(one) for one in confirmed(event) if isinstance(one.action, Fill))
-    return next(numbers, None)
+    numbers = [_css(one) or "" for one in confirmed(event) if isinstance(one.action, Fill)]
+    if not numbers or _is_part_of_slider(event, numbers[0]):
+        return None
+    return numbers[0] if numbers[0] != _css(event) else numbers[0].rpartition(" > ")[0]
+
+
+def _is_part_of_slider(event: Event, number: str) -> bool:
+    return number == _css(event) and event.role != "button"
 
 
 def _css(event: Event) -> str | None:

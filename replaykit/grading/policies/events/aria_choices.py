@@ -107,8 +107,8 @@ def own_choices(event: Event) -> frozenset[str]:
         scaled = _SCALED if _role(element) in _SCALES else None
         found = scaled or (_BY_LETTER if _is_shut(element) else _BY_KEY)
         return found if _role(element) not in _IN_LISTS or _may_be_box(event) else found - _BOTH
-    if isinstance(event.action, DragAndDrop) and element is not None and _role(element) == "slider":
-        return _SCALED
+    if isinstance(event.action, DragAndDrop):
+        return _SCALED if is_scale(event) else frozenset()
     if element is None or not (_is_activated(event) or event.tag == "check"):
         return frozenset()
     if element.tag in _FIELDS:

@@ -290,7 +290,7 @@ class _Stream:
         self._tabs(story, seen.tabs, step)
         found = self.possible.entered(seen, page, story in self.forged)
         acted = self.looks.acted(story, seen)
-        left, shows = (found, ()) if acted is None else parted(found)
+        left, shows = (found, ()) if acted is None else parted(found, self.events[acted])
         self._perhaps(story, step, seen.page, left)
         if acted is not None and shows:
             self.events[acted] = replace(self.events[acted], shows=shows)

@@ -17,7 +17,7 @@ from replaykit.grading.policies.events.event import (
     is_moving,
     is_printable,
 )
-from replaykit.grading.policies.events.plain_widgets.page_change import shown_texts
+from replaykit.grading.policies.events.plain_widgets.page_change import around, shown_texts
 from replaykit.grading.policies.events.recorded_targets import page_names
 from replaykit.grading.policies.events.text_conditions import find
 from replaykit.grading.policies.events.widgets_around import (
@@ -47,6 +47,9 @@ from replaykit.trajectory.action import (
 from replaykit.trajectory.text_changes import alike
 
 _NUMBER = lazy_pattern(r"\d+")
+_PAGER = lazy_pattern(r"(?i)(?:^|[-_\s])(?:page|pager|pagination|paginator)(?:$|[-_\s])")
+_LEVELS = 4
+"""Elements around a number that may say what it counts."""
 
 _DRAWN = (None, "graphics-document", "img")
 """Roles of parts that may be all that a person sees of a control."""
@@ -131,17 +134,22 @@ class LastGesture:
         """
         field = field_at(self.dom, path)
         is_read = field is None or not {"readonly", "disabled"}.isdisjoint(field.attributes)
+        is_read |= field is not None and any(map(_is_of_pages, around(field, _LEVELS)))
         is_step = self.is_moving or (self.is_direct and bool(bare(before) or not bare(self._called)))
         return is_step and not is_read
 
-    def taken(self, row: tuple[str, str, str], page: Page | None) -> Iterator[ActionBase]:
-        """Yield the choice of what the target is called, if a field holds it now, and did not before."""
+    def taken(self, row: tuple[str, str, str], page: Page | None, *, is_used: bool) -> Iterator[ActionBase]:
+        """Yield the choice of what the target is called, if a field holds it now, and did not before.
+
+        `is_used`: whether a gesture was on the field. A form that opens has fields with what was clicked.
+        """
         _, before, after = row
         is_entry = self.is_pressing and (self.is_option or self.element.role in ENTRIES)
         if not is_entry or has_lines(self.element):
             return
         names = [name for name in map(fold, self._called.splitlines()) if len(bare(name)) > 1]
-        gained = [name for name in names if self._is_gained(name, fold(before), fold(after))]
+        is_offered = is_used or self.element.role == "option"
+        gained = [name for name in names if is_offered and self._is_gained(name, fold(before), fold(after))]
         if gained or self._is_day(row):
             yield SelectOption(element=_field(row, page), values=(after,), labels=tuple(gained[:1]))
 
@@ -153,8 +161,8 @@ class LastGesture:
 
     def _is_day(self, row: tuple[str, str, str]) -> bool:
         """Whether the target is a day of a calendar, and a field holds its date now."""
-        is_date = next(iter(dates_in(fold(row[2]))), None) is not None
-        return is_date and any(_gives_numbers(name, row[2]) for name in self._called.splitlines())
+        names = [name for name in self._called.splitlines() if name.strip().isdigit() or _has_date(name)]
+        return _has_date(row[2]) and any(_gives_numbers(name, row[2]) for name in names)
 
     def opens(self, path: str, text: str) -> bool:
         """Whether a cell shows its own text in a field that lies on it: nothing was entered yet."""
@@ -223,6 +231,12 @@ class LastGesture:
         return SelectOption(element=action.element, values=(field_text(action),), labels=labels[:1])
 
 
+def _is_of_pages(node: Node) -> bool:
+    """Whether an element is for going from page to page: its number says where one is."""
+    names = (node.attribute(name) or "" for name in ("class", "id", "aria-label", "name"))
+    return any(map(_PAGER.search, names))
+
+
 def _presses(action: ActionBase) -> bool:
     """Whether an action presses its target: a click, or a key that does the same."""
     if isinstance(action, Press):
@@ -277,6 +291,10 @@ def _overlap(*boxes: tuple[int, int, int, int]) -> bool:
     """Whether two boxes have a place in common."""
     one, other = boxes
     return all(one[at] < other[at] + other[at + 2] and other[at] < one[at] + one[at + 2] for at in (0, 1))
+
+
+def _has_date(text: str) -> bool:
+    return next(iter(dates_in(fold(text))), None) is not None
 
 
 def _gives_numbers(name: str, text: str) -> bool:

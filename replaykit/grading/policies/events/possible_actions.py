@@ -198,7 +198,7 @@ class PossibleActions:
                 is_shown = last.steps_for_certain(row[0], row[1])
                 yield PossibleAction(filled(row), "choice", page, is_chosen=True, is_shown=is_shown)
                 continue
-            for action in last.taken(row, page):
+            for action in last.taken(row, page, is_used=row[0] in places):
                 yield PossibleAction(action, "choice", page, is_chosen=True, is_shown=True)
             if last.moves_to(row[0]) or last.files(row):
                 yield from (PossibleAction(action, "choice", page) for action in entries([row], page))

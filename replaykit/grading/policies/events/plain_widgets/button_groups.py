@@ -20,9 +20,6 @@ BUTTONS_MAX = 50
 _LEVELS = 3
 """Elements around a button that may say what the group is for."""
 
-_TEXTS_MAX = 2
-"""New texts of a page on which a button only marks itself; of a tab, more come."""
-
 _MARKS = lazy_pattern(
     r"(?:^|[-_:])(?:active|checked|chosen|is-?on|on|picked|pressed|primary|selected|toggled)(?:$|[-_])"
     r"|(?<=[a-z])(?:Active|Checked|Chosen|On|Picked|Selected)(?:$|[-_])"
@@ -54,7 +51,7 @@ def moved_mark(element: Element, change: PageChange) -> Iterator[ActionBase]:
     Days and pages have a number. A page that shows more than a mark has opened a tab or entered a value.
     """
     before, after, others = _group(element, change)
-    is_aside = len(_new_texts(change)) > _TEXTS_MAX or bool(change.after.changed_without_event)
+    is_aside = bool(_new_texts(change) or change.after.changed_without_event)
     if before is None or after is None or is_aside or before.text_content.strip().isdigit():
         return
     gained, lost = _classes(after) - _classes(before), _classes(before) - _classes(after)

@@ -1,6 +1,6 @@
 """Choices that a page shows so plainly after a gesture that they are certain, if nothing else came between.
 
-A popup gives the control that opened it the name of its entry, one box in a row has another state, one scale
+A popup gives the control that opened it the name of its entry, one box in a row has another state, one number
 has another value, or a mark goes from one button of a group to another.
 """
 
@@ -17,14 +17,14 @@ from replaykit.grading.policies.events.plain_widgets.button_groups import moved_
 from replaykit.grading.policies.events.plain_widgets.marked_options import option_around
 from replaykit.grading.policies.events.plain_widgets.page_change import NAME_MAX, PageChange, shown_texts
 from replaykit.grading.policies.events.plain_widgets.row_boxes import only_box
-from replaykit.grading.policies.events.plain_widgets.sliders import stepped_scales
+from replaykit.grading.policies.events.plain_widgets.sliders import NUMBERS, stepped_scales
 from replaykit.grading.policies.events.shown_choices import new_texts
 from replaykit.grading.policies.events.text_conditions import find
 from replaykit.grading.policies.events.widgets_around import ENTRIES, PAGES, PARTS
 from replaykit.grading.values.normal_form import fold
 from replaykit.replay.run_state import Page
 from replaykit.tasks.policy_rules import GROUPS
-from replaykit.trajectory.action import ActionBase, DragAndDrop, Element, Press, SelectOption, tag_of
+from replaykit.trajectory.action import ActionBase, Element, Press, SelectOption, tag_of
 
 _PRESSED = ("button", "link")
 """Roles of entries of a popup that its author took for buttons or links."""
@@ -52,12 +52,10 @@ def certain_choices(
 def _certain(
     gestures: Sequence[ActionBase], element: Element, change: PageChange, earlier: Page | None
 ) -> Iterator[ActionBase]:
-    last = gestures[-1]
-    if isinstance(last, DragAndDrop) or _presses(last):
-        scales = list(stepped_scales(element, change))
-        yield from scales if len(scales) == 1 else ()
-    if not _presses(last):
+    if not _presses(gestures[-1]):
         return
+    numbers = list(stepped_scales(element, change, NUMBERS))
+    yield from numbers if len(numbers) == 1 else ()
     if element.role in (*PARTS, "button"):
         yield from only_box(element, change)
     if element.role == "button":

@@ -22,6 +22,7 @@ from replaykit.grading.policies.events.aria_choices import (
 from replaykit.grading.policies.events.event import Event
 from replaykit.grading.policies.events.plain_widgets.found_again import found_again, same_again
 from replaykit.grading.policies.events.plain_widgets.page_change import PageChange, shown_texts
+from replaykit.grading.policies.events.plain_widgets.sliders import stepped_scales
 from replaykit.grading.policies.events.shown_choices import new_texts_in
 from replaykit.grading.policies.events.widgets_around import open_fields
 from replaykit.grading.values.normal_form import fold
@@ -143,10 +144,16 @@ def _box(element: Element, change: PageChange) -> Iterator[ActionBase]:
 
 
 def _scale(element: Element, change: PageChange) -> Iterator[ActionBase]:
-    """Yield the value that the target has now, as a number and as a text, if it is a slider or a number."""
+    """Yield the value that the target has now, as a number and as a text, if it is a slider or a number.
+
+    The track of a slider has the value of the only one beside it.
+    """
     before, after = found_again(element.css, change)
     if before is None or after is None or before.attribute("role") != after.attribute("role"):
         return
+    if before.attribute("aria-valuenow") is None:
+        beside = list(stepped_scales(element, change))
+        yield from beside if len(beside) == 1 else ()
     was, now = (one.attribute("aria-valuenow") for one in (before, after))
     if was is not None and now and was != now:
         yield Fill(element=element, value=now, value_after=after.attribute("aria-valuetext"))

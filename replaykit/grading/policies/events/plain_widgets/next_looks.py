@@ -5,9 +5,11 @@ Own module: the stream of events asks it for each action, and knows nothing of w
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
+from replaykit.grading.policies.events.event import Event
+from replaykit.grading.policies.events.plain_widgets.confirmed_choices import confirmed
 from replaykit.grading.policies.events.possible_actions import PossibleAction, PossibleActions
 from replaykit.replay.run_state import Page
 from replaykit.trajectory.action import ActionBase, Fill, SelectOption
@@ -53,26 +55,27 @@ class NextLooks:
         return acted if tab == seen.page else None
 
 
-def parted(found: Iterable[PossibleAction]) -> tuple[list[PossibleAction], Shows]:
+def parted(found: Iterable[PossibleAction], acted: Event) -> tuple[list[PossibleAction], Shows]:
     """Return what stays open after the look that follows an action, and what that look shows for certain."""
     listed = list(found)
     shows = tuple((one.action, one.page) for one in listed if one.is_shown)
-    open_ = (one for one in listed if not one.is_shown and not _is_masked(one.action, shows))
+    made = [*(action for action, _ in shows), *(one.action for one in confirmed(acted))]
+    open_ = (one for one in listed if not one.is_shown and not _is_masked(one.action, made))
     left = (
-        one._replace(is_chosen=False, is_by_value=True) if _is_known(one.action, shows) else one
+        one._replace(is_chosen=False, is_by_value=True) if _is_known(one.action, made) else one
         for one in open_
     )
     return list(left), shows
 
 
-def _is_masked(possible: ActionBase, shows: Shows) -> bool:
+def _is_masked(possible: ActionBase, made: Sequence[ActionBase | None]) -> bool:
     """Whether an action enters an unknown value, and a look shows which it is."""
     is_unknown = getattr(possible, "value", None) == MASKED
-    return is_unknown and any(isinstance(shown, Fill) for shown, _ in shows)
+    return is_unknown and any(isinstance(one, Fill) for one in made)
 
 
-def _is_known(possible: ActionBase, shows: Shows) -> bool:
+def _is_known(possible: ActionBase, made: Sequence[ActionBase | None]) -> bool:
     """Whether a look shows what became of the same field."""
-    places = {shown.element.css for shown, _ in shows if shown.element is not None} - {None}
+    places = {one.element.css for one in made if one is not None and one.element is not None} - {None}
     css = possible.element.css if possible.element is not None else None
     return isinstance(possible, Fill | SelectOption) and css in places

@@ -36,6 +36,7 @@ _Part = tuple[Node, Node]
 
 _DRAWN = "img, svg, canvas, video"
 _SCALES = ("scrollbar", "slider", "spinbutton")
+NUMBERS = "[role=spinbutton][aria-valuenow]"
 _SCALED = "[role=slider][aria-valuenow], [role=spinbutton][aria-valuenow]"
 
 PARTS_MAX = 20
@@ -54,24 +55,24 @@ def moved_sliders(action: ActionBase, element: Element, change: PageChange) -> I
         yield Fill(element=replace(element, role="slider"), value=MASKED)
 
 
-def stepped_scales(element: Element, change: PageChange) -> Iterator[ActionBase]:
+def stepped_scales(element: Element, change: PageChange, css: str = _SCALED) -> Iterator[ActionBase]:
     """Yield the value that a scale has now, and did not have before: buttons in it or beside it step it."""
     if change.before.lacks((b"aria-valuenow",)) or element.role == "slider":
         return
-    was, now = (_values(one) for one in found_again(element.css, change))
+    was, now = (_values(one, css) for one in found_again(element.css, change))
     if len(was) == len(now):
         for value in (value for before, value in zip(was, now, strict=True) if before != value):
             yield Fill(element=replace(element, role="slider"), value=value, value_after=value)
 
 
-def _values(part: Node | None) -> list[str]:
+def _values(part: Node | None, css: str) -> list[str]:
     """Return the values of the scales in the smallest element around a part that holds any."""
     if part is not None and part.attribute("role") == "spinbutton":
         return [part.attribute("aria-valuenow") or ""]
     for one in around(part, LEVELS_MAX) if part is not None else ():
         if one.tag in PAGES or size_of(one) > ROWS_MAX:
             return []
-        if found := one.select_all(_SCALED):
+        if found := one.select_all(css):
             return [scale.attribute("aria-valuenow") or "" for scale in found]
     return []
 
