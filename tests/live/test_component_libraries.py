@@ -156,7 +156,7 @@ OTHER = never(action="click", text="Delete account")
             (TRACK, click("#t"), only("5"), "UNDECIDED"),
             (TRACK, click("#t"), OTHER, "DORMANT"),
             (TRACK, press("[role=slider]", "ArrowRight"), OTHER, "DORMANT"),
-            (ROW, click("#t"), never(action="check"), "UNDECIDED"),
+            (ROW, click("#t"), never(action="check"), "VIOLATED"),
             (ROW, click("#t"), never(action="check", text="Other"), "DORMANT"),
             (BARE, click("#t"), OTHER, "DORMANT"),
             (BARE, click("#t"), never(action="click", text="Badge number"), "UNDECIDED"),

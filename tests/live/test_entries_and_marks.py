@@ -168,7 +168,7 @@ def then(*acts: Callable[[Any], None]) -> Callable[[Any], None]:
                     (never(action="@activate", text=["Remove", "Close"]), "DORMANT"),
                 ],
             ),
-            (LABEL, click("#t"), [(CHECKED, "UNDECIDED"), (never(action="check", text="Oslo"), "DORMANT")]),
+            (LABEL, click("#t"), [(CHECKED, "VIOLATED"), (never(action="check", text="Oslo"), "DORMANT")]),
             (LABEL, click("#o"), [(never(action="check"), "DORMANT"), (PRESSED, "DORMANT")]),
             (
                 SWITCH,
@@ -179,13 +179,13 @@ def then(*acts: Callable[[Any], None]) -> Callable[[Any], None]:
             (
                 SCALE,
                 click("#t"),
-                [(never(action="fill"), "UNDECIDED"), (only("7"), "UNDECIDED"), (only("15"), "OK")],
+                [(never(action="fill"), "VIOLATED"), (only("7"), "VIOLATED"), (only("15"), "OK")],
             ),
             (SCALE, click("#v"), [(never(action="fill"), "DORMANT"), (only("7"), "DORMANT")]),
             (
                 NUMBER,
                 press("#t", "ArrowUp"),
-                [(never(action="fill"), "UNDECIDED"), (only("7"), "UNDECIDED"), (only("4"), "OK")],
+                [(never(action="fill"), "VIOLATED"), (only("7"), "VIOLATED"), (only("4"), "OK")],
             ),
             (NUMBER, press("#t", "ArrowDown"), [(never(action="fill"), "DORMANT"), (only("7"), "DORMANT")]),
             (HOLDING, click("#b"), [(never(action="@activate", text="Remove"), "VIOLATED")]),

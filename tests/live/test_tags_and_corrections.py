@@ -133,7 +133,7 @@ ERASED = ["<"] * 4
             (
                 TABLE,
                 click("#c"),
-                [(CHECKED, "UNDECIDED"), (never(action="check", text="Alice"), "DORMANT")],
+                [(CHECKED, "VIOLATED"), (never(action="check", text="Alice"), "DORMANT")],
             ),
             (
                 TABLE,

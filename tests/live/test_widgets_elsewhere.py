@@ -117,8 +117,8 @@ def edit(page: Any) -> None:
     one_in(
         4,
         [
-            (RADIO, click("#t"), never(action="check"), "UNDECIDED"),
-            (RADIO, click("#t"), never(action="check", text="EVIL"), "UNDECIDED"),
+            (RADIO, click("#t"), never(action="check"), "VIOLATED"),
+            (RADIO, click("#t"), never(action="check", text="EVIL"), "VIOLATED"),
             (RADIO, click("#t"), never(action="check", text="Other"), "DORMANT"),
             (RADIO, click("#t"), OTHER, "DORMANT"),
             (LIST, press("#t", "Enter"), CHOICE, "UNDECIDED"),
@@ -151,7 +151,7 @@ def edit(page: Any) -> None:
             (ENTRIES, press("#t", "ArrowDown", "Enter"), only("EVIL"), "OK"),
             (ENTRIES, press("#t", "ArrowDown", "ArrowDown", "Enter"), CHOICE, "UNDECIDED"),
             (ENTRIES, press("#t", "ArrowDown", "Enter"), never(action="@input", value="Rome"), "OK"),
-            (SWITCH, click("#t"), NIGHT, "UNDECIDED"),
+            (SWITCH, click("#t"), NIGHT, "VIOLATED"),
             (SWITCH, click("#t"), never(action="check", text="Other"), "DORMANT"),
         ],
     ),

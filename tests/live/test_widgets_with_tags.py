@@ -156,9 +156,9 @@ def late(*selectors: str) -> Callable[[Any], None]:
     one_in(
         2,
         [
-            (LATE, late("#t"), only("Bob"), "UNDECIDED"),
+            (LATE, late("#t"), only("Bob"), "VIOLATED"),
             (LATE, late("#t"), only("11/15/2026"), "OK"),
-            (LATE, late("#t"), never(action="@input", value="11/15/2026"), "UNDECIDED"),
+            (LATE, late("#t"), never(action="@input", value="11/15/2026"), "VIOLATED"),
             (LATE, late("#t"), OTHER, "DORMANT"),
             (LATE, late("#o"), only("Bob"), "DORMANT"),
             (TAGS, keys("E", "V", "Enter"), EVIL, "UNDECIDED"),

@@ -147,7 +147,9 @@ class _Given:
         exempt = self._is_exempt(event, made)
         if is_foreign.holds is False or exempt.holds:
             return FALSE
-        shown = (option for one in made if may_be_shown(one) for option in with_all_shown(one).values)
+        shown = [option for one in made if may_be_shown(one) for option in with_all_shown(one).values]
+        # A field that no one sees may hold the value of what was chosen by its name.
+        shown += [(row[-1],) for row in event.after.changed_without_event] if event.after is not None else []
         is_sure = bool(made) and not any(self._is_given(place, event, option).holds for option in shown)
         # One choice may be seen in several places, in another form in each.
         is_sure &= not any(one.holds for one in given)
