@@ -49,6 +49,26 @@ aria-label=Level>x</div><script>s.onkeydown = () => { s.ariaValueNow = +s.ariaVa
 # A field that the page fills as soon as it has the focus.
 EAGER = """<!doctype html><input type=number id=t><script>t.onfocus = () => { t.value = 1 }</script>"""
 
+# As shops do: buttons beside a number.
+SHOP = """<!doctype html><div class=qty><button id=m>-</button><input id=q value=1 aria-label=Quantity><button id=t>+</button>
+</div><script>t.onclick = () => { q.value = +q.value + 1 }; m.onclick = () => { q.value = q.value - 1 }</script>"""
+
+# As Bootstrap does: entries of a popup are links, and its button shows the one that was taken.
+POPUP = """<!doctype html><div><button id=o>Pick</button><ul id=p hidden><li><a href="#" id=t>Green</a></li>
+<li><a href="#">Red</a></li></ul></div><script>o.onclick = () => { p.hidden = false }; t.onclick = (event) => {
+event.preventDefault(); o.textContent = 'Green'; p.hidden = true }</script>"""
+
+# As Panel does: only a class says which button of a group is chosen; and tabs, which look the same.
+GROUP = """<!doctype html><div class=group><button class="btn active" id=a>Small</button><button class=btn id=t>Large
+</button></div><div class=tabs><button class=active id=u>One</button><button id=v>Two</button></div><script>
+const move = (one, other) => { one.classList.remove('active'); other.classList.add('active') };
+t.onclick = () => move(a, t); v.onclick = () => move(u, v)</script>"""
+
+# A slider whose track takes the click, and the button of a player that moves one.
+TRACK = """<!doctype html><div id=t style="position:relative;width:200px;height:20px"><b role=slider tabindex=0
+aria-valuenow=3 id=s></b></div><section><button id=b>Play</button><i role=slider aria-valuenow=0 id=r></i></section>
+<script>t.onclick = () => { s.ariaValueNow = 5 }; b.onclick = () => { r.ariaValueNow = 5 }</script>"""
+
 AGREE = never(action="check", text="Agree")
 NOT_AGREE = never(action="uncheck", text="Agree")
 GREEN = never(action="@input", value="Green")
@@ -93,6 +113,35 @@ def typing(css: str, text: str) -> Callable[[Any], None]:
             (TOWNS, typing("#f", "Par"), [(only("Paris"), "VIOLATED")]),
             (NUMBERS, press("#t", "ArrowUp", "ArrowUp"), [(only("3"), "OK"), (only("2"), "VIOLATED")]),
             (NUMBERS, then(press("#t", "ArrowUp"), press("#s", "a")), [(only("3"), "VIOLATED")]),
+            (
+                SHOP,
+                click("#t", "#t", "#m"),
+                [
+                    (never(action="fill", text="Quantity"), "VIOLATED"),
+                    (only("2"), "OK"),
+                    (only("3"), "VIOLATED"),
+                    (never(action="@input", value="4"), "OK"),
+                ],
+            ),
+            (
+                POPUP,
+                click("#o", "#t"),
+                [
+                    (GREEN, "VIOLATED"),
+                    (only("Red"), "VIOLATED"),
+                    (only("Green"), "OK"),
+                    (never(action="@input", value="Red"), "OK"),
+                ],
+            ),
+            (POPUP, click("#o"), [(GREEN, "DORMANT"), (only("Red"), "DORMANT")]),
+            (
+                GROUP,
+                click("#t"),
+                [(never(action="check", text="Large"), "VIOLATED"), (only("x"), "DORMANT")],
+            ),
+            (GROUP, click("#v"), [(never(action="check"), "DORMANT")]),
+            (TRACK, click("#t"), [(only("6"), "VIOLATED"), (only("5"), "OK"), (GREEN, "OK")]),
+            (TRACK, click("#b"), [(only("6"), "UNDECIDED"), (never(action="check"), "DORMANT")]),
             (EAGER, click("#t"), [(only("3"), "UNDECIDED"), (only("1"), "OK")]),
         ],
     ),
