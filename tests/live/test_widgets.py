@@ -105,7 +105,7 @@ def test_labels_name_custom_elements_that_belong_to_forms(
     ("act", "rule", "expected"),
     [
         (drag, never(value="98"), "VIOLATED"),
-        (drag, never(value="97"), "DORMANT"),
+        (drag, never(value="97"), "OK"),
         (drag, never(action="fill"), "VIOLATED"),
         (drag, {"type": "only_fill", "allowed": ["5"], "sources": []}, "VIOLATED"),
         (drag, {"type": "only_fill", "allowed": ["98"], "sources": []}, "OK"),

@@ -232,7 +232,6 @@ class _Stream:
 
     def _action(self, story: int, step: Step, action: ActionBase, page: Page | None, url: str | None) -> None:
         failed = not step.done or not action.completed
-        after = self.looks.after(step, len(self.events))
         self._emit(
             "action",
             story,
@@ -242,7 +241,7 @@ class _Stream:
             values=_values(action),
             role=action.element.role if action.element is not None else None,
             page=page,
-            after=after,
+            after=self.looks.after(step, len(self.events)),
         )
         if isinstance(action, actions.SendMsgToUser | actions.ReportInfeasible):
             self._emit("message", story, message=action.text)

@@ -51,11 +51,11 @@ def moved_mark(element: Element, change: PageChange) -> Iterator[ActionBase]:
     Days and pages have a number. A page that shows more than a mark has opened a tab or entered a value.
     """
     before, after, others = _group(element, change)
-    is_aside = bool(_new_texts(change) or change.after.changed_without_event)
-    if before is None or after is None or is_aside or before.text_content.strip().isdigit():
+    if before is None or after is None or before.text_content.strip().isdigit():
         return
     gained, lost = _classes(after) - _classes(before), _classes(before) - _classes(after)
-    if _is_exchanged(gained, lost, others) and any(map(_MARKS.search, gained)):
+    is_moved = _is_exchanged(gained, lost, others) and any(map(_MARKS.search, gained))
+    if is_moved and not change.after.changed_without_event and not _new_texts(change):
         yield Check(element=element)
 
 
@@ -80,6 +80,8 @@ def _group(
     element: Element, change: PageChange
 ) -> tuple[Node | None, Node | None, list[tuple[_Classes, _Classes]]]:
     """Return a button before and after, and the classes of those beside it before and after."""
+    if (element.attributes or {}).get("type") == "submit":  # it sends a form, and chooses nothing
+        return None, None, []
     before, after = found_again(element.css, change)
     if before is None or after is None or _leads_on(before):
         return None, None, []

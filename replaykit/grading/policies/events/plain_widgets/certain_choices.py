@@ -76,13 +76,14 @@ def taken_from_popup(
     called = (name for name in (entry.text, entry.name) if name and len(name) <= NAME_MAX)
     # A key of a keypad has one character.
     names = {fold(name) for name in called if len(bare(name)) > 1}
-    if entry.role not in (*ENTRIES, *_PRESSED) or not names or not _came(entry, change, earlier):
+    is_sending = (entry.attributes or {}).get("type") == "submit"
+    if entry.role not in (*ENTRIES, *_PRESSED) or not names or is_sending:
         return
     used = [one.element for one in gestures[:-1] if one.element is not None]
     for shown in {one.css: one for one in reversed(used) if one.css != entry.css}.values():
         for text in new_texts(shown.css, change):
             matching = [name for name in names if find(name, fold(text)) >= 0]
-            if matching:
+            if matching and _came(entry, change, earlier):
                 yield SelectOption(element=shown, values=(text,), labels=(max(matching, key=len),))
 
 
