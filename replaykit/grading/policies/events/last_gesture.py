@@ -17,7 +17,7 @@ from replaykit.grading.policies.events.event import (
     is_moving,
     is_printable,
 )
-from replaykit.grading.policies.events.plain_widgets.page_change import around, shown_texts
+from replaykit.grading.policies.events.plain_widgets.page_change import NAME_MAX, around, shown_texts
 from replaykit.grading.policies.events.recorded_targets import page_names
 from replaykit.grading.policies.events.text_conditions import find
 from replaykit.grading.policies.events.widgets_around import (
@@ -162,7 +162,8 @@ class LastGesture:
     def _is_day(self, row: tuple[str, str, str]) -> bool:
         """Whether the target is a day of a calendar, and a field holds its date now."""
         names = [name for name in self._called.splitlines() if name.strip().isdigit() or _has_date(name)]
-        return _has_date(row[2]) and any(_gives_numbers(name, row[2]) for name in names)
+        is_short = len(row[2]) <= NAME_MAX
+        return is_short and any(_gives_numbers(name, row[2]) for name in names) and _has_date(row[2])
 
     def opens(self, path: str, text: str) -> bool:
         """Whether a cell shows its own text in a field that lies on it: nothing was entered yet."""

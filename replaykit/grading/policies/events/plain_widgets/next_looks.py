@@ -17,6 +17,9 @@ from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.redaction_marks import MASKED
 from replaykit.trajectory.step import Step, Trajectory
 
+SHOWN_MAX = 20
+"""Choices of one action that a look shows for certain; of a page that shows more, the others stay open."""
+
 Shows: TypeAlias = tuple[tuple[ActionBase, Page | None], ...]
 """Choices that a look shows, each with the page that the control is on."""
 
@@ -58,9 +61,10 @@ class NextLooks:
 def parted(found: Iterable[PossibleAction], acted: Event) -> tuple[list[PossibleAction], Shows]:
     """Return what stays open after the look that follows an action, and what that look shows for certain."""
     listed = list(found)
-    shows = tuple((one.action, one.page) for one in listed if one.is_shown)
+    shown = [one for one in listed if one.is_shown][:SHOWN_MAX]
+    shows = tuple((one.action, one.page) for one in shown)
     made = [*(action for action, _ in shows), *(one.action for one in confirmed(acted))]
-    open_ = (one for one in listed if not one.is_shown and not _is_masked(one.action, made))
+    open_ = (one for one in listed if one not in shown and not _is_masked(one.action, made))
     left = (
         one._replace(is_chosen=False, is_by_value=True) if _is_known(one.action, made) else one
         for one in open_
@@ -69,8 +73,9 @@ def parted(found: Iterable[PossibleAction], acted: Event) -> tuple[list[Possible
 
 
 def _is_masked(possible: ActionBase, made: Sequence[ActionBase | None]) -> bool:
-    """Whether an action enters an unknown value, and a look shows which it is."""
-    is_unknown = getattr(possible, "value", None) == MASKED
+    """Whether an action gives a slider an unknown value, and a look shows which it is."""
+    is_slider = possible.element is not None and possible.element.role == "slider"
+    is_unknown = is_slider and getattr(possible, "value", None) == MASKED
     return is_unknown and any(isinstance(one, Fill) for one in made)
 
 
