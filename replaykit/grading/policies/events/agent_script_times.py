@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
 
 from replaykit.trajectory import action as actions
+from replaykit.trajectory.action import ActionBase
 from replaykit.trajectory.command import Command
+from replaykit.trajectory.exchange import ScriptEvent
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Step, Trajectory
 
@@ -112,6 +114,19 @@ class AgentScriptTimes:
 
     def _is_free_of_steps(self, tab: int | None, at: int) -> bool:
         return self.is_logged and self._steps.latest(tab, at) < at - EFFECT_MS
+
+
+def actions_of(event: ScriptEvent) -> Iterator[ActionBase]:
+    """Yield the actions in the place of which a script may make an event."""
+    element = event.element
+    if event.name.startswith("key"):
+        yield actions.Press(element=element, key=event.key or "Unidentified")
+        return
+    is_box = element.tag == "input" and element.type in ("checkbox", "radio")
+    kinds = [actions.Click, *([actions.Check, actions.Uncheck] if is_box else [])]
+    yield from (kind(element=element) for kind in kinds)
+    if event.name == "dblclick":
+        yield actions.DblClick(element=element)
 
 
 class _Moments:

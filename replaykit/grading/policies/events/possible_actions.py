@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from replaykit.errors import ReplaykitError, Unsupported
-from replaykit.grading.policies.events.agent_script_times import SLACK_MS, WAYS, AgentScriptTimes
+from replaykit.grading.policies.events.agent_script_times import SLACK_MS, WAYS, AgentScriptTimes, actions_of
 from replaykit.grading.policies.events.event import PRESSED, types_text
 from replaykit.grading.policies.events.field_changes import (
     entries,
@@ -328,7 +328,7 @@ class PossibleActions:
         if not self._scripts.may_have_made_event(event.t or 0):
             return
         page = self._shown.get(event.page)
-        for action in _actions_of(event):
+        for action in actions_of(event):
             yield PossibleAction(action, "event.by_script", page)
 
     def commanded(self, command: Command) -> Iterator[PossibleAction]:
@@ -336,19 +336,6 @@ class PossibleActions:
         action = self._unreported.get(id(command))
         if action is not None:
             yield PossibleAction(action, "command.unreported")
-
-
-def _actions_of(event: ScriptEvent) -> Iterator[ActionBase]:
-    """Yield the actions in the place of which a script may make an event."""
-    element = event.element
-    if event.name.startswith("key"):
-        yield actions.Press(element=element, key=event.key or "Unidentified")
-        return
-    is_box = element.tag == "input" and element.type in ("checkbox", "radio")
-    kinds = [actions.Click, *([actions.Check, actions.Uncheck] if is_box else [])]
-    yield from (kind(element=element) for kind in kinds)
-    if event.name == "dblclick":
-        yield actions.DblClick(element=element)
 
 
 def _is_again(last: Step, step: Step) -> bool:
