@@ -359,15 +359,9 @@ class _Stream:
         url, code = self._shown(navigation.page), f"trajectory.gap@{step or 0}"
         for action in _WAYS.get(navigation.kind, (actions.GoBack(), actions.GoForward())):
             self._emit(
-                "maybe",
-                story,
-                step=step,
-                tab=navigation.page,
-                url=url,
-                action=action,
-                hides=_ACTION,
+                "maybe", story, step=step, tab=navigation.page, url=url, action=action, hides=_ACTION,
                 code=code,
-            )
+            )  # fmt: skip
 
     def _arrive(self, story: int, tab: int | None, url: str | None, step: int | None) -> None:
         """Emit a visit for a URL that the navigation log lacks."""
