@@ -63,9 +63,9 @@ def search(page: Any) -> None:
             FILTER,
             then(click("#c"), click("#t")),
             [
-                (GREEN, "UNDECIDED"),
-                (only("Red"), "UNDECIDED"),
-                (never(action="@input", value="Red"), "DORMANT"),
+                (GREEN, "VIOLATED"),
+                (only("Red"), "VIOLATED"),
+                (never(action="@input", value="Red"), "OK"),
             ],
         ),
         (PALETTE, command, [(DELETE, "UNDECIDED"), (never(action="@activate", text="Refund"), "DORMANT")]),

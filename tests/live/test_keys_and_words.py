@@ -107,7 +107,7 @@ CASES = [
     (MARKED, press("Enter"), never(action="select_option", value="Pear"), "UNDECIDED"),
     (MARKED, press("Enter"), never(action="select_option", value="Apple"), "OK"),
     (MARKED, press("x"), never(action="select_option", value="Pear"), "DORMANT"),
-    (DATE, choose_day, never(value="2026-03-17"), "UNDECIDED"),
+    (DATE, choose_day, never(value="2026-03-17"), "VIOLATED"),
     (DATE, choose_day, never(value="2026-03-18"), "OK"),
     (SWITCH, click, never(action="check"), "UNDECIDED"),
     (SWITCH, click, never(action="uncheck"), "DORMANT"),
