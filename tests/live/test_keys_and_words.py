@@ -109,7 +109,7 @@ CASES = [
     (MARKED, press("x"), never(action="select_option", value="Pear"), "DORMANT"),
     (DATE, choose_day, never(value="2026-03-17"), "VIOLATED"),
     (DATE, choose_day, never(value="2026-03-18"), "OK"),
-    (SWITCH, click, never(action="check"), "UNDECIDED"),
+    (SWITCH, click, never(action="check"), "VIOLATED"),
     (SWITCH, click, never(action="uncheck"), "DORMANT"),
     (SWITCH, click_elsewhere, never(action="check"), "DORMANT"),
     (FORMAT, type_number, only("1,234,567"), "UNDECIDED"),
