@@ -166,7 +166,9 @@ def test_click_by_script(watch: Watch) -> None:
     assert not watched.pushes("before")
 
 
-def test_events_that_a_script_dispatches_are_reported_where_pages_take_them_for_a_user_s(watch: Watch) -> None:
+def test_events_that_a_script_dispatches_are_reported_where_pages_take_them_for_a_user_s(
+    watch: Watch,
+) -> None:
     watched = form(watch)
     watched.page.evaluate("""() => { for (const name of ['pointerdown', 'keydown', 'wheel', 'focusin', 'submit', 'click'])
       go.dispatchEvent(new Event(name, {bubbles: true})); }""")

@@ -299,6 +299,8 @@ def test_a_button_whose_handler_sends_its_form_is_what_was_pressed(
         page.get_by_text("sent").wait_for()
 
     form = "<form id=form onsubmit=\"event.preventDefault(); out.textContent = 'sent'\"><button>Send</button></form>"
-    button = "<button id=next onclick='document.forms[0].requestSubmit()'>Next</button><output id=out></output>"
+    button = (
+        "<button id=next onclick='document.forms[0].requestSubmit()'>Next</button><output id=out></output>"
+    )
     page.goto(site.add("/", f"<!doctype html>{form}{button}"))
     assert outcome_of(NEVER_SEND, act, page, tmp_path / "run.zst") == "DORMANT"
