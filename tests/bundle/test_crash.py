@@ -453,8 +453,11 @@ def test_a_killed_seal_leaves_a_readable_file_and_the_next_one_tidies_up(
     assert path.read_bytes() == sealed
 
 
-AWAKE = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-"""A shell that starts the tests in the background has them ignore Ctrl-C."""
+AWAKE = (
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    "signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
+)
+"""A shell that starts the tests in the background has them ignore Ctrl-C, and `nohup` the end of a terminal."""
 DEAF = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
 """As in a background job of a script."""
 
