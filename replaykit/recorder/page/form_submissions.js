@@ -66,9 +66,7 @@ function reportScripted(data, form) {
 function reportPress(form, submitter) {
   const button = submitter ?? [...formControls(form)].find(isSubmit);
   if (button === undefined) return;
-  const element = elementOf(button, button, { type: 'submit' });
-  const about = { seq: sequence++, at: epoch(), name: 'submit', trusted: false, task: task.number };
-  post({ k: 'event', ...about, element, data: {} }, 'script');
+  postDispatched('submit', epoch(), elementOf(button, button, { type: 'submit' }), {});
 }
 
 const isSubmit = (field) =>

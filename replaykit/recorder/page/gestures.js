@@ -28,7 +28,8 @@ const GESTURE_MS = 1000;
 // ---- Installing ------------------------------------------------------------------------------------------------
 
 const reported = guarded(inOneMessage(onEvent));
-const dispatched = guarded(inOneMessage(onDispatched));
+const reportDispatched = guarded(inOneMessage(onDispatched));
+const dispatched = (event) => void (event.isTrusted || reportDispatched(event));
 const wasActive = guarded(() => activity());
 const moved = guarded((event) => void (seen.pointer = pointOf(event)));
 const approached = guarded(approach);
@@ -173,14 +174,18 @@ function onEvent(received) {
 }
 
 function onDispatched(event) {
-  if (event.isTrusted || handled.has(event)) return;
+  if (handled.has(event)) return;
   handled.add(event);
   const [path, { type: name, key }] = [pathOf(event), event];
   if (path.length === 0) return;
   const element = elementOf(controlOn(path), path[0], event);
   const isText = element.masked && [...(key ?? '')].length === 1;
-  const about = { at: timeOf(event, path[0]), name, trusted: false, cause: causeOf(event, false), task: task.number };
-  post({ k: 'event', seq: sequence++, ...about, element, data: { key: isText ? MASKED : key } }, 'script');
+  postDispatched(name, timeOf(event, path[0]), element, { key: isText ? MASKED : key });
+}
+
+function postDispatched(name, at, element, data) {
+  const about = { at, name, trusted: false, task: task.number };
+  post({ k: 'event', seq: sequence++, ...about, element, data }, 'script');
 }
 
 function targetOf(event, path) {

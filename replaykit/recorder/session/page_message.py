@@ -112,6 +112,11 @@ def is_root(element: Element | None) -> bool:
     return element is not None and element.tag == "html" and not element.frame
 
 
+def is_stray(message: PageMessage) -> bool:
+    """Whether a pointer went up that no document of the page saw go down."""
+    return message.event.trusted and message.event.data.get("stray") is True
+
+
 def is_toggle(element: Element | None) -> bool:
     """Whether it is a checkbox or a radio button."""
     return element is not None and element.tag == "input" and element.type in TOGGLES

@@ -121,7 +121,7 @@ def strokes_of(method: str, params: Mapping[str, Any]) -> Strokes | None:
         return _strokes_of_event(str(params.get("type")), params)
     event = _EVENTS.get(method)
     # Other keys are pressed as well: `Control+A`, or those that are held meanwhile.
-    if event is None or params.get("modifiers") or len(str(params.get("key") or "").split("+")) == 2:
+    if event is None or params.get("modifiers") or "+" in str(params.get("key") or ""):
         return None
     return Strokes(event=event, count=2 if method == "dblclick" else int(params.get("clickCount") or 1))
 

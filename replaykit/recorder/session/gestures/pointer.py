@@ -27,6 +27,7 @@ from replaykit.recorder.session.page_message import (
     is_of_click,
     is_same,
     is_select,
+    is_stray,
     is_toggle,
     is_upload,
     modifiers_of,
@@ -50,11 +51,6 @@ BUTTONS = frozenset({"button", "a"})
 
 STRAY_WAIT = 300.0
 """Scrolling of unknown cause is an action only if none follows for these ms: drivers scroll, then click."""
-
-
-def is_stray(message: PageMessage) -> bool:
-    """Whether a pointer went up that no document of the page saw go down."""
-    return message.event.trusted and message.event.data.get("stray") is True
 
 
 class Pointing(Gesture):

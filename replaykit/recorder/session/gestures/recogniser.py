@@ -17,7 +17,7 @@ from replaykit.recorder.session.driver_messages import MAIN, PageMessage, Source
 from replaykit.recorder.session.gestures.drag import Dragging, Dropping
 from replaykit.recorder.session.gestures.gesture import CLICK_WAIT, FinishedGesture, Gesture
 from replaykit.recorder.session.gestures.keyboard import PASTING, Keying
-from replaykit.recorder.session.gestures.pointer import Pointing, Scrolling, is_stray
+from replaykit.recorder.session.gestures.pointer import Pointing, Scrolling
 from replaykit.recorder.session.gestures.text_input import Choosing, Filling, Scripting
 from replaykit.recorder.session.page_message import (
     MODIFIERS,
@@ -29,6 +29,7 @@ from replaykit.recorder.session.page_message import (
     is_page_own,
     is_reaction,
     is_select,
+    is_stray,
     is_toggle,
     is_upload,
     keys_of,
