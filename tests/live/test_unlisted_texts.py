@@ -27,6 +27,21 @@ SHOWN = {
     "capitals": "<style>p::after{content:'sold OUT';text-transform:uppercase}</style><p>x",
     "marker": "<style>li::marker{content:'Sold out '}</style><ul><li>x</ul>",
     "list style": "<ul><li style=\"list-style-type:'Sold out '\">x</ul>",
+    "inherited list style": "<style>ul{list-style:'Sold out '}</style><ul><li>x</ul>",
+    "symbols of counters": """<style>@counter-style s{system:cyclic;symbols:'Sold out'} @counter-style t{system:extends s}
+        ol{list-style:t}</style><ol><li>x</ol>""",
+    "counter": """<style>@counter-style s{system:cyclic;symbols:'Sold out'} p::before{counter-increment:c;
+        content:counter(c, s)}</style><p>x""",
+    "quotation marks": "<style>q{quotes:'Sold out' ''}</style><q>x</q>",
+    "mark of a part": "<style>p::before{content:'';display:list-item;list-style:'Sold out' inside}</style><p>x",
+    "part of a part": """<style>p::before{content:'';display:list-item} p::before::marker{content:'Sold out'}</style>
+        <p>x""",
+    "part of a component": """<style>x-a::part(k)::before{content:'Sold out'}</style><x-a><template
+        shadowrootmode=open><b part=k>x</b></template></x-a>""",
+    "scroll button": """<style>div{overflow:auto;width:50px;white-space:nowrap} div::scroll-button(right){
+        content:'Sold out'}</style><div>many words in a row</div>""",
+    "picker icon": """<style>select,::picker(select){appearance:base-select} select::picker-icon{content:'Sold out'}
+        </style><select><option>a</select>""",
     "bdo": "<bdo dir=rtl>tuo dloS</bdo>",
     "override": "<style>p{unicode-bidi:bidi-override;direction:rtl}</style><p>tuo dloS",
     "group of options": "<select><optgroup label='Sold out'><option>a</select>",
@@ -43,6 +58,8 @@ SHOWN = {
 NOT_SHOWN = {
     "other words": "<style>p::before{content:'In stock'} li{list-style-type:'x '}</style><p>x<ul><li>a</ul>",
     "hidden words": "<style>p::before{content:'Sold out';display:none}</style><p>x",
+    "other symbols": "<style>@counter-style s{system:cyclic;symbols:'In stock'} ol{list-style:s}</style><ol><li>x</ol>",
+    "symbols that nothing uses": "<style>@counter-style s{system:cyclic;symbols:'Sold out'}</style><ol><li>x</ol>",
     "hidden element": "<style>p::before{content:'Sold out'}</style><p hidden>x",
     "other elements": "<style>b::before{content:'Sold out'}</style><p>x",
     "only under the pointer": "<style>p:hover::before{content:'Sold out'}</style><p style='margin-top:300px'>x",
@@ -89,11 +106,11 @@ def test_pages_that_do_not_show_a_text_stay_decided(part: str, tmp_path: Path, p
     assert found[2:] == ABSENT[2:] and (named or found == ABSENT)
 
 
-def test_words_of_a_sheet_that_no_script_may_read(tmp_path: Path, page: Any, site: Any) -> None:
-    sheet = site.add("/s.css", "p::before{content:'Sold out'}", "text/css").replace("127.0.0.1", "localhost")
-    page.goto(
-        site.add("/", f"<!doctype html><link rel=stylesheet href={sheet}><button id=go>Go</button><p>x")
-    )
+@pytest.mark.parametrize("rule", ["p::before{content:'Sold out'}", "ul{list-style:'Sold out '}"])
+def test_words_of_a_sheet_that_no_script_may_read(rule: str, tmp_path: Path, page: Any, site: Any) -> None:
+    sheet = site.add("/s.css", rule, "text/css").replace("127.0.0.1", "localhost")
+    body = f"<link rel=stylesheet href={sheet}><button id=go>Go</button><p>x<ul><li>y</ul>"
+    page.goto(site.add("/", f"<!doctype html>{body}"))
     assert outcomes(page, tmp_path / "run.zst") == OPEN
 
 

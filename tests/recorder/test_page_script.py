@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections import Counter
 from typing import Any
 
 import msgspec
@@ -185,3 +187,10 @@ def test_the_script_is_one_function_that_carries_its_options() -> None:
 
 def test_two_recordings_share_no_event_name() -> None:
     assert PageOptions().nonce != PageOptions().nonce
+
+
+def test_no_two_files_of_the_page_script_declare_the_same_function() -> None:
+    # They share one scope, in which the later of two functions replaces the earlier one.
+    names = re.findall(r"^(?:async )?function\*? (\w+)", page_script(PageOptions()), re.MULTILINE)
+    assert len(names) > 300
+    assert [name for name, count in Counter(names).items() if count > 1] == []

@@ -1,5 +1,5 @@
-// Text that style sheets show and no node holds: what stands before and after the content of an element, the marks of
-// list items, and letters that run backwards.
+// Text that style sheets show and no node holds: that of pseudo-elements, the marks of list items, quotation marks, and
+// letters that run backwards.
 
 // Contracts of the format: counts, never times.
 const PSEUDOS_ASKED_MAX = 5000;
@@ -10,10 +10,14 @@ const UNREADABLE_TREE_MAX = 1000;
 const [AT_START, AT_END, BACKWARDS] = [0, 1, 2];
 
 const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
-const MADE = /\b(?:attr|var|counters?)\(/;
-const ANYWHERE = 'bdo,[style*="bidi"],[style*="list-style"]';
+const MADE = /\b(?:attr|var|counters?)\(|-quote/;
+const LIST_ITEMS = ':is(li,summary)';
+const ANYWHERE = `bdo,[style*="bidi"],[style*="list-style"],[style*="list-style"] ${LIST_ITEMS},[style*="quotes"] q`;
 const GENERATING = { content: (value) => MADE.test(value) || LETTER_OR_DIGIT.test(value), 'unicode-bidi': isOverride, 'list-style-type': isString };
 const EFFECTS = Object.keys(GENERATING);
+// Elements that show a property that others may pass on to them.
+const INHERITING = { 'list-style-type': LIST_ITEMS, quotes: 'q' };
+const INHERITED = Object.keys(INHERITING);
 
 function isOverride(value) {
   return value.includes('override');
@@ -25,8 +29,9 @@ function isString(value) {
 
 function headGenerated(tree) {
   if (!tree.styling) return {};
-  const reading = { tree, asked: new Set(), left: PSEUDOS_ASKED_MAX, units: GENERATED_UNITS_MAX, rows: [] };
-  for (const [root, kind] of tree.roots) for (const element of generatingIn(root, kind)) takeGenerated(reading, element);
+  const scopes = tree.roots.map(([root, kind]) => ({ root, kind, facts: sheetsIn(root, kind).map(sheetFacts) }));
+  const reading = { tree, ...sharedFacts(scopes), asked: new Set(), left: PSEUDOS_ASKED_MAX, units: GENERATED_UNITS_MAX, rows: [] };
+  for (const scope of scopes) for (const element of generatingIn(scope, reading)) takeGenerated(reading, element);
   tree.overflows = reading.left < 0;
   if (reading.rows.length === 0) return {};
   const sorted = reading.rows.sort(([one, place], [other, second]) => one - other || place - second);
@@ -34,14 +39,25 @@ function headGenerated(tree) {
   return { generated };
 }
 
+// What sheets of one tree mean for elements of others.
+function sharedFacts(scopes) {
+  const generating = scopes.flatMap(({ facts }) => facts.map((one) => one.generating));
+  const counters = generating.flatMap((one) => one.counters);
+  return {
+    inheriting: new Set(generating.flatMap((one) => one.inheriting)),
+    parts: new Set(['::after', ...generating.flatMap((one) => one.parts)]),
+    counters: new Set(counters.map(([name]) => name)),
+    symbols: counters.map(([, words]) => words).join(' '),
+  };
+}
+
 // ---- Which elements --------------------------------------------------------------------------------------------
 
-function generatingIn(root, kind) {
-  const sheets = [...kind.styleSheets(root), ...kind.adoptedStyleSheets(root)];
-  const selectors = new Set(sheets.flatMap((sheet) => sheetFacts(sheet).generating));
-  const found = new Set(kind.query(root, ANYWHERE));
-  for (const selector of selectors) for (const element of targetsOf(root, kind, selector)) found.add(element);
-  if (sheets.some((sheet) => rulesOf(sheet) === null)) for (const element of bearersIn(root, kind)) found.add(element);
+function generatingIn({ root, kind, facts }, { inheriting, tree }) {
+  const selectors = new Set(facts.flatMap((one) => one.generating.selectors));
+  const found = new Set(kind.query(root, [ANYWHERE, ...inheriting].join()));
+  for (const selector of selectors) for (const element of targetsOf(root, kind, selector, tree)) found.add(element);
+  if (facts.includes(UNREADABLE)) for (const element of [...bearersIn(root, kind), ...kind.query(root, LIST_ITEMS)]) found.add(element);
   return found;
 }
 
@@ -60,7 +76,8 @@ function bearersIn(root, kind) {
 const bearsWords = (element) => ['::before', '::after'].some((name) => /["(]/.test(propertyValue(styleOf(element, name), 'content')));
 
 // A selector that means something else here than in its sheet may match anything.
-function targetsOf(root, kind, selector) {
+function targetsOf(root, kind, selector, tree) {
+  if (selector.includes('::part')) return tree.roots.flatMap(([inner, its]) => [...its.query(inner, '[part]')]);
   const host = isShadowRoot(root) ? shadowHost(root) : null;
   const around = host !== null && selector.includes(':host') ? [host] : [];
   const held = host !== null && selector.includes('::slotted') ? descendants(host, '*') : [];
@@ -71,15 +88,35 @@ function targetsOf(root, kind, selector) {
   }
 }
 
-function rulesGenerate(rules, outer = '') {
-  return Array.from(rules).flatMap((rule) => {
+function rulesGenerate(rules, outer = '', found = { selectors: [], inheriting: [], parts: [], counters: [] }) {
+  for (const rule of rules) {
     const own = selectorOf(rule, outer);
-    const isGenerating = rule.style !== undefined && own !== '' && EFFECTS.some((name) => GENERATING[name](propertyValue(rule.style, name)));
-    return [...(isGenerating ? [own] : []), ...rulesGenerate(innerRules(rule), own || outer)];
-  });
+    if (rule.style !== undefined && own !== '') takeRule(found, rule, own);
+    else if (brand(rule) === '[object CSSCounterStyleRule]') takeCounterStyle(found, rule);
+    rulesGenerate(innerRules(rule), own || outer, found);
+  }
+  return found;
 }
 
-const PSEUDO = /(^|[\s>+~,(])?::(?:before|after|marker)\b/g;
+function takeRule(found, { selectorText: selector, style }, own) {
+  if (EFFECTS.some((name) => GENERATING[name](propertyValue(style, name)))) {
+    found.selectors.push(own);
+    found.parts.push(...Array.from(selector.matchAll(PSEUDO), ([, , part]) => part).filter((part) => !ALWAYS_ASKED.test(part)));
+  }
+  for (const name of INHERITED) if (isString(propertyValue(style, name))) found.inheriting.push(INHERITING[name]);
+}
+
+function takeCounterStyle(found, rule) {
+  const words = unescaped(SYMBOLS.map((name) => rule[name]).join(' ').replaceAll('"', ' '));
+  if (WORD.test(words)) found.inheriting.push(LIST_ITEMS);
+  found.counters.push([rule.name, words]);
+}
+
+const SYMBOLS = ['prefix', 'symbols', 'additiveSymbols', 'negative', 'pad', 'suffix'];
+const WORD = /[\p{L}\p{N}]{2}/u;
+const PSEUDO = /(^|[\s>+~,(])?((?:::(?!slotted|part)[\w-]+(?:\([^)]*\))?)+)/g;
+const ALWAYS_ASKED = /^::(?:before|after|marker)$/;
+const PART_OF_PART = /::.*::/;
 
 // Of the elements that have such a part.
 function selectorOf({ selectorText: selector }, outer) {
@@ -95,11 +132,11 @@ function takeGenerated(reading, element) {
   const number = reading.tree.numbers.get(element);
   if (number === undefined || reading.asked.has(number) || isGone(reading.tree, number) || reading.tree.masked.has(number)) return;
   reading.asked.add(number);
-  reading.left -= 1;
+  reading.left -= reading.parts.size;
   if (reading.left < 0) return;
   const style = styleOf(element);
-  addGenerated(reading, number, AT_START, markText(element, style) + pseudoText(element, '::before'));
-  addGenerated(reading, number, AT_END, pseudoText(element, '::after'));
+  addGenerated(reading, number, AT_START, markText(reading, element, style) + partText(reading, element, '::before'));
+  addGenerated(reading, number, AT_END, Array.from(reading.parts, (part) => partText(reading, element, part)).join(''));
   const isBackwards = isOverride(propertyValue(style, 'unicode-bidi')) && propertyValue(style, 'direction') === 'rtl';
   if (isBackwards) reading.rows.push([number, BACKWARDS, '']);
 }
@@ -111,28 +148,34 @@ function addGenerated(reading, number, place, text) {
   else reading.rows.push([number, place, text]);
 }
 
-function markText(element, style) {
+function markText(reading, element, style) {
   if (!propertyValue(style, 'display').includes('list-item')) return '';
-  const type = propertyValue(style, 'list-style-type');
-  return pseudoText(element, '::marker') || (isString(type) ? contentText(type, element) : '');
+  return partText(reading, element, '::marker') || listText(reading, element, propertyValue(style, 'list-style-type'));
 }
 
-function pseudoText(element, name) {
+function listText(reading, element, type) {
+  if (reading.counters.has(type)) return reading.symbols;
+  return isString(type) ? contentText(type, element, true) : '';
+}
+
+function partText(reading, element, name) {
   const style = styleOf(element, name);
   const content = propertyValue(style, 'content');
+  if (content === '' && PART_OF_PART.test(name)) reading.left = -1; // the browser does not say
   if (content === 'none' || content === 'normal' || content === '') return '';
   const display = propertyValue(style, 'display');
   if (propertyValue(style, 'visibility') !== 'visible' || display === 'none') return '';
-  const text = inCase(contentText(content, element), propertyValue(style, 'text-transform'));
+  const mark = name !== '::marker' && display.includes('list-item') ? listText(reading, element, propertyValue(style, 'list-style-type')) : '';
+  const shown = mark + contentText(content, element, true) + namedText(reading, content, style);
+  const text = inCase(shown.replace(PRIVATE, ''), propertyValue(style, 'text-transform'));
   return display === 'inline' && !isOutOfFlow(style) ? text : ` ${text} `;
 }
 
-// The shown text stands before a slash, its alternative text behind it.
-function contentText(content, element) {
-  let text = '';
-  for (const [, quoted, named, stroke] of content.matchAll(PIECES)) {
-    if (stroke !== undefined) break;
-    text += named === undefined ? unescaped(quoted) : (safeAttribute(element, named) ?? '');
-  }
-  return text.replace(PRIVATE, '');
+// All that quotation marks, and the symbols of counters, may show: their depth and number are not asked for.
+function namedText({ counters, symbols }, content, style) {
+  const quotes = content.includes('-quote') ? propertyValue(style, 'quotes').matchAll(PIECES) : [];
+  const isCounted = counters.size > 0 && content.split(')').some((piece) => counters.has(lastWord(piece)));
+  return [...Array.from(quotes, ([, quoted]) => unescaped(quoted ?? '')), isCounted ? symbols : ''].join(' ');
 }
+
+const lastWord = (text) => text.slice(Math.max(text.lastIndexOf(' '), text.lastIndexOf('(')) + 1);

@@ -3,12 +3,9 @@
 
 const rulesKnown = new WeakMap();
 
-function swapsTexts(root, kind) {
-  return [...kind.styleSheets(root), ...kind.adoptedStyleSheets(root)].some(sheetSwaps);
-}
-
-const sheetSwaps = (sheet) => sheetFacts(sheet).swaps;
-const UNREADABLE = { swaps: false, generating: [] };
+const swapsTexts = (root, kind) => sheetsIn(root, kind).some((sheet) => sheetFacts(sheet).swaps);
+const sheetsIn = (root, kind) => [...kind.styleSheets(root), ...kind.adoptedStyleSheets(root)];
+const UNREADABLE = { swaps: false, generating: rulesGenerate([]) };
 
 // A sheet that cannot be read counts as one without such rules.
 function sheetFacts(sheet) {
