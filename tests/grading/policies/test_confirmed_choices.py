@@ -17,7 +17,7 @@ from replaykit.grading.policies.events.three_valued_truth import TRUE
 from replaykit.grading.policies.passed_values import passed_values
 from replaykit.tasks.task import decode_task
 from replaykit.testing import trajectory
-from replaykit.trajectory.action import Click, Element, Fill, Press
+from replaykit.trajectory.action import Click, DragAndDrop, Element, Fill, Press
 from replaykit.trajectory.command import Command
 
 NUMBERS = count()
@@ -162,6 +162,19 @@ def test_a_script_or_a_step_between_confirms_nothing(tmp_path: Path) -> None:
     assert outcome(run().add(script).see(after), CHECK, tmp_path) == "UNDECIDED"
     other = run().click("p", after, tag="p", text="Total")
     assert outcome(other, CHECK, tmp_path) == "UNDECIDED"
+
+
+@pytest.mark.parametrize(("now", "found"), [("6", "VIOLATED"), ("7", "OK"), (None, "UNDECIDED")])
+def test_a_look_while_a_slider_is_dragged_shows_what_is_only_passed(
+    now: str | None, found: str, tmp_path: Path
+) -> None:
+    run = trajectory("t1").goto("http://shop.test/", SLIDER.format("0"))
+    at = (run.build().events[-1].t or 0) + 1
+    slider = Element(tag="div", role="slider", css="#t", attributes={"role": "slider", "aria-valuenow": "0"})
+    run.step(DragAndDrop(element=slider, to=slider), end=at + 250)
+    run.see(SLIDER.format("3"))
+    run = run if now is None else run.see(SLIDER.format(now))
+    assert outcome(run, SIX, tmp_path) == found
 
 
 @given(st.lists(st.sampled_from(["key", "other", "fill"]), max_size=8))

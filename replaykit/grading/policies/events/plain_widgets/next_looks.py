@@ -30,19 +30,21 @@ class NextLooks:
     def __init__(self, run: Trajectory, pages: Iterable[Page], possible: PossibleActions) -> None:
         self._steps = run.steps
         self._possible = possible
-        self._first: dict[int | None, Page] = {}
+        self._after: dict[int | None, list[Page]] = {}
         #: Looks that are a witness, to the place of the action in the stream, and its tab.
         self._acted: dict[int, tuple[int, int | None]] = {}
         for page in pages:
             if page.role == "after":
-                self._first.setdefault(page.step, page)
+                self._after.setdefault(page.step, []).append(page)
 
     def after(self, step: Step, acted: int) -> Page | None:
         """Return the first look after a step, if neither a step nor a script of the agent came before it.
 
-        `acted` is the place of the action in the stream of events.
+        `acted` is the place of the action in the stream of events. A look at a drag that is under way shows
+        what is only passed.
         """
-        page = self._first.get(step.index)
+        looks = self._after.get(step.index, ())
+        page = next((one for one in looks if (one.t or 0) >= (step.end or 0)), None)
         if page is None or len(step.actions) > 1:
             return None
         following = self._steps[step.index + 1 : step.index + 2]
