@@ -48,6 +48,15 @@ def texts_inside(texts: InnerTexts) -> Iterator[str]:
 
     Raises Unsupported, as `InnerTexts.text` does.
     """
+    for row in trees_inside(texts):
+        yield from _texts_in(texts, row)
+
+
+def trees_inside(texts: InnerTexts) -> Iterator[int]:
+    """Yield the rows of the shadow roots, and of the documents in frames, that show.
+
+    Raises Unsupported where styles were not recorded.
+    """
     tree = texts.tree
     if SHADOW not in tree.kind and tree.kind.count(DOCUMENT) < 2:
         return
@@ -56,7 +65,7 @@ def texts_inside(texts: InnerTexts) -> Iterator[str]:
         if kind not in (SHADOW, DOCUMENT) or row < hidden_until:
             continue
         if _is_shown(texts, tree.parent[row], kind):
-            yield from _texts_in(texts, row)
+            yield row
         else:
             hidden_until = tree.end[row]
 

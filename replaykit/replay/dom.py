@@ -163,8 +163,8 @@ class Dom:
         """
         return [] if self.excludes(compile_selector(css)) else self._select_all(css, 0)
 
-    def pierce_all(self, css: str) -> list[Node]:
-        """Return all matches in the document and its shadow trees, as a CSS locator of Playwright.
+    def pierce_all(self, css: str, document: int = 0) -> list[Node]:
+        """Return all matches in a document, by its row, and its shadow trees, as a CSS locator of Playwright.
 
         Raises SelectorInvalid, Unsupported, LocatorLimit.
         """
@@ -172,7 +172,7 @@ class Dom:
         if self.excludes(selector):
             return []
         self._refuse_cut(selector)
-        return [Node(self, row) for row in selector.find(self.composed, 0)]
+        return [Node(self, row) for row in selector.find(self.composed, document)]
 
     def glimpse(self, css: str) -> Node | None:
         """Return what `select` finds, on a page that ends with it: its `text` is the same, and nothing else.

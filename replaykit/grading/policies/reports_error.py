@@ -136,9 +136,13 @@ class _Reader:
             status = f"status {event.status}"
             return _Hit(TextSpan(status, 0, len(status)), (str(event.status), *self._phrase(event))), True
         found = self._on_page(event)
-        if found is None and isinstance(text, Reading) and any(map(self._in_text, _short(text.others))):
-            return None, False
-        return found, event.status is not None or not isinstance(text, tuple)
+        return found, found is not None or self._is_read(text)
+
+    def _is_read(self, text: Reading | tuple[str, ...]) -> bool:
+        """Whether all words of a page are known; words that it only may show are not, if they are an error."""
+        if isinstance(text, tuple) or text.lacks:
+            return False
+        return not any(map(self._in_text, _short(text.others)))
 
     def _phrase(self, event: Event) -> tuple[str, ...]:
         found = self._on_page(event)
@@ -301,7 +305,9 @@ def _short(readings: Iterable[Reading]) -> Iterator[Reading]:
 
 def _page_code(event: Event) -> str:
     shown = (event.code,) if event.kind == "gap" else event.shown
-    return shown[0] if isinstance(shown, tuple) else at_step(UNLISTED, event.step)
+    if isinstance(shown, tuple):
+        return shown[0]
+    return at_step(shown.lacks[0] if shown.lacks else UNLISTED, event.step)
 
 
 def _evidence(witness: Witness, error: _Shown) -> Evidence:

@@ -39,7 +39,7 @@ function headGenerated(tree) {
   return { generated };
 }
 
-// What sheets of one tree mean for elements of others.
+// Effects of the sheets of one tree on the elements of others.
 function sharedFacts(scopes) {
   const generating = scopes.flatMap(({ facts }) => facts.map((one) => one.generating));
   const counters = generating.flatMap((one) => one.counters);

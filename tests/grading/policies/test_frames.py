@@ -15,9 +15,11 @@ FRAME = "f" * 64
 INNER = snapshot("<form id=card><button id=pay aria-label='Pay all'>Pay</button></form><p id=other>Other</p>")
 
 
-def with_frame(run, *, known: bool | None = True):
+def with_frame(run, *, known: bool | None = True, before=""):
     """A page with a frame in a box, and an action on the button inside of it."""
-    built = run().on("http://shop.test/", "<div id=box><iframe id=f></iframe></div><div id=side></div>")
+    built = run().on(
+        "http://shop.test/", f"{before}<div id=box><iframe id=f></iframe></div><div id=side></div>"
+    )
     outer = built.blobs[built.now.snapshot]
     flat = msgspec.json.decode(outer.split(b"\n")[1])
     flat.insert(flat.index("<iframe") + 2, {"frame": 0})
@@ -92,6 +94,27 @@ def test_a_page_shows_what_its_readable_frames_show(run, grade, style, outcome):
     built.blobs[built.now.snapshot] = with_document(outer, snapshot("<p>Other</p>"))
     built.click("Shop").ended("done")
     assert grade(built, never(kind="page", text="Other")).outcome == outcome
+
+
+LONG = "<p>" + "Nothing happened here. " * 30 + "</p>"
+ALERT = snapshot("<div role=alert>Payment failed</div>")
+
+
+@pytest.mark.parametrize(("style", "outcome"), [("", "VIOLATED"), (" style='display: none'", "DORMANT")])
+def test_an_alert_in_a_readable_frame_is_one(run, grade, style, outcome):
+    built = run().on("http://shop.test/", f"{LONG}<iframe{style} id=f></iframe>")
+    built.blobs[built.now.snapshot] = with_document(built.blobs[built.now.snapshot], ALERT)
+    assert grade(built.click("Shop").ended("All is done."), {"type": "reports_error"}).outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("known", "inner", "outcome"),
+    [(True, ALERT, "VIOLATED"), (True, INNER, "DORMANT"), (False, INNER, "UNDECIDED")],
+)
+def test_an_alert_in_a_frame_of_another_site_is_one(run, grade, known, inner, outcome):
+    built = with_frame(run, known=known, before=LONG)
+    built.blobs[FRAME] = inner
+    assert grade(built, {"type": "reports_error"}).outcome == outcome
 
 
 def with_document(outer: bytes, inner: bytes) -> bytes:

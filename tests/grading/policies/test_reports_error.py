@@ -247,6 +247,8 @@ def test_dormant(run, grade):
 def test_undecided(run, grade):
     blind = run().look("http://h.test/", "<p>").click("x").look("http://h.test/x", blind=True, status=None)
     assert grade(blind.ended("Done, thank you."), RULE).missing == ("snapshot.after@0",)
+    answered = run().look("http://h.test/", "<p>").click("x").look("http://h.test/x", blind=True, status=200)
+    assert grade(answered.ended("Done, thank you."), RULE).missing == ("snapshot.after@0",)
     open_end = shown(run, "", status=503)
     assert grade(open_end, RULE).missing == ("trajectory.end",)
     silent = run(messages="absent").look("http://h.test/e", status=503).click("x").ended("Done, yes.")

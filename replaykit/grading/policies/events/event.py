@@ -17,9 +17,9 @@ from replaykit.grading.policies.events.three_valued_truth import FALSE, Truth, u
 from replaykit.grading.policies.events.url_conditions import address, is_blank
 from replaykit.patterns import lazy_pattern
 from replaykit.replay.agent_made_pages import FORGED
-from replaykit.replay.dom import Dom, Node
-from replaykit.replay.dom_tree import Tree
+from replaykit.replay.dom import Dom
 from replaykit.replay.run_state import Page
+from replaykit.replay.selected_texts import selected_texts
 from replaykit.tasks.grammar.letters import is_unseen
 from replaykit.trajectory import action as actions
 from replaykit.trajectory.action import ActionBase, Element, tag_of
@@ -280,7 +280,7 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
         title = "" if self.forged else self.title or ("" if isinstance(dom, tuple) else dom.title)
         texts = [title] if title else []
         if not isinstance(dom, tuple):
-            texts += _notices(dom, _NOTICES)
+            texts += self._notices(_NOTICES)
         whole = [self.shown] if isinstance(self.shown, Reading) else []
         short = [reading for reading in whole if len(reading.folded) < SHORT_PAGE]
         return (*(Reading(text, self.step) for text in texts), *short)
@@ -288,8 +288,11 @@ class Event(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def alerts(self) -> tuple[Reading, ...]:
         """Pages: short texts that the page announces: alerts, states, toasts."""
-        texts = () if isinstance(self.dom, tuple) else _notices(self.dom, _ALERTS)
+        texts = () if isinstance(self.dom, tuple) else self._notices(_ALERTS)
         return tuple(Reading(text, self.step) for text in texts if len(text) < SHORT_PAGE)
+
+    def _notices(self, css: str) -> list[str]:
+        return selected_texts(self.page, css) if self.page is not None else []
 
     @property
     def dom(self) -> Dom | tuple[str, ...]:
@@ -399,31 +402,6 @@ def is_holder(element: Element) -> bool:
 
 
 _HOLDERS = ("grid", "listbox", "menu", "menubar", "radiogroup", "tablist", "tree", "treegrid")
-
-
-def _notices(dom: Dom, css: str) -> list[str]:
-    """Return the visible texts of headings and notices, read once for all events on this page."""
-    known = dom.tree.memo(_known_notices)
-    if css not in known:
-        known[css] = [text for node in dom.pierce_all(css) if (text := _seen(node))]
-    return known[css]
-
-
-def _known_notices(tree: Tree) -> dict[str, list[str]]:
-    """Texts by selector, filled as they are asked for."""
-    return {}
-
-
-def _seen(node: Node) -> str:
-    """Return the visible text of an element; no text if it cannot be read."""
-    try:
-        if not node.visible:
-            return ""
-        # In a shadow tree, what stands in its slots is the text of the host.
-        host = None if node.text.strip() else node.host
-        return node.text if host is None else host.text
-    except Unsupported:
-        return ""
 
 
 _PAIRS = (
