@@ -139,7 +139,7 @@ class _Reader:
         return found, found is not None or self._is_read(text)
 
     def _is_read(self, text: Reading | tuple[str, ...]) -> bool:
-        """Whether all words of a page are known; words that it only may show are not, if they are an error."""
+        """Whether all words of a page are known; an error that it only may show is not."""
         if isinstance(text, tuple) or text.lacks:
             return False
         return not any(map(self._in_text, _short(text.others)))
