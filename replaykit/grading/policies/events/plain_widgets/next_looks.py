@@ -12,7 +12,7 @@ from replaykit.grading.policies.events.event import Event
 from replaykit.grading.policies.events.plain_widgets.confirmed_choices import confirmed
 from replaykit.grading.policies.events.possible_actions import PossibleAction, PossibleActions
 from replaykit.replay.run_state import Page
-from replaykit.trajectory.action import ActionBase, Fill, SelectOption
+from replaykit.trajectory.action import ActionBase, DragAndDrop, Fill, SelectOption
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.redaction_marks import MASKED
 from replaykit.trajectory.step import Step, Trajectory
@@ -43,8 +43,8 @@ class NextLooks:
         `acted` is the place of the action in the stream of events. A look at a drag that is under way shows
         what is only passed.
         """
-        looks = self._after.get(step.index, ())
-        page = next((one for one in looks if (one.t or 0) >= (step.end or 0)), None)
+        since = (step.end or 0) if isinstance(step.action, DragAndDrop) else 0
+        page = next((one for one in self._after.get(step.index, ()) if (one.t or 0) >= since), None)
         if page is None or len(step.actions) > 1:
             return None
         following = self._steps[step.index + 1 : step.index + 2]
