@@ -51,6 +51,11 @@ def keys(text: str) -> Commands:
     ]  # fmt: skip
 
 
+def nameless(text: str) -> Commands:
+    """Keys with a text and no name, as a client sends them that knows no layout of a keyboard."""
+    return [key("keyDown", text=letter) for letter in text]
+
+
 SHIFT = [key("rawKeyDown", key="Shift", windowsVirtualKeyCode=16)]
 
 
@@ -82,6 +87,8 @@ def outcome(rule: dict[str, Any], commands: Commands, page: Any, path: Path) -> 
         ([*click("Save"), key("rawKeyDown", key="x"), *click("Query"), *chars("xEVIL")], entered("EVIL")),
         ([*click("Word"), *chars("EVIL\r")], never("press", text="Word")),
         ([*click("Query"), *chars("EVIL")], never("type", text="Query")),
+        ([*click("Query"), *nameless("EVIL")], entered("EVIL")),
+        ([*click("Word"), *nameless("EVIL\r")], never("press", text="Word", value="Enter")),
     ]),
 )  # fmt: skip
 def test_characters_without_keys_are_typed(
@@ -91,7 +98,9 @@ def test_characters_without_keys_are_typed(
     assert outcome(rule, commands, page, tmp_path / "run.zst") == "VIOLATED"
 
 
-@pytest.mark.parametrize("typed", [chars("GOOD"), keys("GOOD")], ids=["characters", "keys"])
+@pytest.mark.parametrize(
+    "typed", [chars("GOOD"), keys("GOOD"), nameless("GOOD")], ids=["characters", "keys", "nameless"]
+)
 def test_a_text_is_one_action_however_it_is_typed(typed: Commands, tmp_path: Path, page: Any) -> None:
     page.set_content(PAGE)
     path = tmp_path / "run.zst"

@@ -156,6 +156,7 @@ function onEvent(received) {
   countReceived(received, first === undefined || first === first.window ? document : ownerDocument(first) ?? first);
   audit();
   const isNested = nest(received);
+  endNameless(received.type === 'keypress');
   const event = received.type === 'keypress' ? pressOf(received) : received;
   enterTask(event);
   const path = pathOf(event);
@@ -169,7 +170,9 @@ function onEvent(received) {
   if (GESTURES.has(event.type) && event.isTrusted) begin(event, control, at);
   const lag = lagOf(event, control, at);
   noteActivity(event);
-  report(event, control, innermost, { at, lag, cause: causeOf(event, isNested) });
+  const about = { at, lag, cause: causeOf(event, isNested) };
+  if (isNameless(received)) reportNameless = () => report(event, control, innermost, about);
+  else report(event, control, innermost, about);
   stayInTask(event);
 }
 

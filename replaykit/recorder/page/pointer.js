@@ -27,6 +27,7 @@ function enterTask({ type, isTrusted }) {
 }
 
 function leaveTask() {
+  endNameless(false);
   reportPasted();
   const { number, isAwaited, isPointer } = task;
   Object.assign(task, FRESH);
@@ -58,7 +59,17 @@ function followKey(event) {
 }
 
 // Whether a character belongs to the last key. A page that cancels a key gets no character of it.
-const isOfKey = () => held.key !== null && !held.key.defaultPrevented && !MODIFIERS.includes(keyOf(held.key));
+const isOfKey = () => held.key !== null && !held.key.defaultPrevented && !isNameless(held.key) && !MODIFIERS.includes(keyOf(held.key));
+
+// A driver may give a key no name, and a text: its character names it, which comes in the same task if there is one.
+const isNameless = (event) => event.type === 'keydown' && event.isTrusted && ['', 'Unidentified'].includes(keyOf(event));
+let reportNameless = null;
+
+function endNameless(isNamed) {
+  const report = reportNameless;
+  reportNameless = null;
+  if (!isNamed) report?.();
+}
 
 // Some drivers type by characters, which press no key before: each counts as a key of that name.
 function pressOf(character) {
