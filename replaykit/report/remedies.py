@@ -108,6 +108,8 @@ REMEDIES: dict[str, str] = {
     "state": "record with --network bodies, so that the response with the state is kept",
     "state.before": "record with --pre-probes on, so that the state before the run is known",
     "target": _NAMES,
+    "commands.unlogged": "the agent let a page, an extension or another client command the browser: record an"
+    " agent that sends its commands itself",
     "scripts.disabled": "the agent turned off scripts, which record its actions: let it leave them on",
     "socket.late": "a WebSocket was open before the recorder was in its page: " + _WATCH,
     "target.late": "a page or worker ran before the recorder was in it: " + _WATCH,

@@ -27,6 +27,7 @@ GAPS = frozenset({
     "events.missed", "seq.broken", "document.unopened", "document.unclosed", "document.crashed",
     "ledger.full", "target.late", "socket.late", "target.unrecorded", "scripts.disabled",
     "requests.leaving", "download.redirected", "report.unseen", "worker.updates", "browser.gone", "crashed",
+    "commands.unlogged",
 })  # fmt: skip
 """Codes of gaps that a verdict names as missing evidence; for other gaps it names the channel."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from math import inf
 from typing import Any
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from replaykit.recorder.browser.witnesses.command_kinds import DRIVER_KINDS, blinds, cdp_kind
 from replaykit.recorder.browser.witnesses.command_log import FUNNELS, DriverLog, own_calls
+from replaykit.recorder.browser.witnesses.selector_engines import runs_own_engine
 from replaykit.recorder.browser.witnesses.target_census import Census
 from replaykit.recorder.session import request_messages as requests
 from replaykit.recorder.session.clock import Clock
@@ -23,6 +25,8 @@ from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Header
 
 BASE = "http://shop.test/"
+NESTED = "Target.sendMessageToTarget"
+ALONE = "chrome --remote-debugging-pipe --disable-extensions"
 
 
 class ReceivingDriver:
@@ -143,9 +147,12 @@ def test_a_driver_without_a_known_funnel_is_not_listened_to() -> None:
 @pytest.mark.parametrize(
     ("line", "is_whole"),
     [
-        ("chrome --remote-debugging-pipe --headless", True),
+        (f"{ALONE} --headless", True),
+        (f"{ALONE} --load-extension --disable-extensions-except=", True),
+        (f"{ALONE} --disable-extensions-except=/a --load-extension=/a", False),
+        ("chrome --remote-debugging-pipe", False),
         ("chrome --remote-debugging-port=0", False),
-        ("chrome --remote-debugging-pipe --remote-debugging-port=9222", False),
+        (f"{ALONE} --remote-debugging-port=9222", False),
         ("", False),
     ],
 )
@@ -174,7 +181,7 @@ def test_what_may_reach_any_frame_is_noted(
     kind: str, method: str, params: dict[str, Any], is_far: bool
 ) -> None:
     scene = Scene()
-    scene.log.started("chrome --remote-debugging-pipe")
+    scene.log.started(ALONE)
     inner = Thing("Frame", scene.context, _page=scene.page, _parent_frame=scene.frame)
     handle = Thing("ElementHandle", scene.frame)
     objects = {"frame": scene.frame, "inner": inner, "page": scene.page, "handle": handle}
@@ -213,6 +220,79 @@ def test_cdp_commands_have_their_own_names() -> None:
     scene.send(session, "send", method="DOM.getDocument", params={})
     (one,) = scene.commands()
     assert (one.kind, one.name, one.point) == ("input", "Input.dispatchMouseEvent", (3, 4))
+
+
+def nested(method: str, params: Any = None, depth: int = 1) -> dict[str, Any]:
+    """Return the parameters of a command that sends another one to a session below."""
+    sent = {"id": 1, "method": method, "params": params or {}}
+    for _ in range(depth - 1):
+        sent = {"id": 1, "method": NESTED, "params": {"message": json.dumps(sent)}}
+    return {"sessionId": "S", "message": json.dumps(sent)}
+
+
+@pytest.mark.parametrize(
+    ("params", "expected"),
+    [
+        (nested("Runtime.evaluate", {"expression": "b.onclick()"}), [("script", "Runtime.evaluate", 11)]),
+        (nested("Input.insertText", {"text": "EVIL"}, depth=3), [("input", "Input.insertText", 4)]),
+        (nested("Page.navigate", {"url": BASE}, depth=12), [("script", NESTED, None)]),
+        (nested("DOM.getDocument"), []),
+        ({"message": "{"}, [("script", NESTED, None)]),
+        ({"message": "[]"}, [("script", NESTED, None)]),
+        ({"message": '{"method": "Runtime.evaluate", "params": 3}'}, [("script", "Runtime.evaluate", None)]),
+    ],
+)
+def test_a_command_in_the_message_of_another_is_the_one_that_counts(params: Any, expected: Any) -> None:
+    scene = Scene()
+    session = Thing("CDPSession", scene.page, _page=scene.page)
+    scene.send(session, "send", method=NESTED, params=params)
+    assert [(one.kind, one.name, one.size) for one in scene.commands()] == expected
+    # Which page it reaches, and when it ends, is unknown.
+    assert {one.page for one in scene.commands()} <= {None}
+    assert scripts(scene) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "method", "params"),
+    [
+        ("CDPSession", "send", {"method": "Target.exposeDevToolsProtocol", "params": {"targetId": "T"}}),
+        ("CDPSession", "send", {"method": NESTED, "params": nested("Extensions.loadUnpacked")}),
+        ("Browser", "startServer", {"title": "x"}),
+    ],
+)
+def test_what_lets_others_command_the_browser_is_a_gap(kind: str, method: str, params: Any) -> None:
+    scene = Scene()
+    scene.send(Thing(kind, scene.context), method, **params)
+    assert ("actions", "commands.unlogged") in scene.driver.gaps
+
+
+def test_a_server_has_other_clients() -> None:
+    one = connection(FUNNELS[0])
+    one.is_remote = lambda: True
+    log = DriverLog(ReceivingDriver(), is_sync=True)  # type: ignore[arg-type]  # a double of the part that it calls
+    log.open(Thing("Page", connection=one))
+    log.started(ALONE)
+    assert not log.is_whole
+
+
+@pytest.mark.parametrize(
+    ("selector", "is_own"),
+    [
+        ("#b", False), ("a[href=x]", False), ("//a[@x=1]", False), ('"a=b"', False), ("text=a=b", False),
+        ("internal:role=button[name=\"a=b\"i]", False), ("_react=Box >> nth=0", False), ("press=#b", True),
+        ("#a >> *press=#b", True), ("text=it's >> press=it's", True), ("", False), (3, False),
+        ('div >> internal:has="press=#b"', True), ('div >> internal:has="css=#b"', False),
+        (r'a >> internal:or="b >> internal:has=\"press=#b\""', True),
+        (r'a >> internal:or="internal:has=\"internal:and=\\\"press=#b\\\"\""', True),
+    ],
+)  # fmt: skip
+def test_selectors_of_engines_that_the_agent_registered(selector: Any, is_own: bool) -> None:
+    assert runs_own_engine(selector) is is_own
+    scene = Scene()
+    scene.send(scene.frame, "queryCount", selector=selector)
+    expected = [("script", "Frame.queryCount", "page")] if is_own else []
+    assert [(one.kind, one.name, one.world) for one in scene.commands()] == expected
+    assert len(scripts(scene)) == 2 * is_own
 
 
 def scripts(scene: Scene) -> list[Any]:

@@ -22,6 +22,7 @@ from replaykit.recorder.browser.witnesses.command_kinds import (
     strokes_of,
 )
 from replaykit.recorder.browser.witnesses.command_log import shown
+from replaykit.recorder.browser.witnesses.other_clients import UNLOGGED, UNLOGGED_IN, opens_browser
 from replaykit.recorder.live_run import LiveRun
 from replaykit.recorder.proxy.cdp_proxy import Proxy
 from replaykit.recorder.proxy.protocol_messages import ASKED, TARGET, TRAVELS, WORLD, Message
@@ -131,6 +132,8 @@ class Proxied:
             self._call_soon(lambda: run.travelled(at, params[TARGET]))
         if blinds(method, params):
             self._call_soon(lambda: run.missed(BLIND, BLINDED))
+        if opens_browser(method):
+            self._call_soon(lambda: run.missed(UNLOGGED, UNLOGGED_IN))
 
     def _scripted(self, number: int, is_apart: bool | None, target: str) -> None:
         run = self._run

@@ -28,7 +28,7 @@ WAYS = (actions.Goto, actions.GoBack, actions.GoForward, actions.Reload, actions
 _OPEN = frozenset(
     {"evaluateExpression", "evaluateExpressionHandle", "evalOnSelector", "evalOnSelectorAll"}
     | {"waitForFunction", "addScriptTag", "Runtime.evaluate", "Runtime.runScript"}
-    | {"Debugger.evaluateOnCallFrame"}
+    | {"Debugger.evaluateOnCallFrame", "Target.sendMessageToTarget", "WebMCP.invokeTool", "webmcpCallTool"}
 )
 """Scripts that run when asked for; by `Runtime.callFunctionOn` drivers also run their own, in their world."""
 
@@ -37,12 +37,13 @@ _SETS_HEADERS = frozenset(
 )
 """Commands that set cookies or headers of later requests, without the domain."""
 
-_WRITES = ("DOM.set", "DOM.copyTo", "DOM.moveTo")
+_WRITES = ("DOM.set", "DOM.copyTo", "DOM.moveTo", "DOM.undo", "DOM.redo", "DOM.forceShow")
 """How the names of commands begin that change elements of a page, and so values, without a script."""
 
 _EVENT_MAKING = frozenset(
     {"addInitScript", "addScriptToEvaluateOnNewDocument", "addScriptToEvaluateOnLoad", "dispatchEvent"}
     | {"setContent", "setDocumentContent", "setScriptSource", "fulfill", "fulfillRequest", "harOpen"}
+    | {"sendToPage", "addCompilationCache"}
 )
 """Commands that make an event, have a script run in documents to come, or answer for a site."""
 
@@ -161,7 +162,7 @@ def _has_between(times: list[int], since: int, until: int) -> bool:
 
 
 def _is_script(command: Command) -> bool:
-    return command.kind == "script" or _is_address(command) or _writes(command)
+    return command.kind == "script" or _is_address(command) or _writes(command) or _looks_up(command)
 
 
 def _makes_events(command: Command) -> bool:
@@ -174,6 +175,11 @@ def _makes_events(command: Command) -> bool:
 def _writes(command: Command) -> bool:
     """Whether a command changes elements, as a script could: their handlers run scripts."""
     return command.kind != "input" and command.name.startswith(_WRITES)
+
+
+def _looks_up(command: Command) -> bool:
+    """Whether a command of Playwright looks something up by a script of the agent."""
+    return command.origin == "driver" and command.world == "page"
 
 
 def _sets_headers(command: Command) -> bool:
@@ -190,4 +196,5 @@ def _is_open(command: Command) -> bool:
     if command.name == "Runtime.callFunctionOn":
         return command.origin == "driver" or command.world == "page"
     is_named = command.name in _OPEN or command.name.rpartition(".")[2] in _OPEN
-    return (is_named and command.world != "driver") or _is_address(command) or _writes(command)
+    is_own = (is_named and command.world != "driver") or _looks_up(command)
+    return is_own or _is_address(command) or _writes(command)

@@ -1,4 +1,4 @@
-"""Commands of the agent on which no page reports: choosing files, hovering, answering a dialog.
+"""Commands of the agent on which no page reports: files, hovering, answers to dialogs, tools of pages.
 
 Own module: it reads only commands and steps, and none of the pages that `possible_actions` follows.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from replaykit.grading.policies.events.agent_script_times import SLACK_MS
-from replaykit.trajectory.action import ActionBase, FileInfo, HandleDialog, Hover, UploadFile
+from replaykit.trajectory.action import ActionBase, Click, FileInfo, HandleDialog, Hover, UploadFile
 from replaykit.trajectory.command import Command
 from replaykit.trajectory.redaction_marks import MASKED
 from replaykit.trajectory.step import Trajectory
@@ -18,6 +18,7 @@ LATE_MAX_MS = 60_000
 
 _CHOOSING = ("setInputFiles", "DOM.setFileInputFiles")
 _RESTING = ("hover",)
+_TOOLS = ("webmcpCallTool", "WebMCP.invokeTool")
 _ANSWERING = ("Page.handleJavaScriptDialog", "accept", "dismiss")
 
 
@@ -27,8 +28,11 @@ def unreported_commands(run: Trajectory) -> dict[int, ActionBase]:
     A file field that a page made and put nowhere sends its events to no one else. No event shows over which
     element a pointer rests, nor who answered a dialog.
     """
-    commands = [one for one in run.of_type(Command) if one.kind == "input" and not one.refused]
-    found = (*_uploads(run, commands), *_hovers(run, commands), *_answers(run, commands))
+    given = [one for one in run.of_type(Command) if not one.refused]
+    commands = [one for one in given if one.kind == "input"]
+    # A page offers tools to agents (WebMCP): they may do what any of its controls does.
+    tools = ((one, Click()) for one in given if _is(one, _TOOLS))
+    found = (*_uploads(run, commands), *_hovers(run, commands), *_answers(run, commands), *tools)
     return {id(command): action for command, action in found}
 
 

@@ -11,25 +11,27 @@ _DRIVER = {
     "input": """
         check uncheck click dblclick dragAndDrop fill focus blur hover press selectOption selectText
         setInputFiles tap type scrollIntoViewIfNeeded keyboardDown keyboardUp keyboardInsertText keyboardType
-        keyboardPress mouseMove mouseDown mouseUp mouseClick mouseWheel touchscreenTap accept dismiss
+        keyboardPress mouseMove mouseDown mouseUp mouseClick mouseWheel touchscreenTap accept dismiss drop
     """,
     "target": """
         newPage newContext newRequest newCDPSession newBrowserCDPSession launch launchPersistentContext
-        connect connectOverCDP close
+        connect connectOverCDP close runBeforeUnload startServer newContextForReuse connectToWorker
     """,
     "request": "fetch",
     "script": """
         evaluateExpression evaluateExpressionHandle evalOnSelector evalOnSelectorAll waitForFunction
-        addScriptTag addStyleTag addInitScript exposeBinding dispatchEvent
+        addScriptTag addStyleTag addInitScript exposeBinding dispatchEvent registerSelectorEngine
+        webmcpCallTool
     """,
     "network": """
         fulfill abort continue setNetworkInterceptionPatterns setWebSocketInterceptionPatterns setOffline
-        setExtraHTTPHeaders setHTTPCredentials sendToPage sendToServer harOpen
+        setExtraHTTPHeaders setHTTPCredentials sendToPage sendToServer closePage closeServer harOpen
     """,
     "state": """
         addCookies clearCookies grantPermissions clearPermissions setGeolocation setStorageState clockInstall
         clockFastForward clockPauseAt clockResume clockRunFor clockSetFixedTime clockSetSystemTime
-        emulateMedia setViewportSize
+        emulateMedia setViewportSize webStorageSetItem webStorageRemoveItem webStorageClear credentialsInstall
+        credentialsCreate credentialsDelete
     """,
     "navigate": "goto reload goBack goForward setContent",
 }
@@ -44,28 +46,42 @@ _IN_PAGE = frozenset(
 _CDP = {
     "input": """
         Input. DOM.setFileInputFiles DOM.focus Page.handleJavaScriptDialog Autofill.trigger
-        Emulation.setEmitTouchEventsForMouse
+        Emulation.setEmitTouchEventsForMouse FindInPage.find FedCm.select FedCm.click
+        FedCm.dismiss FedCm.openUrl DeviceAccess.selectPrompt DeviceAccess.cancelPrompt
+        Extensions.triggerAction
     """,
     "target": """
         Target.createTarget Target.createBrowserContext Target.disposeBrowserContext Target.closeTarget
         Target.attachToTarget Target.attachToBrowserTarget Target.exposeDevToolsProtocol Page.close
-        Browser.close Browser.crash Page.crash
+        Target.openDevTools Browser.close Browser.crash Page.crash PWA.install PWA.launch
+        PWA.openCurrentPageInApp
     """,
     "request": "Network.loadNetworkResource Network.replayXHR",
     "script": """
         Runtime.evaluate Runtime.callFunctionOn Runtime.runScript Runtime.addBinding
         Debugger. Page.addScriptToEvaluateOnNewDocument Page.addScriptToEvaluateOnLoad
-        Page.createIsolatedWorld
+        Page.createIsolatedWorld Page.addCompilationCache Target.sendMessageToTarget Extensions.loadUnpacked
+        WebMCP.invokeTool
     """,
     "network": """
         Fetch. Network.setBlockedURLs Network.emulateNetworkConditions Network.setExtraHTTPHeaders
-        Network.setRequestInterception Network.setBypassServiceWorker ServiceWorker. BackgroundService.
+        Network.setRequestInterception Network.setBypassServiceWorker Network.overrideNetworkState
+        Network.setUserAgentOverride ServiceWorker. BackgroundService.
     """,
     "state": """
         Network.setCookie Network.setCookies Network.deleteCookies Network.clearBrowserCookies
-        Storage.setCookies Storage.clear DOMStorage.set DOMStorage.remove DOMStorage.clear IndexedDB.delete
-        IndexedDB.clear DOM.set DOM.remove DOM.copyTo DOM.moveTo CSS.set Emulation. Browser.grantPermissions
-        Browser.setPermission
+        Network.deleteDeviceBoundSession Storage.setCookies Storage.clear Storage.deleteStorageBucket
+        DOMStorage.set DOMStorage.remove DOMStorage.clear IndexedDB.delete IndexedDB.clear CacheStorage.delete
+        Extensions.setStorageItems Extensions.removeStorageItems Extensions.clearStorageItems
+        DOM.set DOM.remove DOM.copyTo DOM.moveTo DOM.undo DOM.redo DOM.forceShow CSS.set CSS.addRule
+        CSS.createStyleSheet CSS.force Emulation.
+        Browser.grantPermissions Browser.setPermission Browser.resetPermissions
+        Page.deleteCookie Page.setGeolocationOverride Page.setDeviceMetricsOverride Page.setBypassCSP
+        Page.setTouchEmulationEnabled Page.setSPCTransactionMode Page.setRPHRegistrationMode
+        DeviceOrientation.set Page.setDeviceOrientationOverride Autofill.setAddresses WebAuthn.add
+        WebAuthn.setUserVerified WebAuthn.setAutomaticPresenceSimulation WebAuthn.removeCredential
+        WebAuthn.clearCredentials WebAuthn.setCredentialProperties BluetoothEmulation. SmartCardEmulation.
+        DigitalCredentials.set Runtime.terminateExecution
     """,
     "navigate": """
         Page.navigate Page.navigateToHistoryEntry Page.reload Page.setDocumentContent

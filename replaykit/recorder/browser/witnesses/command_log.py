@@ -32,6 +32,14 @@ from replaykit.recorder.browser.witnesses.command_kinds import (
     runs_in_page,
     strokes_of,
 )
+from replaykit.recorder.browser.witnesses.other_clients import (
+    UNLOGGED,
+    UNLOGGED_IN,
+    has_other_clients,
+    opens_browser,
+    unwrapped,
+)
+from replaykit.recorder.browser.witnesses.selector_engines import runs_own_engine
 from replaykit.recorder.session.request_messages import Failed, Finished, Requested, Responded
 from replaykit.recorder.session.witnesses import Answered, Commanded, ScriptAsked, ScriptEnded
 
@@ -47,6 +55,9 @@ BOUNDARY = "replaykit-form"
 
 _BROWSERS = frozenset({"launch", "launchPersistentContext", "connect", "connectOverCDP"})
 _TEXTS = ("value", "text", "expression", "source", "html", "content", "body", "postData")
+
+_NESTED = "send nested"
+"""Method of a session by which a command reaches some target below it; how it ends is unknown."""
 
 _is_own: ContextVar[bool] = ContextVar("replaykit_is_own", default=False)
 _sender: ContextVar[object] = ContextVar("replaykit_sender", default=None)
@@ -102,6 +113,7 @@ class DriverLog:
         self._driver = driver
         self._is_sync = is_sync
         self._funnel: _Funnel | None = None
+        self._is_remote = False
         self._tabs: dict[Any, CdpTab | None] = {}
         self._contexts: set[Any] = set()
         self._foreign_pages: dict[Any, float] = {}
@@ -121,9 +133,7 @@ class DriverLog:
     @property
     def is_whole(self) -> bool:
         """Whether all commands are seen that the browser can be given."""
-        # Through a port, other clients can send the browser commands that are not logged.
-        has_others = any(flag.startswith("--remote-debugging-port") for flag in self.flags)
-        return self._funnel is not None and "--remote-debugging-pipe" in self.flags and not has_others
+        return self._funnel is not None and not self._is_remote and not has_other_clients(self.flags)
 
     @property
     def is_unisolated(self) -> bool:
@@ -151,6 +161,8 @@ class DriverLog:
         if found is not None:
             found.logs.append(self)
             self._funnel = found
+            # A server has one browser for all its clients.
+            self._is_remote = bool(getattr(connection, "is_remote", bool)())
 
     def started(self, command_line: str) -> None:
         """Note how the browser was started."""
@@ -189,11 +201,10 @@ class DriverLog:
         """Record a command that is about to be sent; errors here do not reach the agent."""
         self._last = self._script = None
         self._run_in = None
-        kind = DRIVER_KINDS.get(method)
-        name = f"{object._type}.{method}"
-        if object._type == "CDPSession" and method == "send":
-            name, params = str(params.get("method")), params.get("params") or {}
-            kind = cdp_kind(name)
+        method, name, params = _named(object, method, params)
+        kind = cdp_kind(name) if object._type == "CDPSession" else DRIVER_KINDS.get(method)
+        if kind is None and runs_own_engine(params.get("selector")):
+            kind = "script"
         if method == "newRequest":
             self._base = str(params.get("baseURL") or "")
         if method == "fetchResponseBody":
@@ -222,19 +233,16 @@ class DriverLog:
         return [(at, "page") for at in foreign] + [(at, "browser") for at in self._launched]
 
     def _take(self, object: Any, method: str, kind: str, name: str, params: Params) -> None:
-        at, page = self._driver.clock.now(), _owner(object, "Page")
+        at = self._driver.clock.now()
         self._note_unwatched(object, method, kind, params, at)
-        tab = self._tabs.get(page)
+        tab = None if method == _NESTED else self._tabs.get(_owner(object, "Page"))
         number = tab.page if tab is not None and tab.actor == "agent" else None
-        made = forges(name, params)
-        more = {"strokes": strokes_of(name, params), **shown(params)}
-        self._driver.feed(Commanded(at=at, page=number, kind=kind, name=name, forges=made, **more))
-        if alters(name, params):
-            self._driver.gap("network", ALTERED)
-        for channel in BLINDED if blinds(name, params) else ():
-            self._driver.gap(channel, BLIND)
-        is_in_page = runs_in_page(name if object._type == "CDPSession" else method)
-        if is_in_page is not None:
+        more = {"strokes": strokes_of(name, params), "forges": forges(name, params), **shown(params)}
+        world = "page" if runs_own_engine(params.get("selector")) else None
+        self._driver.feed(Commanded(at=at, page=number, kind=kind, name=name, world=world, **more))
+        self._note_gaps(name, params)
+        is_in_page = True if world else runs_in_page(name if object._type == "CDPSession" else method)
+        if is_in_page is not None and method != _NESTED:
             asked = ScriptAsked(
                 at=at,
                 page=number,
@@ -244,6 +252,19 @@ class DriverLog:
                 strokes=strokes_of(method, params),
             )
             self._run(tab if number is not None else None, asked)
+        self._note_request(object, name, params, at)
+
+    def _note_gaps(self, name: str, params: Params) -> None:
+        """Note which channels are no longer whole after a command."""
+        if alters(name, params):
+            self._driver.gap("network", ALTERED)
+        for channel in BLINDED if blinds(name, params) else ():
+            self._driver.gap(channel, BLIND)
+        for channel in UNLOGGED_IN if opens_browser(name) else ():
+            self._driver.gap(channel, UNLOGGED)
+
+    def _note_request(self, object: Any, name: str, params: Params, at: float) -> None:
+        """Note a request that the driver sends, or one of a page that the agent answers."""
         if name == "APIRequestContext.fetch":
             self._request(object, params, at)
         # With another address the agent decides what the page is given.
@@ -356,6 +377,15 @@ class DriverLog:
         binary = reply.result().get("binary")
         body = base64.b64decode(binary) if isinstance(binary, str) else binary
         self._driver.feed(Finished(at=self._driver.clock.now(), request=name, body=body))
+
+
+def _named(object: Any, method: str, params: Params) -> tuple[str, str, Params]:
+    """Return the method, name and parameters of a command, as they were sent or as a session gets them."""
+    if object._type != "CDPSession" or method != "send":
+        return method, f"{object._type}.{method}", params
+    sent = str(params.get("method")), params.get("params") or {}
+    name, inner = unwrapped(*sent)
+    return method if name == sent[0] else _NESTED, name, inner
 
 
 def _is_of_page(object: Any, params: Params) -> bool:
