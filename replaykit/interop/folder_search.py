@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from replaykit.interop.untrusted_json import JsonFault, glance_at_json
+from replaykit.interop.untrusted_json import JsonFault, decode_json, glance_at_json
 
 ENTRIES_MAX = 1_000_000
 """Files and folders that are looked at under one path."""
@@ -106,10 +107,31 @@ def peek(file: Path) -> Any:
 def first_line(file: Path) -> Any:
     """Return the JSON value of a file's first line; None if it is not JSON, or too long."""
     try:
-        with file.open("rb") as stream:
-            return glance_at_json(stream.readline(LINE_MAX))
+        return glance_at_json(_first_text(file))
     except (OSError, JsonFault):
         return None
+
+
+def fault_of_line(file: Path) -> str | None:
+    """Return why a file's first line is no JSON; None where it is."""
+    try:
+        decode_json(_first_text(file))
+    except OSError as error:
+        return f"unreadable ({error.strerror})"
+    except JsonFault as fault:
+        return str(fault)
+    return None
+
+
+BLANK_MAX = 1000
+"""Lines without text before the first line of a file."""
+
+
+def _first_text(file: Path) -> bytes:
+    """Return the first line that is not blank; empty if all are."""
+    with file.open("rb") as stream:
+        lines = islice(iter(lambda: stream.readline(LINE_MAX), b""), BLANK_MAX)
+        return next((line for line in lines if line.strip()), b"")
 
 
 def fault_of(file: Path) -> str | None:

@@ -24,7 +24,7 @@ from replaykit.interop.archives.unpacked_archives import (
     is_archive,
     is_packed,
 )
-from replaykit.interop.folder_search import fault_of, files, first_line, peek
+from replaykit.interop.folder_search import fault_of, fault_of_line, files, first_line, peek
 from replaykit.interop.imported_run import Options
 from replaykit.interop.registry import IMPORTERS, Candidate, Importer, check_options, importer
 from replaykit.interop.unreadable.lfs_pointers import FETCH, is_pointer_file
@@ -337,7 +337,7 @@ def kind_of_path(path: Path) -> str:
     if path.suffix.lower() == ".zip":
         return "a zip archive" if zipfile.is_zipfile(path) else "no whole zip archive"
     if path.suffix.lower() in (".jsonl", ".ndjson"):
-        return known_json(first_line(path)) or "a file of JSON lines of another layout"
+        return _kind_of_lines(path)
     return _kind_of_json(path) if path.suffix.lower() in (".json", ".har") else "a file"
 
 
@@ -347,6 +347,12 @@ def _kind_of_folder(path: Path) -> str:
         return f"a folder with {counted(pointers, 'pointer')} of Git LFS; {FETCH}"
     known = known_folder(path)
     return known or ("a folder of other files" if any(path.iterdir()) else "an empty folder")
+
+
+def _kind_of_lines(path: Path) -> str:
+    known, fault = known_json(first_line(path)), fault_of_line(path)
+    broken = fault and f"a file of JSON lines, whose first line is {fault}"
+    return known or broken or "a file of JSON lines of another layout"
 
 
 def _kind_of_json(path: Path) -> str:

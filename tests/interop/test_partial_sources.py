@@ -143,6 +143,25 @@ STRANGE: dict[str, tuple[Any, str]] = {
     "langchain.json": (
         {"messages": [{"type": "human", "content": "x"}, {"type": "ai", "content": "", "tool_calls": []}]}, "messages of LangChain",
     ),
+    "weave.jsonl": (b'{"id": "c", "op_name": "weave:///x", "trace_id": "t", "inputs": {}}', "calls of Weave"),
+    "phoenix.jsonl": (b'{"name": "click", "span_kind": "TOOL", "context.span_id": "s"}', "spans of Phoenix"),
+    "spans.jsonl": (b'{"name": "click", "trace_id": "t", "span_id": "s", "attributes": {}}', "spans of OpenTelemetry"),
+    "graph.jsonl": (b'{"type": "task", "step": 1, "timestamp": "2026", "payload": {}}', "events of LangGraph"),
+    "team.json": (
+        {"messages": [{"source": "web", "models_usage": None, "content": [], "type": "ToolCallRequestEvent"}]},
+        "messages of AutoGen",
+    ),
+    "stagehand.jsonl": (b'\r\n{"category": "action", "message": "clicked", "level": 1}', "a log of Stagehand"),
+    "mcp.jsonl": (b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {}}', "messages of MCP"),
+    "codegen.jsonl": (b'{"name": "click", "selector": "#a", "signals": []}', "a script of Playwright's code generator"),
+    "replay.json": (
+        {"data": [{"type": "chat", "timestamp": 1, "speaker": "instructor", "utterance": "x"}]}, "a replay of WebLINX",
+    ),
+    "a.warc": (b"WARC/1.1", "a web archive, which shows no actions"),
+    "twice.jsonl": (
+        b'{"run": "a", "action": "x", "action": "y"}', "a file of JSON lines, whose first line is an object with the key",
+    ),
+    "pretty.jsonl": (b'{\n "run": "a"\n}', "a file of JSON lines, whose first line is not JSON"),
     "recording.js": (b"const puppeteer = require('puppeteer');", "a program, which says what to do"),
     "bu/conversation_0a-1_12.txt": (b" SystemMessage ", "prompts of browser-use"),
     "sel/shop.side": ({"id": "1", "url": "http://shop.test", "tests": []}, "a script of Selenium IDE"),

@@ -39,11 +39,13 @@ class ActionCell(NamedTuple):
 
 def actions_of(run: Run, cell: ActionCell) -> Iterator[tuple[Action, Any]]:
     """Yield each action of a cell with its record; one that no one knows is unknown, never left out."""
-    plain = _json(cell.action)
+    plain = decoded(cell.action)
     parts = plain if isinstance(plain, list) and plain else [plain]
     for part in parts:
         if isinstance(part, str):
-            record = part if cell.arguments is None else {"action": part, "arguments": _json(cell.arguments)}
+            record = (
+                part if cell.arguments is None else {"action": part, "arguments": decoded(cell.arguments)}
+            )
             yield from ((action, record) for action in _of_text(run, part, cell))
             continue
         for at, call in enumerate(calls_of(part)):
@@ -54,10 +56,10 @@ def actions_of(run: Run, cell: ActionCell) -> Iterator[tuple[Action, Any]]:
 _LISTS = ("tool_calls", "content", "parts", "output", "actions")
 """Keys of messages, and of calls of several actions, that hold calls."""
 
-_WRAPPED = ("functionCall", "function_call", "toolUse")
+WRAPPED = ("functionCall", "function_call", "toolUse")
 """Keys of parts of a message that hold a call."""
 
-_CALLS = frozenset({"tool_use", "tool_call", "function", "function_call", "computer_call"})
+CALL_TYPES = frozenset({"tool_use", "tool_call", "function", "function_call", "computer_call"})
 """Types of parts of a message that are calls."""
 
 
@@ -71,10 +73,10 @@ def calls_of(plain: Any, level: int = 0) -> list[Any]:
         parts = [one for one in listed if _is_call(one, key)]
         if parts:
             return [call for one in parts for call in calls_of(one, level + 1)]
-    for key in (*_WRAPPED, "message", "content"):
+    for key in (*WRAPPED, "message", "content"):
         held = plain.get(key)
         if isinstance(held, dict):
-            return calls_of(held, level + 1) if key not in _WRAPPED else [held]
+            return calls_of(held, level + 1) if key not in WRAPPED else [held]
     return [plain]
 
 
@@ -83,11 +85,11 @@ LEVELS_MAX = 4
 
 
 def _is_call(part: dict[str, Any], key: str) -> bool:
-    is_wrapped = any(isinstance(part.get(name), dict) for name in (*_WRAPPED, "function"))
-    return key in ("tool_calls", "actions") or is_wrapped or part.get("type") in _CALLS
+    is_wrapped = any(isinstance(part.get(name), dict) for name in (*WRAPPED, "function"))
+    return key in ("tool_calls", "actions") or is_wrapped or part.get("type") in CALL_TYPES
 
 
-def _json(value: Any) -> Any:
+def decoded(value: Any) -> Any:
     """Return the object or the list that a text holds as JSON; else the value."""
     if isinstance(value, str) and value.strip()[:1] in ("{", "["):
         try:
@@ -126,7 +128,7 @@ def _of_object(run: Run, plain: Any, cell: ActionCell) -> Action:
         return _keyed(run, plain, cell)
     held = next((name for name in _ARGUMENTS if name in plain), None)
     others = {name: part for name, part in plain.items() if name != key and part is not None}
-    arguments = _json(plain[held]) if held is not None else others
+    arguments = decoded(plain[held]) if held is not None else others
     return _operation(
         run, plain[key], arguments if isinstance(arguments, dict) else {"text": arguments}, cell
     )
@@ -143,7 +145,7 @@ def _keyed(run: Run, plain: dict[str, Any], cell: ActionCell) -> Action:
 
 def _operation(run: Run, name: str, arguments: dict[str, Any], cell: ActionCell) -> Action:
     """Return the action of a name: of a call with these arguments, else of what stands in other columns."""
-    column = _json(cell.arguments)
+    column = decoded(cell.arguments)
     arguments = {**column, **arguments} if isinstance(column, dict) else arguments
     element, value = element_of(cell.target), arguments.get("value", cell.value)
     # The value may stand in a column that is not known: then it is not an empty text.
@@ -169,7 +171,7 @@ def _beside(cell: ActionCell) -> dict[str, Any]:
 
 def _pair(point: Any) -> list[Any] | None:
     """Return a place as a pair; None for anything else."""
-    point = _json(point)
+    point = decoded(point)
     if isinstance(point, dict):
         point = [point.get("x"), point.get("y")]
     is_pair = isinstance(point, list) and len(point) == 2
@@ -178,7 +180,7 @@ def _pair(point: Any) -> list[Any] | None:
 
 def element_of(target: Any) -> Element | None:
     """Return the element that a cell names, by its text, its fields or its mark; None where it names none."""
-    target = _json(target)
+    target = decoded(target)
     if isinstance(target, dict):
         fit = {
             key: part for key, part in target.items() if key in Element.__struct_fields__ and part is not None

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from replaykit.errors import UsageError
+from replaykit.interop.repaired_values import plain_number
 from replaykit.patterns import lazy_pattern
 
 RUN_FIELDS: dict[str, str] = {
@@ -97,7 +98,7 @@ def check_columns(stated: Any) -> dict[str, Any]:
 
 def run_columns(names: Iterable[str], stated: Columns, *, is_step_row: bool) -> dict[str, Any]:
     """Return the columns of the fields of a run; `stated` goes before what is guessed."""
-    known = {_plain(name): name for name in reversed(list(names))}
+    known = {plain_name(name): name for name in reversed(list(names))}
     found: dict[str, Any] = {}
     for field, usual in RUN_FIELDS.items():
         matches = [known[name] for name in usual.split() if name in known]
@@ -121,7 +122,7 @@ def _run_key(found: Columns) -> str | None:
 
 def step_columns(names: Iterable[str], stated: Columns) -> dict[str, str]:
     """Return the columns of the fields of a step."""
-    known = {_plain(name): name for name in reversed(list(names))}
+    known = {plain_name(name): name for name in reversed(list(names))}
     found = {}
     for field, usual in STEP_FIELDS.items():
         name = next((known[one] for one in usual.split() if one in known), None)
@@ -135,7 +136,7 @@ def steps_column(names: Iterable[str], stated: Columns) -> str | None:
     """Return the column that may hold all steps of a run."""
     if STEPS in stated:
         return str(stated[STEPS]) if stated[STEPS] else None
-    known = {_plain(name): name for name in names}
+    known = {plain_name(name): name for name in names}
     return next((known[one] for one in STEPS_NAMES.split() if one in known), None)
 
 
@@ -144,7 +145,7 @@ def column_names(cells: Mapping[str, Any]) -> list[str]:
     inner = [
         f"{name}.{key}"
         for name, cell in cells.items()
-        if _plain(name) in WRAPPERS and isinstance(cell, dict)
+        if plain_name(name) in WRAPPERS and isinstance(cell, dict)
         for key in cell
     ]
     return [*cells, *inner]
@@ -180,8 +181,18 @@ def missing_column(names: Iterable[str], columns: Columns) -> str | None:
 _UNFIT = lazy_pattern(r"[^a-z0-9@]+")
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
     """Return a name as the guesses are written: `observation.url` by its last part, `stepId` as `step_id`."""
     outer, dot, inner = name.partition(".")
     last = inner if dot and outer.lower() in WRAPPERS else name
     return _UNFIT.sub("_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", last).lower()).strip("_")
+
+
+_NUMBERED = lazy_pattern(r"[A-Za-z _#-]{0,16}(\d{1,9})(?:\s?/\s?\d{1,9})?")
+
+
+def step_number(cell: Any) -> float | None:
+    """Return the number of a step, also of `step_3` and `3/5`; None for anything else."""
+    number = plain_number(cell)
+    text = _NUMBERED.fullmatch(cell.strip()) if number is None and isinstance(cell, str) else None
+    return number if text is None else float(text[1])

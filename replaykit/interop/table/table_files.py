@@ -192,6 +192,10 @@ NO_ROW = "a line that is no row"
 """Column of what stands between the rows of a file of JSON lines."""
 
 
+UNLIKE = "a row unlike its columns"
+"""Column of the text of a row of a sheet that has fewer or more cells, or broken quotes."""
+
+
 class SheetHeader(NamedTuple):
     """Of a sheet: its columns, what parts them, and where its rows begin."""
 
@@ -231,6 +235,8 @@ class _Counted:
     def __init__(self, stream: io.BufferedReader, limit: int) -> None:
         self._stream, self._limit = stream, limit
         self.read = 0
+        #: The lines since it was last emptied.
+        self.lines: list[str] = []
 
     def __iter__(self) -> Iterator[str]:
         return self
@@ -240,7 +246,8 @@ class _Counted:
         if not line:
             raise StopIteration
         self.read += len(line)
-        return line.decode("utf-8")
+        self.lines.append(line.decode("utf-8"))
+        return self.lines[-1]
 
 
 def _sheet(stream: io.BufferedReader, start: int, end: int | None, header: SheetHeader) -> Iterator[TableRow]:
@@ -258,14 +265,31 @@ def _sheet(stream: io.BufferedReader, start: int, end: int | None, header: Sheet
             return
         behind = max(start, header.size) + counted.read
         if cells:
-            yield TableRow(at, behind, _cells(header.names, cells))
+            yield TableRow(at, behind, _cells(header, cells, counted.lines))
+        counted.lines = []
         at = behind
 
 
-def _cells(names: tuple[str, ...], cells: list[str]) -> dict[str, Any]:
+def _cells(header: SheetHeader, cells: list[str], lines: list[str]) -> dict[str, Any]:
     """Return the cells of a row; more than there are columns are kept under numbers."""
+    names = header.names
     more = [f"column_{at + 1}" for at in range(len(names), len(cells))]
-    return {name: _cell(cell) for name, cell in zip((*names, *more), cells, strict=False)}
+    found = {name: _cell(cell) for name, cell in zip((*names, *more), cells, strict=False)}
+    lacking = [name for name in names[len(cells) :] if not name.startswith("column_")]
+    if lacking or any(found[name] is not None for name in more) or _has_broken_quotes(lines, header.comma):
+        found[UNLIKE] = "".join(lines)
+    return found
+
+
+def _has_broken_quotes(lines: list[str], comma: str) -> bool:
+    """Whether quotes end within a cell, or never: rows may then stand in one cell."""
+    if not any('"' in line for line in lines):
+        return False
+    try:
+        list(csv.reader(lines, delimiter=comma, strict=True))
+    except csv.Error:
+        return True
+    return False
 
 
 def _cell(text: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -27,7 +27,9 @@ from replaykit.interop.table.table_runs import (
     row_shape,
 )
 from replaykit.interop.table.table_steps import TableStep, TableSteps, fields_of_run, holds_bytes, steps_of
+from replaykit.interop.table.unread_actions import UnreadActions
 from replaykit.interop.table_rows import screenshot_bytes
+from replaykit.trajectory.action import Action
 from replaykit.trajectory.exchange import Imported
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.scalars import Blob, Threw
@@ -59,7 +61,7 @@ def read(run: Run, candidate: Candidate) -> None:
     found = steps_of(run, shape, rows)
     if shape.step.get("action") == OWN_ACTION:
         _follow(found)
-    _fill(run, found, _clock(run, found.steps))
+    _fill(run, found, _clock(run, found.steps), shape.step.get("action"))
     _end(run, stated, candidate)
 
 
@@ -199,15 +201,17 @@ def _t(cells: Mapping[str, Any], base: Base) -> int | None:
     return max(0, round(own)) if own is not None else base.ms(_moment(cells.get("time")))
 
 
-def _fill(run: Run, found: TableSteps, base: Base) -> None:
+def _fill(run: Run, found: TableSteps, base: Base, column: str | None) -> None:
     """Add the steps between what was seen, and set how much of each channel there is."""
+    others = UnreadActions(run, found, column)
     if found.start and (shown := _look(run, found.start, "start", base, "the start")) is not None:
         run.add(shown)
     for at, step in enumerate(found.steps):
         if step.cells.get("action") in (None, "", [], {}):
-            _add_bare(run, step, base, is_first=at == 0, is_last=at == len(found.steps) - 1)
+            _add_bare(run, step, base, _BareRow(at == 0, at == len(found.steps) - 1, others.bare(step)))
         else:
-            _add_step(run, at, step, base)
+            others.step(step, _add_step(run, at, step, base))
+    others.end()
     loose = [step.cells.get("screenshot") for step in found.steps] + found.start.get("unaligned", [])
     for shot in _images(run, loose, "screenshot"):
         run.add(Observation(role="unaligned", screenshot=shot))
@@ -240,15 +244,30 @@ def _state(found: list[bool]) -> str:
     return "absent" if not any(found) else "recorded" if all(found) else "partial"
 
 
-def _add_bare(run: Run, step: TableStep, base: Base, *, is_first: bool, is_last: bool) -> None:
+class _BareRow(NamedTuple):
+    """A row without an action: where among the rows, and whether another cell may hold one."""
+
+    is_first: bool
+    is_last: bool
+    is_doubtful: bool
+
+    def report(self, run: Run, place: str) -> None:
+        if self.is_doubtful or (self.is_first and self.is_last):
+            run.cut(
+                "a row without an action, which other cells may hold: name their column with --columns", place
+            )
+        elif self.is_first:
+            run.flaw("a row without an action: what it saw belongs to no step", place)
+        elif not self.is_last:
+            run.cut("a row without an action between others: what was done there is unknown", place)
+
+
+def _add_bare(run: Run, step: TableStep, base: Base, row: _BareRow) -> None:
     """Add a row without an action: a look at the start or the end; between actions, one may be missing."""
-    shown = _look(run, step.cells, "final" if is_last else "unaligned", base, step.place)
+    shown = _look(run, step.cells, "final" if row.is_last else "unaligned", base, step.place)
     if shown is not None:
         run.add(shown)
-    if is_first and not is_last:
-        run.flaw("a row without an action: what it saw belongs to no step", step.place)
-    elif not is_last:
-        run.cut("a row without an action between others: what was done there is unknown", step.place)
+    row.report(run, step.place)
     stated = {name: cell for name, cell in step.cells.items() if name in _KEPT and not holds_bytes(cell)}
     run.keep(step.place, {name: cell for name, cell in stated.items() if cell not in (None, "")})
 
@@ -256,7 +275,7 @@ def _add_bare(run: Run, step: TableStep, base: Base, *, is_first: bool, is_last:
 _KEPT = ("thought", "returned", "error", "target", "arguments", "value", "point")
 
 
-def _add_step(run: Run, turn: int, step: TableStep, base: Base) -> None:
+def _add_step(run: Run, turn: int, step: TableStep, base: Base) -> list[Action]:
     cells = step.cells
     point = cells.get("point")
     if point is None and cells.get("x") is not None and cells.get("y") is not None:
@@ -281,6 +300,7 @@ def _add_step(run: Run, turn: int, step: TableStep, base: Base) -> None:
     shot = next(iter(_images(run, [cells.get("screenshot_after")], step.place)), None)
     if shot is not None:
         run.add(Observation(role="after", of=one.index, url=_url(cells.get("url_after")), screenshot=shot))
+    return [action for action, _ in acted]
 
 
 def _threw(error: Any) -> Threw | None:

@@ -13,7 +13,6 @@ from msgspec import Struct
 
 from replaykit.errors import MissingExtra, UsageError
 from replaykit.interop.registry import Candidate
-from replaykit.interop.repaired_values import plain_number
 from replaykit.interop.table.table_columns import (
     OWN_FILE,
     RUN_FIELDS,
@@ -22,10 +21,10 @@ from replaykit.interop.table.table_columns import (
     missing_column,
     run_columns,
     step_columns,
+    step_number,
     steps_column,
 )
 from replaykit.interop.table.table_files import (
-    NO_ROW,
     TableFault,
     TableRow,
     TableSpan,
@@ -128,7 +127,7 @@ def _row_shape(file: Path, at: int, size: int, encoded: bytes) -> RowShape | Non
     for cells in seen:
         names.update(dict.fromkeys(column_names(cells)))
     step, steps = step_columns(names, stated), steps_column(names, stated)
-    if steps is not None and any(objects_of(cell_of(cells, steps)) for cells in seen):
+    if steps is not None and any(_are_steps(objects_of(cell_of(cells, steps)), stated) for cells in seen):
         return RowShape(WHOLE_ROWS, run_columns(names, stated, is_step_row=False), {}, steps)
     acted = [cell for cells in seen if (cell := cell_of(cells, step.get("action"))) not in (None, "")]
     if not acted:
@@ -138,6 +137,13 @@ def _row_shape(file: Path, at: int, size: int, encoded: bytes) -> RowShape | Non
     kind = LISTED_ROWS if list_of(acted[0]) is not None and not is_numbered else STEP_ROWS
     run = run_columns(names, stated, is_step_row=kind == STEP_ROWS)
     return RowShape(kind, run, step)
+
+
+def _are_steps(objects: list[dict[str, Any]], stated: Mapping[str, Any]) -> bool:
+    """Whether objects state actions: a list of that name may hold messages, or events of anything."""
+    names = dict.fromkeys(name for one in objects for name in column_names(one))
+    column = step_columns(names, stated).get("action")
+    return any(cell_of(one, column) not in (None, "", [], {}) for one in objects)
 
 
 def _is_sure(shape: RowShape) -> bool:
@@ -150,9 +156,8 @@ def _is_sure(shape: RowShape) -> bool:
 
 
 def objects_of(cell: Any) -> list[dict[str, Any]]:
-    """Return a list of objects, also one that is a text of JSON; empty for anything else."""
-    found = list_of(cell)
-    return found if found and all(isinstance(one, dict) for one in found) else []
+    """Return the objects of a list, also one that is a text of JSON; empty for anything else."""
+    return [one for one in list_of(cell) or () if isinstance(one, dict)]
 
 
 def list_of(cell: Any) -> list[Any] | None:
@@ -183,19 +188,21 @@ def _runs(table: list[Path], shape: RowShape, stated: Mapping[str, Any]) -> Iter
 
 
 def _group(file: Path, column: str, groups: dict[str, list[TableSpan]]) -> None:
-    """Add the rows of a file to their runs; a torn line is of the run around it, which lacks something."""
+    """Add the rows of a file to their runs; a row that names no run is of the one around it."""
     torn: list[TableSpan] = []
     last: list[TableSpan] | None = None
     for row in _rows(file, [column]):
         span, key = TableSpan(file.name, row.start, row.end), cell_of(row.cells, column)
-        if NO_ROW not in row.cells:
-            last = groups.setdefault("" if key is None else str(key), [])
+        if key not in (None, ""):
+            last = groups.setdefault(str(key), [])
         if last is None:
             torn.append(span)
             continue
         for one in (*torn, span):
             _put(last, one)
         torn = []
+    for one in torn:  # no row names a run
+        _put(groups.setdefault("", []), one)
 
 
 def _of_row(file: Path, row: TableRow, shape: RowShape) -> Candidate:
@@ -207,14 +214,20 @@ def _of_file(file: Path, shape: RowShape, *, is_stated: bool) -> Candidate:
     """Return the one run of a file. Its steps are numbered upwards, or the user states that it is one."""
     column = shape.step.get("step")
     rows = list(_rows(file, [column]))
-    numbers = [plain_number(cell_of(row.cells, column)) for row in rows]
-    is_one = is_stated or all(a is not None and b is not None and a < b for a, b in pairwise(numbers))
-    if not is_one or (len(numbers) == 1 and numbers[0] is None and not is_stated):
+    numbers = [step_number(cell_of(row.cells, column)) for row in rows]
+    if not is_stated and not _are_upwards(numbers):
         raise UsageError(
             what=f"{file.name}: no column shows which rows belong to one run; name it with --columns, "
             f"as `run: COLUMN`, or as `run: '{OWN_FILE}'` where the whole file is one run"
         )
     return _candidate(file, file.stem, [TableSpan(file.name, rows[0].start, rows[-1].end)])
+
+
+def _are_upwards(numbers: list[float | None]) -> bool:
+    """Whether numbers are those of one run; actions of one turn may share a number."""
+    known = [one for one in numbers if one is not None]
+    is_sorted = all(one <= after for one, after in pairwise(known))
+    return len(known) == len(numbers) and is_sorted and (len(known) == 1 or known[0] < known[-1])
 
 
 def _put(spans: list[TableSpan], one: TableSpan) -> None:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from itertools import pairwise
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 
 from replaykit.interop.extra_fields import holds_data
 from replaykit.interop.imported_run import Run
-from replaykit.interop.repaired_values import plain_number
 from replaykit.interop.table.table_columns import (
     RUN_FIELDS,
     cell_of,
     column_names,
     step_columns,
+    step_number,
 )
-from replaykit.interop.table.table_files import NO_ROW
+from replaykit.interop.table.table_files import NO_ROW, UNLIKE
 from replaykit.interop.table.table_runs import (
     STEP_ROWS,
     WHOLE_ROWS,
@@ -46,6 +45,8 @@ class TableStep(Struct, kw_only=True):
 
     place: str
     cells: dict[str, Any]
+    unread: dict[str, Any] = {}
+    """Other cells of its row: name to cell."""
 
 
 class TableSteps(Struct, kw_only=True):
@@ -53,33 +54,57 @@ class TableSteps(Struct, kw_only=True):
 
     steps: list[TableStep]
     start: dict[str, Any] = {}
+    unread: dict[str, Any] = {}
+    """Other cells of the run: name to cell."""
 
 
 def steps_of(run: Run, shape: RowShape, rows: Rows) -> TableSteps:
     """Return the steps in their order; cells that no field reads are kept beside them."""
+    for place, cells in rows:
+        if UNLIKE in cells:
+            run.cut("a row with fewer or more cells than columns, or with broken quotes", place)
     if shape.kind == STEP_ROWS:
         return TableSteps(steps=_ordered(run, _by_rows(run, shape, rows)))
     place, cells = rows[0]
     if shape.kind == WHOLE_ROWS:
         return _by_objects(run, shape, place, cells)
+    return _by_lists(run, shape, place, cells)
+
+
+def _by_lists(run: Run, shape: RowShape, place: str, cells: dict[str, Any]) -> TableSteps:
     used = {*shape.step.values(), *_flat(shape.run)}
-    _keep(run, place, {name: cell for name, cell in cells.items() if name not in used})
-    actions = list_of(cell_of(cells, shape.step["action"])) or []
-    steps = [TableStep(place=f"{place} [{at}]", cells={"action": one}) for at, one in enumerate(actions)]
-    found = TableSteps(steps=steps)
-    _add_lists(
-        run, found, {field: name for field, name in shape.step.items() if field != "action"}, place, cells
-    )
+    found = TableSteps(steps=[], unread={name: cell for name, cell in cells.items() if name not in used})
+    _keep(run, place, found.unread)
+    for at, one in enumerate(_listed_actions(run, cell_of(cells, shape.step["action"]), place)):
+        found.steps.append(TableStep(place=f"{place} [{at}]", cells={"action": one}))
+    lists = {field: name for field, name in shape.step.items() if field != "action"}
+    _add_lists(run, found, lists, place, cells)
     return found
+
+
+def _listed_actions(run: Run, cell: Any, place: str) -> list[Any]:
+    """Return the actions of a list; anything else in its place is one action, or shows none."""
+    listed = list_of(cell)
+    if listed is not None:
+        return listed
+    if cell in (None, ""):
+        run.cut("a run without a list of its actions", place)
+        return []
+    return [cell]
 
 
 def _by_rows(run: Run, shape: RowShape, rows: Rows) -> Iterator[TableStep]:
     used = {*shape.step.values(), *_flat(shape.run)}
     before: Mapping[str, Any] = {}
+    is_named = any(not _names_no_run(cells, shape) for _, cells in rows)
     for place, cells in rows:
         if NO_ROW in cells:
             run.cut("a line that is no row: kept beside the steps", place)
             run.keep(place, {"line": cells[NO_ROW]})
+            continue
+        if is_named and _names_no_run(cells, shape):
+            run.cut("a row that names no run, among rows that do: kept beside the steps", place)
+            _keep(run, place, cells)
             continue
         unread = _unread(cells, used)
         # A cell that all rows of a run repeat is kept once.
@@ -87,21 +112,25 @@ def _by_rows(run: Run, shape: RowShape, rows: Rows) -> Iterator[TableStep]:
             run, place, {k: cell for k, cell in unread.items() if holds_bytes(cell) or before.get(k) != cell}
         )
         before = unread
-        yield TableStep(
-            place=place, cells={field: cell_of(cells, column) for field, column in shape.step.items()}
-        )
+        stated = {field: cell_of(cells, column) for field, column in shape.step.items()}
+        yield TableStep(place=place, cells=stated, unread=unread)
+
+
+def _names_no_run(cells: Mapping[str, Any], shape: RowShape) -> bool:
+    return cell_of(cells, shape.run.get("run")) in (None, "")
 
 
 def _by_objects(run: Run, shape: RowShape, place: str, cells: dict[str, Any]) -> TableSteps:
-    objects = objects_of(cell_of(cells, shape.steps))
+    objects = _step_objects(run, cell_of(cells, shape.steps), f"{place} {shape.steps}")
     names = list(dict.fromkeys(name for one in objects for name in column_names(one)))
     columns = step_columns(names, run.options.columns)
     found = TableSteps(steps=[])
     for at, one in enumerate(objects):
         inner = f"{place} {shape.steps}[{at}]"
-        _keep(run, inner, _unread(one, {*columns.values()}))
+        unread = _unread(one, {*columns.values()})
+        _keep(run, inner, unread)
         stated = {field: cell_of(one, column) for field, column in columns.items()}
-        found.steps.append(TableStep(place=inner, cells=stated))
+        found.steps.append(TableStep(place=inner, cells=stated, unread=unread))
     found.steps = _ordered(run, iter(found.steps))
     outer = step_columns(column_names(cells), {})
     lists = {
@@ -110,9 +139,22 @@ def _by_objects(run: Run, shape: RowShape, place: str, cells: dict[str, Any]) ->
         if field in SEEN and field not in columns and list_of(cell_of(cells, name)) is not None
     }
     used = {*lists.values(), *_flat(shape.run), shape.steps}
-    _keep(run, place, _unread(cells, used))
+    found.unread = _unread(cells, used)
+    _keep(run, place, found.unread)
     _add_lists(run, found, lists, place, cells)
     return found
+
+
+def _step_objects(run: Run, cell: Any, place: str) -> list[dict[str, Any]]:
+    """Return the objects of a list of steps; other items are kept beside them, and the run lacks them."""
+    listed = list_of(cell)
+    if listed is None:
+        run.cut("a run without a list of its steps", place)
+    others = [cell] if listed is None else [one for one in listed if not isinstance(one, dict)]
+    for one in others if others != [None] else ():
+        run.cut("an item of the steps that is no object: kept beside the steps", place)
+        _keep(run, place, {"item": one})
+    return objects_of(cell)
 
 
 def _add_lists(
@@ -147,19 +189,31 @@ def _add_seen(found: TableSteps, field: str, items: list[Any]) -> None:
 
 
 def _ordered(run: Run, steps: Iterator[TableStep]) -> list[TableStep]:
-    """Return steps by their numbers, where all have one; a number left out is a step left out."""
+    """Return steps by their numbers, where all have another one; a number left out is a step left out."""
     found = list(steps)
-    numbers = [plain_number(step.cells.get("step")) for step in found]
+    numbers = [step_number(step.cells.get("step")) for step in found]
     known = [one for one in numbers if one is not None]
-    if len(known) < len(found) or not found:
-        return found
+    is_whole = len(known) == len(found)
     if len(set(known)) < len(known):
         run.flaw("a number of two steps: they are in the order of the table", found[0].place)
-    order = sorted(range(len(found)), key=lambda at: known[at])
-    whole = [known[at] for at in order]
-    if whole[0] > 1 or any(after - one > 1 for one, after in pairwise(whole)):
+    elif is_whole:
+        found = [found[at] for at in sorted(range(len(found)), key=lambda at: known[at])]
+    if _lacks_numbers(sorted(known) if is_whole else numbers):
         run.cut("without some numbers of steps: the actions there are unknown", found[0].place)
-    return [found[at] for at in order]
+    return found
+
+
+def _lacks_numbers(numbers: Sequence[float | None]) -> bool:
+    """Whether numbers are left out; a step without a number may stand in the place of one."""
+    last, free = 0.0, 1
+    for one in numbers:
+        if one is None:
+            free += 1
+            continue
+        if one - last > free:
+            return True
+        last, free = one, 1
+    return False
 
 
 def _flat(columns: Mapping[str, Any]) -> Iterator[str]:

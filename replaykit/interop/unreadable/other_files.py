@@ -18,6 +18,7 @@ LOOK_MAX = 1000
 
 _HAR = "save the requests there as HAR"
 _SCRIPT = "which says what to do and not what happened: record its run with `replaykit record`"
+_SCRIPTS = "which say what to do and not what happened: record the run with `replaykit record`"
 _SAVED = "which holds requests that someone saved and not those that were sent"
 _PAGES_ONLY = "which shows no actions: import a trace of Playwright instead"
 
@@ -28,6 +29,8 @@ _MESSAGES = (
 )
 _SPANS = "which hold no pages: export the runs of the agent's own tool"
 _SKYVERN = f"{_NO_LAYOUT}; record the next run with `replaykit record`"
+_STAGEHAND = "which is for people: write `stagehand.history` or the result of `agent.execute` as JSON"
+_WEBLINX = "which no layout reads; the rows of its data set are a `table`"
 _TESTS = "which says which tests passed and not what happened: record the run with `replaykit record`"
 _TASKS = "which say what to do and not what happened: give them as `--task FILE` to an import of runs"
 
@@ -42,6 +45,8 @@ _ENDINGS = {
     ".krecorder": f"a script of Katalon Recorder, {_SCRIPT}",
     ".side": f"a script of Selenium IDE, {_SCRIPT}",
     ".mhtml": f"one saved page, {_PAGES_ONLY}",
+    ".warc": f"a web archive, {_PAGES_ONLY}",
+    ".wacz": f"a web archive, {_PAGES_ONLY}",
     ".webarchive": f"one saved page, {_PAGES_ONLY}",
     ".webm": f"a video, {_PAGES_ONLY}",
     ".mp4": f"a video, {_PAGES_ONLY}",
@@ -92,10 +97,21 @@ _KEYS: tuple[tuple[frozenset[str], str], ...] = (
     (frozenset({"intent", "eval", "start_url"}), f"tasks of WebArena, {_TASKS}"),
     (frozenset({"ques", "web", "web_name"}), f"tasks of WebVoyager, {_TASKS}"),
     (frozenset({"confirmed_task", "website"}), f"tasks of Mind2Web, {_TASKS}"),
-    (
-        frozenset({"name", "context", "attributes", "start_time"}),
-        "spans of OpenTelemetry, which hold no pages",
-    ),
+    (frozenset({"name", "context", "attributes", "start_time"}), f"spans of OpenTelemetry, {_SPANS}"),
+    (frozenset({"name", "trace_id", "span_id"}), f"spans of OpenTelemetry, {_SPANS}"),
+    (frozenset({"name", "traceId", "spanId"}), f"spans of OpenTelemetry, {_SPANS}"),
+    (frozenset({"name", "span_kind", "context.span_id"}), f"spans of Phoenix, {_SPANS}"),
+    (frozenset({"op_name", "trace_id", "inputs"}), f"calls of Weave, {_SPANS}"),
+    (frozenset({"project_id", "trace_id", "op_name"}), f"calls of Weave, {_SPANS}"),
+    (frozenset({"type", "step", "timestamp", "payload"}), f"events of LangGraph, {_MESSAGES}"),
+    (frozenset({"source", "models_usage", "content"}), f"messages of AutoGen, {_MESSAGES}"),
+    (frozenset({"category", "message", "level"}), f"a log of Stagehand, {_STAGEHAND}"),
+    (frozenset({"jsonrpc", "method"}), f"messages of MCP, {_MESSAGES}"),
+    (frozenset({"id", "command", "target", "value"}), f"commands of Selenium IDE, {_SCRIPTS}"),
+    (frozenset({"type", "selectors"}), f"steps of Chrome's Recorder, {_SCRIPTS}"),
+    (frozenset({"name", "signals"}), f"a script of Playwright's code generator, {_SCRIPT}"),
+    (frozenset({"type", "timestamp", "speaker", "utterance"}), f"a replay of WebLINX, {_WEBLINX}"),
+    (frozenset({"type", "timestamp", "state", "action"}), f"a replay of WebLINX, {_WEBLINX}"),
     (
         frozenset({"step_num", "action_timestamp", "action"}),
         "a run of OSWorld; import its traj.jsonl as a `table`",
@@ -104,7 +120,7 @@ _KEYS: tuple[tuple[frozenset[str], str], ...] = (
         frozenset({"task_id", "predicted_label", "evaluation_details"}),
         "judgements of WebJudge; import the runs that it judged, as online-mind2web",
     ),
-    (frozenset({"resourceSpans"}), "spans of OpenTelemetry, which hold no pages"),
+    (frozenset({"resourceSpans"}), f"spans of OpenTelemetry, {_SPANS}"),
 )
 """Keys of an object, or of the first one of a list, to what the JSON is; the first that fit."""
 
