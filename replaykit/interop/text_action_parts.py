@@ -107,6 +107,19 @@ def is_denied(line: str) -> bool:
     return _NOT_DONE.search(_NAMED.sub("''", line)) is not None
 
 
+_ASKED = lazy_pattern(r"[?？]\s*\Z")  # noqa: RUF001  # the mark of Chinese and Japanese
+_NAMED_QUESTION = lazy_pattern(
+    r"(?i)[\w-]+(?: on)?(?: the)? (?:forgot(?:ten)?|lost|need|trouble|problems|have|already|new|not|looking|why|what|how|where|who"
+    r"|when|which|is|are|do|does|did|(?:ca|do|have|did|wo)n['’]t|can|what['’]s)\b"
+)
+"""A name that is a question, as pages have them: `Click Forgot password?`."""
+
+
+def is_question(line: str) -> bool:
+    """Whether a line asks, outside of what it quotes, for its action: `Click Delete?`."""
+    return _ASKED.search(_NAMED.sub("''", line)) is not None and _NAMED_QUESTION.match(line) is None
+
+
 def unquoted(text: str) -> str:
     """Take off quotation marks around a whole text; marks inside of it lose their backslashes."""
     text = text.strip()

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from replaykit.decoders import convert, decode_plain
 from replaykit.errors import UsageError
 from replaykit.interop.key_names import key_name
-from replaykit.interop.text_action_parts import is_denied, plain_line, states_more
+from replaykit.interop.text_action_parts import is_denied, is_question, plain_line, states_more
 from replaykit.interop.text_action_patterns import ENDING, FORMS, Make
 from replaykit.interop.tool_actions import computer_action
 from replaykit.interop.tools.literal_arguments import tool_arguments
@@ -51,8 +51,15 @@ def words_action(text: str) -> actions.Action | None:
     found = next((action for action in made if action is not None), None)
     # An answer may mention anything. Of two actions in one line, the second must not be lost.
     if isinstance(found, actions.Answer) or not states_more(ENDING.sub("", line)):
-        return None if is_denied(line) and not isinstance(found, actions.Answer | actions.Wait) else found
+        is_doubtful = is_denied(line) or (is_question(line) and _is_at_element(found))
+        return None if is_doubtful and not isinstance(found, actions.Answer | actions.Wait) else found
     return None
+
+
+def _is_at_element(action: actions.Action | None) -> bool:
+    """Whether words name what an action is about: a mark of a question is then among them."""
+    text = getattr(getattr(action, "element", None), "text", None)
+    return isinstance(text, str) and text.rstrip().endswith(("?", "？"))  # noqa: RUF001  # of Chinese
 
 
 def _made(make: Make, found: re.Match[str]) -> actions.Action | None:

@@ -197,13 +197,15 @@ DENIED = [
     'Clicked "Delete" but nothing happened', 'Click on "Delete" did not work', "Click Delete: element not found", 'Click "Delete" ❌',
     'Click "Delete" -> Error: no such element', "Click (100, 200) failed", "Click [12] was skipped", "Click Delete if it is there",
     'Type "tea" into the search box failed', 'Select "Large" from Size failed', "Scroll down failed", "Press Enter failed",
+    "Click Delete?", "Click 'Delete'?", "I clicked on the Delete button?", "Click Delete - is it right?", 'Type "tea" into Search?',
 ]  # fmt: skip
-"""Lines that deny their action."""
+"""Lines that deny their action, or ask for it."""
 
 HAPPENED = [
     'Click "Try failed jobs again"', "Click Failed jobs", 'Click on "Failed" tab', "Click Retry Failed", "Click on failed orders",
     'Click "Do not disturb"', 'Type "it failed" into Notes', 'Select "Failed" from Status', "Navigate to https://x.test/failed",
     "Wait until the page does not show a spinner", "Answer: it was not found", 'Click "✖"', "Click ❌",
+    "Click Forgot password?", "Click 'Delete?'", "Click the Need help? link", "Type what is tea?", "Answer: Click Delete?",
 ]  # fmt: skip
 """Lines with such words in names, texts, addresses, conditions of a wait, and answers."""
 
