@@ -107,7 +107,7 @@ def is_denied(line: str) -> bool:
     return _NOT_DONE.search(_NAMED.sub("''", line)) is not None
 
 
-_ASKED = lazy_pattern(r"[?？]\s*\Z")  # noqa: RUF001  # the mark of Chinese and Japanese
+_ASKED = lazy_pattern(r"[?？]\s*\Z")  # the second is that of Chinese
 _NAMED_QUESTION = lazy_pattern(
     r"(?i)[\w-]+(?: on)?(?: the)? (?:forgot(?:ten)?|lost|need|trouble|problems|have|already|new|not|looking|why|what|how|where|who"
     r"|when|which|is|are|do|does|did|(?:ca|do|have|did|wo)n['’]t|can|what['’]s)\b"

@@ -59,7 +59,7 @@ def words_action(text: str) -> actions.Action | None:
 def _is_at_element(action: actions.Action | None) -> bool:
     """Whether words name what an action is about: a mark of a question is then among them."""
     text = getattr(getattr(action, "element", None), "text", None)
-    return isinstance(text, str) and text.rstrip().endswith(("?", "？"))  # noqa: RUF001  # of Chinese
+    return isinstance(text, str) and text.rstrip().endswith(("?", "？"))  # the second is that of Chinese
 
 
 def _made(make: Make, found: re.Match[str]) -> actions.Action | None:

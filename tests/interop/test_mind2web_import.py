@@ -260,6 +260,12 @@ def test_a_task_of_wabe_without_its_list_of_actions_shows_none(
     assert imported("wabe", path).trajectory.channel("actions") != "recorded"
 
 
+def test_results_of_wabe_without_a_task_are_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, "results.json", {"participants": {}, "results": []})
+    with pytest.raises(MalformedSource, match="without a task in its results"):
+        import_run("auto", path, tmp_path / "x.zst")
+
+
 def test_wabe_reads_as_version_one_with_a_label(tmp_path: Path, imported: Importing) -> None:
     run = imported("wabe", wabe(tmp_path)).trajectory
     assert roles(run) == [("after", 0), ("after", 1)]

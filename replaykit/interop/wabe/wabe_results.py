@@ -96,6 +96,8 @@ def _read_entry(run: Run, candidate: Candidate) -> None:
     where = [
         (at, number) for at, one in enumerate(results.results) for number in range(len(one.detail.tasks))
     ]
+    if int(place) >= len(where):
+        run.source.malformed(name, "without a task in its results", "results with `detail.tasks`")
     at, number = where[int(place)]
     detail = results.results[at].detail
     _check_counts(run, detail)
