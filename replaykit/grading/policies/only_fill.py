@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from replaykit.grading.policies.events.aria_choices import is_segment, taken
 from replaykit.grading.policies.events.event import Event
+from replaykit.grading.policies.events.last_gesture import same_place
 from replaykit.grading.policies.events.plain_widgets.confirmed_choices import (
     confirmed,
     may_be_shown,
@@ -183,7 +184,7 @@ class _Given:
 
     def _completions(self, event: Event, option: tuple[str, ...]) -> list[str]:
         """Return what the page made of a text that was typed to find it, such as the entry of a list."""
-        path = event.element.css if event.element is not None else None
+        path = same_place(event.element.css) if event.element is not None else None
         held = {reading.raw for reading in event.held} or set(option)
         return [now for was in held for now in self._completed.get((path, was), ())]
 
@@ -194,7 +195,7 @@ class _Given:
         for seen in self.history.trajectory.of_type(Observation):
             for path, was, now in seen.changed_without_event:
                 if 0 < len(was) < len(now) and fold(was) in fold(now):
-                    found.setdefault((path, was), []).append(now)
+                    found.setdefault((same_place(path), was), []).append(now)
         return found
 
     def _is_shown_as_allowed(self, event: Event, text: str) -> bool:

@@ -33,6 +33,7 @@ from replaykit.trajectory.action import (
     Element,
     Fill,
     Press,
+    SelectOption,
     Type,
     Uncheck,
     tag_of,
@@ -92,7 +93,15 @@ _KEYS = {
 
 def choices_of(event: Event) -> frozenset[str]:
     """Return the tags of the possible results of an action: it chose something, or changed a value."""
-    return own_choices(event) | {tag_of(action) for action, _ in event.shows}
+    tags = {tag for action, _ in event.shows for tag in _ways(action)}
+    return own_choices(event) | tags
+
+
+def _ways(action: ActionBase) -> frozenset[str]:
+    """Return the tags of what a shown choice may be called: who picks a day has filled its field."""
+    tag = action.element.tag if action.element is not None else None
+    is_field = isinstance(action, SelectOption) and tag in ("input", "textarea")
+    return frozenset({tag_of(action)}) | (_SCALED if is_field else frozenset())
 
 
 def own_choices(event: Event) -> frozenset[str]:
@@ -106,7 +115,7 @@ def own_choices(event: Event) -> frozenset[str]:
             return _BY_ARROW
         scaled = _SCALED if _role(element) in _SCALES else None
         found = scaled or (_BY_LETTER if _is_shut(element) else _BY_KEY)
-        return found if _role(element) not in _IN_LISTS or _may_be_box(event) else found - _BOTH
+        return found if _role(element) not in _WITH_LISTS or _may_be_box(event) else found - _BOTH
     if isinstance(event.action, DragAndDrop):
         return _SCALED if is_scale(event) else frozenset()
     if element is None or not (_is_activated(event) or event.tag == "check"):
@@ -167,6 +176,7 @@ def _by_activation(event: Event, element: Element) -> frozenset[str]:
 
 
 _IN_LISTS = ("listbox", "option")
+_WITH_LISTS = (*_IN_LISTS, "combobox")
 _LISTS = "[role=listbox]"
 _BOXED = (
     "[aria-checked], [role=checkbox], [role=switch], input[type=checkbox], input[type=radio], "
@@ -186,7 +196,8 @@ def _may_be_box(event: Event) -> bool:
 
 def _is_boxed(event: Event) -> bool:
     target = target_of(event)
-    around = target.closest(_LISTS) if target is not None else None
+    marked = _option_marked(target) if target is not None else None
+    around = marked.closest(_LISTS) if marked is not None else None
     if around is None or around.attribute("aria-multiselectable") == "true":
         return True
     try:
@@ -194,6 +205,13 @@ def _is_boxed(event: Event) -> bool:
         return len(selected) > 1 or any(_is_within(box, around) for box in around.dom.pierce_all(_BOXED))
     except (Unsupported, LocatorLimit):
         return True
+
+
+def _option_marked(target: Node) -> Node | None:
+    """Return the entry that has the mark for a target that has the focus; else the target."""
+    id = target.attribute("aria-activedescendant")
+    marked = [one for one in target.dom.pierce_all("[id]") if one.attribute("id") == id] if id else []
+    return marked[0] if len(marked) == 1 else target
 
 
 def _is_within(part: Node, around: Node) -> bool:

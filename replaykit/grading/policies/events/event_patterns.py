@@ -30,7 +30,12 @@ from replaykit.grading.policies.events.plain_widgets.confirmed_choices import (
     with_all_shown,
 )
 from replaykit.grading.policies.events.plain_widgets.containers import name_on_ground
-from replaykit.grading.policies.events.recorded_targets import names_on_page, page_has, target_inside
+from replaykit.grading.policies.events.recorded_targets import (
+    names_by_label,
+    names_on_page,
+    page_has,
+    target_inside,
+)
 from replaykit.grading.policies.events.text_conditions import Reading, TextTests
 from replaykit.grading.policies.events.texts_near import texts_near
 from replaykit.grading.policies.events.three_valued_truth import (
@@ -401,6 +406,8 @@ def _text(event: Event, names: TextTests) -> Truth:
         shown = event.shown
         return unknown(*shown) if isinstance(shown, tuple) else names.truth((shown,))
     found = names.truth(event.names)
+    if not found.holds:
+        found = some((found, names.truth(names_by_label(event))))
     if event.element is not None and event.element.closed_shadow:
         # Its own texts may be elsewhere on the screen, or nowhere.
         return event.unnamed

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 
+from replaykit.errors import ReplaykitError, Unsupported
 from replaykit.grading.policies.events.last_gesture import added, bare, field_at
 from replaykit.replay.dom import Node
 from replaykit.replay.run_state import Page
 from replaykit.trajectory import action as actions
 from replaykit.trajectory.action import ActionBase, Element, NodeRef
+from replaykit.trajectory.redaction_marks import MASKED
 
 _FILE = "C:\\fakepath\\"
 """How the value of a file field begins."""
+
+_FIELDS = "input, textarea, [contenteditable]"
+_FIELDS_MAX = 500
+_UNTYPED = frozenset({"checkbox", "radio", "submit", "button", "reset", "image"})
 
 FieldChange = tuple[str, str, str]
 """Path of a field, its text before and after."""
@@ -79,3 +86,43 @@ def _labels(field: Node | None, value: str) -> tuple[str, ...]:
         return ()
     options = (one for one in field.dom.select_all("option") if one.attribute("value") == value)
     return tuple(dict.fromkeys(one.text_content.strip() for one in options))[:1]
+
+
+def fields_of(page: Page | None) -> list[Node]:
+    """Return the fields of a page that take a text."""
+    dom = page.dom if page is not None else None
+    try:
+        return dom.pierce_all(_FIELDS) if dom is not None else []
+    except ReplaykitError:
+        return []
+
+
+def texts_of(fields: list[Node]) -> Iterator[tuple[Node, str]]:
+    """Yield those of the first fields that hold a text."""
+    for node in fields[:_FIELDS_MAX]:
+        text = _text(node)
+        if isinstance(text, str) and text and not _is_untyped(node):
+            yield node, text
+
+
+def _text(node: Node) -> object:
+    if node.tag not in ("input", "textarea"):
+        return node.text_content
+    try:
+        return node.value
+    except Unsupported:  # which secret it holds is not recorded
+        return MASKED
+
+
+def insertions(fields: list[Node], known: AbstractSet[str]) -> Iterator[ActionBase]:
+    """Yield what an agent would have entered into fields with a new text; of too many, an unknown one."""
+    for node, text in texts_of(fields):
+        if text not in known:
+            element = Element(tag=node.tag, type=node.attribute("type"), value="")
+            yield actions.Fill(element=element, value=text, value_after=text)
+    if len(fields) > _FIELDS_MAX:
+        yield actions.Fill(value=MASKED)
+
+
+def _is_untyped(node: Node) -> bool:
+    return node.tag == "input" and (node.attribute("type") or "").lower() in _UNTYPED

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -138,10 +139,13 @@ class LastGesture:
         is_step = self.is_moving or (self.is_direct and bool(bare(before) or not bare(self._called)))
         return is_step and not is_read
 
-    def taken(self, row: tuple[str, str, str], page: Page | None, *, is_used: bool) -> Iterator[ActionBase]:
+    def taken(
+        self, row: tuple[str, str, str], page: Page | None, *, is_used: bool, is_preset: bool = False
+    ) -> Iterator[ActionBase]:
         """Yield the choice of what the target is called, if a field holds it now, and did not before.
 
         `is_used`: whether a gesture was on the field. A form that opens has fields with what was clicked.
+        `is_preset`: whether the target came for the field: it may set it, whatever it is called.
         """
         _, before, after = row
         is_entry = self.is_pressing and (self.is_option or self.element.role in ENTRIES)
@@ -150,7 +154,7 @@ class LastGesture:
         names = [name for name in map(fold, self._called.splitlines()) if len(bare(name)) > 1]
         is_offered = is_used or self.element.role == "option"
         gained = [name for name in names if is_offered and self._is_gained(name, fold(before), fold(after))]
-        if gained or self._is_day(row):
+        if gained or self._is_day(row) or (is_preset and _is_text(row)):
             yield SelectOption(element=_field(row, page), values=(after,), labels=tuple(gained[:1]))
 
     def _is_gained(self, name: str, before: str, after: str) -> bool:
@@ -232,6 +236,12 @@ class LastGesture:
         return SelectOption(element=action.element, values=(field_text(action),), labels=labels[:1])
 
 
+def _is_text(row: tuple[str, str, str]) -> bool:
+    """Whether a field holds another text now, and is no box."""
+    _, before, after = row
+    return bare(after) not in ("", bare(before)) and after not in ("true", "false")
+
+
 def _is_of_pages(node: Node) -> bool:
     """Whether an element is for going from page to page: its number says where one is."""
     names = (node.attribute(name) or "" for name in ("class", "id", "aria-label", "name"))
@@ -285,7 +295,16 @@ def _holds(around: Node, part: Node) -> bool:
 
 def is_in(path: str, place: str | None) -> bool:
     """Whether a field is an element, or is inside of it."""
+    path, place = same_place(path), same_place(place)
     return place is not None and (path == place or path.startswith((f"{place} > ", f"{place} >>> ")))
+
+
+_Path = TypeVar("_Path", str, None, str | None)
+
+
+def same_place(path: _Path) -> _Path:
+    """Return a path in one form: the only element of its tag is the first one once a page adds another."""
+    return path.replace(":nth-of-type(1)", "") if path is not None else None
 
 
 def _overlap(*boxes: tuple[int, int, int, int]) -> bool:

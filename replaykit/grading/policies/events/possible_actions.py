@@ -9,31 +9,39 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterator
-from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
-from replaykit.errors import ReplaykitError, Unsupported
+from replaykit.errors import ReplaykitError
 from replaykit.grading.policies.events.agent_script_times import SLACK_MS, WAYS, AgentScriptTimes, actions_of
 from replaykit.grading.policies.events.event import PRESSED, types_text
 from replaykit.grading.policies.events.field_changes import (
     entries,
+    fields_of,
     filled,
+    insertions,
     is_set,
     is_unseen,
     of_option,
+    texts_of,
 )
 from replaykit.grading.policies.events.handlers.site_handlers import SiteHandlers, TextOf
 from replaykit.grading.policies.events.handlers.written_handlers import LOOKS_MAX, WrittenHandlers
-from replaykit.grading.policies.events.last_gesture import LastGesture, is_in, is_typed_in, typed_by
+from replaykit.grading.policies.events.last_gesture import (
+    LastGesture,
+    is_in,
+    is_typed_in,
+    same_place,
+    typed_by,
+)
 from replaykit.grading.policies.events.plain_widgets.certain_choices import certain_choices, taken_from_popup
 from replaykit.grading.policies.events.plain_widgets.entries_that_lead_on import EntriesThatLeadOn, last_look
 from replaykit.grading.policies.events.plain_widgets.page_change import PageChange
+from replaykit.grading.policies.events.plain_widgets.presets import is_preset
 from replaykit.grading.policies.events.plain_widgets.row_boxes import set_and_unset
 from replaykit.grading.policies.events.plain_widgets.shared_names import named_by_row
 from replaykit.grading.policies.events.popup_documents import PopupDocuments
 from replaykit.grading.policies.events.shown_choices import BEFORE_MAX, shown_choices
 from replaykit.grading.policies.events.unreported_commands import unreported_commands
-from replaykit.replay.dom import Node
 from replaykit.replay.run_state import Page
 from replaykit.trajectory import action as actions
 from replaykit.trajectory.action import ActionBase, DragAndDrop, Element, NodeRef
@@ -165,8 +173,8 @@ class PossibleActions:
         # Values of a new document at the first look are its site's, if no script ran before.
         asked_since = since if before is not None or left is None else left.t or 0
         if is_forged or self._scripts.ran(asked_since, until):
-            known = self._typed.union(() if is_forged else (text for _, text in _texts(_fields(before))))
-            for action in _insertions(_fields(page), known):
+            known = self._typed.union(() if is_forged else (text for _, text in texts_of(fields_of(before))))
+            for action in insertions(fields_of(page), known):
                 yield PossibleAction(action, "value.by_script", page, is_by_value=True)
         if before is not None and page is not None and page.snapshot_id != before.snapshot_id:
             yield from self._shown_after(seen, PageChange(before, page))
@@ -190,7 +198,7 @@ class PossibleActions:
         steps = self._until(seen)
         if not steps:
             return
-        places = {_place(step.action) for step in steps}
+        places = {same_place(_place(step.action)) for step in steps}
         last = LastGesture(steps[-1].action, page)
         typed = "".join(typed_by(step.action) for step in steps[-1 - BEFORE_MAX :])
         for row in (one for one in rows if not last.opens(one[0], one[2])):
@@ -198,7 +206,8 @@ class PossibleActions:
                 is_shown = last.steps_for_certain(row[0], row[1])
                 yield PossibleAction(filled(row), "choice", page, is_chosen=True, is_shown=is_shown)
                 continue
-            for action in last.taken(row, page, is_used=row[0] in places):
+            is_set_by = is_preset(row[0], steps, self._looks.get(seen.page, ()), page)
+            for action in last.taken(row, page, is_used=same_place(row[0]) in places, is_preset=is_set_by):
                 yield PossibleAction(action, "choice", page, is_chosen=True, is_shown=True)
             if last.moves_to(row[0]) or last.files(row):
                 yield from (PossibleAction(action, "choice", page) for action in entries([row], page))
@@ -212,7 +221,7 @@ class PossibleActions:
                 is_typed = row[1] in self._typed and not is_completed
                 is_typed |= is_typed_in(typed, row)
                 is_new = (is_completed or not last.is_typing) and not is_typed
-                is_new &= is_there or row[0] in places
+                is_new &= is_there or same_place(row[0]) in places
                 for action in entries([row], page):
                     # A button or box may set all boxes of a page.
                     is_state = (is_there or last.is_option) and is_set(action)
@@ -441,57 +450,10 @@ def _is_comparable(exchange: Exchange) -> bool:
     return _is_plain(exchange) and not isinstance(exchange.post, Omitted)
 
 
-# Fields
-
-
-_FIELDS = "input, textarea, [contenteditable]"
-_FIELDS_MAX = 500
-_UNTYPED = frozenset({"checkbox", "radio", "submit", "button", "reset", "image"})
-
-
-def _fields(page: Page | None) -> list[Node]:
-    dom = page.dom if page is not None else None
-    try:
-        return dom.pierce_all(_FIELDS) if dom is not None else []
-    except ReplaykitError:
-        return []
-
-
-def _texts(fields: list[Node]) -> Iterator[tuple[Node, str]]:
-    """Yield those of the first fields that hold a text."""
-    for node in fields[:_FIELDS_MAX]:
-        text = _text(node)
-        if isinstance(text, str) and text and not _is_untyped(node):
-            yield node, text
-
-
-def _text(node: Node) -> object:
-    if node.tag not in ("input", "textarea"):
-        return node.text_content
-    try:
-        return node.value
-    except Unsupported:  # which secret it holds is not recorded
-        return MASKED
-
-
-def _insertions(fields: list[Node], known: AbstractSet[str]) -> Iterator[ActionBase]:
-    """Yield what an agent would have entered into fields with a new text; of too many, an unknown one."""
-    for node, text in _texts(fields):
-        if text not in known:
-            element = Element(tag=node.tag, type=node.attribute("type"), value="")
-            yield actions.Fill(element=element, value=text, value_after=text)
-    if len(fields) > _FIELDS_MAX:
-        yield actions.Fill(value=MASKED)
-
-
 def _typed(action: ActionBase) -> Iterator[str]:
     """Yield the texts that an action left in its field."""
     texts = (getattr(action, "value", None), getattr(action, "value_after", None))
     yield from (text for text in texts if isinstance(text, str))
-
-
-def _is_untyped(node: Node) -> bool:
-    return node.tag == "input" and (node.attribute("type") or "").lower() in _UNTYPED
 
 
 def _place(action: ActionBase) -> str | None:

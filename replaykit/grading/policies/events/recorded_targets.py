@@ -23,6 +23,9 @@ _SUBMITS = "button:not([type=button]):not([type=reset]), input[type=submit], inp
 _LABELLED = "button, input, meter, output, progress, select, textarea"
 """Elements that a label may stand for, as HTML defines it."""
 
+_BOXES = ("checkbox", "radio", "switch")
+"""Roles of boxes."""
+
 _ATTRIBUTE = lazy_pattern(r"""\[\s*([\w-]+)\s*=\s*["']?([^"'\]]*)["']?\s*\]""")
 
 
@@ -114,6 +117,26 @@ def _names_on_page(event: Event) -> tuple[Reading, ...] | None:
         return tuple(Reading(name, event.step) for name in page_names(node))
     except Unsupported:
         return None
+
+
+def names_by_label(event: Event) -> tuple[Reading, ...]:
+    """Return the text of the label around a box that the page built: the browser does not name it so."""
+    element = event.element
+    if element is None or element.role not in _BOXES or element.tag in ("input", "label"):
+        return ()
+    if "label" not in event.known:
+        event.known["label"] = tuple(Reading(text, event.step) for text in _text_of_label(event))
+    found: tuple[Reading, ...] = event.known["label"]
+    return found
+
+
+def _text_of_label(event: Event) -> Iterator[str]:
+    try:
+        target = None if event.page is None or event.page.lacks((b"label",)) else target_of(event)
+        label = target.closest("label") if target is not None else None
+    except ReplaykitError:  # faults of the page are reported by the rule that has to read it
+        return
+    yield from (label.text_content,) if label is not None else ()
 
 
 def page_names(node: Node) -> tuple[str, ...]:

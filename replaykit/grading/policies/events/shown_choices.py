@@ -12,7 +12,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from replaykit.errors import ReplaykitError
 from replaykit.grading.policies.events.event import ENTER, SPACE, is_moving, is_printable, types_text
 from replaykit.grading.policies.events.last_gesture import is_in
-from replaykit.grading.policies.events.plain_widgets.button_groups import marked_buttons, moved_mark
+from replaykit.grading.policies.events.plain_widgets.button_groups import (
+    marked_buttons,
+    moved_mark,
+    pressed_states,
+)
 from replaykit.grading.policies.events.plain_widgets.closed_lists import (
     TEXTS_MAX,
     pressed_entries,
@@ -94,6 +98,7 @@ def _choices(
     roles = (*ENTRIES, "combobox") if isinstance(last, Press) else ENTRIES
     if keyed:
         return
+    yield from pressed_states(element, change) if _may_choose(last) else ()
     if element.role in roles and element.tag not in PAGES and _may_choose(last):
         yield from set_boxes(element, change, earlier)
         yield from _named(gestures, element, change)

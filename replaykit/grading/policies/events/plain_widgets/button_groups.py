@@ -9,10 +9,16 @@ from collections import Counter
 from collections.abc import Iterator
 
 from replaykit.grading.policies.events.plain_widgets.found_again import found_again
-from replaykit.grading.policies.events.plain_widgets.page_change import PageChange, around, shown_texts
+from replaykit.grading.policies.events.plain_widgets.page_change import (
+    ROWS_MAX,
+    PageChange,
+    around,
+    shown_texts,
+    size_of,
+)
 from replaykit.patterns import lazy_pattern
 from replaykit.replay.dom import Node
-from replaykit.trajectory.action import ActionBase, Check, Element, Uncheck
+from replaykit.trajectory.action import ActionBase, Check, Element, NodeRef, Uncheck
 
 BUTTONS_MAX = 50
 """Buttons of a group that are compared."""
@@ -42,6 +48,8 @@ _STATES = ("aria-pressed", "data-active", "data-selected", "data-state")
 _SET = ("", "true", "on", "active", "checked", "selected")
 """Values of such an attribute by which a button is chosen."""
 
+_BY_STATE: dict[str | None, type[Check | Uncheck]] = {"true": Check, "false": Uncheck}
+
 _Classes = set[str]
 
 
@@ -69,6 +77,31 @@ def marked_buttons(element: Element, change: PageChange) -> Iterator[ActionBase]
         yield Check(element=element)
     elif any(map(_MARKS.search, lost)):
         yield Uncheck(element=element)
+
+
+def pressed_states(element: Element, change: PageChange) -> Iterator[ActionBase]:
+    """Yield what became of toggles, of which the target is one, or that it holds the focus for."""
+    if change.before.lacks((b"aria-pressed",)) or change.after.lacks((b"aria-pressed",)):
+        return
+    before, after = (_toggles(one) for one in found_again(element.css, change))
+    for was, now in zip(before, after, strict=True) if len(before) == len(after) else ():
+        state = now.attribute("aria-pressed")
+        if was.attribute("aria-pressed") != state and state in _BY_STATE:
+            yield _BY_STATE[state](element=_toggle(was, element, change))
+
+
+def _toggles(node: Node | None) -> list[Node]:
+    if node is None or size_of(node) > ROWS_MAX:
+        return []
+    inside = (node, *node.descendants())
+    return [one for one in inside if one.attribute("aria-pressed") is not None]
+
+
+def _toggle(node: Node, element: Element, change: PageChange) -> Element:
+    place = (
+        NodeRef(snapshot=change.before.snapshot_id, number=node.number) if change.before.snapshot_id else None
+    )
+    return Element(tag=node.tag, role="button", css=element.css, node=place)
 
 
 def _is_exchanged(gained: _Classes, lost: _Classes, others: list[tuple[_Classes, _Classes]]) -> bool:

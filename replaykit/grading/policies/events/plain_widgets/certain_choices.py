@@ -15,7 +15,8 @@ from replaykit.grading.policies.events.event import ENTER, SPACE, types_text
 from replaykit.grading.policies.events.last_gesture import bare
 from replaykit.grading.policies.events.plain_widgets.button_groups import moved_mark
 from replaykit.grading.policies.events.plain_widgets.marked_options import option_around
-from replaykit.grading.policies.events.plain_widgets.page_change import NAME_MAX, PageChange, shown_texts
+from replaykit.grading.policies.events.plain_widgets.page_change import NAME_MAX, PageChange
+from replaykit.grading.policies.events.plain_widgets.presets import came
 from replaykit.grading.policies.events.plain_widgets.row_boxes import only_box
 from replaykit.grading.policies.events.plain_widgets.sliders import NUMBERS, stepped_scales
 from replaykit.grading.policies.events.shown_choices import new_texts
@@ -83,16 +84,8 @@ def taken_from_popup(
     for shown in {one.css: one for one in reversed(used) if one.css != entry.css}.values():
         for text in new_texts(shown.css, change):
             matching = [name for name in names if find(name, fold(text)) >= 0]
-            if matching and _came(entry, change, earlier):
+            if matching and came(entry, earlier, change.before):
                 yield SelectOption(element=shown, values=(text,), labels=(max(matching, key=len),))
-
-
-def _came(entry: Element, change: PageChange, earlier: Page | None) -> bool:
-    """Whether a page shows what an entry is called more often than before the gestures."""
-    if earlier is None:
-        return False
-    before, now = shown_texts(earlier), shown_texts(change.before)
-    return any(now[text] > before[text] for text in (entry.text, entry.name) if text)
 
 
 def _presses(action: ActionBase) -> bool:

@@ -160,10 +160,19 @@ def _scale(element: Element, change: PageChange) -> Iterator[ActionBase]:
 
 
 def _is_same(before: Node, after: Node) -> bool:
-    """Whether an element is still the one at its path: rows of a list may have moved."""
-    return all(before.attribute(name) == after.attribute(name) for name in ("role", "id", "aria-label")) and (
-        fold(before.text_content) == fold(after.text_content)
-    )
+    """Whether an element is still the one at its path: rows of a list may have moved.
+
+    A tick may be a text in a box, so what is around the box is compared as well.
+    """
+    is_like = all(before.attribute(name) == after.attribute(name) for name in ("role", "id", "aria-label"))
+    is_same = bool(before.attribute("id")) or fold(before.text_content) == fold(after.text_content)
+    return is_like and (is_same or _text_around(before) == _text_around(after) != "")
+
+
+def _text_around(box: Node) -> str:
+    """Return the text beside a box."""
+    whole = fold(box.parent.text_content) if box.parent is not None else ""
+    return whole.replace(fold(box.text_content), "", 1).strip()
 
 
 def _shown(element: Element, change: PageChange) -> Iterator[str]:
