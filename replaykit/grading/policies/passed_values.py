@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from replaykit.grading.policies.events.event import Event, is_moving
+from replaykit.grading.policies.events.event import Event, is_moving, is_printable
 from replaykit.grading.policies.events.plain_widgets.confirmed_choices import confirmed
 from replaykit.grading.policies.events.scope_window import Held
-from replaykit.trajectory.action import Element, Fill
+from replaykit.grading.policies.events.widgets_around import is_shut
+from replaykit.trajectory.action import Element, Fill, Press
 
 _SCALES = ("slider", "spinbutton")
 _NUMBERS = ("number", "range")
@@ -62,7 +63,9 @@ def _css(event: Event) -> str | None:
 
 
 def _moves(event: Event) -> bool:
-    """Whether a key moves in a scale."""
+    """Whether a key moves in a scale, or in a list that is closed."""
     element = event.element or Element()
+    if is_shut(element):
+        return isinstance(event.action, Press) and (is_moving(event.action) or is_printable(event.action.key))
     is_scale = element.role in _SCALES or (element.tag == "input" and element.type in _NUMBERS)
     return is_scale and is_moving(event.action)

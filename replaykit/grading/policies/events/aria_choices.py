@@ -22,7 +22,7 @@ from replaykit.grading.policies.events.moved_marks import MARK
 from replaykit.grading.policies.events.plain_widgets.page_change import texts_in
 from replaykit.grading.policies.events.recorded_targets import hosts_of_target, target_of
 from replaykit.grading.policies.events.text_conditions import Reading
-from replaykit.grading.policies.events.widgets_around import is_in_open_list, is_part_of_slider
+from replaykit.grading.policies.events.widgets_around import is_in_open_list, is_part_of_slider, is_shut
 from replaykit.grading.values.normal_form import fold
 from replaykit.replay.dom import Dom, Node
 from replaykit.tasks.policy_rules import GROUPS
@@ -97,6 +97,15 @@ def choices_of(event: Event) -> frozenset[str]:
     return own_choices(event) | tags
 
 
+def _shown_in(event: Event) -> tuple[str, ...]:
+    """Return the value that a closed list shows in itself after a key on it; empty where it shows none."""
+    if not isinstance(event.action, Press) or event.element is None:
+        return ()
+    chosen = (action for action, _ in event.shows if isinstance(action, SelectOption))
+    own = (one for one in chosen if one.element is not None and one.element.css == event.element.css)
+    return tuple(text for one in own for text in one.values)
+
+
 def _ways(action: ActionBase) -> frozenset[str]:
     """Return the tags of what a shown choice may be called: who picks a day has filled its field."""
     tag = action.element.tag if action.element is not None else None
@@ -110,11 +119,13 @@ def own_choices(event: Event) -> frozenset[str]:
     by_page = set_by_page(event)
     if by_page is not None:
         return frozenset({tag_of(by_page)})
+    if _shown_in(event):
+        return _TAKEN - _BOTH
     if _is_choosing_key(event) and element is not None:
         if _role(element) in _RADIOS:
             return _BY_ARROW
         scaled = _SCALED if _role(element) in _SCALES else None
-        found = scaled or (_BY_LETTER if _is_shut(element) else _BY_KEY)
+        found = scaled or (_BY_LETTER if is_shut(element) else _BY_KEY)
         return found if _role(element) not in _WITH_LISTS or _may_be_box(event) else found - _BOTH
     if isinstance(event.action, DragAndDrop):
         return _SCALED if is_scale(event) else frozenset()
@@ -257,12 +268,6 @@ def _is_choosing_key(event: Event) -> bool:
     return action.key.rpartition("+")[2] in keys or ("letter" in keys and is_printable(action.key))
 
 
-def _is_shut(element: Element) -> bool:
-    """Whether an element that is not a field shows a choice, and its list is closed."""
-    is_list = _role(element) == "combobox" and element.tag not in _FIELDS
-    return is_list and (element.attributes or {}).get("aria-expanded") == "false"
-
-
 def _is_open_list(element: Element) -> bool:
     """Whether an element that is not a field has the focus for the entries of a list, which is open."""
     is_expanded = (element.attributes or {}).get("aria-expanded", "false") == "true"
@@ -312,6 +317,9 @@ def offered(event: Event) -> tuple[Reading, ...] | None:
     """Return the names of what may have been chosen; None where the page does not say them."""
     if is_scale(event):
         return None
+    shown = _shown_in(event)
+    if shown:
+        return tuple(Reading(text, event.step) for text in shown)
     if not _is_choosing_key(event):
         return _own_names(event)
     marked = _marked_names(event)

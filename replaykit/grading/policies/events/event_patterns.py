@@ -19,6 +19,7 @@ from replaykit.grading.policies.events.event import (
     SPACE,
     Event,
     has_lines,
+    is_moving,
     is_printable,
     takes_no_letter,
     types_text,
@@ -129,6 +130,8 @@ class Pattern:
             # A number has one value, unless the page shows it in another way.
             seen = any(_all(self.tests, with_all_shown(one)).holds for one in made if may_be_shown(one))
             return _choice(event) if seen else FALSE
+        if is_asked and any(isinstance(one.action, Check) for one in made) and is_moving(event.action):
+            return FALSE  # a key sets one radio button of a group
         return _choice(event) if found is FALSE and self._may_be_choice(event) else found
 
     def _concerns(self, action: ActionBase | None) -> bool:

@@ -26,7 +26,7 @@ from replaykit.grading.policies.events.handlers.site_handlers import text_of_bod
 from replaykit.grading.policies.events.implied_actions import IMPLIED, ImpliedActions
 from replaykit.grading.policies.events.moved_marks import with_marks
 from replaykit.grading.policies.events.plain_widgets.confirmed_choices import confirmed
-from replaykit.grading.policies.events.plain_widgets.next_looks import NextLooks, parted
+from replaykit.grading.policies.events.plain_widgets.next_looks import NextLooks, as_kept, parted
 from replaykit.grading.policies.events.possible_actions import PossibleAction, PossibleActions, dragged
 from replaykit.grading.policies.events.recorded_order import in_order
 from replaykit.grading.policies.events.typed_parts import joined
@@ -232,6 +232,8 @@ class _Stream:
 
     def _action(self, story: int, step: Step, action: ActionBase, page: Page | None, url: str | None) -> None:
         failed = not step.done or not action.completed
+        after = self.looks.after(step, len(self.events))
+        action = as_kept(action, page, after)
         self._emit(
             "action",
             story,
@@ -241,7 +243,7 @@ class _Stream:
             values=_values(action),
             role=action.element.role if action.element is not None else None,
             page=page,
-            after=self.looks.after(step, len(self.events)),
+            after=after,
         )
         if isinstance(action, actions.SendMsgToUser | actions.ReportInfeasible):
             self._emit("message", story, message=action.text)

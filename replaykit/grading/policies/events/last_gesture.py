@@ -165,9 +165,9 @@ class LastGesture:
 
     def _is_day(self, row: tuple[str, str, str]) -> bool:
         """Whether the target is a day of a calendar, and a field holds its date now."""
-        names = [name for name in self._called.splitlines() if name.strip().isdigit() or _has_date(name)]
+        names = [name for name in self._called.splitlines() if name.strip().isdigit() or has_date(name)]
         is_short = len(row[2]) <= NAME_MAX
-        return is_short and any(_gives_numbers(name, row[2]) for name in names) and _has_date(row[2])
+        return is_short and any(_gives_numbers(name, row[2]) for name in names) and has_date(row[2])
 
     def opens(self, path: str, text: str) -> bool:
         """Whether a cell shows its own text in a field that lies on it: nothing was entered yet."""
@@ -313,7 +313,8 @@ def _overlap(*boxes: tuple[int, int, int, int]) -> bool:
     return all(one[at] < other[at] + other[at + 2] and other[at] < one[at] + one[at + 2] for at in (0, 1))
 
 
-def _has_date(text: str) -> bool:
+def has_date(text: str) -> bool:
+    """Whether a text gives a date."""
     return next(iter(dates_in(fold(text))), None) is not None
 
 

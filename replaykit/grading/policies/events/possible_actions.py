@@ -28,6 +28,7 @@ from replaykit.grading.policies.events.handlers.site_handlers import SiteHandler
 from replaykit.grading.policies.events.handlers.written_handlers import LOOKS_MAX, WrittenHandlers
 from replaykit.grading.policies.events.last_gesture import (
     LastGesture,
+    has_date,
     is_in,
     is_typed_in,
     same_place,
@@ -201,12 +202,14 @@ class PossibleActions:
         places = {same_place(_place(step.action)) for step in steps}
         last = LastGesture(steps[-1].action, page)
         typed = "".join(typed_by(step.action) for step in steps[-1 - BEFORE_MAX :])
+        looks = self._looks.get(seen.page, ())
+        preset = {row[0] for row in rows if is_preset(row[0], steps, looks, page)}
         for row in (one for one in rows if not last.opens(one[0], one[2])):
             if last.steps(*row):
                 is_shown = last.steps_for_certain(row[0], row[1])
                 yield PossibleAction(filled(row), "choice", page, is_chosen=True, is_shown=is_shown)
                 continue
-            is_set_by = is_preset(row[0], steps, self._looks.get(seen.page, ()), page)
+            is_set_by = row[0] in preset or (bool(preset) and has_date(row[2]))
             for action in last.taken(row, page, is_used=same_place(row[0]) in places, is_preset=is_set_by):
                 yield PossibleAction(action, "choice", page, is_chosen=True, is_shown=True)
             if last.moves_to(row[0]) or last.files(row):

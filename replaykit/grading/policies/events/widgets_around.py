@@ -15,6 +15,7 @@ from replaykit.grading.policies.events.recorded_targets import target_of
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.dom_tree import Tree
 from replaykit.snapshot.snapshot_format import SHADOW
+from replaykit.trajectory.action import Element
 
 LEVELS_MAX = 4
 """Elements around a part that may still be its widget."""
@@ -63,6 +64,14 @@ def is_in_open_list(event: Event) -> bool:
 def open_fields(dom: Dom) -> list[Node]:
     """Return the elements that say that something of theirs is open, such as the list of a field."""
     return dom.pierce_all("[aria-expanded=true]")
+
+
+def is_shut(element: Element) -> bool:
+    """Whether an element that is not a field shows a choice, and its list is closed."""
+    attributes = element.attributes or {}
+    roles = (attributes.get("role") or element.role or "").split()[:1]
+    is_list = roles == ["combobox"] and element.tag not in ("input", "select", "textarea", "option")
+    return is_list and attributes.get("aria-expanded") == "false"
 
 
 def is_beside(field: Node | None, part: Node | None) -> bool:

@@ -11,17 +11,18 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from replaykit.errors import ReplaykitError
-from replaykit.grading.policies.events.event import ENTER, SPACE, types_text
+from replaykit.grading.policies.events.event import ENTER, SPACE, is_moving, is_printable, types_text
 from replaykit.grading.policies.events.last_gesture import bare
 from replaykit.grading.policies.events.plain_widgets.button_groups import moved_mark
+from replaykit.grading.policies.events.plain_widgets.found_again import found_again
 from replaykit.grading.policies.events.plain_widgets.marked_options import option_around
 from replaykit.grading.policies.events.plain_widgets.page_change import NAME_MAX, PageChange
 from replaykit.grading.policies.events.plain_widgets.presets import came
 from replaykit.grading.policies.events.plain_widgets.row_boxes import only_box
 from replaykit.grading.policies.events.plain_widgets.sliders import NUMBERS, stepped_scales
-from replaykit.grading.policies.events.shown_choices import new_texts
+from replaykit.grading.policies.events.shown_choices import new_texts, new_texts_in
 from replaykit.grading.policies.events.text_conditions import find
-from replaykit.grading.policies.events.widgets_around import ENTRIES, PAGES, PARTS
+from replaykit.grading.policies.events.widgets_around import ENTRIES, PAGES, PARTS, is_shut
 from replaykit.grading.values.normal_form import fold
 from replaykit.replay.run_state import Page
 from replaykit.tasks.policy_rules import GROUPS
@@ -53,6 +54,8 @@ def certain_choices(
 def _certain(
     gestures: Sequence[ActionBase], element: Element, change: PageChange, earlier: Page | None
 ) -> Iterator[ActionBase]:
+    if is_shut(element) and _chooses(gestures[-1]):
+        yield from _shown_in_list(element, change)
     if not _presses(gestures[-1]):
         return
     numbers = list(stepped_scales(element, change, NUMBERS))
@@ -67,6 +70,20 @@ def _certain(
         for choice in taken_from_popup(gestures, change, earlier):
             if fold(choice.values[0]) in choice.labels:
                 yield replace(choice, labels=())
+
+
+def _shown_in_list(element: Element, change: PageChange) -> Iterator[ActionBase]:
+    """Yield what a closed list shows only after a key on it, if it stays closed."""
+    before, after = found_again(element.css, change)
+    is_closed = after is not None and after.attribute("aria-expanded") == "false"
+    texts = new_texts_in(before, after) if is_closed else []
+    if len(texts) == 1:
+        yield SelectOption(element=element, values=tuple(texts))
+
+
+def _chooses(action: ActionBase) -> bool:
+    """Whether an action is a key that looks for an entry of a list, or that goes on to the next one."""
+    return isinstance(action, Press) and (is_moving(action) or is_printable(action.key))
 
 
 def taken_from_popup(

@@ -19,7 +19,7 @@ from replaykit.grading.policies.events.aria_choices import (
     set_by_page,
     taken,
 )
-from replaykit.grading.policies.events.event import Event
+from replaykit.grading.policies.events.event import Event, is_moving
 from replaykit.grading.policies.events.plain_widgets.found_again import found_again, same_again
 from replaykit.grading.policies.events.plain_widgets.page_change import PageChange, shown_texts
 from replaykit.grading.policies.events.plain_widgets.sliders import stepped_scales
@@ -28,7 +28,7 @@ from replaykit.grading.policies.events.widgets_around import open_fields
 from replaykit.grading.values.normal_form import fold
 from replaykit.replay.dom import Node
 from replaykit.replay.run_state import Page
-from replaykit.trajectory.action import ActionBase, Check, Element, Fill, SelectOption, Uncheck
+from replaykit.trajectory.action import ActionBase, Check, Element, Fill, NodeRef, SelectOption, Uncheck
 
 CONFIRMED = frozenset({"check", "uncheck", "select_option", "fill"})
 """Tags of actions that a page may confirm."""
@@ -115,6 +115,8 @@ def _choices(event: Event, element: Element, change: PageChange) -> Iterator[Act
         yield by_page
     elif is_scale(event):
         yield from _scale(element, change)
+    elif is_moving(event.action) and element.role == "radio":
+        yield from _radio_reached(element, change)
     else:
         yield from _box(element, change)
         yield from _option(event, element, change)
@@ -141,6 +143,24 @@ def _box(element: Element, change: PageChange) -> Iterator[ActionBase]:
     if before is not None and after is not None and _is_same(before, after):
         done = _STATES.get((before.attribute("aria-checked"), after.attribute("aria-checked")))
         yield from () if done is None else (done(element=element),)
+
+
+def _radio_reached(element: Element, change: PageChange) -> Iterator[ActionBase]:
+    """Yield the one radio button of a group that is set only after a key moved in the group."""
+    before, after = (_radios(one) for one in found_again(element.css, change))
+    pairs = list(zip(before, after, strict=True)) if len(before) == len(after) else []
+    states = [tuple(one.attribute("aria-checked") for one in pair) for pair in pairs]
+    at = change.before.snapshot_id
+    if states.count(("false", "true")) == 1 and at is not None:
+        node = before[states.index(("false", "true"))]
+        place = NodeRef(snapshot=at, number=node.number)
+        yield Check(element=Element(tag=node.tag, role="radio", node=place))
+
+
+def _radios(target: Node | None) -> list[Node]:
+    """Return the radio buttons of the group of one."""
+    group = target.closest("[role=radiogroup]") if target is not None else None
+    return group.select_all("[role=radio]")[:_OPEN_MAX] if group is not None else []
 
 
 def _scale(element: Element, change: PageChange) -> Iterator[ActionBase]:

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
+from replaykit.errors import ReplaykitError
 from replaykit.grading.policies.events.event import Event
+from replaykit.grading.policies.events.last_gesture import field_at
 from replaykit.grading.policies.events.plain_widgets.confirmed_choices import confirmed
 from replaykit.grading.policies.events.possible_actions import PossibleAction, PossibleActions
 from replaykit.replay.run_state import Page
-from replaykit.trajectory.action import ActionBase, DragAndDrop, Fill, SelectOption
+from replaykit.trajectory.action import ActionBase, Check, DragAndDrop, Element, Fill, SelectOption, Uncheck
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.redaction_marks import MASKED
 from replaykit.trajectory.step import Step, Trajectory
@@ -58,6 +60,30 @@ class NextLooks:
         """Return the place of the action that a look is a witness of."""
         acted, tab = self._acted.get(story, (None, None))
         return acted if tab == seen.page else None
+
+
+def as_kept(action: ActionBase, before: Page | None, after: Page | None) -> ActionBase:
+    """Return what became of a box, where its event says the opposite of the looks before and after it.
+
+    A page may set a box at the click. Then the browser turns it, and the page sets it again.
+    """
+    element = action.element or Element()
+    said = isinstance(action, Check)
+    if not isinstance(action, Check | Uncheck) or element.type != "checkbox" or element.frame:
+        return action
+    was, now = (_is_set(page, element.css) for page in (before, after))
+    if (was, now) != (said, not said):
+        return action
+    kept = Uncheck if said else Check
+    return kept(**{name: getattr(action, name) for name in action.__struct_fields__})
+
+
+def _is_set(page: Page | None, css: str | None) -> bool | None:
+    field = field_at(page.dom, css) if page is not None else None
+    try:
+        return field.checked if field is not None else None
+    except ReplaykitError:  # faults of the page are reported by the rule that has to read it
+        return None
 
 
 def parted(found: Iterable[PossibleAction], acted: Event) -> tuple[list[PossibleAction], Shows]:
