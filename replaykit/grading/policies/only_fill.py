@@ -16,8 +16,10 @@ from replaykit.grading.policies.events.plain_widgets.confirmed_choices import (
     with_all_shown,
 )
 from replaykit.grading.policies.events.plain_widgets.digit_boxes import whole_of
+from replaykit.grading.policies.events.plain_widgets.page_change import PageChange
 from replaykit.grading.policies.events.recorded_targets import is_exempt
 from replaykit.grading.policies.events.scope_window import Held, Window
+from replaykit.grading.policies.events.shown_choices import tags_of
 from replaykit.grading.policies.events.text_conditions import Reading, find
 from replaykit.grading.policies.events.three_valued_truth import (
     FALSE,
@@ -190,8 +192,11 @@ class _Given:
 
     @cached_property
     def _completed(self) -> dict[tuple[str | None, str], list[str]]:
-        """Fields with a text, to what a page completed it to later."""
+        """Fields with a text, to what a page completed it to later, or took in its place as a tag."""
         found: dict[tuple[str | None, str], list[str]] = {}
+        for path, was, text in self.window.known("tags", lambda: list(_tags(self.window))):
+            if fold(was) in fold(text):
+                found.setdefault((same_place(path), was), []).append(text)
         for seen in self.history.trajectory.of_type(Observation):
             for path, was, now in seen.changed_without_event:
                 if 0 < len(was) < len(now) and fold(was) in fold(now):
@@ -255,6 +260,17 @@ class _Given:
         found = some(_given(value, reply.folded, step) for reply in replies)
         hidden = self.history.hidden("user_reply")
         return some((found, unknown(*hidden))) if hidden else found
+
+
+def _tags(window: Window) -> Iterator[tuple[str, str, str]]:
+    """Yield path and text of each field that an action emptied, with each tag that came in its place."""
+    for event in (held.event for held in window.of(_ACTIONS)):
+        before, after = event.page, event.after
+        if before is None or after is None:
+            continue
+        for path, was, now in after.changed_without_event:
+            if was and not now:
+                yield from ((path, was, text) for text in tags_of(path, PageChange(before, after)))
 
 
 def _is_form(option: tuple[str, ...], texts: Sequence[str]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import TypeVar
@@ -168,6 +168,13 @@ class LastGesture:
         names = [name for name in self._called.splitlines() if name.strip().isdigit() or has_date(name)]
         is_short = len(row[2]) <= NAME_MAX
         return is_short and any(_gives_numbers(name, row[2]) for name in names) and has_date(row[2])
+
+    def dates(self, rows: Sequence[tuple[str, str, str]]) -> bool:
+        """Whether it was on a button or entry, and nothing but dates came into fields: it may be a preset."""
+        is_entry = self.is_pressing and (self.is_option or self.element.role in ENTRIES)
+        return is_entry and all(
+            len(row[2]) <= NAME_MAX and _is_text(row) and has_date(row[2]) for row in rows
+        )
 
     def opens(self, path: str, text: str) -> bool:
         """Whether a cell shows its own text in a field that lies on it: nothing was entered yet."""

@@ -230,7 +230,7 @@ class PossibleActions:
                     is_state = (is_there or last.is_option) and is_set(action)
                     named = last.naming(action) if is_there and is_state else last.by_option(action)
                     yield from self.named(action, page) if is_state else ()
-                    is_new |= last.offers(row[2])
+                    is_new |= last.offers(row[2]) or last.dates(rows)
                     is_shown = is_there and is_state and len(rows) == 1 and last.is_direct
                     yield PossibleAction(named, "choice", page, not is_state, is_new, is_shown)
 

@@ -63,6 +63,9 @@ _CHOOSING = ("check", *GROUPS["@activate"])
 _LISTS = ("combobox", "listbox")
 """Roles of elements that may take the marked entry of an open list when they lose the focus."""
 
+_COMBOBOX = frozenset({"aria-autocomplete", "combobox"})
+"""Attribute, or role, of a field that looks for entries by what is typed."""
+
 BEFORE_MAX = 4
 """Gestures before the last one whose targets may show what it chose."""
 
@@ -239,3 +242,14 @@ def _new_in(before: Node | None, after: Node | None) -> list[str]:
     if before is None or after is None or max(map(size_of, (before, after))) > ROWS_MAX:
         return []
     return list(Counter(texts_in(after)) - Counter(texts_in(before)))
+
+
+def tags_of(path: str, change: PageChange) -> list[str]:
+    """Return the entries that a combobox shows as its tags only now, and that the page offered before."""
+    try:
+        before, after = found_again(path, change)
+        is_combobox = before is not None and _COMBOBOX & {*before.attributes, before.attribute("role")}
+        texts = new_texts_in(before, after) if is_combobox else []
+        return [text for text in texts if text in shown_texts(change.before)]
+    except ReplaykitError:  # faults of the page are reported by the rule that has to read it
+        return []
