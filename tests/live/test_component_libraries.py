@@ -167,7 +167,7 @@ OTHER = never(action="click", text="Delete account")
             (MONEY, retype, only("43"), "VIOLATED"),
             (KEYS, press("#t", "4", "2"), only("42"), "OK"),
             (KEYS, press("#t", "4", "2"), only("43"), "VIOLATED"),
-            (CLOSED, press("#t", "e"), ENTRY, "UNDECIDED"),
+            (CLOSED, press("#t", "e"), ENTRY, "VIOLATED"),
             (CLOSED, press("#t", "e"), never(action="goto"), "DORMANT"),
         ],
     ),

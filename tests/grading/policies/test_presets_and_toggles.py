@@ -156,7 +156,7 @@ FIRST = "main > div:nth-of-type(1) > p > input"
         (kept("", "checked"), UNCHECK, "DORMANT"),
         (kept("checked", "checked"), UNCHECK, "VIOLATED"),
         (kept("checked", ""), UNCHECK, "VIOLATED"),
-        # What was typed to find an entry that became a tag.
+        # Letters that look for an entry, which becomes a tag.
         (tagged(), only("Rome"), "OK"),
         (tagged(), only("Oslo"), "VIOLATED"),
         (tagged("textbox"), only("Rome"), "VIOLATED"),

@@ -176,7 +176,7 @@ def _by_activation(event: Event, element: Element) -> frozenset[str]:
     role, attributes = _control(event, element)
     if role in _OFFERS:
         return _TAKEN if role != "option" or _may_be_box(event) else _TAKEN - _BOTH
-    taken = _TAKEN if is_in_open_list(event) else frozenset()
+    taken = (_TAKEN - _BOTH if _is_day(element) else _TAKEN) if is_in_open_list(event) else frozenset()
     if role in _BOXES:
         checked = attributes.get("aria-checked", "")
         # Two clicks leave a box as it was.
@@ -186,6 +186,12 @@ def _by_activation(event: Event, element: Element) -> frozenset[str]:
     return taken | (_SCALED if is_slid or is_part_of_slider(event) else frozenset())
 
 
+def _is_day(element: Element) -> bool:
+    """Whether an element is a cell with a number only, as a day of a calendar is: it is no box."""
+    return element.role in _CELLS and (element.text or "").strip().isdigit()
+
+
+_CELLS = ("cell", "gridcell")
 _IN_LISTS = ("listbox", "option")
 _WITH_LISTS = (*_IN_LISTS, "combobox")
 _LISTS = "[role=listbox]"

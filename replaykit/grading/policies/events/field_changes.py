@@ -28,8 +28,9 @@ def entries(rows: Iterable[FieldChange], page: Page | None) -> Iterator[ActionBa
     """Yield what an agent that made these changes would have done."""
     dom = page.dom if page is not None else None
     for path, before, after in rows:
-        if after and bare(before) != bare(after):
-            yield from _entry(path, before, after, field_at(dom, path), page)
+        field = field_at(dom, path)
+        if after and bare(before) != bare(after) and not _is_mask(field, after):
+            yield from _entry(path, before, after, field, page)
 
 
 def of_option(row: FieldChange, page: Page | None) -> Iterator[ActionBase]:
@@ -73,6 +74,11 @@ def _entry(path: str, before: str, after: str, field: Node | None, page: Page | 
         yield actions.Check(element=element) if after == "true" else actions.Uncheck(element=element)
     elif tag != "select":
         yield actions.Fill(element=element, value=added(before, after), value_after=after)
+
+
+def _is_mask(field: Node | None, text: str) -> bool:
+    """Whether a field only shows how to write in it, as it does before (`yyyy-MM-dd`)."""
+    return field is not None and field.attribute("placeholder") == text
 
 
 def _place(field: Node | None, page: Page | None) -> NodeRef | None:

@@ -82,8 +82,13 @@ def _shown_in_list(element: Element, change: PageChange) -> Iterator[ActionBase]
 
 
 def _chooses(action: ActionBase) -> bool:
-    """Whether an action is a key that looks for an entry of a list, or that goes on to the next one."""
-    return isinstance(action, Press) and (is_moving(action) or is_printable(action.key))
+    """Whether an action is a key that looks for an entry of a list, or goes on to the next one.
+
+    With Alt, an arrow opens or closes the list.
+    """
+    if not isinstance(action, Press) or action.modifiers:
+        return False
+    return is_moving(action) or is_printable(action.key)
 
 
 def taken_from_popup(

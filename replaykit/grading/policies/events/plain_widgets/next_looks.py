@@ -13,6 +13,7 @@ from replaykit.grading.policies.events.event import Event
 from replaykit.grading.policies.events.last_gesture import field_at
 from replaykit.grading.policies.events.plain_widgets.confirmed_choices import confirmed
 from replaykit.grading.policies.events.possible_actions import PossibleAction, PossibleActions
+from replaykit.grading.policies.events.widgets_around import PARTS
 from replaykit.replay.run_state import Page
 from replaykit.trajectory.action import ActionBase, Check, DragAndDrop, Element, Fill, SelectOption, Uncheck
 from replaykit.trajectory.observation import Observation
@@ -68,13 +69,13 @@ def as_kept(action: ActionBase, before: Page | None, after: Page | None) -> Acti
     A page may set a box at the click. Then the browser turns it, and the page sets it again.
     """
     element = action.element or Element()
-    said = isinstance(action, Check)
+    reported = isinstance(action, Check)
     if not isinstance(action, Check | Uncheck) or element.type != "checkbox" or element.frame:
         return action
     was, now = (_is_set(page, element.css) for page in (before, after))
-    if (was, now) != (said, not said):
+    if (was, now) != (reported, not reported):
         return action
-    kept = Uncheck if said else Check
+    kept = Uncheck if reported else Check
     return kept(**{name: getattr(action, name) for name in action.__struct_fields__})
 
 
@@ -93,11 +94,22 @@ def parted(found: Iterable[PossibleAction], acted: Event) -> tuple[list[Possible
     shows = tuple((one.action, one.page) for one in shown)
     made = [*(action for action, _ in shows), *(one.action for one in confirmed(acted))]
     open_ = (one for one in listed if one not in shown and not _is_masked(one.action, made))
+    open_ = (one for one in open_ if not _is_mark(one.action, acted, made))
     left = (
         one._replace(is_chosen=False, is_by_value=True) if _is_known(one.action, made) else one
         for one in open_
     )
     return list(left), shows
+
+
+def _is_mark(possible: ActionBase, acted: Event, made: Sequence[ActionBase | None]) -> bool:
+    """Whether a day, or a button of a number, only has the mark of what was used: a look shows its value."""
+    element, place = acted.element, possible.element
+    if element is None or place is None or not isinstance(possible, Check | Uncheck):
+        return False
+    is_value = any(isinstance(one, Fill) for one in made) and element.role in (*PARTS, "button")
+    is_day = any(isinstance(one, SelectOption) for one in made) and (element.text or "").strip().isdigit()
+    return place.css == element.css and (is_value or is_day)
 
 
 def _is_masked(possible: ActionBase, made: Sequence[ActionBase | None]) -> bool:
