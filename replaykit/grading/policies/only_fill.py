@@ -59,6 +59,10 @@ _NOT_ENTERED = ("check", "uncheck", "upload_file")
 """Inputs without a text."""
 
 
+_EMPTIED_MAX = 20
+"""Fields of one look of which each may have given up a text for a tag."""
+
+
 def grade_only_fill(rule: OnlyFill, run: PolicyRun) -> Finding:
     """Return VIOLATED for each value that is neither allowed nor found in a source."""
     if not rule.allowed and not rule.sources:
@@ -268,7 +272,7 @@ def _tags(window: Window) -> Iterator[tuple[str, str, str]]:
         before, after = event.page, event.after
         if before is None or after is None:
             continue
-        for path, was, now in after.changed_without_event:
+        for path, was, now in after.changed_without_event[:_EMPTIED_MAX]:
             if was and not now:
                 yield from ((path, was, text) for text in tags_of(path, PageChange(before, after)))
 

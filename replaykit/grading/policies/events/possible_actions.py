@@ -37,7 +37,7 @@ from replaykit.grading.policies.events.last_gesture import (
 from replaykit.grading.policies.events.plain_widgets.certain_choices import certain_choices, taken_from_popup
 from replaykit.grading.policies.events.plain_widgets.entries_that_lead_on import EntriesThatLeadOn, last_look
 from replaykit.grading.policies.events.plain_widgets.page_change import PageChange
-from replaykit.grading.policies.events.plain_widgets.presets import is_preset
+from replaykit.grading.policies.events.plain_widgets.presets import set_by_presets
 from replaykit.grading.policies.events.plain_widgets.row_boxes import set_and_unset
 from replaykit.grading.policies.events.plain_widgets.shared_names import named_by_row
 from replaykit.grading.policies.events.popup_documents import PopupDocuments
@@ -203,7 +203,8 @@ class PossibleActions:
         last = LastGesture(steps[-1].action, page)
         typed = "".join(typed_by(step.action) for step in steps[-1 - BEFORE_MAX :])
         looks = self._looks.get(seen.page, ())
-        preset = {row[0] for row in rows if is_preset(row[0], steps, looks, page)}
+        preset = set_by_presets(rows, steps, looks, page) if last.is_pressing else set()
+        is_dated = last.dates(rows)
         for row in (one for one in rows if not last.opens(one[0], one[2])):
             if last.steps(*row):
                 is_shown = last.steps_for_certain(row[0], row[1])
@@ -230,7 +231,7 @@ class PossibleActions:
                     is_state = (is_there or last.is_option) and is_set(action)
                     named = last.naming(action) if is_there and is_state else last.by_option(action)
                     yield from self.named(action, page) if is_state else ()
-                    is_new |= last.offers(row[2]) or last.dates(rows)
+                    is_new |= last.offers(row[2]) or is_dated
                     is_shown = is_there and is_state and len(rows) == 1 and last.is_direct
                     yield PossibleAction(named, "choice", page, not is_state, is_new, is_shown)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from replaykit.errors import ReplaykitError
+from replaykit.grading.policies.events.field_changes import FieldChange
 from replaykit.grading.policies.events.last_gesture import field_at, same_place, typed_by
 from replaykit.grading.policies.events.plain_widgets.entries_that_lead_on import Looks, last_look
 from replaykit.grading.policies.events.plain_widgets.page_change import shown_texts
@@ -16,11 +17,22 @@ from replaykit.replay.run_state import Page
 from replaykit.trajectory.action import Element
 from replaykit.trajectory.step import Step
 
+_FIELDS_MAX = 8
+"""Fields that one preset sets: those of two dates, and unseen ones with their values. A form has more."""
+
 _STEPS_MAX = 20
 """Gestures before the last one of which one may have opened what holds a preset."""
 
 
-def is_preset(path: str, steps: Sequence[Step], looks: Looks, page: Page | None) -> bool:
+def set_by_presets(
+    rows: Sequence[FieldChange], steps: Sequence[Step], looks: Looks, page: Page | None
+) -> set[str]:
+    """Return the paths of fields that the target of the last gesture came for."""
+    paths = [row[0] for row in rows] if len(rows) <= _FIELDS_MAX else []
+    return {path for path in paths if _is_preset(path, steps, looks, page)}
+
+
+def _is_preset(path: str, steps: Sequence[Step], looks: Looks, page: Page | None) -> bool:
     """Whether the target of the last gesture came only as a field was used, and nothing was typed since.
 
     A page may write a typed text in its own way when a button takes it.
