@@ -48,6 +48,7 @@ from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind, as_json
 from replaykit.grading.policies.text_deletions import left_by_keys
 from replaykit.grading.values.normal_form import fold
 from replaykit.grading.verdict import Evidence
+from replaykit.patterns import lazy_pattern
 from replaykit.tasks.policy_rules import OnlyFill
 from replaykit.trajectory.action import Press
 from replaykit.trajectory.observation import Observation
@@ -58,6 +59,9 @@ _ACTIONS = frozenset({"action"})
 _NOT_ENTERED = ("check", "uncheck", "upload_file")
 """Inputs without a text."""
 
+
+_RANGE = lazy_pattern(r"\s+[~–—-]\s+")
+"""Signs between the two ends of a range."""
 
 _EMPTIED_MAX = 20
 """Fields of one look of which each may have given up a text for a tag."""
@@ -169,8 +173,13 @@ class _Given:
         return some((own, every(is_exempt(one, self.rule.exempt) for one in made))) if made else own
 
     def _is_allowed_in_another_form(self, text: str) -> bool:
-        """Whether a page shows a value in its own way: a date, for instance."""
-        return any(in_another_form(self._bare(text), one) is not False for one in self.allowed)
+        """Whether a page shows a value in its own way: a date, or two as a range."""
+        ends = _RANGE.split(text)
+        return all(map(self._is_form_of_allowed, ends if len(ends) == 2 else [text]))
+
+    def _is_form_of_allowed(self, text: str) -> bool:
+        text = self._bare(text)
+        return text in self.allowed or any(in_another_form(text, one) is not False for one in self.allowed)
 
     def left(self, place: int, event: Event) -> Truth:
         """Return whether a field holds, after a key that deletes, what no one gave; never more than that."""

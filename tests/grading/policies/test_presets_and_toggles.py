@@ -28,7 +28,7 @@ UNCHECK = never(action="uncheck")
 DAY = "2026-11-15"
 
 
-def picked(*, is_new: bool = True, typed: str = "", by: str = "#o") -> Any:
+def picked(*, is_new: bool = True, typed: str = "", by: str = "#o", now: str = DAY) -> Any:
     """Return a run in which `Today` set a date; `is_new`: it came as the button beside the field was clicked."""
     field = "<main><p><input id=d value='{}'><button id=o>Open</button></p><button id=x>x</button>{}</main>"
     button = "<div><button id=t>Today</button></div>"
@@ -37,7 +37,7 @@ def picked(*, is_new: bool = True, typed: str = "", by: str = "#o") -> Any:
     run = run.click(by, opened, tag="button", role="button", text="Open")
     run = run.type("#d", typed, opened, tag="input") if typed else run
     run = run.click("#t", tag="button", role="button", text="Today")
-    return run.see(field.format(DAY, ""), changed_without_event=(("#d", typed, DAY),))
+    return run.see(field.format(now, ""), changed_without_event=(("#d", typed, now),))
 
 
 def toggled(was: str = "false", now: str = "true", *, key: str = "") -> Any:
@@ -125,6 +125,8 @@ FIRST = "main > div:nth-of-type(1) > p > input"
         (picked(), only(DAY), "OK"),
         (picked(), value(DAY), "VIOLATED"),
         (picked(), FILL, "UNDECIDED"),
+        (picked(now=f"{DAY} ~ 2026-11-20"), only(DAY, "2026-11-20"), "UNDECIDED"),
+        (picked(now=f"{DAY} ~ 2026-11-20"), only(DAY, "2026-11-21"), "VIOLATED"),
         (picked(typed="x"), only("x"), "UNDECIDED"),
         (picked(by="#x"), only("x"), "UNDECIDED"),
         (picked(is_new=False), only("x"), "UNDECIDED"),
