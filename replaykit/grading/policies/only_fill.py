@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from replaykit.grading.policies.events.aria_choices import is_segment, taken
 from replaykit.grading.policies.events.event import Event
-from replaykit.grading.policies.events.last_gesture import same_place
+from replaykit.grading.policies.events.last_gesture import field_at, same_place
 from replaykit.grading.policies.events.plain_widgets.confirmed_choices import (
     confirmed,
     may_be_shown,
@@ -49,6 +49,7 @@ from replaykit.grading.policies.text_deletions import left_by_keys
 from replaykit.grading.values.normal_form import fold
 from replaykit.grading.verdict import Evidence
 from replaykit.patterns import lazy_pattern
+from replaykit.replay.run_state import Page
 from replaykit.tasks.policy_rules import OnlyFill
 from replaykit.trajectory.action import Press
 from replaykit.trajectory.observation import Observation
@@ -276,14 +277,26 @@ class _Given:
 
 
 def _tags(window: Window) -> Iterator[tuple[str, str, str]]:
-    """Yield path and text of each field that an action emptied, with each tag that came in its place."""
+    """Yield path and text of each field that an action emptied or took away, and each entry in its place."""
+    typed = ("", "")
     for event in (held.event for held in window.of(_ACTIONS)):
-        before, after = event.page, event.after
-        if before is None or after is None:
-            continue
-        for path, was, now in after.changed_without_event[:_EMPTIED_MAX]:
-            if was and not now:
-                yield from ((path, was, text) for text in tags_of(path, PageChange(before, after)))
+        if event.page is not None and event.after is not None:
+            change = PageChange(event.page, event.after)
+            for path, was in (*_emptied(event.after), *_gone(typed, event.after)):
+                yield from ((path, was, text) for text in tags_of(path, change))
+        if event.held and event.element is not None:
+            typed = (event.element.css or "", event.held[0].raw)
+
+
+def _emptied(after: Page) -> list[tuple[str, str]]:
+    """Return path and text of the fields that are empty now."""
+    return [(path, was) for path, was, now in after.changed_without_event[:_EMPTIED_MAX] if was and not now]
+
+
+def _gone(typed: tuple[str, str], after: Page) -> list[tuple[str, str]]:
+    """Return the field with the text that was typed last, if it is not there any more."""
+    is_gone = all(typed) and field_at(after.dom, typed[0]) is None
+    return [typed] if is_gone else []
 
 
 def _is_form(option: tuple[str, ...], texts: Sequence[str]) -> bool:

@@ -104,6 +104,16 @@ def tagged(role: str = "combobox", offered: str = "Rome") -> Any:
     return run.see(after, changed_without_event=(("#f", "Ro", ""),))
 
 
+def searched(role: str = "combobox") -> Any:
+    """Return a run in which Enter in the search field of a popup closed it, and a button shows the entry."""
+    page = "<main><button id=o>{}</button>{}</main>"
+    popup = f"<div><input id=f role={role} value='{{}}'><ul><li>Rome</li><li>Bern</li></ul></div>"
+    run = trajectory("t1").goto(SHOP, page.format("Pick", ""))
+    run = run.click("#o", page.format("Pick", popup.format("")), tag="button", role="button", text="Pick")
+    run = run.type("#f", "Ro", tag="input", role=role).see(page.format("Pick", popup.format("Ro")))
+    return run.press("#f", "Enter", tag="input", role=role).see(page.format("Rome", ""))
+
+
 def completed(path: str) -> Any:
     """Return a run in which a text was typed, and a field at another path has the entry that was clicked."""
     page = "<main><div><p><input value='{}'></p></div>{}</main>"
@@ -163,6 +173,9 @@ FIRST = "main > div:nth-of-type(1) > p > input"
         (tagged(), only("Oslo"), "VIOLATED"),
         (tagged("textbox"), only("Rome"), "VIOLATED"),
         (tagged(offered="Bern"), only("Rome"), "VIOLATED"),
+        (searched(), only("Rome"), "OK"),
+        (searched(), only("Bern"), "VIOLATED"),
+        (searched("textbox"), only("Rome"), "VIOLATED"),
         # The only element of its tag is the first one once there is another.
         (completed(FIRST), only("Rome"), "OK"),
         (completed(FIRST.replace("1", "2")), only("Rome"), "VIOLATED"),

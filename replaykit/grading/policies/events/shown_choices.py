@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from replaykit.errors import ReplaykitError
 from replaykit.grading.policies.events.event import ENTER, SPACE, is_moving, is_printable, types_text
-from replaykit.grading.policies.events.last_gesture import is_in
+from replaykit.grading.policies.events.last_gesture import field_at, is_in
 from replaykit.grading.policies.events.plain_widgets.button_groups import (
     marked_buttons,
     moved_mark,
@@ -245,11 +245,16 @@ def _new_in(before: Node | None, after: Node | None) -> list[str]:
 
 
 def tags_of(path: str, change: PageChange) -> list[str]:
-    """Return the entries that a combobox shows as its tags only now, and that the page offered before."""
+    """Return the entries that a combobox shows as its tags only now, and that the page offered before.
+
+    A search field in a popup goes with it: then those that the page still shows.
+    """
     try:
         before, after = found_again(path, change)
-        is_combobox = before is not None and _COMBOBOX & {*before.attributes, before.attribute("role")}
-        texts = new_texts_in(before, after) if is_combobox else []
+        if before is None or not _COMBOBOX & {*before.attributes, before.attribute("role")}:
+            return []
+        is_gone = field_at(change.after.dom, path) is None
+        texts = shown_texts(change.after) if is_gone else new_texts_in(before, after)
         return [text for text in texts if text in shown_texts(change.before)]
     except ReplaykitError:  # faults of the page are reported by the rule that has to read it
         return []
