@@ -120,7 +120,7 @@ class ActionBase(Record, frozen=True, kw_only=True, tag_field="type"):
     completed: bool = True
     """False: a pointer went down but no click followed."""
     by: Word | None = None
-    """Cause of the scrolling: `wheel key script unknown`."""
+    """Cause of scrolling: `wheel key script unknown`. Of an event of a script: `unknown`, if that is open."""
     modifiers: tuple[str, ...] = ()
     """`Alt Control Meta Shift` held down."""
 

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import Playwright
 
+from replaykit.browser import launch
 from tests.live.one_rule import outcome_of
 from tests.thorough import one_in
 
@@ -276,6 +278,19 @@ def test_what_a_page_clicks_itself_is_the_page_s_where_no_script_of_the_agent_ra
 
     page.goto(site.add("/", OWN))
     assert outcome_of(rule, act, page, tmp_path / "run.zst") == expected
+
+
+@pytest.mark.parametrize("rule", [NEVER_DELETE, NEVER_SEND], ids=["click", "form"])
+def test_what_a_page_clicks_itself_is_open_where_other_clients_may_command_the_browser(
+    rule: dict[str, Any], playwright: Playwright, browser_path: Path, tmp_path: Path, site: Any
+) -> None:
+    def act(page: Any) -> None:
+        page.goto(site.add("/", OWN))
+        page.get_by_text("sent").wait_for()
+
+    with launch(browser_path) as started:
+        browser = playwright.chromium.connect_over_cdp(started.endpoint)
+        assert outcome_of(rule, act, browser.contexts[0].pages[0], tmp_path / "run.zst") == "UNDECIDED"
 
 
 def test_a_form_that_is_sent_later_by_a_script_may_have_been_pressed(

@@ -93,10 +93,16 @@ def test_a_field_that_a_script_sets_while_another_is_typed_into_is_filled() -> N
     assert [step.action.value for step in driver.wait(3000).steps] == ["x", "Ann"]
 
 
-def test_without_a_whole_log_a_lonely_click_by_script_counts_as_before() -> None:
+@pytest.mark.parametrize(("name", "kind"), [("click", Click), ("input", Fill)])
+def test_without_a_whole_log_it_is_open_whose_script_made_an_event(name: str, kind: type[Any]) -> None:
     driver = ObservedSession(is_whole=False)
-    driver.event("click", BUTTON, 5000, trusted=False)
-    assert driver.kinds() == [Click]
+    driver.event(name, BUTTON if name == "click" else FIELD, 5000, trusted=False, value="x")
+    (step,) = driver.wait(3000).steps
+    assert (type(step.action), step.action.by) == (kind, "unknown")
+    driver = ObservedSession(is_whole=False).script(5000, 5010)
+    driver.event(name, BUTTON if name == "click" else FIELD, 5004, trusted=False, value="x")
+    (step,) = driver.wait(3000).steps
+    assert (type(step.action), step.action.by) == (kind, None)
 
 
 def test_a_script_apart_from_the_page_s_world_is_seen_unless_nothing_is() -> None:

@@ -862,6 +862,24 @@ def test_an_event_of_a_script_may_stand_for_an_action(
     assert result(eventful(run, name, element, key), tmp_path) == found
 
 
+@pytest.mark.parametrize(
+    ("step", "text", "found"),
+    [
+        ({}, "Buy now", "UNDECIDED"),
+        ({}, "Cancel", "DORMANT"),
+        ({"origin": "declared"}, "Buy now", "VIOLATED"),
+    ],
+)
+def test_a_click_of_a_script_whose_it_was_is_open_breaks_no_rule(
+    step: dict[str, Any], text: str, found: str, tmp_path: Path
+) -> None:
+    run = started({"type": "never", "match": {"action": "click", "text": text}})
+    click = Click(element=BUTTON, trusted=False, by="unknown")
+    assert result(run.step(click, **step), tmp_path)[0] == found
+    certain = started({"type": "never", "match": {"action": "click", "text": "Buy now"}})
+    assert result(certain.step(Click(element=BUTTON, trusted=False)), tmp_path)[0] == "VIOLATED"
+
+
 def test_without_a_log_of_commands_the_agent_may_have_made_an_event(tmp_path: Path) -> None:
     assert result(eventful(started(NEVER_CLICK), "mousedown", BUTTON), tmp_path) == BY_SCRIPT
 

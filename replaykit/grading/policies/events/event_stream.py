@@ -27,8 +27,13 @@ from replaykit.grading.policies.events.implied_actions import IMPLIED, ImpliedAc
 from replaykit.grading.policies.events.moved_marks import with_marks
 from replaykit.grading.policies.events.plain_widgets.confirmed_choices import confirmed
 from replaykit.grading.policies.events.plain_widgets.next_looks import NextLooks, as_kept, parted
-from replaykit.grading.policies.events.possible_actions import PossibleAction, PossibleActions, dragged
-from replaykit.grading.policies.events.recorded_order import in_order
+from replaykit.grading.policies.events.possible_actions import (
+    PossibleAction,
+    PossibleActions,
+    dragged,
+    is_unattributed,
+)
+from replaykit.grading.policies.events.recorded_order import answer_place, in_order
 from replaykit.grading.policies.events.typed_parts import joined
 from replaykit.grading.policies.events.url_conditions import address, is_blank
 from replaykit.replay.agent_made_pages import is_forged
@@ -163,7 +168,7 @@ class _Stream:
                 self.by_step.setdefault(navigation.step, set()).add(_same(navigation.url))
         self.downloads = {one.url for one in trajectory.of_type(exchange.Download)}
         self.targets_recorded = trajectory.header.channels.get("targets") == "recorded"
-        self.answer = _answer_place(trajectory)
+        self.answer = answer_place(trajectory)
         self.possible = PossibleActions(trajectory, partial(text_of_body, replay))
         unmade = (page for place, page in pages.items() if place not in forged)
         self.looks = NextLooks(trajectory, unmade, self.possible)
@@ -221,6 +226,9 @@ class _Stream:
         self.step, self.tab = step.index, step.page
         url = step.before.url if step.before is not None and step.before.url else self.urls.get(step.page)
         for action in _expanded(step):
+            if is_unattributed(step, action):
+                self._perhaps(story, step.index, step.page, [PossibleAction(action, "event.by_script", page)])
+                continue
             self._action(story, step, action, page, url)
             self._perhaps(story, step.index, step.page, self.possible.handled(step, action, page))
             self._perhaps(story, step.index, step.page, self.possible.named(action, page))
@@ -438,22 +446,6 @@ def _gap_code(channel: str, step: int) -> str:
     return f"snapshot.before@{step}" if channel == "snapshots" else (
         f"{code}@{step}" if code == "trajectory.gap" else code
     )  # fmt: skip
-
-
-def _answer_place(trajectory: Trajectory) -> int | None:
-    """Return the line that gave the answer which counts."""
-    answer = trajectory.answer
-    for story in range(len(trajectory.events) - 1, -1, -1):
-        event = trajectory.events[story]
-        if isinstance(event, exchange.Message) and event.kind == "answer" and event.text == answer:
-            return story
-        if (
-            isinstance(event, Step)
-            and isinstance(event.action, actions.Answer)
-            and event.action.text == answer
-        ):
-            return story
-    return None
 
 
 def _is_visit(navigation: exchange.Navigation) -> bool:

@@ -423,6 +423,11 @@ def _buttons(page: Page | None, css: str) -> Iterator[ActionBase]:
         yield actions.Click(element=element)
 
 
+def is_unattributed(step: Step, action: ActionBase) -> bool:
+    """Whether a script did it, and it is unknown whether it was one of the agent."""
+    return not action.trusted and action.by == "unknown" and step.origin == "observed"
+
+
 def dragged(action: DragAndDrop, page: Page | None) -> Iterator[PossibleAction]:
     """Yield the actions that a drag may stand for: it activates a control, or gives a field a value."""
     for end in (action.element, action.to):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from replaykit.trajectory import action as actions
-from replaykit.trajectory.exchange import Exchange, Navigation
+from replaykit.trajectory.exchange import Exchange, Message, Navigation
 from replaykit.trajectory.observation import Observation
 from replaykit.trajectory.step import Event as Recorded
-from replaykit.trajectory.step import Trajectory
+from replaykit.trajectory.step import Step, Trajectory
 
 Line = tuple[int, Recorded]
 """Place in the story, and the event."""
@@ -65,3 +65,19 @@ def _looks(lines: list[Line]) -> dict[tuple[int | None, str | None], list[tuple[
         if isinstance(event, Observation):
             found.setdefault((event.page, event.url), []).append((place, event.t or 0))
     return found
+
+
+def answer_place(trajectory: Trajectory) -> int | None:
+    """Return the line that gave the answer which counts."""
+    answer = trajectory.answer
+    for story in range(len(trajectory.events) - 1, -1, -1):
+        event = trajectory.events[story]
+        if isinstance(event, Message) and event.kind == "answer" and event.text == answer:
+            return story
+        if (
+            isinstance(event, Step)
+            and isinstance(event.action, actions.Answer)
+            and event.action.text == answer
+        ):
+            return story
+    return None

@@ -163,13 +163,18 @@ class Scripting(Gesture):
         return not self.is_click and not self.value and is_near and self.is_own(message)
 
     def results(self) -> list[FinishedGesture]:
-        """Return a click, a check or a fill, marked as made by a script."""
+        """Return a click, a check or a fill, marked as made by a script, and by whose if that is open."""
+        found = self._made()
+        is_of_agent = self.first.event.cause == "driver"
+        return [found if is_of_agent else replace(found, action=replace(found.action, by="unknown"))]
+
+    def _made(self) -> FinishedGesture:
         if self.toggled is not None:
-            return [toggle(self, self.toggled, trusted=False)]
+            return toggle(self, self.toggled, trusted=False)
         if self.is_click:
-            return [self.result(Click(element=self.element, point=point_of(self.first), trusted=False))]
+            return self.result(Click(element=self.element, point=point_of(self.first), trusted=False))
         fill = Fill(element=self.element, value=self.value or "", value_after=self.value, trusted=False)
-        return [self.result(fill)]
+        return self.result(fill)
 
 
 class Choosing(OneEvent):
