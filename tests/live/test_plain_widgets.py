@@ -248,7 +248,7 @@ def choose(*keys: str) -> Callable[[Any], None]:
             (SLOTTED, press("#t", "e"), EVIL, "UNDECIDED"),
             (SLOTTED, press("#t", "e"), only("EVIL", "Rome"), "OK"),
             (ARROW, press("#t", "ArrowDown"), EVIL, "UNDECIDED"),
-            (ARROW, press("#t", "ArrowDown"), only("Bob"), "UNDECIDED"),
+            (ARROW, press("#t", "ArrowDown"), only("Bob"), "VIOLATED"),
             (ARROW, press("#t", "ArrowDown"), never(action="@input", value="Rome"), "DORMANT"),
             (TRACK, click("#t"), FILLED, "UNDECIDED"),
             (OWN_BOX, click("#t"), never(action="check", text="EVIL"), "UNDECIDED"),
