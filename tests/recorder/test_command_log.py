@@ -60,11 +60,14 @@ class Thing:
         vars(self).update(more)
 
 
-def connection(name: str) -> Any:
+def connection(name: str, *, is_remote: bool = False) -> Any:
     class Connection:
         def __init__(self) -> None:
             self.sent: list[str] = []
             self.replies: list[asyncio.Future[Any]] = []
+
+        def is_remote(self) -> bool:
+            return is_remote
 
     def send(self: Any, object: Any, method: str, params: Any, options: Any = None) -> Any:
         self.sent.append(method)
@@ -77,8 +80,8 @@ def connection(name: str) -> Any:
 class Scene:
     """A page of a context, and a log that listens."""
 
-    def __init__(self, name: str = FUNNELS[0], *, is_sync: bool = True) -> None:
-        self.connection = connection(name)
+    def __init__(self, name: str = FUNNELS[0], *, is_sync: bool = True, is_remote: bool = False) -> None:
+        self.connection = connection(name, is_remote=is_remote)
         self.name = name
         self.context = Thing("BrowserContext", connection=self.connection, _options={"baseURL": BASE})
         self.page = Thing("Page", self.context)
@@ -267,12 +270,9 @@ def test_what_lets_others_command_the_browser_is_a_gap(kind: str, method: str, p
 
 
 def test_a_server_has_other_clients() -> None:
-    one = connection(FUNNELS[0])
-    one.is_remote = lambda: True
-    log = DriverLog(ReceivingDriver(), is_sync=True)  # type: ignore[arg-type]  # a double of the part that it calls
-    log.open(Thing("Page", connection=one))
-    log.started(ALONE)
-    assert not log.is_whole
+    scene = Scene(is_remote=True)
+    scene.log.started(ALONE)
+    assert not scene.log.is_whole
 
 
 @pytest.mark.parametrize(

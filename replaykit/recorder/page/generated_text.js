@@ -148,13 +148,16 @@ function addGenerated(reading, number, place, text) {
   else reading.rows.push([number, place, text]);
 }
 
+// The mark that a rule gives a list item by its `::marker`, else the one of its list style.
 function markText(reading, element, style) {
-  if (!propertyValue(style, 'display').includes('list-item')) return '';
-  return partText(reading, element, '::marker') || listText(reading, element, propertyValue(style, 'list-style-type'));
+  return (isListItem(style) ? partText(reading, element, '::marker') : '') || listText(reading, element, style);
 }
 
-function listText(reading, element, type) {
-  if (reading.counters.has(type)) return reading.symbols;
+const isListItem = (style) => propertyValue(style, 'display').includes('list-item');
+
+function listText({ counters, symbols }, element, style) {
+  const type = isListItem(style) ? propertyValue(style, 'list-style-type') : '';
+  if (counters.has(type)) return symbols;
   return isString(type) ? contentText(type, element, true) : '';
 }
 
@@ -165,8 +168,7 @@ function partText(reading, element, name) {
   if (content === 'none' || content === 'normal' || content === '') return '';
   const display = propertyValue(style, 'display');
   if (propertyValue(style, 'visibility') !== 'visible' || display === 'none') return '';
-  const mark = name !== '::marker' && display.includes('list-item') ? listText(reading, element, propertyValue(style, 'list-style-type')) : '';
-  const shown = mark + contentText(content, element, true) + namedText(reading, content, style);
+  const shown = listText(reading, element, style) + contentText(content, element, true) + namedText(reading, content, style);
   const text = inCase(shown.replace(PRIVATE, ''), propertyValue(style, 'text-transform'));
   return display === 'inline' && !isOutOfFlow(style) ? text : ` ${text} `;
 }

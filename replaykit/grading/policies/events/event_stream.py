@@ -228,8 +228,8 @@ class _Stream:
         for action in _expanded(step):
             if is_unattributed(step, action):
                 self._perhaps(story, step.index, step.page, [PossibleAction(action, "event.by_script", page)])
-                continue
-            self._action(story, step, action, page, url)
+            else:
+                self._action(story, step, action, page, url)
             self._perhaps(story, step.index, step.page, self.possible.handled(step, action, page))
             self._perhaps(story, step.index, step.page, self.possible.named(action, page))
             if step.origin == "imported":

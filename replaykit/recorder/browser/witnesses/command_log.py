@@ -162,7 +162,8 @@ class DriverLog:
             found.logs.append(self)
             self._funnel = found
             # A server has one browser for all its clients.
-            self._is_remote = bool(getattr(connection, "is_remote", bool)())
+            is_remote = getattr(connection, "is_remote", None)
+            self._is_remote = is_remote is not None and is_remote()
 
     def started(self, command_line: str) -> None:
         """Note how the browser was started."""
