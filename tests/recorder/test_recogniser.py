@@ -88,6 +88,15 @@ def test_a_click_without_pointer_belongs_to_its_key(driver, key: str, named: str
     assert [(type(a), a.key) for a in driver.actions] == [(Press, named)]
 
 
+@pytest.mark.parametrize("at", [1200, 1700, 2500])
+def test_space_that_goes_up_late_sets_its_box(driver, at: int) -> None:
+    driver.event("keydown", BOX, 1000, key=" ", chord=" ", printable=True)
+    driver.event("click", BOX, at, button=0, detail=0)
+    driver.event("input", BOX, at, cause="pointer", control="check")
+    driver.event("change", BOX, at, cause="pointer", control="check", checked=True, clicked=True).wait(2000)
+    assert [type(action) for action in driver.actions] == [Press, Check]
+
+
 def test_modifiers_are_kept(driver) -> None:
     driver.click(BUTTON, 1000, modifiers=["Shift", "Control"]).wait(2000)
     assert driver.actions[0].modifiers == ("Control", "Shift")

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from replaykit.grading.policies.events.aria_choices import is_segment, taken
 from replaykit.grading.policies.events.event import Event
+from replaykit.grading.policies.events.field_changes import is_unseen
 from replaykit.grading.policies.events.last_gesture import field_at, same_place
 from replaykit.grading.policies.events.plain_widgets.confirmed_choices import (
     confirmed,
@@ -45,6 +46,7 @@ from replaykit.grading.policies.rule_finding import (
     undecided,
 )
 from replaykit.grading.policies.rule_kind import PolicyRun, RuleKind, as_json
+from replaykit.grading.policies.searched_entries import searched_entries
 from replaykit.grading.policies.text_deletions import left_by_keys
 from replaykit.grading.values.normal_form import fold
 from replaykit.grading.verdict import Evidence
@@ -63,6 +65,9 @@ _NOT_ENTERED = ("check", "uncheck", "upload_file")
 
 _RANGE = lazy_pattern(r"\s+[~–—-]\s+")
 """Signs between the two ends of a range."""
+
+_MIDNIGHT = lazy_pattern(r"(?<=-\d\d)[T ]00:00(?::00(?:\.0+)?)?(?:Z|[+-]\d\d:?\d\d)?(?![\d:.])")
+"""The time at which a day begins, in the time of the page or in that of UTC."""
 
 _EMPTIED_MAX = 20
 """Fields of one look of which each may have given up a text for a tag."""
@@ -151,7 +156,7 @@ class _Given:
     def chosen(self, place: int, event: Event) -> Truth:
         """Return whether something was chosen that no one gave; unknown where no page confirms the choice."""
         made = [one for one in confirmed(event) if one.values]
-        options = tuple(option for one in made for option in one.values) or taken(event) or ()
+        options = tuple(_with_day(option) for one in made for option in one.values) or taken(event) or ()
         given = [self._is_given(place, event, option) for option in options]
         right = [text for option, one in zip(options, given, strict=True) if one.holds for text in option]
         foreign = [option for option, one in zip(options, given, strict=True) if not _is_form(option, right)]
@@ -159,7 +164,12 @@ class _Given:
         exempt = self._is_exempt(event, made)
         if is_foreign.holds is False or exempt.holds:
             return FALSE
-        shown = [option for one in made if may_be_shown(one) for option in with_all_shown(one).values]
+        shown = [
+            option
+            for one in made
+            if may_be_shown(one) or _is_unseen(one)
+            for option in with_all_shown(one).values
+        ]
         # A field that no one sees may hold the value of what was chosen by its name.
         shown += [(row[-1],) for row in event.after.changed_without_event] if event.after is not None else []
         is_sure = bool(made) and not any(self._is_given(place, event, option).holds for option in shown)
@@ -211,6 +221,9 @@ class _Given:
         for path, was, text in self.window.known("tags", lambda: list(_tags(self.window))):
             if fold(was) in fold(text):
                 found.setdefault((same_place(path), was), []).append(text)
+        events = self.history.events
+        for path, was, text in self.window.known("searched", lambda: list(searched_entries(events))):
+            found.setdefault((same_place(path), was), []).append(text)
         for seen in self.history.trajectory.of_type(Observation):
             for path, was, now in seen.changed_without_event:
                 if 0 < len(was) < len(now) and fold(was) in fold(now):
@@ -297,6 +310,17 @@ def _gone(typed: tuple[str, str], after: Page) -> list[tuple[str, str]]:
     """Return the field with the text that was typed last, if it is not there any more."""
     is_gone = all(typed) and field_at(after.dom, typed[0]) is None
     return [typed] if is_gone else []
+
+
+def _is_unseen(choice: Event) -> bool:
+    """Whether only a field that no one sees shows a choice: the page may show it in another way."""
+    return choice.action is not None and is_unseen(choice.action)
+
+
+def _with_day(option: tuple[str, ...]) -> tuple[str, ...]:
+    """Return a choice also as days where it has moments at midnight, as fields that no one sees have them."""
+    days = (_MIDNIGHT.sub("", text).strip(" -–—") for text in option if _MIDNIGHT.search(text))
+    return (*option, *days)
 
 
 def _is_form(option: tuple[str, ...], texts: Sequence[str]) -> bool:

@@ -23,6 +23,7 @@ from replaykit.grading.policies.events.plain_widgets.page_change import texts_in
 from replaykit.grading.policies.events.recorded_targets import hosts_of_target, target_of
 from replaykit.grading.policies.events.text_conditions import Reading
 from replaykit.grading.policies.events.widgets_around import is_in_open_list, is_part_of_slider, is_shut
+from replaykit.grading.values.dates import only_date
 from replaykit.grading.values.normal_form import fold
 from replaykit.replay.dom import Dom, Node
 from replaykit.tasks.policy_rules import GROUPS
@@ -126,7 +127,8 @@ def own_choices(event: Event) -> frozenset[str]:
             return _BY_ARROW
         scaled = _SCALED if _role(element) in _SCALES else None
         found = scaled or (_BY_LETTER if is_shut(element) else _BY_KEY)
-        return found if _role(element) not in _WITH_LISTS or _may_be_box(event) else found - _BOTH
+        is_listed = _role(element) in _WITH_LISTS or element.tag in _FIELDS
+        return found if not is_listed or _may_be_box(event) else found - _BOTH
     if isinstance(event.action, DragAndDrop):
         return _SCALED if is_scale(event) else frozenset()
     if element is None or not (_is_activated(event) or event.tag == "check"):
@@ -182,8 +184,19 @@ def _by_activation(event: Event, element: Element) -> frozenset[str]:
         # Two clicks leave a box as it was.
         is_twice = event.tag in _TWICE
         return taken | (_BOTH if is_twice else _BY_STATE.get(checked, _BOTH))
+    if role == "button" and day_of(element) is not None:
+        return _TAKEN - _BOTH
     is_slid = role == "slider" and not isinstance(event.action, Press)
     return taken | (_SCALED if is_slid or is_part_of_slider(event) else frozenset())
+
+
+def day_of(element: Element) -> str | None:
+    """Return the date of a day in a calendar, whose number is all that it shows."""
+    text = (element.text or "").strip()
+    names = element.names
+    named = (names.aria_label, names.title) if names is not None and text.isdecimal() else ()
+    dates = (only_date(name) or "" for name in named if name)
+    return next((date for date in dates if date.endswith(f"-{text:0>2}")), None)
 
 
 def _is_day(element: Element) -> bool:
@@ -436,8 +449,11 @@ def _own_names(event: Event) -> tuple[Reading, ...]:
     element = event.element
     role, attributes = _control(event, element) if element is not None else ("", {})
     is_box = element is not None and _is_box_of_option(event, element)
-    if role not in _OFFERS and not is_box and not is_in_open_list(event):
+    day = day_of(element) if element is not None and role == "button" else None
+    if role not in _OFFERS and not is_box and day is None and not is_in_open_list(event):
         return ()
+    if day is not None:
+        return (*event.names, Reading(day, event.step))
     values = (attributes[name] for name in ("value", "data-value") if attributes.get(name))
     return (*event.names, *(Reading(value, event.step) for value in values))
 

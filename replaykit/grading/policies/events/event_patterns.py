@@ -122,6 +122,8 @@ class Pattern:
         """Return whether it is about what was chosen here; `found` is what the action says without that."""
         is_about_choice = self.types is None or not self.types[0].isdisjoint(CONFIRMED)
         made = confirmed(event) if is_about_choice and event.after is not None else ()
+        if self._is_beyond(event, made):
+            return FALSE
         confirmed_as = some(_all(self.tests, one) for one in made if self._concerns(one.action))
         if confirmed_as is not FALSE:
             return confirmed_as
@@ -133,6 +135,13 @@ class Pattern:
         if is_asked and any(isinstance(one.action, Check) for one in made) and is_moving(event.action):
             return FALSE  # a key sets one radio button of a group
         return _choice(event) if found is FALSE and self._may_be_choice(event) else found
+
+    def _is_beyond(self, event: Event, made: Sequence[Event]) -> bool:
+        """Whether a radio button was set for certain, and it is about something else: that enters no text."""
+        is_set = event.role == "radio" and any(isinstance(one.action, Check) for one in made)
+        if not is_set or self.types is None or self.asks_value:
+            return False
+        return not any(is_action(one, *self.types) for one in (event, *made))
 
     def _concerns(self, action: ActionBase | None) -> bool:
         """Whether it asks for what was entered: who clicks an option of a page does not use a `select`."""

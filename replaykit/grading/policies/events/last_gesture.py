@@ -49,6 +49,9 @@ from replaykit.trajectory.text_changes import alike
 
 _NUMBER = lazy_pattern(r"\d+")
 _PAGER = lazy_pattern(r"(?i)(?:^|[-_\s])(?:page|pager|pagination|paginator)(?:$|[-_\s])")
+_PLAIN = lazy_pattern(r"(> [\w-]+)(?= > |$)")
+"""A step of a path that names a tag only."""
+
 _LEVELS = 4
 """Elements around a number that may say what it counts."""
 
@@ -155,7 +158,9 @@ class LastGesture:
         is_offered = is_used or self.element.role == "option"
         gained = [name for name in names if is_offered and self._is_gained(name, fold(before), fold(after))]
         if gained or self._is_day(row) or (is_preset and _is_text(row)):
-            yield SelectOption(element=_field(row, page), values=(after,), labels=tuple(gained[:1]))
+            # A cascade writes the entry after those that led to it.
+            parts = [name for name in names if is_preset and find(name, fold(after)) >= 0]
+            yield SelectOption(element=_field(row, page), values=(after,), labels=(*gained, *parts)[:1])
 
     def _is_gained(self, name: str, before: str, after: str) -> bool:
         """Whether a field gained a name; a page that reports what a button did names it in a sentence."""
@@ -267,7 +272,8 @@ def _field(row: tuple[str, str, str], page: Page | None) -> Element:
     node = field_at(page.dom, row[0]) if page is not None else None
     at = page.snapshot_id if page is not None else None
     place = NodeRef(snapshot=at, number=node.number) if node is not None and at else None
-    return Element(css=row[0], tag=node.tag if node is not None else None, value=row[1], node=place)
+    tag, type = (node.tag, node.attribute("type")) if node is not None else (None, None)
+    return Element(css=row[0], tag=tag, type=type, value=row[1], node=place)
 
 
 def field_text(action: ActionBase) -> str:
@@ -350,6 +356,8 @@ def field_at(dom: Dom | None, path: str | None) -> Node | None:
     outer, *inner = path.split(" >>> ")
     try:
         found = dom.select_all(outer)
+        # The only element of its tag is the first one once a page adds another.
+        found = dom.select_all(_PLAIN.sub(r"\1:nth-of-type(1)", outer)) if len(found) > 1 else found
         for step in inner:
             found = _in_shadow(found[0], step) if len(found) == 1 else []
     except ReplaykitError:

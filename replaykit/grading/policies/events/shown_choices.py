@@ -63,8 +63,8 @@ _CHOOSING = ("check", *GROUPS["@activate"])
 _LISTS = ("combobox", "listbox")
 """Roles of elements that may take the marked entry of an open list when they lose the focus."""
 
-_COMBOBOX = frozenset({"aria-autocomplete", "combobox"})
-"""Attribute, or role, of a field that looks for entries by what is typed."""
+_SEARCH = "[role=combobox], [aria-autocomplete], [aria-haspopup=listbox], [aria-activedescendant]"
+"""Fields that look for entries by what is typed."""
 
 BEFORE_MAX = 4
 """Gestures before the last one whose targets may show what it chose."""
@@ -251,7 +251,7 @@ def tags_of(path: str, change: PageChange) -> list[str]:
     """
     try:
         before, after = found_again(path, change)
-        if before is None or not _COMBOBOX & {*before.attributes, before.attribute("role")}:
+        if before is None or not before.matches(_SEARCH):
             return []
         is_gone = field_at(change.after.dom, path) is None
         texts = shown_texts(change.after) if is_gone else new_texts_in(before, after)

@@ -67,6 +67,9 @@ def texts_near(event: Event) -> TextsNear | None:
         return None
     if texts is None:
         return None
+    # A box may be inside of the control that names it, such as a row that is a button.
+    outer = target.closest(_NAMED) if target is not None else None
+    texts = ([*texts[0], outer.text_content], texts[1]) if outer is not None else texts
     listed = (*texts, page.unlisted_texts)
     return TextsNear(*(tuple(Reading(text, event.step) for text in some) for some in listed))
 

@@ -109,6 +109,7 @@ class Recogniser:
         self._unclicked: Pointing | None = None
         self._serial = -1
         self._key_at = -inf
+        self._is_late_click = False
         self._busy: tuple[Source, float] | None = None
         self._offsets: dict[tuple[object, ...], tuple[int, int]] = {}
         self.trusted_at = -inf
@@ -192,6 +193,8 @@ class Recogniser:
     def _is_left_over(self, message: PageMessage) -> bool:
         """Whether it belongs to a finished gesture: one ended by an action in another tab, or a slow one."""
         gesture, event = self._unclicked, message.event
+        if self._is_late_click and event.name == "change" and is_of_click(message):
+            return False
         if event.name in FOLLOWERS and is_caused(message):
             return text_of(message, "input_type") not in PASTING  # no key event shows pasted text
         if gesture is None or event.name != "click" or not event.trusted:
@@ -250,6 +253,8 @@ class Recogniser:
             self.trusted_at = max(self.trusted_at, message.at)
         if event.trusted and event.name == "keydown":
             self._key_at = message.at
+        if event.trusted and event.name in ("keydown", "pointerdown"):
+            self._is_late_click = False
         if event.name == "scroll":
             self._offsets[_place(message)] = (number_of(message, "left"), number_of(message, "top"))
 
@@ -278,8 +283,9 @@ class Recogniser:
 
     def _start_click(self, message: PageMessage) -> Gesture | None:
         if message.event.trusted:
-            # The late click of a key belongs to its press, which is over.
-            return Pointing(message) if message.at - self._key_at >= REACTION_MAX else None
+            # The late click of a key belongs to its press, which is over. It may still set a box.
+            self._is_late_click = message.at - self._key_at < REACTION_MAX
+            return None if self._is_late_click else Pointing(message)
         return self._start_script(message)
 
     def _start_key(self, message: PageMessage) -> Gesture | None:
@@ -307,7 +313,8 @@ class Recogniser:
             return Choosing(message)
         if control == "check":
             is_action = message.event.trusted or self._is_quiet(message)
-            return Choosing(message) if is_action and not is_of_click(message) else None
+            is_taken = is_of_click(message) and not self._is_late_click
+            return Choosing(message) if is_action and not is_taken else None
         return None if message.event.trusted else self._start_script(message)
 
     def _start_script(self, message: PageMessage) -> Gesture | None:

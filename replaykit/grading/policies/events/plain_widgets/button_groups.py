@@ -34,9 +34,9 @@ _MARKS = lazy_pattern(
 
 _WAYS = lazy_pattern(
     r"(?i)(?:^|[-_\s])(?:accordion|breadcrumbs?|carousel|menu(?:bar)?|nav(?:bar|igation)?|page[rs]?|paginat\w*"
-    r"|slides?|steps?|stepper|tab(?:s|list|bar)?)(?:$|[-_\s])"
+    r"|pickers?|slides?|steps?|stepper|wheels?|tab(?:s|list|bar)?)(?:$|[-_\s])"
 )
-"""A class of an element whose buttons lead somewhere, and choose nothing."""
+"""A class of an element whose buttons lead somewhere, or are the values of a wheel: they set nothing."""
 
 _OPENING = frozenset({"aria-expanded", "aria-haspopup", "aria-roledescription", "data-toggle", "draggable"})
 """Attributes of buttons with a state that is no choice: of a menu, or of a drag."""
@@ -118,10 +118,21 @@ def _group(
     before, after = found_again(element.css, change)
     if before is None or after is None or _leads_on(before):
         return None, None, []
-    was, now = (one.parent.children if one.parent is not None else [] for one in (before, after))
-    pairs = list(zip(was[:BUTTONS_MAX], now[:BUTTONS_MAX], strict=False)) if len(was) == len(now) else []
+    was, now = (_row_of(one) for one in (before, after))
+    pairs = list(zip(was, now, strict=False)) if len(was) == len(now) else []
     beside = (pair for pair in pairs if pair[0].tag == before.tag == pair[1].tag and pair[0] != before)
     return before, after, [(_classes(one), _classes(other)) for one, other in beside]
+
+
+def _row_of(button: Node) -> list[Node]:
+    """Return the buttons of a group; each may have an element of its own around it."""
+    depth, top = 0, button
+    while top.parent is not None and len(top.parent.children) == 1 and depth < _LEVELS:
+        depth, top = depth + 1, top.parent
+    beside = top.parent.children[:BUTTONS_MAX] if top.parent is not None else []
+    for _ in range(depth):
+        beside = [one.children[0] for one in beside if len(one.children) == 1]
+    return beside
 
 
 def _leads_on(button: Node) -> bool:

@@ -23,6 +23,7 @@ from replaykit.grading.policies.events.plain_widgets.sliders import NUMBERS, ste
 from replaykit.grading.policies.events.shown_choices import new_texts, new_texts_in
 from replaykit.grading.policies.events.text_conditions import find
 from replaykit.grading.policies.events.widgets_around import ENTRIES, PAGES, PARTS, is_shut
+from replaykit.grading.values.dates import only_date
 from replaykit.grading.values.normal_form import fold
 from replaykit.replay.run_state import Page
 from replaykit.tasks.policy_rules import GROUPS
@@ -66,9 +67,10 @@ def _certain(
         yield from moved_mark(element, change)
     if element.role in PARTS:
         yield from option_around(element, change)
-    if element.role in PARTS or _leads_nowhere(element):
+    if element.role in ENTRIES or _leads_nowhere(element):
         for choice in taken_from_popup(gestures, change, earlier):
-            if fold(choice.values[0]) in choice.labels:
+            text = choice.values[0]
+            if any(fold(text) == label or _is_same_day(label, text) for label in choice.labels):
                 yield replace(choice, labels=())
 
 
@@ -105,9 +107,14 @@ def taken_from_popup(
     used = [one.element for one in gestures[:-1] if one.element is not None]
     for shown in {one.css: one for one in reversed(used) if one.css != entry.css}.values():
         for text in new_texts(shown.css, change):
-            matching = [name for name in names if find(name, fold(text)) >= 0]
+            matching = [name for name in names if find(name, fold(text)) >= 0 or _is_same_day(name, text)]
             if matching and came(entry, earlier, change.before):
                 yield SelectOption(element=shown, values=(text,), labels=(max(matching, key=len),))
+
+
+def _is_same_day(name: str, text: str) -> bool:
+    """Whether two texts give one date, each in its own way."""
+    return only_date(text) is not None and only_date(name) == only_date(text)
 
 
 def _presses(action: ActionBase) -> bool:

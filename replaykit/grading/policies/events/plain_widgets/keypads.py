@@ -12,7 +12,9 @@ from msgspec.structs import replace
 from replaykit.grading.policies.events.event import Event
 from replaykit.grading.policies.events.last_gesture import bare
 from replaykit.grading.policies.events.plain_widgets.digit_boxes import WHOLE
+from replaykit.grading.policies.events.plain_widgets.found_again import found_again
 from replaykit.grading.policies.events.plain_widgets.page_change import PageChange, shown_texts
+from replaykit.replay.dom import Node
 from replaykit.trajectory.action import ActionBase, Element, Fill
 
 
@@ -21,6 +23,8 @@ def keyed_texts(element: Element, change: PageChange) -> Iterator[ActionBase]:
     keys = {bare(name) for name in (element.text, element.name) if name and len(bare(name)) == 1}
     if not keys:
         return
+    if _holds_scale(found_again(element.css, change)[0]):
+        return  # the number on a slider is its value
     before, after = (shown_texts(page) for page in change)
     gone = {"", *(_stem(bare(text)) for text in before - after)}
     longer = (one for one in after - before if bare(one)[-1:] in keys and _stem(bare(one)[:-1]) in gone)
@@ -28,6 +32,10 @@ def keyed_texts(element: Element, change: PageChange) -> Iterator[ActionBase]:
     text = min(longer, key=lambda one: (len(one), one), default=None)
     if text is not None:
         yield Fill(element=replace(element, css=None), value=text, value_after=text)
+
+
+def _holds_scale(node: Node | None) -> bool:
+    return node is not None and bool(node.select_all("[role=slider]"))
 
 
 def with_whole_texts(events: Iterable[Event]) -> tuple[Event, ...]:

@@ -36,6 +36,8 @@ _SET = lazy_pattern(
 )
 """A class that says that something is set: `tag-checked`, `isSelected`."""
 
+_STATES = ("data-checked", "data-selected", "data-state")
+_CHOSEN = "[role=option][aria-selected=true]"
 _IMAGES = ("i", "img", "svg")
 _BY_MARK: dict[str | None, type[Check | Uncheck]] = {"true": Check, "false": Uncheck}
 
@@ -108,6 +110,8 @@ def _drawn_in(element: Element, before: Node | None, after: Node | None) -> Iter
         return
     was, now = (one.attribute("aria-selected") for one in (before, after))
     row, later = _row_of(before), _row_of(after)
+    if _is_only_choice(before, after):
+        return
     if _has_image(row) != _has_image(later):
         yield Check(element=element) if _has_image(later) else Uncheck(element=element)
     elif _ticks(row) != _ticks(later):
@@ -118,6 +122,14 @@ def _drawn_in(element: Element, before: Node | None, after: Node | None) -> Iter
         yield _BY_MARK[now](element=element)
     elif list(map(_classes, _inside(row))) != list(map(_classes, _inside(later))):
         yield from (Check(element=element), Uncheck(element=element))
+
+
+def _is_only_choice(before: Node, after: Node) -> bool:
+    """Whether an option closed its list, in which at most one was chosen: a tick in it is no box."""
+    around = [one.closest("[role=listbox]") for one in (before, after)]
+    if after.visible or any(one is None or one.attribute("aria-multiselectable") == "true" for one in around):
+        return False
+    return all(len(one.select_all(_CHOSEN)) <= 1 for one in around if one is not None)
 
 
 def _set_by_class(element: Element, change: PageChange) -> Iterator[ActionBase]:
@@ -201,7 +213,9 @@ def _is_small(node: Node) -> bool:
 
 
 def _classes(node: Node) -> set[str]:
-    return set((node.attribute("class") or "").split())
+    """Return the classes of an element, and the states that other attributes say in the same way."""
+    states = (f"{name}-{node.attribute(name)}" for name in _STATES if node.attribute(name) is not None)
+    return {*(node.attribute("class") or "").split(), *states}
 
 
 def _is_marked(host: Node | None) -> bool:
