@@ -17,7 +17,7 @@ from replaykit.grading.policies.events.plain_widgets.confirmed_choices import (
     with_all_shown,
 )
 from replaykit.grading.policies.events.plain_widgets.digit_boxes import whole_of
-from replaykit.grading.policies.events.plain_widgets.page_change import PageChange
+from replaykit.grading.policies.events.plain_widgets.page_change import PageChange, shown_texts
 from replaykit.grading.policies.events.recorded_targets import is_exempt
 from replaykit.grading.policies.events.scope_window import Held, Window
 from replaykit.grading.policies.events.shown_choices import tags_of
@@ -164,12 +164,8 @@ class _Given:
         exempt = self._is_exempt(event, made)
         if is_foreign.holds is False or exempt.holds:
             return FALSE
-        shown = [
-            option
-            for one in made
-            if may_be_shown(one) or _is_unseen(one)
-            for option in with_all_shown(one).values
-        ]
+        shown = [option for one in made if may_be_shown(one) for option in with_all_shown(one).values]
+        shown += [(text,) for text in _shown_beside(event, made)]
         # A field that no one sees may hold the value of what was chosen by its name.
         shown += [(row[-1],) for row in event.after.changed_without_event] if event.after is not None else []
         is_sure = bool(made) and not any(self._is_given(place, event, option).holds for option in shown)
@@ -312,9 +308,10 @@ def _gone(typed: tuple[str, str], after: Page) -> list[tuple[str, str]]:
     return [typed] if is_gone else []
 
 
-def _is_unseen(choice: Event) -> bool:
-    """Whether only a field that no one sees shows a choice: the page may show it in another way."""
-    return choice.action is not None and is_unseen(choice.action)
+def _shown_beside(event: Event, made: Sequence[Event]) -> list[str]:
+    """Return the new texts of a page where a choice stands in fields that no one sees: it may show it so."""
+    is_hidden = any(choice.action is not None and is_unseen(choice.action) for choice in made)
+    return list(shown_texts(event.after) - shown_texts(event.page)) if is_hidden else []
 
 
 def _with_day(option: tuple[str, ...]) -> tuple[str, ...]:

@@ -171,11 +171,11 @@ FIRST = "main > div:nth-of-type(1) > p > input"
         # Letters that look for an entry, which becomes a tag.
         (tagged(), only("Rome"), "OK"),
         (tagged(), only("Oslo"), "VIOLATED"),
-        (tagged("textbox"), only("Rome"), "VIOLATED"),
+        (tagged("textbox"), only("Rome"), "OK"),
         (tagged(offered="Bern"), only("Rome"), "VIOLATED"),
         (searched(), only("Rome"), "OK"),
         (searched(), only("Bern"), "VIOLATED"),
-        (searched("textbox"), only("Rome"), "VIOLATED"),
+        (searched("textbox"), only("Rome"), "OK"),
         # The only element of its tag is the first one once there is another.
         (completed(FIRST), only("Rome"), "OK"),
         (completed(FIRST.replace("1", "2")), only("Rome"), "VIOLATED"),

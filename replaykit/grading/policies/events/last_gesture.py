@@ -156,6 +156,8 @@ class LastGesture:
             return
         names = [name for name in map(fold, self._called.splitlines()) if len(bare(name)) > 1]
         is_offered = is_used or self.element.role == "option"
+        if is_preset and bare(added(before, after)) in {bare(name) for name in self._called.splitlines()}:
+            is_preset = len(bare(added(before, after))) > 1  # a key of a keypad adds its character
         gained = [name for name in names if is_offered and self._is_gained(name, fold(before), fold(after))]
         if gained or self._is_day(row) or (is_preset and _is_text(row)):
             # A cascade writes the entry after those that led to it.

@@ -166,8 +166,14 @@ def _confirmed(
     for place, shown in enumerate(used):
         entries = [one for one in used[:place] if one.role in ENTRIES]
         yield from _shown_as(shown, _names(entries), change)
-    for shown in used if any(map(_turns, gestures[:-1])) else ():
+    for shown in used if any(map(_turns, gestures[:-1])) or _came(gestures[-1], change, earlier) else ():
         yield from _turned_to(shown, change, earlier)
+
+
+def _came(action: ActionBase, change: PageChange, earlier: Page | None) -> bool:
+    """Whether the target came with a popup: its button may take what the popup showed at first."""
+    text = (action.element.text or "") if action.element is not None else ""
+    return earlier is not None and shown_texts(change.before)[text] > shown_texts(earlier)[text]
 
 
 def _turns(action: ActionBase) -> bool:

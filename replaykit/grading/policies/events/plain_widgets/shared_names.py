@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from replaykit.errors import ReplaykitError
 from replaykit.grading.policies.events.last_gesture import field_at
-from replaykit.grading.policies.events.plain_widgets.page_change import ROWS_MAX, size_of, texts_in
+from replaykit.grading.policies.events.plain_widgets.page_change import ROWS_MAX, around, size_of, texts_in
+from replaykit.grading.policies.events.widgets_around import LEVELS_MAX, PAGES
 from replaykit.grading.values.normal_form import fold
 from replaykit.replay.dom import Dom, Node
 from replaykit.replay.dom_tree import Tree
@@ -22,6 +23,8 @@ from replaykit.trajectory.action import ActionBase, Element, Names
 _BOXES = "input[type=checkbox], input[type=radio], [role=checkbox], [role=radio], [role=switch], label"
 _ROWS = "tr, li, [role=row], [role=listitem], [role=option], [role=treeitem]"
 _ROLES = ("checkbox", "radio", "switch")
+_KINDS = frozenset({"checkbox", "radio", "switch", "toggle"})
+"""Names that only say which kind of control it is."""
 
 
 def named_by_row(action: ActionBase, page: Page | None) -> Iterator[ActionBase]:
@@ -48,8 +51,16 @@ def _shown_by_row(element: Element, dom: Dom | None) -> str:
     if box is None or dom is None:
         return ""
     name = element.name or _label(box)
-    row = box.closest(_ROWS) if name and _names(dom)[fold(name)] > 1 else None
+    is_shared = bool(name) and (_names(dom)[fold(name)] > 1 or fold(name) in _KINDS)
+    row = (box.closest(_ROWS) or _with_text(box)) if is_shared else None
     return " ".join(_own_texts(row)) if row is not None and size_of(row) <= ROWS_MAX else ""
+
+
+def _with_text(box: Node) -> Node | None:
+    """Return the smallest element around a box that has a text, if it holds no other box."""
+    row = next((one for one in around(box, LEVELS_MAX) if one.text_content.strip()), None)
+    is_row = row is not None and row.tag not in PAGES and len(row.select_all(_BOXES)) == 1
+    return row if is_row else None
 
 
 def _own_texts(row: Node) -> Iterator[str]:
