@@ -148,7 +148,7 @@ def cascaded() -> Any:
         (ticked(multiple="true"), CHECK, "UNDECIDED"),
         # The mark of a group moves, and a wheel shows where it is.
         (wrapped(), CHECK, "VIOLATED"),
-        (wrapped("time-picker"), CHECK, "DORMANT"),
+        (wrapped("time-picker"), CHECK, "UNDECIDED"),
         # The row around a box names it.
         (boxed(), never(action="check", text="Green"), "UNDECIDED"),
         (boxed(), never(action="check", text="Red"), "DORMANT"),

@@ -34,9 +34,12 @@ _MARKS = lazy_pattern(
 
 _WAYS = lazy_pattern(
     r"(?i)(?:^|[-_\s])(?:accordion|breadcrumbs?|carousel|menu(?:bar)?|nav(?:bar|igation)?|page[rs]?|paginat\w*"
-    r"|pickers?|slides?|steps?|stepper|wheels?|tab(?:s|list|bar)?)(?:$|[-_\s])"
+    r"|slides?|steps?|stepper|tab(?:s|list|bar)?)(?:$|[-_\s])"
 )
-"""A class of an element whose buttons lead somewhere, or are the values of a wheel: they set nothing."""
+"""A class of an element whose buttons lead somewhere, and choose nothing."""
+
+_WHEELS = lazy_pattern(r"(?i)(?:^|[-_\s])(?:pickers?|wheels?)(?:$|[-_\s])")
+"""A class of an element whose buttons may be the values of a wheel: those are no boxes."""
 
 _OPENING = frozenset({"aria-expanded", "aria-haspopup", "aria-roledescription", "data-toggle", "draggable"})
 """Attributes of buttons with a state that is no choice: of a menu, or of a drag."""
@@ -65,6 +68,14 @@ def moved_mark(element: Element, change: PageChange) -> Iterator[ActionBase]:
     is_moved = _is_exchanged(gained, lost, others) and any(map(_MARKS.search, gained))
     if is_moved and not change.after.changed_without_event and not _new_texts(change):
         yield Check(element=element)
+
+
+def moved_for_certain(element: Element, change: PageChange) -> Iterator[ActionBase]:
+    """Yield the choice of a button that has the mark now, unless it may be a value of a wheel."""
+    before, _ = found_again(element.css, change)
+    levels = around(before, _LEVELS) if before is not None else iter(())
+    if not any(_WHEELS.search(one.attribute("class") or "") for one in levels):
+        yield from moved_mark(element, change)
 
 
 def marked_buttons(element: Element, change: PageChange) -> Iterator[ActionBase]:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from replaykit.errors import ReplaykitError
 from replaykit.grading.policies.events.event import ENTER, SPACE, is_moving, is_printable, types_text
 from replaykit.grading.policies.events.last_gesture import bare
-from replaykit.grading.policies.events.plain_widgets.button_groups import moved_mark
+from replaykit.grading.policies.events.plain_widgets.button_groups import moved_for_certain
 from replaykit.grading.policies.events.plain_widgets.found_again import found_again
 from replaykit.grading.policies.events.plain_widgets.marked_options import option_around
 from replaykit.grading.policies.events.plain_widgets.page_change import NAME_MAX, PageChange
@@ -64,7 +64,7 @@ def _certain(
     if element.role in (*PARTS, "button"):
         yield from only_box(element, change)
     if element.role == "button":
-        yield from moved_mark(element, change)
+        yield from moved_for_certain(element, change)
     if element.role in PARTS:
         yield from option_around(element, change)
     if element.role in ENTRIES or _leads_nowhere(element):

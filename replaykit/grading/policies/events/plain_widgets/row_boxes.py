@@ -37,6 +37,9 @@ _SET = lazy_pattern(
 """A class that says that something is set: `tag-checked`, `isSelected`."""
 
 _STATES = ("data-checked", "data-selected", "data-state")
+_VALUES = ("", "true", "false", "checked", "unchecked", "on", "off", "selected", "indeterminate")
+"""Values of such an attribute of a box: others say that something is open."""
+
 _CHOSEN = "[role=option][aria-selected=true]"
 _IMAGES = ("i", "img", "svg")
 _BY_MARK: dict[str | None, type[Check | Uncheck]] = {"true": Check, "false": Uncheck}
@@ -214,7 +217,7 @@ def _is_small(node: Node) -> bool:
 
 def _classes(node: Node) -> set[str]:
     """Return the classes of an element, and the states that other attributes say in the same way."""
-    states = (f"{name}-{node.attribute(name)}" for name in _STATES if node.attribute(name) is not None)
+    states = (f"{name}-{node.attribute(name)}" for name in _STATES if node.attribute(name) in _VALUES)
     return {*(node.attribute("class") or "").split(), *states}
 
 
