@@ -85,6 +85,10 @@ _STANDS_FOR = lazy_pattern(
 )
 """Beginnings of values that refer to another or stand for one, of dates, and properties of a program."""
 
+_BLANKS = lazy_pattern(r"\s")
+_LETTER = lazy_pattern(r"[^\W\d_]")
+_DIGIT = lazy_pattern(r"\d")
+
 _TAG = lazy_pattern(r"<(?:input|meta|add|param)\b[^<>]{0,4000}>", re.IGNORECASE)
 _ATTRIBUTE = lazy_pattern(r"(?<=[\s\"'])([\w-]{1,64})\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 
@@ -134,11 +138,11 @@ def hide_named(text: str, hide: Hide, hide_cookie: Hide | None = None, *, is_pro
 
 def is_credential(value: str) -> bool:
     """Whether a value in a text opens something, and is no word, number, date, address or reference."""
-    if len(value) < CREDENTIAL_MIN or _STANDS_FOR.match(value) or any(map(str.isspace, value)):
+    if len(value) < CREDENTIAL_MIN or _STANDS_FOR.match(value) or _BLANKS.search(value):
         return False
-    if not any(map(str.isalpha, value)):
+    if _LETTER.search(value) is None:
         return False
-    return any(map(str.isdigit, value)) or (value.isalpha() and len(value) >= RANDOM_MIN)
+    return _DIGIT.search(value) is not None or (value.isalpha() and len(value) >= RANDOM_MIN)
 
 
 def _named(text: str, *, is_program: bool) -> Iterator[tuple[int, int]]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import cached_property, lru_cache, partial
+from contextvars import ContextVar
+from functools import cached_property, partial
 from typing import Any, TypeVar
 from urllib.parse import unquote, unquote_plus
 
@@ -17,16 +18,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from replaykit.patterns import lazy_pattern
+from replaykit.secrets.addresses import hide_in_addresses, hide_in_query
+from replaykit.secrets.cleaned_texts import CleanedTexts
 from replaykit.secrets.compressed_body import innermost
 from replaykit.secrets.json_texts import JSON_PART, is_json, looks_like_json, quoted, unquoted
+from replaykit.secrets.multipart_fields import hide_in_parts
 from replaykit.secrets.named_values import hide_named
 from replaykit.secrets.packed_texts import packed_texts
 from replaykit.secrets.secret_looks import LOOK_MIN, LOOKS, is_secret_look
 from replaykit.secrets.secret_patterns import (
-    ADDRESS,
-    QUERY_FIELD,
-    RELATIVE,
-    USER_INFO,
     Look,
     Looks,
     is_secret_field,
@@ -41,43 +41,28 @@ from replaykit.secrets.text_fields import is_free, text_fields
 from replaykit.secrets.utf16_bodies import wide_texts
 from replaykit.snapshot.snapshot_format import MEDIA_TYPE
 from replaykit.trajectory.exchange import Exchange
-from replaykit.trajectory.redaction_marks import HIDDEN_HEADER, KNOWN_HEADER, MASK_NAME, MASKED, MASKED_OTHER
+from replaykit.trajectory.redaction_marks import HIDDEN_HEADER, KNOWN_HEADER, MARK, MASKED, MASKED_OTHER
 from replaykit.trajectory.step import Header
 
 _S = TypeVar("_S", bound=Struct)
 
-_TOKEN = lazy_pattern(
-    rf"⟦(?:(?:secret|pattern):[A-Za-z_][\w.-]{{0,63}}|{MASK_NAME}|header(?::known)?|cut:\d+)⟧"
-)
-"""Mark in the place of a secret."""
-
 _TEXTUAL = ("text/", "application/javascript", "application/xml", "application/ecmascript", "image/svg+xml")
-_URL = lazy_pattern(r"[A-Za-z][A-Za-z0-9+.-]*:/?/?\S*[?#;&]\S+$")
 _FORM = lazy_pattern(r"[^\s=&]{1,256}=[^\s=&]*(?:&[^\s=&]{1,256}=[^\s=&]*)*")
 """A text in the form of an encoded form: `name=value&name=value`."""
 
-_MULTIPART_FIELD = lazy_pattern(
-    r"(content-disposition:[^\r\n]*?\bname=\"?([^\";\r\n]*)\"?[^\r\n]*\r?\n(?:[^\r\n]+\r?\n)*\r?\n)"
-    r"(.*?)(?=\r?\n--)",
-    re.IGNORECASE | re.DOTALL,
-)
-"""A part's head with its name, and its content."""
-
-
 NAMED_MIN = 10
 """Shortest text that names a secret and holds it, characters."""
-
-KNOWN_MAX = 256
-"""Longest text whose outcome is kept: pages say the same again and again, characters."""
-
-KEPT_MAX = 8192
-"""Texts without a secret that are remembered before all are forgotten: a page has hundreds."""
 
 PLAIN_MAX = 2**24
 """Bytes of a compressed payload that are searched for declared secrets."""
 
 NAMED_MAX = 2**21
-"""Bytes of a compressed payload that are searched for values that are secret by name or look."""
+"""Bytes of a compressed payload, or of all in a text, that are searched for secrets by name or look."""
+
+NESTED_MAX = 4
+"""How deep a text may lie within another that is read: an address in an address, base64 in base64."""
+
+_depth = ContextVar("depth of a text", default=0)
 
 
 class LeftSecret(Struct, frozen=True, kw_only=True):
@@ -128,9 +113,7 @@ class Redactor:
         self._hides_keys = hides_keys
         self._found = found
         self._pieces = None if sought is None else SecretPieces([*(secrets or {}).values(), *sought])
-        # Pages repeat the same texts in each step, and patterns are slow.
-        self._known = lru_cache(maxsize=4096)(self._clean)
-        self._kept: set[str] = set()
+        self._cleaned = CleanedTexts(self._clean)
 
     def hide_fields(self, names: Iterable[str]) -> None:
         """Hide from now on what fields of these names hold: a page masks them, whatever they are called."""
@@ -138,8 +121,7 @@ class Redactor:
         if new:
             self._fields |= new
             # Texts that were cleaned before may hold what the new fields mask.
-            self._known.cache_clear()
-            self._kept.clear()
+            self._cleaned.forget()
 
     def event(self, event: _S) -> _S:
         """Return an event without secrets in any of its texts."""
@@ -149,7 +131,7 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """Return a text without secrets; query fields of a URL are judged by their names."""
-        return self._known(text) if len(text) <= KNOWN_MAX else self._clean(text)
+        return self._clean(text) if _depth.get() else self._cleaned.text(text)
 
     def masked(self, value: str) -> str:
         """Return what stands for the value of a masked field: the secrets in it, or that it holds none."""
@@ -161,42 +143,19 @@ class Redactor:
         is_other = self._pieces is not None and "⟦" not in value and self._pieces.are_absent(value)
         mask = MASKED_OTHER if is_other else MASKED
         parts, at = [], 0
-        for token in _TOKEN.finditer(value):
+        for token in MARK.finditer(value):
             parts += [mask if token.start() > at else "", token.group()]
             at = token.end()
         return "".join([*parts, mask if at < len(value) else ""])
 
-    def _keeps(self, texts: list[str]) -> bool:
-        """Whether none of these texts holds a secret."""
-        if self._kept.issuperset(texts):
-            return True
-        if len(self._kept) > KEPT_MAX:
-            self._kept.clear()
-        new = set(texts) - self._kept
-        if any(self.text(text) != text for text in new):
-            return False
-        self._kept.update(text for text in new if len(text) <= KNOWN_MAX)
-        return True
-
     def _clean(self, text: str) -> str:
         text = self._unpacked(self._named(self._looking(self._asked(text))))
-        return self._addressed(text) if "=" in text or "@" in text or "%40" in text else text
-
-    def _addressed(self, text: str) -> str:
-        """Hide user, password and fields with secret names in every address of a text."""
-        text = USER_INFO.sub(_without_user, text)
-        if _URL.match(text):
-            return QUERY_FIELD.sub(self._queried, text)
-        text = ADDRESS.sub(self._asked_of, text)
-        return RELATIVE.sub(self._asked_of, text)
-
-    def _asked_of(self, match: re.Match[str]) -> str:
-        return QUERY_FIELD.sub(self._queried, match.group())
+        return hide_in_addresses(text, self._value)
 
     def _script(self, text: str) -> str:
         """Return a program without secrets: only absolute addresses differ from its own signs."""
         hidden = self._named(self._looking(self._asked(text)), is_program=True)
-        return ADDRESS.sub(self._asked_of, USER_INFO.sub(_without_user, hidden))
+        return hide_in_addresses(hidden, self._value, is_program=True)
 
     def _named(self, text: str, *, is_program: bool = False) -> str:
         """Hide what a text itself names as a secret."""
@@ -213,23 +172,29 @@ class Redactor:
 
     def _unpacked(self, text: str) -> str:
         """Hide each part of a text that is base64 of what holds a secret."""
-        parts, at = [], 0
+        parts, at, left = [], 0, NAMED_MAX
         for start, end, data in packed_texts(text):
-            inner = self._opened(data)
-            if inner is not None:
-                parts += [text[at:start], self._with_masks(self._declared(inner))]
+            inner = _opened(data, left)
+            # A few letters may be much when they are unpacked.
+            left -= len(inner or "")
+            if inner is None or self._hides(inner, self._untyped):
+                parts += [
+                    text[at:start],
+                    MASKED if inner is None else self._with_masks(self._declared(inner)),
+                ]
                 at = end
         return "".join([*parts, text[at:]])
 
-    def _opened(self, data: bytes) -> str | None:
-        """Return the text that bytes hold, compressed or not, if there is a secret in it."""
-        packed = innermost(data, NAMED_MAX)
-        plain = data if packed is None else packed.data
+    def _hides(self, text: str, rewrite: Rewrite) -> bool:
+        """Whether a text within another holds a secret; one that lies too deep is taken to hold one."""
+        depth = _depth.get()
+        if depth == NESTED_MAX:
+            return True
+        token = _depth.set(depth + 1)
         try:
-            text = plain.decode()
-        except UnicodeDecodeError:
-            text = plain.decode("utf-8", "surrogateescape") if packed is not None else ""
-        return text if self._untyped(text) != text else None
+            return rewrite(text) != text
+        finally:
+            _depth.reset(token)
 
     def _looking(self, text: str) -> str:
         # Most texts of a page are shorter, and each pattern costs a pass.
@@ -249,7 +214,7 @@ class Redactor:
             return packed
         kind = media_type.partition(";")[0].strip().lower()
         if kind == MEDIA_TYPE:
-            rewritten = rewrite_snapshot(data, self.text, self._holds_secret, self._keeps)
+            rewritten = rewrite_snapshot(data, self.text, self._holds_secret, self._cleaned.keeps)
             # A snapshot that cannot be read is still a text that may hold secrets.
             return self._payload(data, self.text) if rewritten is None else rewritten
         rewrite = self._rewriter(kind)
@@ -330,9 +295,6 @@ class Redactor:
         is_kept = match.group() in self._plain or not is_secret_look(name, match)
         return match.group() if is_kept else f"⟦pattern:{name}⟧"
 
-    def _queried(self, match: re.Match[str]) -> str:
-        return f"{match.group(1)}={self._value(match.group(1), match.group(2))}"
-
     def _value(self, name: str, value: str) -> str:
         is_hidden = is_secret_field(name) or (
             bool(self._fields) and unquote_plus(name).lower() in self._fields
@@ -341,7 +303,7 @@ class Redactor:
             return value
         # An address within an address.
         plain = unquote(value) if "%" in value else value
-        is_hidden |= is_secret_value(name, value) or (plain != value and self.text(plain) != plain)
+        is_hidden |= is_secret_value(name, value) or (plain != value and self._hides(plain, self.text))
         return self._with_masks(value) if is_hidden else value
 
     def _header(self, name: str, value: str) -> str:
@@ -448,12 +410,12 @@ class Redactor:
         return quoted(number, self._value(name, self._asked(number)))
 
     def _urlencoded(self, text: str) -> str:
-        # The pattern wants a sign before a field, and the first one has none.
-        return QUERY_FIELD.sub(self._queried, f"&{self.text(text)}")[1:]
+        # A field has a sign before it, and the first one has none.
+        return hide_in_query(f"&{self.text(text)}", self._value)[1:]
 
     def _multipart(self, text: str) -> str:
         # Marks of declared secrets first: they show more than a mask.
-        return _MULTIPART_FIELD.sub(lambda match: match[1] + self._value(match[2], match[3]), self.text(text))
+        return hide_in_parts(self.text(text), self._value)
 
 
 def _mark(value: str, secrets: Mapping[str, str], sought: Iterable[str]) -> str:
@@ -464,22 +426,23 @@ def _mark(value: str, secrets: Mapping[str, str], sought: Iterable[str]) -> str:
     return "".join(f"⟦secret:{name}⟧" for name in (first, *inner)) + (MASKED if is_more else "")
 
 
-def _without_user(match: re.Match[str]) -> str:
-    """Return an address without user and password; a bare user name is kept where it asks for no page."""
-    before, coded = match["before"], match["coded"]
-    who = match["who"] or match["whom"]
-    # A declared secret keeps its name here, so that a reader can tell which one it was.
-    shown = "".join(mark.group() for mark in _TOKEN.finditer(who)) or MASKED
-    if before is None:
-        return f"{coded}{shown}%40" if re.search(":|%3A", who, re.IGNORECASE) else match.group()
-    is_page = before.lower().startswith(("http", "ws", "ftp"))
-    return f"{before}{shown}@" if is_page or ":" in who else match.group()
+def _opened(data: bytes, most: int) -> str | None:
+    """Return the text that bytes hold, compressed or not; else empty; None beyond `most` bytes."""
+    if most <= 0:
+        return None
+    packed = innermost(data, most)
+    if packed is not None:
+        return packed.data.decode("utf-8", "surrogateescape") if len(packed.data) < most else None
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return ""
 
 
 def _matches(look: Look, text: str) -> Iterator[tuple[int, int]]:
     """Yield the matches of a given pattern outside of what stands for secrets already."""
     at = 0
-    for token in _TOKEN.finditer(text):
+    for token in MARK.finditer(text):
         yield from spans(look, text, at, token.start())
         # A pattern such as `\w+` would match inside of a mark and destroy it.
         at = token.end()

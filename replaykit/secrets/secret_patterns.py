@@ -46,22 +46,6 @@ ASKS = frozenset({"is", "has", "show", "hide", "forgot", "max", "min", "num", "t
 FIELD_ENDS = ("password", "passwd", "pwd", "secret", "token")
 """Ends of words of field names, likewise: `newpassword`, `csrftoken`."""
 
-USER_INFO = lazy_pattern(
-    r"(?P<before>[A-Za-z][A-Za-z0-9+.-]{0,31}:\\?/\\?/)(?P<who>[^\s/?#\"'<>\\@⟦⟧][^\s/?#\"'<>\\]{0,1023})@"
-    r"|(?P<coded>%3A%2F%2F)(?P<whom>(?:(?!%2F|%3F|%23|%40)[^\s&\"'<>]){1,1023})%40",
-    re.IGNORECASE,
-)
-"""User and password of an address, plain or percent-encoded."""
-
-ADDRESS = lazy_pattern(r"[A-Za-z][A-Za-z0-9+.-]{0,31}:\\?/\\?/[^\s\"'<>]+")
-"""An absolute address anywhere in a text."""
-
-RELATIVE = lazy_pattern(r"(?<![^\s\"'(=,])(?:\.{0,2}/[^\s\"'<>?]*)?\?[^\s\"'<>]*=[^\s\"'<>]+")
-"""A relative address with a query, anywhere in a text that is no program."""
-
-QUERY_FIELD = lazy_pattern(r"(?<=[?&;#])([^=&;#?\s\"'<>]{1,256})=([^&;#\s\"'<>]+)")
-"""A field of a query or a fragment: name, value."""
-
 WINDOW = 4096
 """Characters that a given pattern is tried on at a time: what it costs grows with the text, not faster."""
 

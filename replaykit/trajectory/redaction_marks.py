@@ -22,6 +22,11 @@ MASK = "⟦masked"
 MASK_NAME = "masked(?::other)?"
 """Regular expression of the name of both, between the brackets."""
 
+MARK = lazy_pattern(
+    rf"⟦(?:(?:secret|pattern):[A-Za-z_][\w.-]{{0,63}}|{MASK_NAME}|header(?::known)?|cut:\d+)⟧"
+)
+"""Mark in the place of a secret, or of what was cut off, as it is written."""
+
 HIDDEN_HEADER = "⟦header⟧"
 """Mark of the value of a header such as `Cookie`."""
 

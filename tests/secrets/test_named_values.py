@@ -155,7 +155,7 @@ def test_words_dates_and_numbers_are_no_credentials(text: str) -> None:
 @pytest.mark.parametrize(
     "part",
     ["password ", "token=", 'key":"', "<input ", "cookie: a=", "secret is ", "--password ", "user a password ", "key ", "İpassword=",
-     "\\" * 9 + '"token', "eyJh", ";base64,AAAA"],
+     "\\" * 9 + '"token', "eyJh", ";base64,AAAA", "key:", "=(/", "=(", "(?a", "a:?", "a://b@", "%3A%2F%2F", "?a=b&", "?"],
 )  # fmt: skip
 def test_no_text_takes_long(part: str) -> None:
     text = (part * (NAMED_MAX // len(part)))[: NAMED_MAX // 8]
