@@ -65,14 +65,16 @@ class Figure(NamedTuple):
     counted: tuple[str, ...] = ()
 
 
-def read(package: Path) -> dict[str, Module]:
-    """Return every module by its dotted name, sorted."""
-    found = {}
+def read(package: Path, words: Iterable[str] = ()) -> dict[str, Module]:
+    """Return every module by its dotted name, sorted; `words`: only those that hold one of these."""
+    found, held = {}, {word.lower() for word in words} or {""}
     for path in sorted(package.rglob("*.py")):
         parts = path.relative_to(package.parent).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
         text = path.read_text("utf-8")
-        found[name] = Module(path, text, ast.parse(text))
+        low = text.lower()
+        if any(word in low for word in held):
+            found[name] = Module(path, text, ast.parse(text))
     return found
 
 

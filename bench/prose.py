@@ -113,11 +113,18 @@ def descriptions() -> dict[str, dict[str, str]]:
     }
 
 
-def source_texts(package: Path = ROOT / "replaykit") -> dict[str, dict[str, str]]:
-    """Return all docstrings, those of fields included, and all comments of a package, by `path:line`."""
+def source_texts(
+    package: Path = ROOT / "replaykit", words: Sequence[str] = ("",)
+) -> dict[str, dict[str, str]]:
+    """Return all docstrings, those of fields included, and all comments of a package, by `path:line`.
+
+    `words`: only those of Python files that hold one of these.
+    """
     found: dict[str, dict[str, str]] = {name: {} for name in SOURCES}
     for path in sorted(package.rglob("*.py")):
         place, text = path.relative_to(package.parent), path.read_text("utf-8")
+        if not any(word in text for word in words):
+            continue
         found["source docstrings"] |= {f"{place}:{line}": one for line, one in _docstrings(ast.parse(text))}
         found["source comments"] |= {f"{place}:{line}": one for line, one in _comments(text)}
     for path in sorted(package.rglob("*.js")):

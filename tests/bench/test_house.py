@@ -132,7 +132,13 @@ def test_no_name_has_a_private_word() -> None:
 
 
 def test_no_name_in_tests_has_a_private_word() -> None:
-    assert private_names(read(ROOT / "tests"), PRIVATE_IN_TESTS) == {}
+    # To parse all tests takes ten times as long.
+    assert private_names(read(ROOT / "tests", PRIVATE_IN_TESTS), PRIVATE_IN_TESTS) == {}
+
+
+def test_only_modules_with_a_word_are_read_where_words_are_given(tmp_path: Path) -> None:
+    own = package(tmp_path)
+    assert list(read(own, ["DOOR", "nowhere"])) == ["own.pages", "own.rooms.doors"]
 
 
 def test_no_file_of_tests_has_a_private_word() -> None:
