@@ -37,6 +37,8 @@ def inspect_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (site,) = (folder / "env").glob("lib/python*/site-packages")
     (wheel,) = folder.glob("*.whl")
     zipfile.ZipFile(wheel).extractall(site)  # all that an installer does to a wheel of pure Python
+    for client in ("anthropic", "openai"):  # no model is asked, and Inspect takes seconds to load them
+        (site / f"{client}.py").write_text("raise ImportError('not for these tests')\n")
     (site / "beside.pth").write_text(f"{INSPECT}\n{sysconfig.get_path('purelib')}\n")
     return folder / "env" / "bin" / "python"
 

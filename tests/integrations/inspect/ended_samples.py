@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 from anyio import CancelScope, lowlevel
@@ -26,6 +27,17 @@ LEAN = ["--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup"]
 
 
 scopes = []
+lent = AsyncExitStack()
+browsers = []
+
+
+async def browser():
+    """Return the browser of all samples, which follow one another: each has a context of its own."""
+    if not browsers:
+        playwright = await lent.enter_async_context(async_playwright())
+        path = replaykit.find_browser()
+        browsers.append(await playwright.chromium.launch(executable_path=path, args=LEAN))
+    return browsers[0]
 
 
 async def finished(state):
@@ -53,18 +65,16 @@ ENDS = {"a/finished": finished, "cancelled": cancelled, "raising": raising, "lim
 def ended():
     async def solve(state, generate):
         if state.sample_id == "left":
+            await lent.aclose()
             shutil.copy(JOURNAL, Path(FOLDER) / "left.1.zst")
             return state
-        async with async_playwright() as playwright:
-            browser = await playwright.chromium.launch(executable_path=replaykit.find_browser(), args=LEAN)
-            page = await browser.new_page()
-            await page.goto(SHOP)
-            with CancelScope() as scope:
-                scopes.append(scope)
-                async with record_sample(state, page, FOLDER):
-                    await page.get_by_role("link", name="Orders").first.click()
-                    await ENDS[state.sample_id](state)
-            await browser.close()
+        page = await (await browser()).new_page()
+        await page.goto(SHOP)
+        with CancelScope() as scope:
+            scopes.append(scope)
+            async with record_sample(state, page, FOLDER):
+                await page.get_by_role("link", name="Orders").first.click()
+                await ENDS[state.sample_id](state)
         return state
 
     return solve
