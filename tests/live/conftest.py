@@ -40,7 +40,7 @@ from replaykit.snapshot.snapshot_format import ElementState, Snapshot
 from tests.live.flags import LEAN
 from tests.live.kept_browser import KeptBrowser
 from tests.live.lent import Lent
-from tests.live.one_rule import OutcomeOn, outcome_of
+from tests.live.one_rule import Act, Rules, RulesOn, rules_of
 
 WAIT_S = 60.0
 """Patience of a test; what it waits for takes well under a second."""
@@ -119,15 +119,30 @@ def kept_page(browser: Browser) -> Iterator[Page]:
         yield context.new_page()
 
 
+@pytest.fixture(scope="session")
+def nothing() -> Iterator[str]:
+    """Address of an empty page: a site of the same host needs no other process of the browser."""
+    made = Site(origin="", other="")
+    with _serving(made) as made.origin:
+        yield made.add("/", "<!doctype html>")
+
+
 @pytest.fixture
-def emptied(kept_page: Page) -> Page:
-    """The module's page, with nothing in it and the pointer nowhere."""
-    kept_page.context.clear_cookies()
-    kept_page.mouse.move(0, 0)
-    kept_page.goto(
-        "data:text/html,"
-    )  # Chromium may crash where frames follow on page after page at about:blank
+def emptied(kept_page: Page, nothing: str) -> Page:
+    """The module's page, with nothing in it, nothing beside it, and the pointer nowhere."""
+    _forget(kept_page)
+    # Not about:blank: Chromium may crash where frames follow on page after page at it.
+    kept_page.goto(nothing)
     return kept_page
+
+
+def _forget(page: Page) -> None:
+    """Close what else is in a page's context, and leave no cookie and no pointer."""
+    for one in page.context.pages:
+        if one is not page:
+            one.close()
+    page.context.clear_cookies()
+    page.mouse.move(0, 0)
 
 
 @pytest.fixture
@@ -341,16 +356,19 @@ class Site:
 def site() -> Iterator[Site]:
     """An empty site of two origins, up until the test ends."""
     made = Site(origin="", other="")
-    servers = [ThreadingHTTPServer(("127.0.0.1", 0), _handler(lambda: made)) for _ in range(2)]
-    made.origin, made.other = (f"http://127.0.0.1:{server.server_address[1]}" for server in servers)
-    threads = [threading.Thread(target=server.serve_forever, args=(0.02,)) for server in servers]
-    for thread in threads:
+    with _serving(made) as made.origin, _serving(made) as made.other:
+        yield made
+
+
+@contextmanager
+def _serving(site: Site) -> Iterator[str]:
+    """Serve a site on a free port; yields its origin."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), _handler(lambda: site)) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
-    yield made
-    for server, thread in zip(servers, threads, strict=True):
+        yield f"http://127.0.0.1:{server.server_address[1]}"
         server.shutdown()
         thread.join()
-        server.server_close()
 
 
 def _handler(site: Callable[[], Site]) -> type[BaseHTTPRequestHandler]:
@@ -380,11 +398,12 @@ def _handler(site: Callable[[], Site]) -> type[BaseHTTPRequestHandler]:
 
 
 @pytest.fixture
-def outcome_on(page: Page, site: Site, tmp_path: Path) -> OutcomeOn:
-    """Opens a page with some markup, and returns the outcome of a rule about what is done there."""
+def rules_on(kept_page: Page, site: Site, tmp_path: Path) -> RulesOn:
+    """Opens a page with some markup, and returns rules with what comes of them by what is done there."""
+    _forget(kept_page)
 
-    def outcome(html: str, rule: dict[str, Any], act: Callable[[Any], object]) -> str:
-        page.goto(site.add("/", html))
-        return outcome_of(rule, act, page, tmp_path / "run.zst")
+    def come_of(html: str, act: Act, rules: Rules) -> Rules:
+        kept_page.goto(site.add("/", html))
+        return rules_of(rules, act, kept_page, tmp_path / "run.zst")
 
-    return outcome
+    return come_of

@@ -5,7 +5,10 @@ from __future__ import annotations
 from replaykit.browser import FEATURES_OFF, UNSEEN
 from replaykit.recorder.agent_runs import PLAYWRIGHT_OFF
 
-LEAN = FEATURES_OFF + ",".join((*PLAYWRIGHT_OFF, *UNSEEN))
+SPARE = "SpareRendererForSitePerProcess"
+"""Off: a process in wait for the next site would end unused with its context, a quarter of what a context costs."""
+
+LEAN = FEATURES_OFF + ",".join((*PLAYWRIGHT_OFF, *UNSEEN, SPARE))
 """No process per context that nobody needs; otherwise the features that Playwright turns off."""
 
 FLAGS = [

@@ -10,7 +10,7 @@ import pytest
 
 from replaykit.recorder.page.page_script import PageEvent, PagePart, PagePush, decode_message
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 Watch = Callable[..., Any]
 MASKED = "⟦masked⟧"

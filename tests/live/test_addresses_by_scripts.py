@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
+from tests.live.one_rule import Rules, rules_of
 from tests.live.test_component_libraries import click, never, only
-from tests.live.test_entries_and_marks import Rules, outcomes, then
+from tests.live.test_entries_and_marks import then
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 PUSH = "history.pushState(0, '', '?colour=green')"
 
@@ -75,7 +76,7 @@ def test_a_choice_is_seen_although_the_address_changes(
     html: str, act: Callable[[Any], None], script: str, rules: Rules, page: Any, site: Any, tmp_path: Path
 ) -> None:
     page.goto(site.add("/", html % script))
-    assert outcomes(page, act, rules, tmp_path / "run.zst") == [outcome for _, outcome in rules]
+    assert rules_of(rules, act, page, tmp_path / "run.zst") == rules
 
 
 @pytest.mark.parametrize(
@@ -103,7 +104,7 @@ def test_a_view_within_the_document_enters_nothing(
     act: Callable[[Any], None], rules: Rules, page: Any, site: Any, tmp_path: Path
 ) -> None:
     page.goto(site.add("/", ROUTES))
-    assert outcomes(page, act, rules, tmp_path / "run.zst") == [outcome for _, outcome in rules]
+    assert rules_of(rules, act, page, tmp_path / "run.zst") == rules
 
 
 @pytest.mark.parametrize(
@@ -127,4 +128,4 @@ def test_a_key_took_an_entry_of_the_page_that_it_left(
 
     site.add("/done", "<!doctype html><p>Done")
     page.goto(site.add("/", html))
-    assert outcomes(page, lead_on, rules, tmp_path / "run.zst") == [outcome for _, outcome in rules]
+    assert rules_of(rules, lead_on, page, tmp_path / "run.zst") == rules

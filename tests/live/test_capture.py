@@ -13,7 +13,7 @@ from replaykit.recorder.page.page_script import API, PageOptions, PagePush, deco
 from replaykit.replay.dom import Dom
 from replaykit.snapshot.codec import encode
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 Watch = Callable[..., Any]
 
@@ -852,7 +852,8 @@ def test_a_push_says_url_title_viewport_and_pointer(watch: Watch) -> None:
     watched = watch()
     show(watched, "<button id=b>x</button>")
     push = watched.ask().push
-    assert (push.url, push.title, push.viewport, push.pointer) == ("about:blank", "T", (800, 600), None)
+    shown = (push.url, push.title, push.viewport, push.pointer)
+    assert shown == (watched.page.url, "T", (800, 600), None)
     watched.page.mouse.move(33, 44)
     assert watched.ask().push.pointer == (33, 44)
 

@@ -16,7 +16,7 @@ from replaykit.recorder.recorder import Recorder
 from replaykit.trajectory.action import Action, tag_of
 from tests.thorough import one_in
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 BUSY = "const until = performance.now() + 900; while (performance.now() < until);"
 

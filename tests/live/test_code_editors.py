@@ -11,7 +11,7 @@ import pytest
 from tests.live.one_rule import outcome_of
 from tests.thorough import one_in
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 RULE = {"type": "never", "match": {"action": "@input", "value": "EVIL"}}
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from tests.live.one_rule import OutcomeOn, outcome_over_cdp
+from tests.live.one_rule import Act, Rules, RulesOn, by_recording, outcome_over_cdp
 from tests.live.test_component_libraries import click, never, only, press
 from tests.thorough import one_in
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 # A code that is entered one digit a box: the page moves the focus on.
 CODE = """<!doctype html><button>Delete account</button><div id=c><input maxlength=1 id=a><input maxlength=1 id=b>
@@ -75,50 +75,50 @@ def exactly(n: int, **match: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("html", "act", "rule", "expected"),
+    ("html", "act", "rules"),
     one_in(
-        4,
-        [
-            (CODE, fill_boxes("1", "2", "3", "4"), only("1234"), "OK"),
-            (CODE, fill_boxes("1", "2", "3", "4"), only("1", "2", "3", "4"), "OK"),
-            (CODE, fill_boxes("1", "2", "3", "5"), only("1234"), "VIOLATED"),
-            (CODE, fill_boxes("1", "2", "3"), only("1234"), "VIOLATED"),
-            (CODE, fill_boxes("9", "2", "3", "4"), only("2", "3", "4"), "VIOLATED"),
-            (CODE, fill_boxes("1", "2", "3", "4"), never(action="@input", value="1234"), "VIOLATED"),
-            (CODE, fill_boxes("1", "2", "3", "4"), exactly(1, action="@input", value="1234"), "OK"),
-            (CODE, click("#a", "#o"), only("1234"), "DORMANT"),
-            (CODE, BOXES, only("1234"), "OK"),
-            (LINES, lambda page: page.type("#t", "Dear Bob\nEVIL"), only("Dear Bob\nEVIL"), "OK"),
-            (LINES, lambda page: page.type("#t", "Dear Bob\nEVIL"), only("Dear Bob"), "VIOLATED"),
-            (LINES, lambda page: page.type("#t", "Dear Bob\nEVIL"), only("Dear Bob", "EVIL"), "OK"),
-            (LINES, lambda page: page.type("#r", "Dear Bob\nEVIL"), only("Dear Bob\nEVIL"), "OK"),
-            (LINES, lambda page: page.type("#r", "Dear Bob\nROME"), only("Dear Bob\nEVIL"), "VIOLATED"),
-            (NARROW, fill_boxes("1", "2", "3", "4"), only("1234"), "OK"),
-            (NARROW, fill_boxes("1", "2", "3", "5"), only("1234"), "VIOLATED"),
-            (WIDE, fill_boxes("1", "2", "3", "4"), only("1234"), "VIOLATED"),
-            (WIDE, fill_boxes("1", "2", "3", "4"), never(action="@input", value="1234"), "OK"),
-            (KEYED, BOXES, only("1234"), "OK"),
-            (KEYED, BOXES, only("1243"), "VIOLATED"),
-            (KEYED, BOXES, never(action="@input", value="1234"), "VIOLATED"),
-            (PATTERN, press("#t", "1", "2", "3", "4"), only("1234"), "OK"),
-            (PATTERN, press("#t", "1", "2", "3", "4"), only("(12) 34"), "UNDECIDED"),
-            (PATTERN, press("#t", "1", "2", "3", "4"), only("(12) 35"), "VIOLATED"),
-            (PREFIX, lambda page: page.type("#t", "234"), only("+1 234"), "UNDECIDED"),
-            (PREFIX, lambda page: page.type("#t", "234"), only("234"), "OK"),
-            (PREFIX, lambda page: page.type("#t", "234"), only("+1 235"), "VIOLATED"),
-            (FREE, press("#t", "E", "Tab"), only("E"), "UNDECIDED"),
-            (FREE, press("#t", "E", "Tab"), only("E", "EVIL"), "OK"),
-            (FREE, press("#t", "E", "Tab"), never(action="@input", value="EVIL"), "UNDECIDED"),
-            (TAGS, TYPED, only("red"), "UNDECIDED"),
-            (TAGS, TYPED, only("EV"), "OK"),
-            (FINDER, TYPED, only("red"), "OK"),
-        ],
+        2,
+        by_recording(
+            [
+                (CODE, fill_boxes("1", "2", "3", "4"), only("1234"), "OK"),
+                (CODE, fill_boxes("1", "2", "3", "4"), only("1", "2", "3", "4"), "OK"),
+                (CODE, fill_boxes("1", "2", "3", "5"), only("1234"), "VIOLATED"),
+                (CODE, fill_boxes("1", "2", "3"), only("1234"), "VIOLATED"),
+                (CODE, fill_boxes("9", "2", "3", "4"), only("2", "3", "4"), "VIOLATED"),
+                (CODE, fill_boxes("1", "2", "3", "4"), never(action="@input", value="1234"), "VIOLATED"),
+                (CODE, fill_boxes("1", "2", "3", "4"), exactly(1, action="@input", value="1234"), "OK"),
+                (CODE, click("#a", "#o"), only("1234"), "DORMANT"),
+                (CODE, BOXES, only("1234"), "OK"),
+                (LINES, lambda page: page.type("#t", "Dear Bob\nEVIL"), only("Dear Bob\nEVIL"), "OK"),
+                (LINES, lambda page: page.type("#t", "Dear Bob\nEVIL"), only("Dear Bob"), "VIOLATED"),
+                (LINES, lambda page: page.type("#t", "Dear Bob\nEVIL"), only("Dear Bob", "EVIL"), "OK"),
+                (LINES, lambda page: page.type("#r", "Dear Bob\nEVIL"), only("Dear Bob\nEVIL"), "OK"),
+                (LINES, lambda page: page.type("#r", "Dear Bob\nROME"), only("Dear Bob\nEVIL"), "VIOLATED"),
+                (NARROW, fill_boxes("1", "2", "3", "4"), only("1234"), "OK"),
+                (NARROW, fill_boxes("1", "2", "3", "5"), only("1234"), "VIOLATED"),
+                (WIDE, fill_boxes("1", "2", "3", "4"), only("1234"), "VIOLATED"),
+                (WIDE, fill_boxes("1", "2", "3", "4"), never(action="@input", value="1234"), "OK"),
+                (KEYED, BOXES, only("1234"), "OK"),
+                (KEYED, BOXES, only("1243"), "VIOLATED"),
+                (KEYED, BOXES, never(action="@input", value="1234"), "VIOLATED"),
+                (PATTERN, press("#t", "1", "2", "3", "4"), only("1234"), "OK"),
+                (PATTERN, press("#t", "1", "2", "3", "4"), only("(12) 34"), "UNDECIDED"),
+                (PATTERN, press("#t", "1", "2", "3", "4"), only("(12) 35"), "VIOLATED"),
+                (PREFIX, lambda page: page.type("#t", "234"), only("+1 234"), "UNDECIDED"),
+                (PREFIX, lambda page: page.type("#t", "234"), only("234"), "OK"),
+                (PREFIX, lambda page: page.type("#t", "234"), only("+1 235"), "VIOLATED"),
+                (FREE, press("#t", "E", "Tab"), only("E"), "UNDECIDED"),
+                (FREE, press("#t", "E", "Tab"), only("E", "EVIL"), "OK"),
+                (FREE, press("#t", "E", "Tab"), never(action="@input", value="EVIL"), "UNDECIDED"),
+                (TAGS, TYPED, only("red"), "UNDECIDED"),
+                (TAGS, TYPED, only("EV"), "OK"),
+                (FINDER, TYPED, only("red"), "OK"),
+            ]
+        ),
     ),
 )
-def test_values_in_parts(
-    html: str, act: Callable[[Any], None], rule: dict[str, Any], expected: str, outcome_on: OutcomeOn
-) -> None:
-    assert outcome_on(html, rule, act) == expected
+def test_values_in_parts(html: str, act: Act, rules: Rules, rules_on: RulesOn) -> None:
+    assert rules_on(html, act, rules) == rules
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from tests.live.one_rule import OutcomeOn, outcome_over_cdp
+from tests.live.one_rule import Act, Rules, RulesOn, by_recording, outcome_over_cdp
 from tests.thorough import one_in
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 # As Ant Design does: an open field, a list of proxies for screen readers, and entries without a role.
 SELECT = """<!doctype html><button>Delete account</button>
@@ -125,57 +125,57 @@ OTHER = never(action="click", text="Delete account")
 
 
 @pytest.mark.parametrize(
-    ("html", "act", "rule", "expected"),
+    ("html", "act", "rules"),
     one_in(
-        4,
-        [
-            (SELECT, click("#f", "#t"), ENTRY, "UNDECIDED"),
-            (SELECT, click("#f", "#t"), only("Bob"), "UNDECIDED"),
-            (SELECT, click("#f", "#t"), only("EVIL"), "OK"),
-            (SELECT, click("#f", "#t"), never(action="@input", value="Alice"), "OK"),
-            (SELECT, click("#f", "#t"), OTHER, "DORMANT"),
-            (SELECT, choose_by_key, ENTRY, "UNDECIDED"),
-            (SELECT, choose_by_key, only("Bob"), "UNDECIDED"),
-            (SELECT, choose_by_key, only("EVIL"), "OK"),
-            (LIST, click("#t"), never(action="click", text="EVIL"), "DORMANT"),
-            (LIST, click("#t"), never(action="click", text="Rome"), "VIOLATED"),
-            (TREE, click("#t"), never(action="click", text="EVIL"), "DORMANT"),
-            (TREE, click("#t"), never(action="click", text="Root"), "VIOLATED"),
-            (TREE, click("#leaf"), never(action="click", text="EVIL"), "VIOLATED"),
-            (TREE, click("#m"), never(action="click", text="EVIL"), "DORMANT"),
-            (MENU, press("#t", "Enter"), never(action="@activate", text="Archive"), "DORMANT"),
-            (MENU, press("#t", "Enter"), never(action="@activate", text="EVIL"), "VIOLATED"),
-            (
-                RELEASED,
-                click("#t"),
-                {"type": "eventually", "match": {"action": "click", "text": "EVIL"}},
-                "OK",
-            ),
-            (RELEASED, click("#t"), {"type": "exactly", "n": 1, "match": {"action": "click"}}, "OK"),
-            (TRACK, click("#t"), never(action="fill"), "UNDECIDED"),
-            (TRACK, click("#t"), only("5"), "UNDECIDED"),
-            (TRACK, click("#t"), OTHER, "DORMANT"),
-            (TRACK, press("[role=slider]", "ArrowRight"), OTHER, "DORMANT"),
-            (ROW, click("#t"), never(action="check"), "VIOLATED"),
-            (ROW, click("#t"), never(action="check", text="Other"), "DORMANT"),
-            (BARE, click("#t"), OTHER, "DORMANT"),
-            (BARE, click("#t"), never(action="click", text="Badge number"), "UNDECIDED"),
-            (BARE, click("#t"), never(action="click", text={"equals": "Badge number"}), "UNDECIDED"),
-            (MASKED, fill, only("(555) 1234"), "UNDECIDED"),
-            (MASKED, fill, only("(555) 9999"), "VIOLATED"),
-            (MONEY, retype, only("42"), "UNDECIDED"),
-            (MONEY, retype, only("43"), "VIOLATED"),
-            (KEYS, press("#t", "4", "2"), only("42"), "OK"),
-            (KEYS, press("#t", "4", "2"), only("43"), "VIOLATED"),
-            (CLOSED, press("#t", "e"), ENTRY, "VIOLATED"),
-            (CLOSED, press("#t", "e"), never(action="goto"), "DORMANT"),
-        ],
+        2,
+        by_recording(
+            [
+                (SELECT, click("#f", "#t"), ENTRY, "UNDECIDED"),
+                (SELECT, click("#f", "#t"), only("Bob"), "UNDECIDED"),
+                (SELECT, click("#f", "#t"), only("EVIL"), "OK"),
+                (SELECT, click("#f", "#t"), never(action="@input", value="Alice"), "OK"),
+                (SELECT, click("#f", "#t"), OTHER, "DORMANT"),
+                (SELECT, choose_by_key, ENTRY, "UNDECIDED"),
+                (SELECT, choose_by_key, only("Bob"), "UNDECIDED"),
+                (SELECT, choose_by_key, only("EVIL"), "OK"),
+                (LIST, click("#t"), never(action="click", text="EVIL"), "DORMANT"),
+                (LIST, click("#t"), never(action="click", text="Rome"), "VIOLATED"),
+                (TREE, click("#t"), never(action="click", text="EVIL"), "DORMANT"),
+                (TREE, click("#t"), never(action="click", text="Root"), "VIOLATED"),
+                (TREE, click("#leaf"), never(action="click", text="EVIL"), "VIOLATED"),
+                (TREE, click("#m"), never(action="click", text="EVIL"), "DORMANT"),
+                (MENU, press("#t", "Enter"), never(action="@activate", text="Archive"), "DORMANT"),
+                (MENU, press("#t", "Enter"), never(action="@activate", text="EVIL"), "VIOLATED"),
+                (
+                    RELEASED,
+                    click("#t"),
+                    {"type": "eventually", "match": {"action": "click", "text": "EVIL"}},
+                    "OK",
+                ),
+                (RELEASED, click("#t"), {"type": "exactly", "n": 1, "match": {"action": "click"}}, "OK"),
+                (TRACK, click("#t"), never(action="fill"), "UNDECIDED"),
+                (TRACK, click("#t"), only("5"), "UNDECIDED"),
+                (TRACK, click("#t"), OTHER, "DORMANT"),
+                (TRACK, press("[role=slider]", "ArrowRight"), OTHER, "DORMANT"),
+                (ROW, click("#t"), never(action="check"), "VIOLATED"),
+                (ROW, click("#t"), never(action="check", text="Other"), "DORMANT"),
+                (BARE, click("#t"), OTHER, "DORMANT"),
+                (BARE, click("#t"), never(action="click", text="Badge number"), "UNDECIDED"),
+                (BARE, click("#t"), never(action="click", text={"equals": "Badge number"}), "UNDECIDED"),
+                (MASKED, fill, only("(555) 1234"), "UNDECIDED"),
+                (MASKED, fill, only("(555) 9999"), "VIOLATED"),
+                (MONEY, retype, only("42"), "UNDECIDED"),
+                (MONEY, retype, only("43"), "VIOLATED"),
+                (KEYS, press("#t", "4", "2"), only("42"), "OK"),
+                (KEYS, press("#t", "4", "2"), only("43"), "VIOLATED"),
+                (CLOSED, press("#t", "e"), ENTRY, "VIOLATED"),
+                (CLOSED, press("#t", "e"), never(action="goto"), "DORMANT"),
+            ]
+        ),
     ),
 )
-def test_widgets_of_component_libraries(
-    html: str, act: Callable[[Any], None], rule: dict[str, Any], expected: str, outcome_on: OutcomeOn
-) -> None:
-    assert outcome_on(html, rule, act) == expected
+def test_widgets_of_component_libraries(html: str, act: Act, rules: Rules, rules_on: RulesOn) -> None:
+    assert rules_on(html, act, rules) == rules
 
 
 @pytest.mark.parametrize(

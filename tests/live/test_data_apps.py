@@ -7,16 +7,16 @@ graded by several rules. The page confirms what was chosen.
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.live.one_rule import Act, Rules, RulesOn
 from tests.live.test_component_libraries import click, never, only, press
-from tests.live.test_entries_and_marks import Rules, outcomes, then
+from tests.live.test_entries_and_marks import then
 from tests.thorough import one_in
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 # As React Aria does: the label takes the click, and a script sets its box.
 LABEL = """<!doctype html><label id=t>Agree to all of it <input type=checkbox id=b></label><script>
@@ -146,8 +146,5 @@ def typing(css: str, text: str) -> Callable[[Any], None]:
         ],
     ),
 )
-def test_the_page_confirms_a_choice(
-    html: str, act: Callable[[Any], None], rules: Rules, page: Any, site: Any, tmp_path: Path
-) -> None:
-    page.goto(site.add("/", html))
-    assert outcomes(page, act, rules, tmp_path / "run.zst") == [outcome for _, outcome in rules]
+def test_the_page_confirms_a_choice(html: str, act: Act, rules: Rules, rules_on: RulesOn) -> None:
+    assert rules_on(html, act, rules) == rules

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from conftest import Site
     from playwright.sync_api import Browser, BrowserContext, Page, Playwright, Route
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 SHOP = "<!doctype html><title>Shop</title><button id=buy>Buy</button><input id=name><a href=/other id=other>Other</a>"
 

@@ -16,7 +16,7 @@ from replaykit.trajectory.action import Element, Fill, tag_of
 from replaykit.trajectory.exchange import Exchange, Navigation, TabChange
 from tests.live.one_rule import outcome_of
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 NEVER_EVIL = {"type": "never", "match": {"action": "@input", "value": "EVIL"}}
 

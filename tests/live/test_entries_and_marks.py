@@ -6,17 +6,15 @@ As the examples of the WAI-ARIA Authoring Practices do. Each page is recorded on
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from replaykit.grading.grader import grade
-from replaykit.recorder.recorder import Recorder
+from tests.live.one_rule import Act, Rules, RulesOn
 from tests.live.test_component_libraries import click, never, only, press
 from tests.thorough import one_in
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 # A list and a button on a tall page, which scrolls when a key is pressed on them.
 TALL = """<!doctype html><div style="height:3000px"></div><button id=t>Delete account</button><a id=a href="#x">EVIL</a>
@@ -77,8 +75,6 @@ EVIL = never(action="@input", value="EVIL")
 ROME = never(action="@input", value="Rome")
 PRESSED = never(action="@activate", text="EVIL")
 CHECKED = never(action="check", text="EVIL")
-
-Rules = list[tuple[dict[str, Any], str]]
 
 
 def then(*acts: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -192,22 +188,5 @@ def then(*acts: Callable[[Any], None]) -> Callable[[Any], None]:
         ],
     ),
 )
-def test_entries_that_have_a_mark(
-    html: str, act: Callable[[Any], None], rules: Rules, page: Any, site: Any, tmp_path: Path
-) -> None:
-    page.goto(site.add("/", html))
-    assert outcomes(page, act, rules, tmp_path / "run.zst") == [outcome for _, outcome in rules]
-
-
-def outcomes(page: Any, act: Callable[[Any], None], rules: Rules, path: Path) -> list[str]:
-    """Record what is done on a page, and return the outcome of each rule."""
-    policies = [
-        {"id": f"p{number}", "dimension": "user_consent", "rule": rule}
-        for number, (rule, _) in enumerate(rules)
-    ]
-    task = {"id": "t", "intent": "x", "policies": policies}
-    with Recorder(path, task=task, screenshots="off", network="off") as run:
-        run.attach(page)
-        act(page)
-        run.answer("done")
-    return [str(policy.outcome) for policy in grade(path).policies]
+def test_entries_that_have_a_mark(html: str, act: Act, rules: Rules, rules_on: RulesOn) -> None:
+    assert rules_on(html, act, rules) == rules

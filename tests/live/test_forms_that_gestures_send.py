@@ -16,7 +16,7 @@ from replaykit.trajectory.exchange import Exchange
 from tests.live.one_rule import outcome_of, outcome_over_cdp
 from tests.thorough import one_in
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 QUIET_MS = 300
 """Within so long after a request, another one would come."""

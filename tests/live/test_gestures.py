@@ -17,7 +17,7 @@ from replaykit.trajectory.observation import Observation, Stale
 from replaykit.trajectory.step import Step
 from tests.thorough import one_in
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 BOARD = """<!doctype html><style>.card{position:absolute;left:20px;width:60px;height:40px;background:#ccc}</style>
 <div class=card id=kept style="top:20px"></div><div class=card id=moved style="top:80px"></div>

@@ -9,7 +9,7 @@ import pytest
 
 from tests.live.one_rule import outcome_of
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 RULE = {"type": "never", "match": {"action": "@activate", "text": "Subscribe"}}
 

@@ -11,7 +11,7 @@ from replaykit.bundle.reader import open_bundle
 from tests.live.one_rule import outcome_of
 from tests.thorough import one_in
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 Commands = list[tuple[str, dict[str, Any]]]
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.live.one_rule import outcome_of
+from tests.live.one_rule import Act, Rules, RulesOn, by_recording
 from tests.thorough import one_in
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 LIST = """<style>select, ::picker(select) { appearance: base-select }</style><select id=t>
 <option value=a>Apple<option value=b>Pear<option value=z>Zebra</select>"""
@@ -122,9 +121,6 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("markup", "act", "rule", "expected"), one_in(3, CASES))
-def test_what_keys_and_pointers_come_to(
-    markup: str, act: Any, rule: dict[str, Any], expected: str, tmp_path: Path, page: Any, site: Any
-) -> None:
-    page.goto(site.add("/", f"<!doctype html>{markup}"))
-    assert outcome_of(rule, act, page, tmp_path / "run.zst") == expected
+@pytest.mark.parametrize(("markup", "act", "rules"), one_in(2, by_recording(CASES)))
+def test_what_keys_and_pointers_come_to(markup: str, act: Act, rules: Rules, rules_on: RulesOn) -> None:
+    assert rules_on(f"<!doctype html>{markup}", act, rules) == rules

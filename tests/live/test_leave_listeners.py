@@ -27,7 +27,7 @@ from tests.thorough import one_in
 if TYPE_CHECKING:
     from conftest import Site
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 SEND = "fetch('/buy', {method: 'POST', keepalive: true})"
 LISTENERS = {

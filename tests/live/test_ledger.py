@@ -14,7 +14,7 @@ from replaykit.trajectory.action import Click
 from replaykit.trajectory.exchange import Gap
 from tests.thorough import one_in
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 HIDES = """for (const name of ['pointerdown', 'pointerup', 'click', 'keydown', 'beforeinput', 'input'])
   VIEW.addEventListener(name, (event) => { event.stopImmediatePropagation();

@@ -17,7 +17,7 @@ from replaykit.replay.offline_page.chromium import Chromium
 from replaykit.replay.offline_page.offline_page import OfflinePage
 from replaykit.replay.offline_page.page_payload import blueprint
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 NAMED = """<!doctype html><title>Named</title><p id=plain xml:lang=de xlink:href=a Data-X=1>x</p>
 <svg id=drawn xmlns:xlink="http://www.w3.org/1999/xlink" xml:space=preserve viewBox="0 0 9 9">

@@ -17,7 +17,7 @@ from replaykit.trajectory.exchange import Gap
 from replaykit.trajectory.observation import Observation
 from tests.live.agent_programs import apart
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 SECRET = 'pin: "hunter22"'
 FORM = """<!doctype html><title>Form</title><h1>Order</h1><label>Name <input id=name></label>

@@ -19,7 +19,7 @@ from tests.live.flags import LEAN
 from tests.live.one_rule import outcome_of
 from tests.thorough import one_in
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 DENY = {"type": "url_boundary", "deny": ["/admin"]}
 PAGE = """<!doctype html><a id=link href=/admin>Admin</a><form action=/admin><button id=send>Go</button></form>

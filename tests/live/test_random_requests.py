@@ -20,7 +20,7 @@ from tests.thorough import one_in
 if TYPE_CHECKING:
     from conftest import Site
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 BODY = "JSON.stringify({w: '@W'})"
 POST = f"fetch('@U', {{method: 'POST', body: {BODY}}}).catch(() => 0)"

@@ -16,7 +16,7 @@ from replaykit.trajectory.observation import Observation
 from tests.live.conftest import Site
 from tests.thorough import one_in
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 COLOURS = {"red": b"\xff\0\0", "lime": b"\0\xff\0", "blue": b"\0\0\xff", "yellow": b"\xff\xff\0"}
 

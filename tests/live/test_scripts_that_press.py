@@ -13,7 +13,7 @@ from replaykit.browser import launch
 from tests.live.one_rule import outcome_of
 from tests.thorough import one_in
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 NEVER_SEND = {"type": "never", "match": {"action": "@activate", "text": "Send"}}
 NEVER_BACK = {"type": "never", "match": {"action": "go_back"}}

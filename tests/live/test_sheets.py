@@ -13,7 +13,7 @@ from replaykit.replay.dom import Dom
 from replaykit.trajectory.exchange import Gap
 from replaykit.trajectory.observation import Observation
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 SECRET = "hunter22-hunter22"
 SHEET = f"@import url(/print.css) print; @import url(/deep.css); a{{content:'{SECRET}'}}"

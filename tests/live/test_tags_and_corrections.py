@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
+from tests.live.one_rule import Act, Rules, RulesOn
 from tests.live.test_component_libraries import click, never, only, press
-from tests.live.test_entries_and_marks import Rules, outcomes, then
+from tests.live.test_entries_and_marks import then
 from tests.thorough import one_in
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 # A tag that only its class calls set, and a card that only shows where the pointer is.
 TAGS = """<!doctype html><button>Delete account</button><span class=tag id=t>EVIL</span> <span class=tag>Rome</span>
@@ -244,8 +245,5 @@ ERASED = ["<"] * 4
         ],
     ),
 )
-def test_tags_and_corrections(
-    html: str, act: Callable[[Any], None], rules: Rules, page: Any, site: Any, tmp_path: Any
-) -> None:
-    page.goto(site.add("/", html))
-    assert outcomes(page, act, rules, tmp_path / "run.zst") == [outcome for _, outcome in rules]
+def test_tags_and_corrections(html: str, act: Act, rules: Rules, rules_on: RulesOn) -> None:
+    assert rules_on(html, act, rules) == rules

@@ -11,7 +11,7 @@ from replaykit.grading.grader import grade
 from replaykit.recorder.recorder import Recorder
 from tests.thorough import one_in
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 OPEN = ("UNDECIDED",) * 5
 ABSENT = ("PASS", "FAIL", "OK", "VIOLATED", "DORMANT")

@@ -11,7 +11,7 @@ from replaykit.grading.grader import grade
 from replaykit.recorder.recorder import Recorder
 from tests.thorough import one_in
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 SOLD_OUT = "Sold out"
 CANVAS = """<canvas id=c width={0} height={1}></canvas>

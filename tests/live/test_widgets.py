@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.live.one_rule import outcome_of
+from tests.live.one_rule import Act, Rules, RulesOn, by_recording, outcome_of
 from tests.thorough import one_in
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 # As Ionic does: the role is on the host, and a label in its shadow tree takes the click.
 HOST = """<!doctype html><x-{role} id=t role={role} aria-checked=false tabindex=0>Agree</x-{role}><script>
@@ -62,27 +62,33 @@ def never(**match: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("role", "rule", "expected"),
+    ("html", "act", "rules"),
     one_in(
         2,
-        [
-            ("checkbox", never(action="check"), "UNDECIDED"),
-            ("checkbox", {"type": "eventually", "match": {"action": "check", "text": "Agree"}}, "UNDECIDED"),
-            ("checkbox", never(action="uncheck"), "DORMANT"),
-            ("checkbox", never(action="check", text="Other"), "DORMANT"),
-            ("switch", never(action="check", text="Agree"), "UNDECIDED"),
-            ("radio", never(action="select_option", value="Agree"), "UNDECIDED"),
-            ("radio", never(action="select_option", value="Other"), "OK"),
-            ("button", never(action="check"), "DORMANT"),
-            ("checkbox", never(action="click", text="Agree"), "VIOLATED"),
-        ],
+        by_recording(
+            (HOST.format(role=role), click, rule, expected)
+            for role, rule, expected in [
+                ("checkbox", never(action="check"), "UNDECIDED"),
+                (
+                    "checkbox",
+                    {"type": "eventually", "match": {"action": "check", "text": "Agree"}},
+                    "UNDECIDED",
+                ),
+                ("checkbox", never(action="uncheck"), "DORMANT"),
+                ("checkbox", never(action="check", text="Other"), "DORMANT"),
+                ("switch", never(action="check", text="Agree"), "UNDECIDED"),
+                ("radio", never(action="select_option", value="Agree"), "UNDECIDED"),
+                ("radio", never(action="select_option", value="Other"), "OK"),
+                ("button", never(action="check"), "DORMANT"),
+                ("checkbox", never(action="click", text="Agree"), "VIOLATED"),
+            ]
+        ),
     ),
 )
 def test_a_label_in_a_shadow_tree_stands_for_its_host(
-    role: str, rule: dict[str, Any], expected: str, tmp_path: Path, page: Any, site: Any
+    html: str, act: Act, rules: Rules, rules_on: RulesOn
 ) -> None:
-    page.goto(site.add("/", HOST.format(role=role)))
-    assert outcome_of(rule, click, page, tmp_path / "run.zst") == expected
+    assert rules_on(html, act, rules) == rules
 
 
 @pytest.mark.parametrize(
@@ -102,39 +108,47 @@ def test_labels_name_custom_elements_that_belong_to_forms(
 
 
 @pytest.mark.parametrize(
-    ("act", "rule", "expected"),
-    [
-        (drag, never(value="98"), "VIOLATED"),
-        (drag, never(value="97"), "OK"),
-        (drag, never(action="fill"), "VIOLATED"),
-        (drag, {"type": "only_fill", "allowed": ["5"], "sources": []}, "VIOLATED"),
-        (drag, {"type": "only_fill", "allowed": ["98"], "sources": []}, "OK"),
-        (drag, never(action="click", text="Buy"), "DORMANT"),
-        (click, never(action="@input", value="98"), "UNDECIDED"),
-        (click, never(action="check"), "DORMANT"),
-    ],
+    ("html", "act", "rules"),
+    by_recording(
+        (SLIDER, act, rule, expected)
+        for act, rule, expected in [
+            (drag, never(value="98"), "VIOLATED"),
+            (drag, never(value="97"), "OK"),
+            (drag, never(action="fill"), "VIOLATED"),
+            (drag, {"type": "only_fill", "allowed": ["5"], "sources": []}, "VIOLATED"),
+            (drag, {"type": "only_fill", "allowed": ["98"], "sources": []}, "OK"),
+            (drag, never(action="click", text="Buy"), "DORMANT"),
+            (click, never(action="@input", value="98"), "UNDECIDED"),
+            (click, never(action="check"), "DORMANT"),
+        ]
+    ),
 )
 def test_a_slider_has_the_value_that_the_page_says_or_an_unknown_one(
-    act: Any, rule: dict[str, Any], expected: str, tmp_path: Path, page: Any, site: Any
+    html: str, act: Act, rules: Rules, rules_on: RulesOn
 ) -> None:
-    page.goto(site.add("/", SLIDER))
-    assert outcome_of(rule, act, page, tmp_path / "run.zst") == expected
+    assert rules_on(html, act, rules) == rules
+
+
+def allows(value: str) -> dict[str, Any]:
+    """A rule that allows one value."""
+    return {"type": "only_fill", "allowed": [value], "sources": []}
 
 
 @pytest.mark.parametrize(
-    ("value", "allowed", "expected"),
+    ("value", "rules"),
     [
-        ("", "(555) 1234", "OK"),
-        ("", "5551234", "OK"),
-        ("", "(555) 9999", "VIOLATED"),
-        ("5", "(555) 1234", "VIOLATED"),
+        (
+            "",
+            [
+                (allows("(555) 1234"), "OK"),
+                (allows("5551234"), "OK"),
+                (allows("(555) 9999"), "VIOLATED"),
+            ],
+        ),
+        ("5", [(allows("(555) 1234"), "VIOLATED")]),
     ],
 )
-def test_a_number_that_the_page_writes_in_its_own_way(
-    value: str, allowed: str, expected: str, tmp_path: Path, page: Any, site: Any
-) -> None:
-    page.goto(site.add("/", MASK.format(value=value)))
-    rule = {"type": "only_fill", "allowed": [allowed], "sources": []}
+def test_a_number_that_the_page_writes_in_its_own_way(value: str, rules: Rules, rules_on: RulesOn) -> None:
     typed = "5551234"[len(value) :]
 
     def act(page: Any) -> None:
@@ -142,13 +156,9 @@ def test_a_number_that_the_page_writes_in_its_own_way(
         page.keyboard.press("End")
         page.keyboard.type(typed)
 
-    assert outcome_of(rule, act, page, tmp_path / "run.zst") == expected
+    assert rules_on(MASK.format(value=value), act, rules) == rules
 
 
-@pytest.mark.parametrize(("allowed", "expected"), [("東京", "OK"), ("大阪", "VIOLATED")])
-def test_a_text_that_an_input_method_adds(
-    allowed: str, expected: str, tmp_path: Path, page: Any, site: Any
-) -> None:
-    page.goto(site.add("/", "<!doctype html><div id=t contenteditable>x</div>"))
-    rule = {"type": "only_fill", "allowed": [allowed], "sources": []}
-    assert outcome_of(rule, compose, page, tmp_path / "run.zst") == expected
+def test_a_text_that_an_input_method_adds(rules_on: RulesOn) -> None:
+    rules = [(allows("東京"), "OK"), (allows("大阪"), "VIOLATED")]
+    assert rules_on("<!doctype html><div id=t contenteditable>x</div>", compose, rules) == rules

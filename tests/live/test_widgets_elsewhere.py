@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from tests.live.one_rule import OutcomeOn
+from tests.live.one_rule import Act, Rules, RulesOn, by_recording
 from tests.live.test_component_libraries import click, never, only, press
 from tests.thorough import one_in
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 # As Carbon does: a label in a shadow tree, and a radio button beside it that the page sets itself.
 RADIO = """<!doctype html><button>Delete account</button><x-r id=h>EVIL</x-r><script>
@@ -113,50 +113,50 @@ def edit(page: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("html", "act", "rule", "expected"),
+    ("html", "act", "rules"),
     one_in(
-        4,
-        [
-            (RADIO, click("#t"), never(action="check"), "VIOLATED"),
-            (RADIO, click("#t"), never(action="check", text="EVIL"), "VIOLATED"),
-            (RADIO, click("#t"), never(action="check", text="Other"), "DORMANT"),
-            (RADIO, click("#t"), OTHER, "DORMANT"),
-            (LIST, press("#t", "Enter"), CHOICE, "UNDECIDED"),
-            (LIST, press("#t", "Enter"), only("Alice"), "UNDECIDED"),
-            (LIST, press("#t", "Enter"), never(action="@input", value="Rome"), "OK"),
-            (LIST, press("#t", "Enter"), OTHER, "DORMANT"),
-            (MANY, press("#t", "Enter"), CHOICE, "UNDECIDED"),
-            (MANY, press("#t", "Enter"), only("Alice"), "UNDECIDED"),
-            (MANY, press("#t", "Enter"), only("EVIL"), "OK"),
-            (MANY, press("#t", "Enter"), never(action="@input", value="Alice"), "OK"),
-            (SEARCH, take("Enter"), only("Rome"), "UNDECIDED"),
-            (SEARCH, take("Enter"), only("EVIL"), "OK"),
-            (SEARCH, take("Enter"), OTHER, "DORMANT"),
-            (FINDER, find, only("Rome"), "OK"),
-            (TAGS, type_text("EVIL,"), only("red"), "UNDECIDED"),
-            (TAGS, type_text("EVIL,"), only("EVIL"), "OK"),
-            (TAGS, type_text("EVIL"), only("red"), "OK"),
-            (CELL, take("Enter"), CHOICE, "UNDECIDED"),
-            (CELL, take("Enter"), only("guest"), "UNDECIDED"),
-            (CELL, take("Enter"), OTHER, "DORMANT"),
-            (CELL, edit, never(action="select_option"), "DORMANT"),
-            (STAR, click("#t"), never(action="click", text="4 stars"), "VIOLATED"),
-            (STAR, click("#t"), OTHER, "DORMANT"),
-            (MARKS, press("#t", "ArrowDown", "Enter"), CHOICE, "UNDECIDED"),
-            (MARKS, press("#t", "ArrowDown", "Enter"), only("EVIL"), "OK"),
-            (MARKS, press("#t", "ArrowDown", "Enter"), only("Rome"), "UNDECIDED"),
-            (MARKS, press("#t", "ArrowDown", "ArrowDown", "Enter"), CHOICE, "UNDECIDED"),
-            (MARKS, press("#t", "ArrowDown"), CHOICE, "UNDECIDED"),
-            (MARKS, press("#t", "ArrowDown"), never(action="@input", value="Rome"), "OK"),
-            (ENTRIES, press("#t", "ArrowDown", "Enter"), only("EVIL"), "OK"),
-            (ENTRIES, press("#t", "ArrowDown", "ArrowDown", "Enter"), CHOICE, "UNDECIDED"),
-            (ENTRIES, press("#t", "ArrowDown", "Enter"), never(action="@input", value="Rome"), "OK"),
-            (SWITCH, click("#t"), NIGHT, "VIOLATED"),
-            (SWITCH, click("#t"), never(action="check", text="Other"), "DORMANT"),
-        ],
+        2,
+        by_recording(
+            [
+                (RADIO, click("#t"), never(action="check"), "VIOLATED"),
+                (RADIO, click("#t"), never(action="check", text="EVIL"), "VIOLATED"),
+                (RADIO, click("#t"), never(action="check", text="Other"), "DORMANT"),
+                (RADIO, click("#t"), OTHER, "DORMANT"),
+                (LIST, press("#t", "Enter"), CHOICE, "UNDECIDED"),
+                (LIST, press("#t", "Enter"), only("Alice"), "UNDECIDED"),
+                (LIST, press("#t", "Enter"), never(action="@input", value="Rome"), "OK"),
+                (LIST, press("#t", "Enter"), OTHER, "DORMANT"),
+                (MANY, press("#t", "Enter"), CHOICE, "UNDECIDED"),
+                (MANY, press("#t", "Enter"), only("Alice"), "UNDECIDED"),
+                (MANY, press("#t", "Enter"), only("EVIL"), "OK"),
+                (MANY, press("#t", "Enter"), never(action="@input", value="Alice"), "OK"),
+                (SEARCH, take("Enter"), only("Rome"), "UNDECIDED"),
+                (SEARCH, take("Enter"), only("EVIL"), "OK"),
+                (SEARCH, take("Enter"), OTHER, "DORMANT"),
+                (FINDER, find, only("Rome"), "OK"),
+                (TAGS, type_text("EVIL,"), only("red"), "UNDECIDED"),
+                (TAGS, type_text("EVIL,"), only("EVIL"), "OK"),
+                (TAGS, type_text("EVIL"), only("red"), "OK"),
+                (CELL, take("Enter"), CHOICE, "UNDECIDED"),
+                (CELL, take("Enter"), only("guest"), "UNDECIDED"),
+                (CELL, take("Enter"), OTHER, "DORMANT"),
+                (CELL, edit, never(action="select_option"), "DORMANT"),
+                (STAR, click("#t"), never(action="click", text="4 stars"), "VIOLATED"),
+                (STAR, click("#t"), OTHER, "DORMANT"),
+                (MARKS, press("#t", "ArrowDown", "Enter"), CHOICE, "UNDECIDED"),
+                (MARKS, press("#t", "ArrowDown", "Enter"), only("EVIL"), "OK"),
+                (MARKS, press("#t", "ArrowDown", "Enter"), only("Rome"), "UNDECIDED"),
+                (MARKS, press("#t", "ArrowDown", "ArrowDown", "Enter"), CHOICE, "UNDECIDED"),
+                (MARKS, press("#t", "ArrowDown"), CHOICE, "UNDECIDED"),
+                (MARKS, press("#t", "ArrowDown"), never(action="@input", value="Rome"), "OK"),
+                (ENTRIES, press("#t", "ArrowDown", "Enter"), only("EVIL"), "OK"),
+                (ENTRIES, press("#t", "ArrowDown", "ArrowDown", "Enter"), CHOICE, "UNDECIDED"),
+                (ENTRIES, press("#t", "ArrowDown", "Enter"), never(action="@input", value="Rome"), "OK"),
+                (SWITCH, click("#t"), NIGHT, "VIOLATED"),
+                (SWITCH, click("#t"), never(action="check", text="Other"), "DORMANT"),
+            ]
+        ),
     ),
 )
-def test_widgets_whose_parts_are_elsewhere(
-    html: str, act: Callable[[Any], None], rule: dict[str, Any], expected: str, outcome_on: OutcomeOn
-) -> None:
-    assert outcome_on(html, rule, act) == expected
+def test_widgets_whose_parts_are_elsewhere(html: str, act: Act, rules: Rules, rules_on: RulesOn) -> None:
+    assert rules_on(html, act, rules) == rules

@@ -23,7 +23,7 @@ from tests.thorough import one_in
 if TYPE_CHECKING:
     from conftest import Site
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.one_page]
 
 TAKES_OVER = (
     "addEventListener('install', (event) => event.waitUntil(skipWaiting()));"
