@@ -204,7 +204,7 @@ ENTRIES = st.lists(
 
 
 @given(ENTRIES, WORDS, st.none() | st.integers(0, 99))
-@settings(max_examples=60)
+@settings(max_examples=settings().max_examples)
 def test_any_run_of_the_second_version_comes_back(
     entries: list[tuple[str, str | None, str | None]], answer: str, length: int | None
 ) -> None:

@@ -182,7 +182,7 @@ CALLS = st.sampled_from(
 
 
 @given(st.lists(st.tuples(CALLS, WORDS, WORDS), max_size=4), WORDS)
-@settings(max_examples=50)
+@settings(max_examples=settings().max_examples)
 def test_any_run_comes_back(turns: list[tuple[Any, str, str]], answer: str) -> None:
     steps = [
         {"step_id": at, "source": "agent", "message": "", "reasoning_content": thought,

@@ -231,7 +231,7 @@ WORDS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 
 
 @given(st.lists(st.tuples(WORDS, WORDS, WORDS), max_size=5), WORDS)
-@settings(max_examples=40)
+@settings(max_examples=settings().max_examples)
 def test_every_step_of_any_run_is_a_row(turns: list[tuple[str, str, str]], answer: str) -> None:
     steps = [
         {"step_id": at, "source": "agent", "message": "", "reasoning_content": thought,
