@@ -382,9 +382,9 @@ class MalformedSource(InteropError):
 
 
 class WideSource(MalformedSource):
-    """The source is text in UTF-16. Fields: format, source, place, found, expected."""
+    """The source is text in UTF-16 or UTF-32. Fields: format, source, place, found, expected, encoding."""
 
-    hint = "Convert it to UTF-8 first: iconv -f UTF-16 -t UTF-8 FILE > COPY"
+    hint = "Convert it to UTF-8 first: iconv -f {encoding} -t UTF-8 FILE > COPY"
 
 
 class UnsafeSource(InteropError):

@@ -32,18 +32,27 @@ _OURS = {
     "replies": "a tape of `replaykit judge run`",
     "judge": "settings of a judge",
 }
-_WIDE = "a text file in UTF-16 (convert it: `iconv -f UTF-16 -t UTF-8 FILE > COPY`)"
+_WIDE, _WIDER = (
+    f"a text file in {name} (convert it: `iconv -f {name} -t UTF-8 FILE > COPY`)"
+    for name in ("UTF-16", "UTF-32")
+)
 _MAGIC = (
     (b"\x50\x2a\x4d\x18\x10\x00\x00\x00replaykit", "a bundle"),
     (b"\x28\xb5\x2f\xfd", "zstd data without our preamble"),
     (b"\x1f\x8b", "a gzip file"),
     (b"PK", "a zip archive"),
+    (b"\xff\xfe\x00\x00", _WIDER),
+    (b"\x00\x00\xfe\xff", _WIDER),
     (b"\xff\xfe", _WIDE),
     (b"\xfe\xff", _WIDE),
     (b"PAR1", "a Parquet file"),
     (b"\x89PNG", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
     (b"%PDF", "a PDF"),
+    (b"GIF8", "a GIF image"),
+    (b"SQLite format 3", "a database of SQLite"),
+    (b"WARC/", "a web archive"),
+    (b"ARROW1", "an Arrow file"),
 )
 _NAMED = lazy_pattern(rb"replaykit\.([a-z]+)")
 _MARKUP = lazy_pattern(rb"<!doctype html|<html", re.IGNORECASE)

@@ -27,7 +27,7 @@ from replaykit.interop.screen_grid import on_screen
 from replaykit.interop.source_files import Folder, SourceFiles, SourceLimits
 from replaykit.interop.text_actions import Wordings
 from replaykit.interop.unreadable.lfs_pointers import FETCH, is_pointer
-from replaykit.interop.unreadable.wide_text import CONVERT, WIDE, is_wide
+from replaykit.interop.unreadable.wide_text import conversion, wide_encoding, wide_words
 from replaykit.patterns import lazy_pattern
 from replaykit.secrets.redactor import Redactor
 from replaykit.secrets.secret_spellings import secret_pattern
@@ -187,7 +187,9 @@ class Run:
                 return data.decode("utf-8-sig").replace("\r\n", "\n")
             self.flaw(f"a pointer of Git LFS, left out: {FETCH}", name)
         except UnicodeDecodeError:
-            self.flaw(f"{WIDE if is_wide(data) else 'not UTF-8'}, left out: {CONVERT}", name)
+            encoding = wide_encoding(data)
+            found = wide_words(encoding) if encoding else "not UTF-8"
+            self.flaw(f"{found}, left out: {conversion(encoding or 'ENCODING')}", name)
         return None
 
     def lines(self, name: str) -> Iterator[tuple[int, Any]]:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from replaykit.errors import InteropError, MalformedSource, UnknownLayout
-from replaykit.file_types import URL, is_url
+from replaykit.file_types import URL
 from replaykit.interop.archives.unpacked_archives import (
     ARCHIVES,
     UnpackedTotals,
@@ -24,22 +24,18 @@ from replaykit.interop.archives.unpacked_archives import (
     is_archive,
     is_packed,
 )
-from replaykit.interop.folder_search import fault_of, fault_of_line, files, first_line, peek
+from replaykit.interop.folder_search import files
 from replaykit.interop.imported_run import Options
 from replaykit.interop.registry import IMPORTERS, Candidate, Importer, check_options, importer
 from replaykit.interop.unreadable.lfs_pointers import FETCH, is_pointer_file
-from replaykit.interop.unreadable.other_files import known_file, known_folder, known_json
-from replaykit.interop.unreadable.wide_text import CONVERT, WIDE, is_wide_file
+from replaykit.interop.unreadable.path_kinds import MISSING, kind_of_path
 from replaykit.trajectory.plurals import counted
 
 ARCHIVES_MAX = 1000
 """Archives of a folder that are unpacked."""
 
 LOOK_MAX = 1000
-"""Files of a folder that are looked at to say what it is."""
-
-MISSING = "missing"
-"""Layout of a path that does not exist."""
+"""Archives in an archive that are counted, and places beside the runs that are looked at."""
 
 
 class FoundRun(NamedTuple):
@@ -316,50 +312,3 @@ def _found(one: Importer, path: Path, options: Options, *, is_asked: bool) -> It
 def _unknown(format: str, path: Path, found: str, expected: str) -> UnknownLayout:
     wanted = "a file or folder" if found in (MISSING, URL) else expected
     return UnknownLayout(format=format, source=str(path), found=found, expected=wanted)
-
-
-def kind_of_path(path: Path) -> str:
-    """Return what there is at a path, so that a person sees what was meant."""
-    if not path.exists():
-        return URL if is_url(path) else MISSING
-    if path.is_dir():
-        return _kind_of_folder(path)
-    if not path.is_file():
-        return "no regular file"
-    if not path.stat().st_size:
-        return "an empty file"
-    if is_pointer_file(path):
-        return f"a pointer of Git LFS; {FETCH}"
-    if is_wide_file(path):
-        return f"a file that is {WIDE}; {CONVERT}"
-    if (known := known_file(path)) is not None:
-        return known
-    if path.suffix.lower() == ".zip":
-        return "a zip archive" if zipfile.is_zipfile(path) else "no whole zip archive"
-    if path.suffix.lower() in (".jsonl", ".ndjson"):
-        return _kind_of_lines(path)
-    return _kind_of_json(path) if path.suffix.lower() in (".json", ".har") else "a file"
-
-
-def _kind_of_folder(path: Path) -> str:
-    pointers = sum(is_pointer_file(file) for file in islice(files(path, ""), LOOK_MAX))
-    if pointers:
-        return f"a folder with {counted(pointers, 'pointer')} of Git LFS; {FETCH}"
-    known = known_folder(path)
-    return known or ("a folder of other files" if any(path.iterdir()) else "an empty folder")
-
-
-def _kind_of_lines(path: Path) -> str:
-    known, fault = known_json(first_line(path)), fault_of_line(path)
-    broken = fault and f"a file of JSON lines, whose first line is {fault}"
-    return known or broken or "a file of JSON lines of another layout"
-
-
-def _kind_of_json(path: Path) -> str:
-    try:
-        fault = fault_of(path)
-    except OSError as error:
-        return f"unreadable ({error.strerror})"
-    if fault is not None:
-        return f"a file that is {fault}"
-    return known_json(peek(path)) or "JSON of another layout"

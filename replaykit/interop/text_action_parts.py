@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.action import Element
@@ -86,6 +87,16 @@ def states_more(line: str) -> bool:
     """Whether a line goes on with a second action, outside of what it quotes: `... and clicked Delete`."""
     return _MORE.search(_NAMED.sub("''", line)) is not None
 
+
+def statements(line: str) -> list[str]:
+    """Return the parts of a line that states several actions: `Scrolled down and clicked Delete`."""
+    # What is quoted keeps its length, so that places are those of the line.
+    plain = _NAMED.sub(lambda quoted: quoted[0][0] * len(quoted[0]), line)
+    begins = [0, *(found.start() for found in _MORE.finditer(plain)), len(line)]
+    return [_JOINT.sub("", line[at:end]).strip(" .;,") for at, end in pairwise(begins)]
+
+
+_JOINT = lazy_pattern(r"\A[\s,:&;.]*(?:(?:and|but|before|after|then|also|next|finally|I|we|it|to)\s+){0,4}")
 
 _FAILURE = (
     r"(?:fail(?:ed|s|ure)?|timed?[ -]?out|timeout|unsuccessful(?:ly)?|skipped|cancel?led|aborted|blocked|rejected|denied"

@@ -10,7 +10,7 @@ import msgspec
 
 from replaykit.decoders import NEST_MAX, decode_plain
 from replaykit.file_types import HEAD, kind_of_bytes
-from replaykit.interop.unreadable.wide_text import WIDE, is_wide
+from replaykit.interop.unreadable.wide_text import wide_encoding, wide_words
 
 SOURCE_NEST_MAX = 2 * NEST_MAX
 """Levels of JSON in untrusted files: recorded pages are part of them, one element inside of the other."""
@@ -119,8 +119,8 @@ def _tolerant(data: bytes) -> Any:
     # Python also writes values that JSON does not have: NaN, infinities, halves of surrogate pairs.
     if not data.strip():
         raise JsonFault("empty")
-    if is_wide(data):
-        raise JsonFault(WIDE, "JSON in UTF-8")
+    if (encoding := wide_encoding(data)) is not None:
+        raise JsonFault(wide_words(encoding), "JSON in UTF-8")
     try:
         found = _parsed(data, object_pairs_hook=_unambiguous)
         return json.loads(whole_text(json.dumps(found, ensure_ascii=False)))

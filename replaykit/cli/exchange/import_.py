@@ -21,12 +21,12 @@ from replaykit.file_types import WRITTEN_MAX, read_whole
 from replaykit.interop.archives.unpacked_archives import is_archive
 from replaykit.interop.har.har_merge import join_har
 from replaykit.interop.imported_run import Options
-from replaykit.interop.layout_detection import MISSING
 from replaykit.interop.registry import matrix
 from replaykit.interop.run_import import ImportResult, import_runs
 from replaykit.interop.source_files import SourceLimits
 from replaykit.interop.table.table_columns import check_columns
 from replaykit.interop.text_actions import check_wordings
+from replaykit.interop.unreadable.path_kinds import MISSING
 from replaykit.report.json_text import json_text
 from replaykit.report.text.table import safe, table
 from replaykit.tasks.suite import load_suite

@@ -22,10 +22,10 @@ from replaykit.interop.har.har_entries import Base, moment
 from replaykit.interop.har.har_files import IMPORTER, add_entries, is_har_name, log_of
 from replaykit.interop.har.har_gaps import plain_url
 from replaykit.interop.imported_run import Options, Run
-from replaykit.interop.layout_detection import kind_of_path
 from replaykit.interop.registry import check_options
 from replaykit.interop.run_import import ImportResult
 from replaykit.interop.source_files import open_source
+from replaykit.interop.unreadable.path_kinds import kind_of_path
 from replaykit.interop.written_bundles import BATCH, loaded, write_sealed
 from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.action import Unknown

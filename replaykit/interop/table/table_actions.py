@@ -10,6 +10,7 @@ import msgspec
 from replaykit.decoders import convert
 from replaykit.interop.imported_run import Run
 from replaykit.interop.online_mind2web.mind2web_actions import WITH_VALUE, operation_action, read_action
+from replaykit.interop.table.table_columns import step_columns
 from replaykit.interop.tool_calls import called_action
 from replaykit.interop.untrusted_json import JsonFault, decode_json
 from replaykit.recorder.session.declared_actions import declared
@@ -117,12 +118,15 @@ def _of_text(run: Run, text: str, cell: ActionCell) -> list[Action]:
     return [read_action(text, run.wordings)]
 
 
-def _of_object(run: Run, plain: Any, cell: ActionCell) -> Action:
-    if not isinstance(plain, dict):
+def _of_object(run: Run, plain: Any, cell: ActionCell, level: int = 0) -> Action:
+    if not isinstance(plain, dict) or level > LEVELS_MAX:
         return _unknown("action", plain)
-    inner = plain.get("function")
-    if isinstance(inner, dict):  # OpenAI's call of a tool
-        return _of_object(run, inner, cell)
+    inner = plain.get("function", plain.get("tool"))
+    if isinstance(inner, dict):  # as OpenAI's call of a tool
+        return _of_object(run, inner, cell, level + 1)
+    columns = step_columns(plain, {})
+    if isinstance(plain.get(columns.get("action", "")), dict):
+        return _of_row(run, plain, columns, cell, level)
     key = next((key for key in _NAMES if isinstance(plain.get(key), str) and plain[key]), None)
     if key is None:
         return _keyed(run, plain, cell)
@@ -132,6 +136,15 @@ def _of_object(run: Run, plain: Any, cell: ActionCell) -> Action:
     return _operation(
         run, plain[key], arguments if isinstance(arguments, dict) else {"text": arguments}, cell
     )
+
+
+def _of_row(run: Run, plain: dict[str, Any], columns: dict[str, str], cell: ActionCell, level: int) -> Action:
+    """Return the action of an object that holds its operation apart: the rest of it are other columns."""
+    held = {
+        field: plain.get(columns[field]) if field in columns else getattr(cell, field)
+        for field in ActionCell._fields
+    }
+    return _of_object(run, held["action"], ActionCell(**held), level + 1)
 
 
 def _keyed(run: Run, plain: dict[str, Any], cell: ActionCell) -> Action:

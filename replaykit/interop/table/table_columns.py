@@ -33,8 +33,8 @@ STEP_FIELDS: dict[str, str] = {
     "step": "step step_id step_index step_idx step_num step_number step_no num turn turn_id "
     "target_action_index idx index action_index",
     "action": "action_json action action_str action_string target_action_reprs raw_action parsed_action "
-    "operation tool_call tool_calls function_call actions action_history action_sequence "
-    "action_list action_reprs",
+    "operation tool_call tool_calls function_call action_reprs actions action_history action_sequence "
+    "action_list",
     "target": "target element target_element element_text element_name",
     "arguments": "arguments args params parameters kwargs action_args action_arguments action_params "
     "action_input tool_input tool_args tool_arguments",
@@ -51,7 +51,8 @@ STEP_FIELDS: dict[str, str] = {
     "url": "url page_url current_url urls",
     "url_before": "url_before before_url",
     "url_after": "url_after after_url next_url",
-    "screenshot": "screenshot image screenshots images screenshot_path image_path img screenshot_paths frame",
+    "screenshot": "screenshot image screenshots images screenshot_path image_path img screenshot_paths "
+    "screenshot_file frame",
     "screenshot_before": "screenshot_before before_screenshot image_before",
     "screenshot_after": "screenshot_after after_screenshot image_after next_screenshot",
     "a11y": "axtree axtree_txt accessibility_tree a11y a11y_tree acc_tree",
@@ -62,6 +63,9 @@ STEPS = "steps"
 """The field of a column that holds all steps of a run, an object each."""
 
 STEPS_NAMES = "steps trajectory trajectories history events turns traces trace"
+
+LISTED_NAMES = ("actions", "action_history", "action_sequence", "action_list", "action_reprs", "tool_calls")
+"""Names of columns that may hold a list of all actions of a run."""
 
 FIELDS = (*RUN_FIELDS, *STEP_FIELDS, STEPS)
 """Every name that a file of `--columns` may give."""

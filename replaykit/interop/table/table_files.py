@@ -21,10 +21,12 @@ import msgspec
 from replaykit.decoders import decode_as_python
 from replaykit.errors import MissingExtra
 from replaykit.interop.folder_search import PEEK_MAX, files
+from replaykit.interop.table.table_columns import LISTED_NAMES, STEPS_NAMES
 from replaykit.interop.table_rows import clean_cells, open_parquet, table_failures
 from replaykit.interop.unreadable.lfs_pointers import FETCH, is_pointer_file
-from replaykit.interop.unreadable.wide_text import WIDE, is_wide_file
+from replaykit.interop.unreadable.wide_text import encoding_of_file, wide_words
 from replaykit.interop.untrusted_json import JsonFault, decode_json
+from replaykit.patterns import lazy_pattern
 
 ENDINGS = (".parquet", ".arrow", ".jsonl", ".ndjson", ".json", ".csv", ".tsv")
 """How files of tables end."""
@@ -73,7 +75,7 @@ def table_keys(file: Path) -> list[str]:
     if file.suffix.lower() in (".parquet", ".arrow"):
         with _failing():
             return _binary_names(file)
-    if file.suffix.lower() == ".json" and not _is_listed(file):
+    if file.suffix.lower() == ".json" and not (_is_listed(file) or is_one_row(file)):
         return []
     first = next(walked(file), None)
     return [] if first is None else list(first.cells)
@@ -81,9 +83,27 @@ def table_keys(file: Path) -> list[str]:
 
 def _is_listed(file: Path) -> bool:
     """Whether a file begins as a JSON list of objects does: most JSON files are no tables."""
-    with _failing(), file.open("rb") as stream:
-        head = stream.read(HEAD).removeprefix(b"\xef\xbb\xbf").lstrip()
+    head = _head(file)
     return head[:1] == b"[" and head[1:].lstrip()[:1] == b"{"
+
+
+def is_one_row(file: Path) -> bool:
+    """Whether a JSON file begins as an object that may hold the steps of one run."""
+    return (
+        file.suffix.lower() == ".json"
+        and _head(file)[:1] == b"{"
+        and _LIST_OF_STEPS.search(_head(file)) is not None
+    )
+
+
+def _head(file: Path) -> bytes:
+    with _failing(), file.open("rb") as stream:
+        return stream.read(HEAD).removeprefix(b"\xef\xbb\xbf").lstrip()
+
+
+_LIST_OF_STEPS = lazy_pattern(
+    rb'"(?i:%s)"\s*:\s*\[' % "|".join([*STEPS_NAMES.split(), *LISTED_NAMES]).encode()
+)
 
 
 def walked(file: Path, columns: Sequence[str] | None = None) -> Iterator[TableRow]:
@@ -93,8 +113,8 @@ def walked(file: Path, columns: Sequence[str] | None = None) -> Iterator[TableRo
     """
     if is_pointer_file(file):
         raise TableFault(f"a pointer of Git LFS; {FETCH}", "a table")
-    if is_wide_file(file):
-        raise TableFault(WIDE, "a table in UTF-8")
+    if (encoding := encoding_of_file(file)) is not None:
+        raise TableFault(wide_words(encoding), "a table in UTF-8")
     kind = file.suffix.lower()
     with _failing():
         if kind in (".parquet", ".arrow"):
@@ -155,9 +175,9 @@ def _whole(file: Path) -> bytes:
 @lru_cache(maxsize=1)
 def _listed(data: bytes) -> list[Any]:
     plain = decode_json(data)
-    if not isinstance(plain, list):
+    if not isinstance(plain, list | dict):
         raise TableFault("JSON of another layout", "a list of objects")
-    return plain
+    return plain if isinstance(plain, list) else [plain]
 
 
 def _object(cells: Any, at: int) -> dict[str, Any]:

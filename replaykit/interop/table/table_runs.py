@@ -28,10 +28,12 @@ from replaykit.interop.table.table_files import (
     TableFault,
     TableRow,
     TableSpan,
+    is_one_row,
     table_files,
     table_keys,
     walked,
 )
+from replaykit.interop.unreadable.other_files import is_unread, known_json
 from replaykit.interop.untrusted_json import JsonFault, decode_json
 from replaykit.patterns import lazy_pattern
 
@@ -77,13 +79,14 @@ def _found(path: Path, stated: Mapping[str, Any], *, is_asked: bool) -> Iterator
             names = table_keys(file)
             missing = missing_column(names, stated) if names else None
             shape = None if missing or not names else row_shape(file, stated)
+            is_taken = shape is not None and _is_of_runs(file, shape) and (is_asked or _is_sure(file, shape))
         except (TableFault, MissingExtra):
             if is_asked:
                 yield Candidate(name=file.stem, root=file.parent, file=file.name)
             continue
         if missing:
             lacking = lacking or (file, missing, names)
-        elif shape is not None and (is_asked or _is_sure(shape)):
+        elif shape is not None and is_taken:
             shapes[file] = shape
     if lacking and not shapes:
         file, missing, names = lacking
@@ -146,13 +149,29 @@ def _are_steps(objects: list[dict[str, Any]], stated: Mapping[str, Any]) -> bool
     return any(cell_of(one, column) not in (None, "", [], {}) for one in objects)
 
 
-def _is_sure(shape: RowShape) -> bool:
+def _is_of_runs(file: Path, shape: RowShape) -> bool:
+    """Whether rows may be runs or steps; one JSON object is no step."""
+    return shape.kind in (WHOLE_ROWS, LISTED_ROWS) or not is_one_row(file)
+
+
+def _is_sure(file: Path, shape: RowShape) -> bool:
     """Whether at least two columns have usual names: a single `action` may belong to any table."""
     run, step = shape.run, shape.step
-    if shape.kind in (WHOLE_ROWS, RUN_ROWS):
+    if shape.kind == WHOLE_ROWS and _is_of_another(file, shape):
+        return False
+    if shape.kind in (WHOLE_ROWS, RUN_ROWS) or "action_timestamp" in table_keys(file):  # as in OSWorld
         return True
     count = sum(field in run for field in ("run", "task", "intent", "answer"))
     return count + sum(field in step for field in ("step", "thought", "url", "screenshot", "target")) >= 2
+
+
+def _is_of_another(file: Path, shape: RowShape) -> bool:
+    """Whether the steps of the first row are events of a tool that no layout reads."""
+    first = next(walked(file), None)
+    steps = [] if first is None else objects_of(cell_of(first.cells, shape.steps))
+    return is_unread(steps) or (
+        first is not None and is_one_row(file) and known_json(first.cells) is not None
+    )
 
 
 def objects_of(cell: Any) -> list[dict[str, Any]]:

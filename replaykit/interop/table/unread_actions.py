@@ -13,16 +13,32 @@ from typing import Any
 import msgspec
 
 from replaykit.interop.imported_run import INERT, Run
+from replaykit.interop.online_mind2web.mind2web_actions import read_action
 from replaykit.interop.table.table_actions import CALL_TYPES, WRAPPED, ActionCell, actions_of, decoded
 from replaykit.interop.table.table_columns import OWN_ACTION, STEP_FIELDS, WRAPPERS, plain_name
 from replaykit.interop.table.table_runs import list_of
 from replaykit.interop.table.table_steps import TableStep, TableSteps
+from replaykit.interop.text_action_parts import statements
 from replaykit.trajectory.action import Action, Unknown, tag_of
 
 LEVELS_MAX = 8
 """Lists and objects in one another that are looked into for calls."""
 
+SUMMED_UP = 5
+"""Actions before a row that its summary may be about."""
+
+SUMMARY_MAX = 4096
+"""Characters of a summary that are read."""
+
 _EARLIER = frozenset({"previous", "prev", "past", "prior", "earlier", "history"})
+_SUMMARY = frozenset({
+    "summary", "summaries", "description", "note", "notes", "narration", "performed", "did", "done",
+    "happened", "log", "activity", "report", "recap", "progress",
+})  # fmt: skip
+_NO_SUMMARY = frozenset({
+    "page", "task", "goal", "element", "target", "screenshot", "image", "state", "site", "error", "next",
+    "plan", "expected", "tool", "observation",
+})  # fmt: skip
 _ACTED = frozenset({"action", "actions"})
 _COMMANDS = frozenset({
     "operation", "operations", "tool_call", "tool_calls", "function_call", "function_calls", "command",
@@ -72,7 +88,7 @@ class UnreadActions:
     def end(self) -> None:
         """Report what is stated and was not done in any step."""
         for name, cell in {} if self._is_stated or self._is_trusted else self._outer.items():
-            self._beside(name, cell, name, [], _ACTIONS)
+            self._beside(name, cell, name, self._acted, _ACTIONS)
         known = Counter(map(_exact, self._acted)) if self._pending else Counter()
         for place, stated in self._pending:
             if Counter(map(_exact, stated)) - known:
@@ -93,6 +109,17 @@ class UnreadActions:
         is_same = len(stated) == len(acted) and all(map(_is_alike, stated, acted))
         if stated and not is_same:
             self._pending.append((place, stated))
+        self._pending += [(place, [one]) for one in self._summed_up(name, cell, acted) if not stated]
+
+    def _summed_up(self, name: str, cell: Any, acted: list[Action]) -> list[Action]:
+        """Return the actions in the words of a summary that neither its row nor the one before has."""
+        words = _words(name)
+        if not isinstance(cell, str) or not words & _SUMMARY or words & _NO_SUMMARY:
+            return []
+        known = [*acted, *self._acted[-SUMMED_UP:]]
+        stated = [read_action(part, self._run.wordings) for part in statements(cell[:SUMMARY_MAX])]
+        sure = [one for one in stated if not isinstance(one, (Unknown, *INERT))]
+        return [one for one in sure if not any(_is_about(one, other) for other in known)]
 
 
 def _flat(unread: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -164,7 +191,7 @@ def _calls(plain: Any, level: int) -> Iterator[Any]:
 def _is_call(plain: dict[str, Any]) -> bool:
     is_wrapped = any(isinstance(plain.get(key), dict) for key in WRAPPED)
     is_named = any(isinstance(plain.get(key), str) for key in _CALLED) and any(key in plain for key in _GIVEN)
-    acted = plain.get("action") or plain.get("tool_calls")
+    acted = plain.get("action") or plain.get("tool_calls") or plain.get("operation")
     return is_wrapped or is_named or plain.get("type") in CALL_TYPES or isinstance(acted, str | dict | list)
 
 
@@ -183,6 +210,25 @@ def _is_alike(one: Action, other: Action) -> bool:
     pairs = [(getattr(one, key, None), getattr(other, key, None)) for key in _COMPARED]
     pairs += [(_target(one, key), _target(other, key)) for key in ("text", "name", "ref", "css")]
     return all(not a or not b or str(a).casefold() == str(b).casefold() for a, b in pairs)
+
+
+_GROUPS = (
+    {"click", "dblclick", "mouse_dblclick", "check", "uncheck", "select_option", "press"},
+    {"fill", "press", "clear", "select_option"},
+)
+"""Kinds that one word of a summary may stand for: an option is clicked or selected."""
+
+
+def _is_about(one: Action, other: Action) -> bool:
+    """Whether the words of a summary may be about an action: its texts may be longer or shorter."""
+    kinds = {_kind(one), _kind(other)}
+    pairs = [
+        (_target(one, "text") or _target(one, "name"), _target(other, "text") or _target(other, "name")),
+        *((getattr(one, key, None), getattr(other, key, None)) for key in ("value", "url")),
+    ]
+    texts = [(str(a).casefold(), str(b).casefold()) for a, b in pairs if a and b]
+    is_same_kind = len(kinds) == 1 or any(kinds <= group for group in _GROUPS)
+    return is_same_kind and all(a in b or b in a for a, b in texts)
 
 
 def _kind(action: Action) -> str:

@@ -20,7 +20,7 @@ _HAR = "save the requests there as HAR"
 _SCRIPT = "which says what to do and not what happened: record its run with `replaykit record`"
 _SCRIPTS = "which say what to do and not what happened: record the run with `replaykit record`"
 _SAVED = "which holds requests that someone saved and not those that were sent"
-_PAGES_ONLY = "which shows no actions: import a trace of Playwright instead"
+PAGES_ONLY = "which shows no actions: import a trace of Playwright instead"
 
 _NO_LAYOUT = "which no layout reads; rows with a column `action` are a `table`"
 _OPENHANDS = f"events of OpenHands, {_NO_LAYOUT}"
@@ -32,24 +32,37 @@ _SKYVERN = f"{_NO_LAYOUT}; record the next run with `replaykit record`"
 _STAGEHAND = "which is for people: write `stagehand.history` or the result of `agent.execute` as JSON"
 _WEBLINX = "which no layout reads; the rows of its data set are a `table`"
 _TESTS = "which says which tests passed and not what happened: record the run with `replaykit record`"
-_TASKS = "which say what to do and not what happened: give them as `--task FILE` to an import of runs"
+TASKS = "which say what to do and not what happened: give them as `--task FILE` to an import of runs"
+
+_SHEET = "which no layout reads: save its sheet as CSV, which is a `table`"
+_PICKLE = "which may run code: those of BrowserGym are read, as part of the folder of their experiment"
+FLOWS = "flows of mitmproxy; write them as HAR: `mitmdump -nr FILE --set hardump=net.har`"
 
 _ENDINGS = {
     ".saz": f"a session of Fiddler; {_HAR}: File > Export Sessions > HTTPArchive",
     ".chls": f"a session of Charles; {_HAR}: File > Export Session",
     ".chlsj": f"a session of Charles; {_HAR}: File > Export Session",
-    ".mitm": "flows of mitmproxy; write them as HAR: `mitmdump -nr FILE --set hardump=net.har`",
-    ".flow": "flows of mitmproxy; write them as HAR: `mitmdump -nr FILE --set hardump=net.har`",
+    ".mitm": FLOWS,
+    ".flow": FLOWS,
+    ".flows": FLOWS,
     ".pcap": f"captured packets; {_HAR}, in the browser",
     ".pcapng": f"captured packets; {_HAR}, in the browser",
     ".krecorder": f"a script of Katalon Recorder, {_SCRIPT}",
     ".side": f"a script of Selenium IDE, {_SCRIPT}",
-    ".mhtml": f"one saved page, {_PAGES_ONLY}",
-    ".warc": f"a web archive, {_PAGES_ONLY}",
-    ".wacz": f"a web archive, {_PAGES_ONLY}",
-    ".webarchive": f"one saved page, {_PAGES_ONLY}",
-    ".webm": f"a video, {_PAGES_ONLY}",
-    ".mp4": f"a video, {_PAGES_ONLY}",
+    ".robot": f"a suite of Robot Framework, {_SCRIPT}",
+    ".jmx": f"a plan of JMeter, {_SCRIPT}",
+    ".xlsx": f"a workbook, {_SHEET}",
+    ".xls": f"a workbook, {_SHEET}",
+    ".ods": f"a workbook, {_SHEET}",
+    ".pkl": f"a pickle, {_PICKLE}",
+    ".pickle": f"a pickle, {_PICKLE}",
+    ".pkl.gz": f"a pickle, {_PICKLE}",
+    ".mhtml": f"one saved page, {PAGES_ONLY}",
+    ".warc": f"a web archive, {PAGES_ONLY}",
+    ".wacz": f"a web archive, {PAGES_ONLY}",
+    ".webarchive": f"one saved page, {PAGES_ONLY}",
+    ".webm": f"a video, {PAGES_ONLY}",
+    ".mp4": f"a video, {PAGES_ONLY}",
 }
 """End of a name to what the file is."""
 
@@ -64,6 +77,12 @@ _KEYS: tuple[tuple[frozenset[str], str], ...] = (
     (frozenset({"cypressVersion", "runs"}), f"results of Cypress, {_TESTS}"),
     (frozenset({"stats", "results", "meta"}), f"a report of Mochawesome, {_TESTS}"),
     (frozenset({"type", "content", "tool_calls"}), f"messages of LangChain, {_MESSAGES}"),
+    (frozenset({"type", "call_id", "actions"}), f"items of OpenAI's Responses, {_MESSAGES}"),
+    (frozenset({"from", "value"}), f"messages of a model in pairs of `from` and `value`, {_MESSAGES}"),
+    (frozenset({"engine", "engine_log", "instruction"}), f"a log of LaVague, {_NO_LAYOUT}"),
+    (frozenset({"instruction", "engine", "code", "url"}), f"a log of LaVague, {_NO_LAYOUT}"),
+    (frozenset({"run_id", "run_type", "run_request"}), f"a run of Skyvern without its steps, {_SKYVERN}"),
+    (frozenset({"type", "agent_states"}), f"a state of AutoGen's team, {_MESSAGES}"),
     (frozenset({"traceEvents"}), f"a performance profile of Chrome; {_HAR}, in the panel Network"),
     (frozenset({"constants", "events"}), f"a net log of Chrome; {_HAR}, in the panel Network"),
     (
@@ -94,9 +113,9 @@ _KEYS: tuple[tuple[frozenset[str], str], ...] = (
     (frozenset({"task_id", "request", "extracted_information"}), f"a task of Skyvern, {_SKYVERN}"),
     (frozenset({"modelOutput", "result", "state"}), f"a history of Nanobrowser, {_NO_LAYOUT}"),
     (frozenset({"planner_agent"}), f"a log of Agent-E, {_NO_LAYOUT}"),
-    (frozenset({"intent", "eval", "start_url"}), f"tasks of WebArena, {_TASKS}"),
-    (frozenset({"ques", "web", "web_name"}), f"tasks of WebVoyager, {_TASKS}"),
-    (frozenset({"confirmed_task", "website"}), f"tasks of Mind2Web, {_TASKS}"),
+    (frozenset({"intent", "eval", "start_url"}), f"tasks of WebArena, {TASKS}"),
+    (frozenset({"ques", "web", "web_name"}), f"tasks of WebVoyager, {TASKS}"),
+    (frozenset({"confirmed_task", "website"}), f"tasks of Mind2Web, {TASKS}"),
     (frozenset({"name", "context", "attributes", "start_time"}), f"spans of OpenTelemetry, {_SPANS}"),
     (frozenset({"name", "trace_id", "span_id"}), f"spans of OpenTelemetry, {_SPANS}"),
     (frozenset({"name", "traceId", "spanId"}), f"spans of OpenTelemetry, {_SPANS}"),
@@ -159,8 +178,10 @@ _READ = (".html", ".txt", ".json", ".jsonl")
 
 def known_file(path: Path) -> str | None:
     """Return what a file of another tool is, by its name; else None."""
-    ending = path.suffix.lower()
-    return f"a program, {_SCRIPT}" if ending in _PROGRAMS else _ENDINGS.get(ending)
+    name = path.name.lower()
+    if name.endswith(_PROGRAMS):
+        return f"a program, {_SCRIPT}"
+    return next((words for ending, words in _ENDINGS.items() if name.endswith(ending)), None)
 
 
 def known_folder(path: Path) -> str | None:
@@ -188,6 +209,11 @@ def known_json(plain: Any) -> str | None:
     return _partial_export(plain) or next(filter(None, found), None)
 
 
+def is_unread(rows: list[Any]) -> bool:
+    """Whether rows are events of a tool that no layout reads."""
+    return any(_NO_LAYOUT in (_by_keys(row) or "") for row in rows[:ROWS_MAX])
+
+
 ROWS_MAX = 20
 """Rows that are looked at: the first ones may be of a kind that many tools write."""
 
@@ -198,7 +224,18 @@ def _rows_in(plain: Any) -> list[Any]:
     return next((one for one in rows if isinstance(one, list)), [])
 
 
-_WRAPPERS = ("history", "trajectory", "events", "messages", "items", "output", "data", "runs")
+_WRAPPERS = (
+    "history",
+    "trajectory",
+    "events",
+    "messages",
+    "items",
+    "output",
+    "data",
+    "runs",
+    "contents",
+    "conversations",
+)
 """Keys under which other tools keep their rows."""
 
 
