@@ -36,8 +36,11 @@ _WIDE, _WIDER = (
     f"a text file in {name} (convert it: `iconv -f {name} -t UTF-8 FILE > COPY`)"
     for name in ("UTF-16", "UTF-32")
 )
+BUNDLE = b"\x50\x2a\x4d\x18\x10\x00\x00\x00replaykit"
+"""Begin of a bundle."""
+
 _MAGIC = (
-    (b"\x50\x2a\x4d\x18\x10\x00\x00\x00replaykit", "a bundle"),
+    (BUNDLE, "a bundle"),
     (b"\x28\xb5\x2f\xfd", "zstd data without our preamble"),
     (b"\x1f\x8b", "a gzip file"),
     (b"PK", "a zip archive"),
@@ -100,6 +103,11 @@ def is_url(path: str | Path) -> bool:
     """Whether a path is a URL: as a path it has one slash behind its scheme."""
     scheme, mark, _ = str(path).partition(":/")
     return bool(mark) and scheme.lower() in ("http", "https", "ftp", "file", "s3", "gs")
+
+
+def pattern_words(path: str | Path) -> str:
+    """Return why a missing path looks as it does: a shell leaves a pattern as it is if no file matches it."""
+    return ", since no file matches this pattern" if any(sign in str(path) for sign in "*?[") else ""
 
 
 def is_device(path: str | Path) -> bool:

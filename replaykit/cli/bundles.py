@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from replaykit.bundle.byte_source import BundleNames, FoundBundles, all_named_bundles, is_remote
 from replaykit.cli.console import notice
 from replaykit.errors import ReplaykitError, SourceError, TapeError
-from replaykit.file_types import kind_of
+from replaykit.file_types import kind_of, pattern_words
 from replaykit.patterns import lazy_pattern
 from replaykit.trajectory.plurals import counted
 
@@ -125,5 +125,6 @@ def _shortened(names: Sequence[str]) -> str:
 
 def _check_there(name: str, what: str) -> None:
     if not is_remote(name) and not (name and Path(name).exists()):
-        reason = "it stands for standard input: name a file" if name == "-" else "no such file or folder"
+        missing = f"no such file or folder{pattern_words(name)}"
+        reason = "it stands for standard input: name a file" if name == "-" else missing
         raise SourceError(source=name, operation=f"read the {what}", reason=reason)

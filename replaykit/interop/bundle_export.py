@@ -92,11 +92,16 @@ EXPORTERS = {
 }
 """FORMAT to the module whose `EXPORTER` writes it."""
 
+OF_ALL = ("parquet", "stwab-submission")
+"""Formats of all bundles together, which other functions write."""
+
 
 def exporter(name: str) -> Exporter:
     """Return the exporter of a format. Raises UsageError."""
     if name not in EXPORTERS:
-        raise UsageError(what=f"no export format {name!r}; there are {', '.join(EXPORTERS)}")
+        raise UsageError(
+            what=f"no export format {name!r}; there are {', '.join(sorted((*EXPORTERS, *OF_ALL)))}"
+        )
     found: Exporter = importlib.import_module(EXPORTERS[name]).EXPORTER
     return found
 

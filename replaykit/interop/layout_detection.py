@@ -15,7 +15,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from replaykit.errors import InteropError, MalformedSource, UnknownLayout
-from replaykit.file_types import URL
+from replaykit.file_types import URL, pattern_words
 from replaykit.interop.archives.unpacked_archives import (
     ARCHIVES,
     UnpackedTotals,
@@ -28,7 +28,7 @@ from replaykit.interop.folder_search import files
 from replaykit.interop.imported_run import Options
 from replaykit.interop.registry import IMPORTERS, Candidate, Importer, check_options, importer
 from replaykit.interop.unreadable.lfs_pointers import FETCH, is_pointer_file
-from replaykit.interop.unreadable.path_kinds import MISSING, kind_of_path
+from replaykit.interop.unreadable.path_kinds import MISSING, is_vague, kind_of_path
 from replaykit.trajectory.plurals import counted
 
 ARCHIVES_MAX = 1000
@@ -287,7 +287,8 @@ def _chosen(format: str, path: Path) -> Importer:
     found = resembled(path)
     if found is None:
         known = [f"{name}: {importer(name).looks_for}" for name in IMPORTERS]
-        raise _unknown(format, path, kind_of_path(path), "\n".join(["one of these", *known]))
+        kind, listed = kind_of_path(path), "\n".join(["one of these", *known])
+        raise _unknown(format, path, kind, listed if is_vague(kind) else "a run that a tool recorded")
     return found
 
 
@@ -310,5 +311,6 @@ def _found(one: Importer, path: Path, options: Options, *, is_asked: bool) -> It
 
 
 def _unknown(format: str, path: Path, found: str, expected: str) -> UnknownLayout:
-    wanted = "a file or folder" if found in (MISSING, URL) else expected
+    is_there = found not in (MISSING, URL)
+    wanted = expected if is_there else f"a file or folder{pattern_words(path)}"
     return UnknownLayout(format=format, source=str(path), found=found, expected=wanted)

@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from replaykit.decoders import NEST_MAX, decode_each_key_once, is_nested_deeper
 from replaykit.errors import TaskError
-from replaykit.file_types import HEAD, kind_of_bytes
+from replaykit.file_types import HEAD, MARK, kind_of_bytes
+from replaykit.patterns import lazy_pattern
 
 FILE_MAX = 64 * 2**20
 """Bytes of a task file."""
@@ -55,7 +56,7 @@ def read_written(path: str | Path, kind: str = "task file", named_by: Path | Non
 
         found = kind_of_bytes(data[:HEAD])
         what = (
-            words_of(error)
+            f"{words_of(error)}{_json_advice(error, data)}"
             if found in _WRITTEN
             else f"found {found}; a {kind} is YAML, TOML or JSON in UTF-8"
         )
@@ -65,6 +66,16 @@ def read_written(path: str | Path, kind: str = "task file", named_by: Path | Non
         raise _too_deep(file)
     _refuse_odd_values(plain, file)
     return WrittenFile(path=file, plain=plain, kind=kind_of_bytes(data[:HEAD]))
+
+
+_PLACE = lazy_pattern(r"\(byte (\d{1,9})\)")
+
+
+def _json_advice(error: Exception, data: bytes) -> str:
+    """Return what to change where JSON breaks off at something that only its relatives have."""
+    place = _PLACE.search(str(error))
+    at = data.removeprefix(MARK)[int(place[1]) :][:1] if place else b""
+    return ": JSON has no comments; remove them, or write YAML" if at in (b"/", b"#") else ""
 
 
 def _bytes_of(file: Path) -> bytes:

@@ -17,7 +17,7 @@ from replaykit.cli.console import harmless, notice, progress
 from replaykit.cli.maintain import completion
 from replaykit.cli.record.record import declared_secrets
 from replaykit.errors import ReplaykitError, UnknownLayout, UsageError
-from replaykit.file_types import WRITTEN_MAX, read_whole
+from replaykit.file_types import URL, WRITTEN_MAX, read_whole
 from replaykit.interop.archives.unpacked_archives import is_archive
 from replaykit.interop.har.har_merge import join_har
 from replaykit.interop.imported_run import Options
@@ -235,7 +235,8 @@ def _exit(ctx: click.Context, done: list[ImportResult]) -> None:
     were += _archives(done)
     notice(f"{sum(one.state == 'imported' for one in done)} imported, {failed} failed{were}")
     is_nothing = all(
-        isinstance(one.error, UnknownLayout) and one.error.fields["found"] != MISSING for one in done
+        isinstance(one.error, UnknownLayout) and one.error.fields["found"] not in (MISSING, URL)
+        for one in done
     )
     ctx.exit(NOTHING if is_nothing else FAILED if failed else 0)
 

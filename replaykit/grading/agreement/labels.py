@@ -417,7 +417,7 @@ def _given(row: Mapping[str, Any], name: str, number: int) -> Label | None:
     """Return the label of a row; None of one whose label is empty: it was left for later."""
     plain = _renamed(row)
     if "label" not in plain:
-        reason = f"it has no label; found {', '.join(row)[:_SHOWN]}"
+        reason = f"it has no label; found {', '.join(row)[:_SHOWN]}; expected `trajectory` and `label`"
         raise LabelError(source=name, line=number, reason=reason)
     is_left = _is_empty(plain["label"]) and not plain.get("others")
     return None if is_left else _label(plain, name, number)

@@ -13,4 +13,4 @@ def file_bytes(path: Path, most: int) -> bytes:
     try:
         return read_whole(path, most)
     except OSError as error:
-        raise JudgeError(what=f"{path.name}: cannot read: {error.strerror}") from error
+        raise JudgeError(what=f"{path.name}: cannot read the file: {error.strerror}") from error

@@ -40,7 +40,8 @@ def judge_settings(judge: str | JudgeSettings) -> JudgeSettings:
     if isinstance(judge, JudgeSettings):
         return judge
     if judge not in PROTOCOLS:
-        raise JudgeError(what=f"no judge {judge!r}; there are {', '.join(PROTOCOLS)}")
+        own = "or a file of your own settings (.yaml, .toml, .json)"
+        raise JudgeError(what=f"no judge {judge!r}; there are {', '.join(PROTOCOLS)}, {own}")
     return convert({"protocol": judge}, JudgeSettings)
 
 

@@ -11,7 +11,7 @@ import msgspec
 
 from replaykit.decoders import convert, decode_plain
 from replaykit.errors import JudgeError
-from replaykit.file_types import HEAD, kind_of_bytes
+from replaykit.file_types import HEAD, kind_of, kind_of_bytes
 from replaykit.grading.judges.bounded_file import file_bytes
 from replaykit.grading.judges.check_comparisons import CHECKS
 from replaykit.grading.judges.judge_options import PROTOCOLS, judge_settings
@@ -60,7 +60,12 @@ def load_judge(path: str | Path) -> JudgeSettings:
     try:
         return convert({**plain, "prompts": prompts}, JudgeSettings)
     except msgspec.ValidationError as error:
-        raise JudgeError(what=f"{file.name}: not settings of a judge: {error}") from error
+        kind = kind_of(file)
+        found = error if kind in _SETTINGS else f"found {kind}"
+        raise JudgeError(what=f"{file.name}: not settings of a judge: {found}") from error
+
+
+_SETTINGS = ("settings of a judge", "a text file", "a JSON file")
 
 
 _FILES = ("prompts", "prompts_from", "system_file", "user_file")

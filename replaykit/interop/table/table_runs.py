@@ -157,21 +157,37 @@ def _is_of_runs(file: Path, shape: RowShape) -> bool:
 def _is_sure(file: Path, shape: RowShape) -> bool:
     """Whether at least two columns have usual names: a single `action` may belong to any table."""
     run, step = shape.run, shape.step
-    if shape.kind == WHOLE_ROWS and _is_of_another(file, shape):
+    first = next(walked(file), None)
+    cells = {} if first is None else first.cells
+    steps = objects_of(cell_of(cells, shape.steps))
+    if is_unread(steps):
         return False
-    if shape.kind in (WHOLE_ROWS, RUN_ROWS) or "action_timestamp" in table_keys(file):  # as in OSWorld
+    if is_one_row(file):
+        return known_json(cells) is None and _happened(shape, steps)
+    if shape.kind in (WHOLE_ROWS, RUN_ROWS) or "action_timestamp" in cells:  # as in OSWorld
         return True
     count = sum(field in run for field in ("run", "task", "intent", "answer"))
     return count + sum(field in step for field in ("step", "thought", "url", "screenshot", "target")) >= 2
 
 
-def _is_of_another(file: Path, shape: RowShape) -> bool:
-    """Whether the steps of the first row are events of a tool that no layout reads."""
-    first = next(walked(file), None)
-    steps = [] if first is None else objects_of(cell_of(first.cells, shape.steps))
-    return is_unread(steps) or (
-        first is not None and is_one_row(file) and known_json(first.cells) is not None
-    )
+_SEEN = frozenset({
+    "thought", "returned", "error", "time", "t", "url_before", "url_after", "screenshot", "screenshot_before",
+    "screenshot_after", "a11y",
+})  # fmt: skip
+"""Fields of a step that only a run has."""
+
+
+def _happened(shape: RowShape, steps: list[dict[str, Any]]) -> bool:
+    """Whether one JSON object is a run of a task: scripts and macros list actions that no one took."""
+    run = shape.run
+    fields = {
+        *shape.step,
+        *step_columns(dict.fromkeys(name for one in steps for name in column_names(one)), {}),
+    }
+    # A page to go to is an argument; a page beside each action is where it was done.
+    is_located = len(steps) > 1 and all(step_columns(column_names(one), {}).get("url") for one in steps)
+    is_run = bool(fields & _SEEN) or is_located or bool(run.get("labels")) or "answer" in run
+    return is_run and any(field in run for field in ("run", "task", "intent"))
 
 
 def objects_of(cell: Any) -> list[dict[str, Any]]:

@@ -115,6 +115,10 @@ _KEYS: tuple[tuple[frozenset[str], str], ...] = (
     (frozenset({"planner_agent"}), f"a log of Agent-E, {_NO_LAYOUT}"),
     (frozenset({"intent", "eval", "start_url"}), f"tasks of WebArena, {TASKS}"),
     (frozenset({"ques", "web", "web_name"}), f"tasks of WebVoyager, {TASKS}"),
+    (
+        frozenset({"confirmed_task", "actions"}),
+        "a row of Mind2Web; put it into a list, `[ROW]`: it is a `table` then",
+    ),
     (frozenset({"confirmed_task", "website"}), f"tasks of Mind2Web, {TASKS}"),
     (frozenset({"name", "context", "attributes", "start_time"}), f"spans of OpenTelemetry, {_SPANS}"),
     (frozenset({"name", "trace_id", "span_id"}), f"spans of OpenTelemetry, {_SPANS}"),

@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from replaykit.errors import MissingExtra
-from replaykit.file_types import HEAD, URL, is_url, kind_of_bytes
+from replaykit.file_types import BUNDLE, HEAD, URL, is_url, kind_of_bytes
 from replaykit.interop.folder_search import fault_of, fault_of_line, files, first_line, peek
-from replaykit.interop.table.table_files import ENDINGS, LINES, SHEETS, TableFault, table_keys
+from replaykit.interop.table.table_files import ENDINGS, LINES, SHEETS, TableFault, is_one_row, table_keys
 from replaykit.interop.unreadable.lfs_pointers import FETCH, is_pointer_file
 from replaykit.interop.unreadable.other_files import (
     FLOWS,
     PAGES_ONLY,
-    TASKS,
     known_file,
     known_folder,
     known_json,
@@ -39,7 +38,7 @@ _ROWS = "export its rows as CSV or JSON lines, which are a `table`"
 _SHOT = "a screenshot: name the folder of its run"
 _ADVICE = {
     "a bundle": "a bundle already: grade it as it is, with `replaykit grade`",
-    "a task file": f"a task file, {TASKS}",
+    "a task file": "a task file, which says what to do and not what happened: give it as `--task FILE`",
     "a policy file": "a policy file, which says what is forbidden and not what happened: grade a run with it",
     "a PNG image": _SHOT,
     "a JPEG image": _SHOT,
@@ -56,6 +55,22 @@ _FLOWS = lazy_pattern(
     rb"\d{1,9}:\d{1,2}:(?:version|type|request|response|websocket|error|id|backup|client_conn)[;,]"
 )
 """Begin of a file of mitmproxy: its length, then the first of its keys."""
+
+
+_VAGUE = (
+    "JSON of",
+    "a file of JSON lines of",
+    "a folder of other",
+    "an empty",
+    "a file",
+    "an archive",
+    "a zip",
+)
+
+
+def is_vague(kind: str) -> bool:
+    """Whether the kind of a path does not show which tool wrote it."""
+    return kind.startswith(_VAGUE)
 
 
 def kind_of_path(path: Path) -> str:
@@ -79,8 +94,12 @@ def _kind_of_folder(path: Path) -> str:
     pointers = sum(is_pointer_file(file) for file in islice(files(path, ""), LOOK_MAX))
     if pointers:
         return f"a folder with {counted(pointers, 'pointer')} of Git LFS; {FETCH}"
-    known = known_folder(path)
-    return known or ("a folder of other files" if any(path.iterdir()) else "an empty folder")
+    if known := known_folder(path):
+        return known
+    bundles = sum(_head(file).startswith(BUNDLE) for file in islice(files(path, ".zst"), LOOK_MAX))
+    if bundles:
+        return f"a folder of {counted(bundles, 'bundle')}: grade them as they are, with `replaykit grade`"
+    return "a folder of other files" if any(path.iterdir()) else "an empty folder"
 
 
 def _kind_by_content(path: Path) -> str:
@@ -107,7 +126,8 @@ def _kind_of_json(path: Path) -> str:
     if (fault := fault_of(path)) is not None:
         return f"a file that is {fault}"
     plain = peek(path)
-    return known_json(plain) or f"JSON of another layout{_keys(plain)}"
+    how = "; if it is a run, and not a plan or a script, import it as a `table`" if is_one_row(path) else ""
+    return known_json(plain) or f"JSON of another layout{_keys(plain)}{how}"
 
 
 def _keys(plain: Any) -> str:
