@@ -90,7 +90,7 @@ def states_more(line: str) -> bool:
 
 def statements(line: str) -> list[str]:
     """Return the parts of a line that states several actions: `Scrolled down and clicked Delete`."""
-    # What is quoted keeps its length, so that places are those of the line.
+    # A quoted text keeps its length, so that places are those of the line.
     plain = _NAMED.sub(lambda quoted: quoted[0][0] * len(quoted[0]), line)
     begins = [0, *(found.start() for found in _MORE.finditer(plain)), len(line)]
     return [_JOINT.sub("", line[at:end]).strip(" .;,") for at, end in pairwise(begins)]

@@ -204,6 +204,56 @@ def test_a_task_file_that_is_none(name: str, text: str | None, said: str, tmp_pa
     assert said in result.output
 
 
+NOTES = "no tape, no labels\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["grade", "nothing*.zst"], "no such file or folder, since no file matches this pattern"),
+        (["grade", RUN, "--judge", "suite.yaml"], "suite.yaml: not settings of a judge: found a task file"),
+        (["grade", RUN, "--judge", "notes.txt"], "or a file of your own settings (.yaml, .toml, .json)"),
+        (["pack", RUN, "-o", "p.zst", "--replies", "notes.txt"], "not a tape of replies: found a text file"),
+        (["pack", RUN, "-o", "p.zst", "--replies", RUN], "not a tape of replies: found a bundle"),
+        (["export", "nope", RUN, "-o", "out"], "parquet, playwright-trace, stwab-submission"),
+        (
+            ["agree", "other.json", "other.json"],
+            "it has no label; found a; expected `trajectory` and `label`",
+        ),
+        (["tasks", "validate", "comment.json"], "(byte 2): JSON has no comments; remove them, or write YAML"),
+    ],
+)
+def test_a_file_in_the_place_of_another_is_named(
+    arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundle = str(Path(RUN).absolute())
+    monkeypatch.chdir(tmp_path)
+    texts = {"suite.yaml": SUITE, "notes.txt": NOTES, "other.json": '{"a": 1}', "comment.json": "{ // c\n}"}
+    for name, text in texts.items():
+        Path(name).write_text(text)
+    result = CliRunner().invoke(cli, [bundle if one == RUN else one for one in arguments])
+    assert said in f"{result.output}{result.exception}"
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "said"),
+    [
+        ("https://x.test/a.zip", 3, "it is a URL, and is not fetched"),
+        ("a*.json", 3, "a file or folder, since no file matches this pattern"),
+        ("suite.yaml", 4, "it is a task file, which says what to do"),
+    ],
+)
+def test_a_path_that_cannot_be_imported_says_what_it_is(
+    name: str, code: int, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("suite.yaml").write_text(SUITE)
+    result = CliRunner().invoke(cli, ["import", "auto", name, "-o", "out"])
+    assert result.exit_code == code
+    assert said in result.output
+    assert "webvoyager: task<id>" not in result.output
+
+
 def test_a_task_that_is_not_in_the_suite_names_those_that_are(tmp_path: Path) -> None:
     (tmp_path / "suite.yaml").write_text(SUITE)
     result = CliRunner().invoke(cli, ["grade", RUN, "--task", f"{tmp_path / 'suite.yaml'}#t2"])

@@ -267,7 +267,8 @@ def broken(folder: Path, name: str, data: bytes) -> Path:
         ("auto", "list.json", b"[]", r"it is JSON of another layout; expected one of these\nwebvoyager: "),
         ("atif", "cut.json", b'{"a": ', r"it is a file that is not JSON \(Expecting value: line 1 column 7"),
         ("browser-use", "wide.json", '{"a": 1}'.encode("utf-16"), "it is a file that is in UTF-16"),
-        ("webvoyager", "notes.txt", b"x", "it is a file; expected"),
+        ("webvoyager", "notes.txt", b"x", "it is a text file, and no layout is plain text: .*; expected"),
+        ("browser-use", "wider.json", '{"a": 1}'.encode("utf-32-le"), "is in UTF-32; .*iconv -f UTF-32"),
     ],
 )
 def test_what_is_broken_is_named_by_its_file(

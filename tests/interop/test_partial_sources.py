@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import zipfile
 from pathlib import Path
@@ -12,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from replaykit.errors import MalformedSource, UnknownLayout, WideSource
+from replaykit.file_types import BUNDLE
 from replaykit.interop.run_import import import_run, import_runs
 from replaykit.interop.unreadable.other_files import known_json
-from replaykit.interop.unreadable.wide_text import is_wide
+from replaykit.interop.unreadable.wide_text import wide_encoding
 from tests.interop.samples import har, log, rr_page, write
 
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"0" * 64 + b"\nsize 12345\n"
@@ -59,8 +61,8 @@ def test_a_file_in_utf_16_is_refused_with_the_way_to_convert_it(
 
 @given(st.text(st.characters(codec="ascii", min_codepoint=1), min_size=2))
 def test_text_in_utf_8_is_not_wide_and_text_in_utf_16_is(text: str) -> None:
-    assert not is_wide(text.encode())
-    assert all(is_wide(text.encode(name)) for name in ("utf-16", "utf-16-le", "utf-16-be"))
+    assert not wide_encoding(text.encode())
+    assert all(wide_encoding(text.encode(name)) for name in ("utf-16", "utf-16-le", "utf-16-be"))
 
 
 @pytest.mark.parametrize(
@@ -165,6 +167,35 @@ STRANGE: dict[str, tuple[Any, str]] = {
     "recording.js": (b"const puppeteer = require('puppeteer');", "a program, which says what to do"),
     "bu/conversation_0a-1_12.txt": (b" SystemMessage ", "prompts of browser-use"),
     "sel/shop.side": ({"id": "1", "url": "http://shop.test", "tests": []}, "a script of Selenium IDE"),
+    "output.jsonl": (
+        b'{"instance_id": "1", "history": [{"id": 1, "source": "agent", "action": "browse", "args": {"url": "x"}}]}',
+        "events of OpenHands",
+    ),
+    "demo.json": ({"confirmed_task": "x", "website": "y", "actions": []}, "a row of Mind2Web; put it into a list"),
+    "contents.json": ({"contents": [{"role": "user", "parts": [{"text": "x"}]}]}, "messages of Gemini"),
+    "tars-desktop.json": ({"conversations": [{"from": "human", "value": "x"}]}, "messages of a model in pairs"),
+    "batch.json": ([{"type": "computer_call", "call_id": "c", "actions": []}], "items of OpenAI's Responses"),
+    "state.json": ({"type": "TeamState", "agent_states": {}}, "a state of AutoGen's team"),
+    "sky.json": ({"run_id": "r", "run_type": "task_v2", "run_request": {}}, "a run of Skyvern without its steps"),
+    "lavague.csv": (b"instruction,engine,code,url\nx,y,z,u\n", "a log of LaVague"),
+    "spans.csv": (b"name,span_kind,context.span_id\nclick,TOOL,s\n", "spans of Phoenix"),
+    "rows.csv": (b"name,what\nx,clicked\n", "a table with the columns 'name', 'what', whose names do not show"),
+    "rows.jsonl": (b'{"name": "x"}', "a file of JSON lines of another layout, with the keys 'name'"),
+    "macro.json": (
+        {"name": "x", "goal": "y", "steps": [{"action": "navigate", "url": "http://x"}, {"action": "click"}]},
+        "JSON of another layout, with the keys 'name', 'goal', 'steps'; if it is a run, and not a plan or a script",
+    ),
+    "flows": (b"1452:9:websocket;0:~8:response;", "flows of mitmproxy; write them as HAR"),
+    "a.warc.gz": (gzip.compress(b"WARC/1.0\r\n"), "a web archive, which shows no actions"),
+    "page.html": (b"<!doctype html><p>x", "an HTML page, which shows no actions"),
+    "shot.png": (b"\x89PNG\r\n", "a screenshot: name the folder of its run"),
+    "runs.db": (b"SQLite format 3\0", "a database of SQLite: export its rows"),
+    "sheet.xlsx": (b"PK", "a workbook, which no layout reads: save its sheet as CSV"),
+    "step_0.pkl.gz": (b"\x1f\x8b", "a pickle, which may run code"),
+    "tasks.yaml": (b"schema: replaykit.suite/1\n", "a task file, which says what to do"),
+    "policies.yaml": (b"schema: replaykit.policies/1\n", "a policy file, which says what is forbidden"),
+    "done/run.zst": (BUNDLE, "a folder of 1 bundle: grade them as they are"),
+    "run.zst": (BUNDLE, "a bundle already: grade it as it is"),
     "blob/report.jsonl": (b'{"method": "onConfigure"}', "a blob report of Playwright without a trace"),
 }  # fmt: skip
 """Name of a file that no layout reads to its content and what it is called."""

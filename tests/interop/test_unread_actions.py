@@ -51,6 +51,10 @@ LACKING: dict[str, tuple[dict[str, Any], ...]] = {
     "a number left out beside a row without one": (
         {"step": 1, "action": "go_back"}, {"step": None, "action": "go_back"}, {"step": 9, "action": "go_back"}),
     "numbers as names": ({"step": "step_1", "action": "go_back"}, {"step": "step_3", "action": "go_back"}),
+    "a summary of another action": ({"step": 1, "action": "go_back", "summary": "Clicked on the 'Delete' button."},),
+    "a summary of one more": ({"step": 1, "action": "go_back", "note": "Went back and then clicked Delete."},),
+    "what happened after it": (
+        {"step": 1, "action": "click 'Buy'", "what_happened": "Clicked Buy. Clicked Confirm order."},),
     "a row that names no run": (
         {"step": 1, "action": "go_back"}, {"run_id": None, "step": 2, "action": "click 'Delete'"}),
 }  # fmt: skip
@@ -68,6 +72,12 @@ WHOLE: dict[str, tuple[dict[str, Any], ...]] = {
         {"step": 1, "action": "go_back", "previous_actions": []},
         {"step": 2, "action": "go_back", "previous_actions": ["go_back"]}),
     "tools that there are": ({"step": 1, "action": "go_back", "tools": [{"name": "click", "parameters": {}}]},),
+    "a summary of the same": (
+        {"step": 1, "action": "fill('12', 'tea')", "summary": "Typed tea into the search box and pressed Enter"},
+        {"step": 2, "action": "click 'Search'", "summary": "Clicked the search button and the results loaded."},
+        {"step": 3, "action": "click 'Large'", "summary": "Selected the size Large"},
+        {"step": 4, "action": "scroll down", "summary": "Scrolled down to find the price, but no luck."}),
+    "words of a page": ({"step": 1, "action": "go_back", "page_summary": "Click Delete", "text": "Click Delete"},),
     "words about it": ({"step": 1, "action": "go_back", "action_type": "go_back", "raw_action": "I go back."},),
     "texts of a page": ({"step": 1, "action": "go_back", "links": ["Go back", "Tea"], "code": 200},),
     "a last look": (
