@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import zipfile
+import zlib
 from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
@@ -173,5 +174,5 @@ def _head(path: Path) -> bytes:
     try:
         with gzip.open(path) as inner:
             return inner.read(HEAD)
-    except (OSError, EOFError):
+    except (OSError, EOFError, zlib.error):
         return head
