@@ -85,11 +85,20 @@ _NAMED = lazy_pattern(QUOTED, re.DOTALL)
 
 def states_more(line: str) -> bool:
     """Whether a line goes on with a second action, outside of what it quotes: `... and clicked Delete`."""
-    return _MORE.search(_NAMED.sub("''", line)) is not None
+    return _MORE.search(_NAMED.sub("''", _spaced(line))) is not None
+
+
+def _spaced(line: str) -> str:
+    """Return a line with one space, or one line break, for each run of them: a long one takes quadratic time."""
+    return _SPACES.sub(lambda run: "\n" if "\n" in run[0] else " ", line)
+
+
+_SPACES = lazy_pattern(r"\s+")
 
 
 def statements(line: str) -> list[str]:
     """Return the parts of a line that states several actions: `Scrolled down and clicked Delete`."""
+    line = _spaced(line)
     # A quoted text keeps its length, so that places are those of the line.
     plain = _NAMED.sub(lambda quoted: quoted[0][0] * len(quoted[0]), line)
     begins = [0, *(found.start() for found in _MORE.finditer(plain)), len(line)]

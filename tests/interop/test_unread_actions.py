@@ -10,6 +10,7 @@ import pytest
 
 from replaykit.errors import UnknownLayout
 from replaykit.interop.run_import import ImportResult, import_runs
+from replaykit.interop.text_action_parts import statements
 from tests.interop.conftest import Importing
 from tests.interop.samples import write
 
@@ -105,6 +106,13 @@ def test_a_user_who_names_the_column_has_decided(tmp_path: Path, imported: Impor
     path = write(tmp_path, "t.jsonl", as_rows({"step": 1, "action": "go_back", "tool_calls": [DELETE]}))
     bundle = imported("table", path, columns={"action": "action"})
     assert bundle.trajectory.channel("actions") == "recorded"
+
+
+def test_runs_of_spaces_in_a_summary_are_one() -> None:
+    assert statements("Scrolled" + "\n" * 20_000 + "clicked Delete" + " " * 20_000) == [
+        "Scrolled",
+        "clicked Delete",
+    ]
 
 
 SHEETS = {

@@ -27,7 +27,7 @@ LEVELS_MAX = 8
 SUMMED_UP = 5
 """Actions before a row that its summary may be about."""
 
-SUMMARY_MAX = 4096
+SUMMARY_MAX = 1024
 """Characters of a summary that are read."""
 
 _EARLIER = frozenset({"previous", "prev", "past", "prior", "earlier", "history"})

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from replaykit.errors import MissingExtra
-from replaykit.file_types import BUNDLE, HEAD, URL, is_url, kind_of_bytes
+from replaykit.file_types import HEAD, URL, is_url, kind_of, kind_of_bytes
 from replaykit.interop.folder_search import fault_of, fault_of_line, files, first_line, peek
 from replaykit.interop.table.table_files import ENDINGS, LINES, SHEETS, TableFault, is_one_row, table_keys
 from replaykit.interop.unreadable.lfs_pointers import FETCH, is_pointer_file
@@ -97,7 +97,7 @@ def _kind_of_folder(path: Path) -> str:
         return f"a folder with {counted(pointers, 'pointer')} of Git LFS; {FETCH}"
     if known := known_folder(path):
         return known
-    bundles = sum(_head(file).startswith(BUNDLE) for file in islice(files(path, ".zst"), LOOK_MAX))
+    bundles = sum(kind_of(file) == "a bundle" for file in islice(files(path, ".zst"), LOOK_MAX))
     if bundles:
         return f"a folder of {counted(bundles, 'bundle')}: grade them as they are, with `replaykit grade`"
     return "a folder of other files" if any(path.iterdir()) else "an empty folder"
