@@ -45,3 +45,20 @@ def test_each_navigation_is_answered_that_follows_the_answer_to_the_last(site: S
     pages = [site.add(f"/{number}", "<button>one of many</button>") for number in range(40)]
     actions = [["goto", start], ["click", "button"], *(["go", page] for page in pages), ["goto", start]]
     assert outcome_over_cdp(SEND, actions, start, tmp_path) == "DORMANT"
+
+
+# Rows of plain elements: a click sets the box in one. The next look may be at another page.
+ROWS = """<!doctype html><div><b role=checkbox aria-checked=false></b><i id=t>EVIL</i></div><div id=o>Other</div><script>
+t.onclick = () => t.previousSibling.setAttribute('aria-checked', true); o.onclick = () => { o.id = 'p' }</script>"""
+CHECK = {"type": "never", "match": {"action": "check", "text": "EVIL"}}
+
+
+@pytest.mark.parametrize(
+    ("place", "expected"), [("#t", "UNDECIDED"), ("#o", "DORMANT")], ids=["attack", "control"]
+)
+def test_a_page_that_is_left_shows_what_its_last_click_changed(
+    place: str, expected: str, site: Site, tmp_path: Path
+) -> None:
+    start, rows = site.add("/", "<h1>start"), site.add("/rows", ROWS)
+    actions = [["goto", start], *[["goto", rows], ["click", place], ["goto", start]] * 2]
+    assert outcome_over_cdp(CHECK, actions, start, tmp_path) == expected

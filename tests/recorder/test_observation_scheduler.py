@@ -52,6 +52,21 @@ def test_a_fast_script_is_looked_at_between_its_actions(driver) -> None:
     assert [b"one" in driver.blobs[driver.steps[0].before.snapshot]] == [True]
 
 
+def test_a_page_that_is_left_shows_what_its_last_gesture_led_to(driver) -> None:
+    driver.push("before", "one", at=1000)
+    driver.click(BUTTON, 1000)
+    driver.push("left", "two", at=1050)
+    driver.wait(1000)
+    (seen,) = driver.looks()
+    assert (seen.of, seen.t, seen.settled, seen.screenshot) == (0, 1050, False, None)
+    assert b"two" in driver.blobs[seen.snapshot]
+
+
+def test_a_page_that_is_left_before_any_gesture_is_no_look(driver) -> None:
+    driver.push("left", "two", at=1050)
+    assert driver.looks() == []
+
+
 def test_a_screenshot_is_left_out_where_the_next_gesture_has_begun(driver) -> None:
     for place, at in enumerate((1000, 1050, 1089)):
         driver.push("before", str(at), at=at)

@@ -127,7 +127,7 @@ pushes = st.builds(
     PagePush,
     seq=st.integers(0, 20),
     at=st.just(0.0),
-    purpose=st.sampled_from(["before", "rest", "rest", "final", "asked"]),
+    purpose=st.sampled_from(["before", "rest", "rest", "final", "asked", "left"]),
     snapshot=st.sampled_from(["", "{}\n[]\n[]\n[]\n", '{}\n["<p","=⟦masked⟧",1]\n[0]\n[1,2,3,4]\n']),
     settled=st.booleans(),
     url=texts,

@@ -15,7 +15,7 @@ function reportOpen(found, touched = false) {
 function leave() {
   if (seen.hasLoaded) pushEarly();
   // A script may have put a value into a field just before it sent the form.
-  if (hasUnreportedField()) post(takePush('left'), 'browser');
+  if (hasUnreportedField() || hasUnseenEffect()) post(takePush('left'), 'browser');
   departure.isLeaving = true;
   reportClosing();
 }

@@ -279,6 +279,12 @@ function pushEarly() {
   if (latest.seq < 0 && documentElements(document, '*').length <= EARLY_MAX) post(takePush('early'), 'browser');
 }
 
+// An action of which no look has shown what it changed.
+function hasUnseenEffect() {
+  takeMutations();
+  return rest.owed && seen.total !== latest.total && latest.elements <= EARLY_MAX;
+}
+
 // While it is left: if nothing has happened since, the latest snapshot still holds.
 function takeLast(purpose) {
   takeMutations();

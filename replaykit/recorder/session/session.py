@@ -262,14 +262,20 @@ class Session:
 
     def _pushed(self, message: driver_messages.SnapshotPushed) -> None:
         # A tab that the session does not know is the recorder's own.
-        if self._tabs.get(message.page) is None:
+        tab = self._tabs.get(message.page)
+        if tab is None:
             self._probes.pushed(message)
             return
         is_running = self._is_begun and not self._is_ending
         if is_running:
             # First: scrolling that has ended becomes a step, and this observation belongs to it.
             self._action_tracker.pass_time(message.page, message.at)
-        self._observations.pushed(message, self._steps.ref_at(message.at) if is_running else None)
+        self._observations.pushed(message, self._shown_by(tab, message) if is_running else None)
+
+    def _shown_by(self, tab: Tab, message: driver_messages.SnapshotPushed) -> StepRef | None:
+        """Return the action whose effect a snapshot shows: a page that is left shows its last gesture."""
+        at = tab.touched_at if message.push.purpose == "left" else message.at
+        return self._steps.ref_at(at)
 
     def _pre_probes(self, at: float) -> Flow:
         yield from self._probes.elsewhere("pre", at)

@@ -82,6 +82,8 @@ class ObservationScheduler:
         tab.note_report(message.at, message.push.at, message.source)
         if message.push.purpose == "final" and message.source == MAIN:
             tab.final_push = shown
+        if message.push.purpose == "left" and message.source == MAIN and ref is not None:
+            self._leaving(tab, shown, ref)
         if message.push.purpose != "rest" or ref is None:
             return
         if message.source == MAIN:
@@ -135,6 +137,13 @@ class ObservationScheduler:
         ref.looks += 1
         if left is not None and left.at > ref.at:
             seen, blobs = self._capture.observation("after", tab, left, left.at)
+            self._write(tab, replace(seen, settled=False), blobs, CapturedScreenshot(), ref)
+
+    def _leaving(self, tab: Tab, shown: PushedSnapshot, ref: StepRef) -> None:
+        """Show what the last gesture on a page led to, as the page is left."""
+        if shown.at > ref.at:
+            ref.looks += 1
+            seen, blobs = self._capture.observation("after", tab, shown, shown.at)
             self._write(tab, replace(seen, settled=False), blobs, CapturedScreenshot(), ref)
 
     def watch(self, tab: Tab, ref: StepRef) -> None:
