@@ -264,12 +264,12 @@ def test_a_long_list_is_built_node_by_node_in_time(
     follow = {at: 1001 + at if is_chain and at < count - 1 else None for at in range(count)}
     adds = [{"parentId": 7, "nextId": follow[at], "node": element(1000 + at, "b")} for at in order]
     removes = [{"id": 1000 + at, "parentId": 7} for at in order[1:]]
-    started = time.monotonic()
+    started = time.process_time()
     path = write(
         tmp_path, "r.json", page(increment(5, 0, adds=adds), increment(6, 0, removes=removes), body=[])
     )
     assert imported("rrweb", path).trajectory.channel("snapshots") == "recorded"
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
 
 
 @given(st.recursive(st.none() | st.integers() | st.text(max_size=9), st.lists, max_leaves=9))

@@ -61,7 +61,7 @@ def test_a_name_is_a_protocol():
         ("- a", "expected a mapping, got list"),
         ("a: [", "not a judge"),
         ("prompts: 3", "prompts: expected slots with their files"),
-        ("system_file: none.txt", "none.txt: cannot read: No such file"),
+        ("system_file: none.txt", "none.txt: cannot read the file: No such file"),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path, text, words):

@@ -72,10 +72,13 @@ def moved_mark(element: Element, change: PageChange) -> Iterator[ActionBase]:
 
 def moved_for_certain(element: Element, change: PageChange) -> Iterator[ActionBase]:
     """Yield the choice of a button that has the mark now, unless it may be a value of a wheel."""
+    yield from (choice for choice in moved_mark(element, change) if not _is_in_wheel(element, change))
+
+
+def _is_in_wheel(element: Element, change: PageChange) -> bool:
     before, _ = found_again(element.css, change)
-    levels = around(before, _LEVELS) if before is not None else iter(())
-    if not any(_WHEELS.search(one.attribute("class") or "") for one in levels):
-        yield from moved_mark(element, change)
+    levels = around(before, _LEVELS) if before is not None else ()
+    return any(_WHEELS.search(one.attribute("class") or "") for one in levels)
 
 
 def marked_buttons(element: Element, change: PageChange) -> Iterator[ActionBase]:
