@@ -141,7 +141,8 @@ class ObservationScheduler:
 
     def _leaving(self, tab: Tab, shown: PushedSnapshot, ref: StepRef) -> None:
         """Show what the last gesture on a page led to, as the page is left."""
-        if shown.at > ref.at:
+        # A look that arrives behind the next document would be taken for what came of it.
+        if shown.at > ref.at and shown.document == tab.document:
             ref.looks += 1
             seen, blobs = self._capture.observation("after", tab, shown, shown.at)
             self._write(tab, replace(seen, settled=False), blobs, CapturedScreenshot(), ref)
