@@ -126,10 +126,15 @@ def test_what_another_origin_answered_has_its_status(
     page.goto(start)
     with Recorder(tmp_path / "run.zst", network="bodies") as run:
         run.attach(page)
-        page.evaluate(f"(url) => {FOREIGN[way]}", url)
+        for number in range(4):
+            page.evaluate(f"(url) => {FOREIGN[way]}", f"{url}?{number}")
     with open_bundle(tmp_path / "run.zst") as bundle:
-        (asked,) = [one for one in bundle.trajectory.of_type(Exchange) if one.url == url]
-    assert (asked.status, asked.error is not None) == (200, True)
+        asked = [one for one in bundle.trajectory.of_type(Exchange) if one.url.startswith(url)]
+    assert [one.error is not None for one in asked] == [True] * 4
+    # On a busy machine the browser may give a status after it has reported the end of the request.
+    statuses = {one.status for one in asked}
+    assert 200 in statuses
+    assert statuses <= {200, None}
 
 
 @pytest.mark.parametrize(("charset", "name"), [("windows-1252", "Jürgen Groß"), ("Shift_JIS", "山田太郎様")])
