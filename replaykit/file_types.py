@@ -36,11 +36,8 @@ _WIDE, _WIDER = (
     f"a text file in {name} (convert it: `iconv -f {name} -t UTF-8 FILE > COPY`)"
     for name in ("UTF-16", "UTF-32")
 )
-BUNDLE = b"\x50\x2a\x4d\x18\x10\x00\x00\x00replaykit"
-"""Begin of a bundle."""
-
 _MAGIC = (
-    (BUNDLE, "a bundle"),
+    (b"\x50\x2a\x4d\x18\x10\x00\x00\x00replaykit", "a bundle"),
     (b"\x28\xb5\x2f\xfd", "zstd data without our preamble"),
     (b"\x1f\x8b", "a gzip file"),
     (b"PK", "a zip archive"),

@@ -22,7 +22,7 @@ from replaykit.decoders import convert
 from replaykit.errors import MalformedSource, SourceLimitExceeded, UnsafeSource, WideSource
 from replaykit.interop.folder_search import is_litter
 from replaykit.interop.unreadable.lfs_pointers import FETCH, is_pointer, is_pointer_file
-from replaykit.interop.unreadable.wide_text import wide_words
+from replaykit.interop.unreadable.wide_text import encoding_in
 from replaykit.interop.untrusted_json import SOURCE_NEST_MAX, JsonFault, decode_json
 from replaykit.secrets.compressed_body import ZIP_FAILURES
 
@@ -201,9 +201,8 @@ class SourceFiles:
     ) -> NoReturn:
         """Raise MalformedSource."""
         fields = {"format": self.format, "source": self.name, "place": place}
-        wide = next((one for one in ("UTF-16", "UTF-32") if found == wide_words(one)), None)
-        if wide:
-            raise WideSource(**fields, found=found, expected=expected, encoding=wide) from cause
+        if encoding := encoding_in(found):
+            raise WideSource(**fields, found=found, expected=expected, encoding=encoding) from cause
         raise MalformedSource(**fields, found=found, expected=expected) from cause
 
     def unsafe(self, place: str, found: str, expected: str) -> NoReturn:

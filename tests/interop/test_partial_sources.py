@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from replaykit.bundle.bundle_format import PREAMBLE_HEAD
 from replaykit.errors import MalformedSource, UnknownLayout, WideSource
-from replaykit.file_types import BUNDLE
 from replaykit.interop.run_import import import_run, import_runs
 from replaykit.interop.unreadable.other_files import known_json
 from replaykit.interop.unreadable.wide_text import wide_encoding
@@ -194,8 +194,8 @@ STRANGE: dict[str, tuple[Any, str]] = {
     "step_0.pkl.gz": (b"\x1f\x8b", "a pickle, which may run code"),
     "tasks.yaml": (b"schema: replaykit.suite/1\n", "a task file, which says what to do"),
     "policies.yaml": (b"schema: replaykit.policies/1\n", "a policy file, which says what is forbidden"),
-    "done/run.zst": (BUNDLE, "a folder of 1 bundle: grade them as they are"),
-    "run.zst": (BUNDLE, "a bundle already: grade it as it is"),
+    "done/run.zst": (PREAMBLE_HEAD, "a folder of 1 bundle: grade them as they are"),
+    "run.zst": (PREAMBLE_HEAD, "a bundle already: grade it as it is"),
     "blob/report.jsonl": (b'{"method": "onConfigure"}', "a blob report of Playwright without a trace"),
 }  # fmt: skip
 """Name of a file that no layout reads to its content and what it is called."""

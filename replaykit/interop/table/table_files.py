@@ -89,11 +89,8 @@ def _is_listed(file: Path) -> bool:
 
 def is_one_row(file: Path) -> bool:
     """Whether a JSON file begins as an object that may hold the steps of one run."""
-    return (
-        file.suffix.lower() == ".json"
-        and _head(file)[:1] == b"{"
-        and _LIST_OF_STEPS.search(_head(file)) is not None
-    )
+    head = _head(file) if file.suffix.lower() == ".json" else b""
+    return head[:1] == b"{" and _LIST_OF_STEPS.search(head) is not None
 
 
 def _head(file: Path) -> bytes:

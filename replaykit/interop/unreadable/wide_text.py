@@ -38,6 +38,11 @@ def wide_words(encoding: str) -> str:
     return f"in {encoding}"
 
 
+def encoding_in(words: str) -> str | None:
+    """Return the encoding that a description names."""
+    return next((encoding for _, encoding in _MARKS if words == wide_words(encoding)), None)
+
+
 def conversion(encoding: str) -> str:
     """Return the advice for such a file."""
     return f"convert it first: `iconv -f {encoding} -t UTF-8 FILE > COPY`"

@@ -22,6 +22,11 @@ from replaykit.file_types import HEAD, READ_ONLY, is_appendable, kind_of_bytes, 
 from replaykit.grading.judges.judge_options import canonical, provider_of
 from replaykit.grading.model_request import ImagePart, ModelReply, ModelRequest, Usage
 
+_NO_TAPES = (
+    "a bundle", "a text file", "a task file", "a policy file", "a zip archive", "a gzip file", "an HTML page",
+)  # fmt: skip
+"""Kinds of files that are named in the place of a tape; any JSON may be a damaged one."""
+
 VERSION = 1
 """Of the file's layout."""
 
@@ -159,11 +164,11 @@ def read_tape(path: str | Path) -> Tape | None:
 
 def parse_tape(data: bytes, name: str = "tape") -> Tape:
     """Read a tape from its bytes; a last line without its newline is dropped."""
-    whole = data[: data.rfind(b"\n") + 1]
-    lines = whole.split(b"\n")[:-1]
     if (found := kind_of_bytes(data[:HEAD])) in _NO_TAPES:
         reason = f"not a tape of replies: found {found}; `replaykit judge run` writes tapes"
         raise TapeError(source=name, line=0, reason=reason)
+    whole = data[: data.rfind(b"\n") + 1]
+    lines = whole.split(b"\n")[:-1]
     head = _decode(lines[0], TapeHead, name, 1) if lines else TapeHead(tape=_NAME, version=1, trajectory="")
     if head.tape != _NAME or head.version != VERSION:
         reason = f"expected {_NAME} version {VERSION}, found {head.tape} version {head.version}"
@@ -177,18 +182,6 @@ def parse_tape(data: bytes, name: str = "tape") -> Tape:
         found={(entry.key, entry.ordinal): entry for entry in entries},
         torn=len(whole) < len(data),
     )
-
-
-_NO_TAPES = (
-    "a bundle",
-    "a text file",
-    "a task file",
-    "a policy file",
-    "a zip archive",
-    "a gzip file",
-    "an HTML page",
-)
-"""Kinds of files that are named in the place of a tape; any JSON may be a damaged one."""
 
 
 def append_reply(

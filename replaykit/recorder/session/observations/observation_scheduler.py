@@ -135,15 +135,17 @@ class ObservationScheduler:
         if ref.looks > 0:
             return
         ref.looks += 1
-        if left is not None and left.at > ref.at:
-            seen, blobs = self._capture.observation("after", tab, left, left.at)
-            self._write(tab, replace(seen, settled=False), blobs, CapturedScreenshot(), ref)
+        self._write_last(tab, ref, left)
 
     def _leaving(self, tab: Tab, shown: PushedSnapshot, ref: StepRef) -> None:
         """Show what the last gesture on a page led to, as the page is left."""
         # A look that arrives behind the next document would be taken for what came of it.
         if shown.at > ref.at and shown.document == tab.document:
             ref.looks += 1
+            self._write_last(tab, ref, shown)
+
+    def _write_last(self, tab: Tab, ref: StepRef, shown: PushedSnapshot | None) -> None:
+        if shown is not None and shown.at > ref.at:
             seen, blobs = self._capture.observation("after", tab, shown, shown.at)
             self._write(tab, replace(seen, settled=False), blobs, CapturedScreenshot(), ref)
 
